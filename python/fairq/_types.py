@@ -1,7 +1,9 @@
-"""Types of rows, from the table of columns (crates/experiment/src/columns.rs). Generated: cargo xtask generate.
+"""Types of rows, from the table of columns (crates/experiment/src/columns.rs).
 
-A column that a mean has beside it, `<column>_low` and `<column>_high`, is there with several seeds only; so are
-the columns of axes, by their names.
+Generated: cargo xtask generate.
+
+A column that a mean has beside it, `<column>_low` and `<column>_high`, is there with several
+seeds only; so are the columns of axes, by their names.
 """
 
 from __future__ import annotations
@@ -10,7 +12,10 @@ from fairq.results import Row
 
 
 class Flow(Row):
-    """A row of `flows`: a flow."""
+    """A row of `flows`.
+
+    What has a row: a flow.
+    """
 
     __slots__ = ()
 
@@ -78,12 +83,16 @@ class Flow(Row):
     marked_high: float | None
 
     rtt_s_mean: float | None
-    """Mean round-trip time, of the samples of the sender's estimator. None if the sender took no sample."""
+    """Mean round-trip time, of the samples of the sender's estimator. None if the sender took
+    no sample.
+    """
     rtt_s_mean_low: float | None
     rtt_s_mean_high: float | None
 
     delay_s_mean: float | None
-    """Mean time from the sending of a data packet to its arrival. None if no packet reached the sink."""
+    """Mean time from the sending of a data packet to its arrival. None if no packet reached
+    the sink.
+    """
     delay_s_mean_low: float | None
     delay_s_mean_high: float | None
 
@@ -108,9 +117,9 @@ class Flow(Row):
     delay_s_max_high: float | None
 
     queueing_s_mean: float | None
-    """Mean queueing delay: the delay of a data packet without propagation and its own transmission on each
-    line of its path. Jitter counts as queueing, and so does the wait for an opportunity of a delivery
-    trace. None if no packet reached the sink.
+    """Mean queueing delay: the delay of a data packet without propagation and its own
+    transmission on each line of its path. Jitter counts as queueing, and so does the wait
+    for an opportunity of a delivery trace. None if no packet reached the sink.
     """
     queueing_s_mean_low: float | None
     queueing_s_mean_high: float | None
@@ -137,7 +146,10 @@ class Flow(Row):
 
 
 class Link(Row):
-    """A row of `links`: a direction of a link."""
+    """A row of `links`.
+
+    What has a row: a direction of a link.
+    """
 
     __slots__ = ()
 
@@ -169,15 +181,18 @@ class Link(Row):
     lost_high: float | None
 
     utilisation: float | None
-    """The part of its capacity that was used, 0 to 1; of a trace, of its mean rate. None if the rate is
-    unlimited.
+    """The part of its capacity that was used, 0 to 1; of a trace, of its mean rate. None if
+    the rate is unlimited.
     """
     utilisation_low: float | None
     utilisation_high: float | None
 
 
 class Queue(Row):
-    """A row of `queues`: the queue before a direction of a link."""
+    """A row of `queues`.
+
+    What has a row: the queue before a direction of a link.
+    """
 
     __slots__ = ()
 
@@ -222,22 +237,25 @@ class Queue(Row):
     utilisation_high: float | None
 
     overtaken: float | None
-    """The part of the packets sent, 0 to 1, before which a packet that arrived later was sent; zero for FIFO.
-    None if no packet was sent.
+    """The part of the packets sent, 0 to 1, before which a packet that arrived later was sent;
+    zero for FIFO. None if no packet was sent.
     """
     overtaken_low: float | None
     overtaken_high: float | None
 
     jain: float | None
-    """Jain's index of fairness over the throughput per weight of the flows whose data crossed it, 1 when all
-    are equal. None if no data of a flow crossed it.
+    """Jain's index of fairness over the throughput per weight of the flows whose data crossed
+    it, 1 when all are equal. None if no data of a flow crossed it.
     """
     jain_low: float | None
     jain_high: float | None
 
 
 class Transfer(Row):
-    """A row of `transfers`: the transfers of a flow of all sizes, and of each decade of bytes that occurred."""
+    """A row of `transfers`.
+
+    What has a row: the transfers of a flow of all sizes, and of each decade of bytes that occurred.
+    """
 
     __slots__ = ()
 
@@ -264,7 +282,9 @@ class Transfer(Row):
     completed_bytes_high: float | None
 
     completion_s_mean: float | None
-    """Mean time from a transfer's beginning to its last acknowledgement. None if no transfer came to its end."""
+    """Mean time from a transfer's beginning to its last acknowledgement. None if no transfer
+    came to its end.
+    """
     completion_s_mean_low: float | None
     completion_s_mean_high: float | None
 
@@ -284,7 +304,9 @@ class Transfer(Row):
     completion_s_p99_high: float | None
 
     slowdown_mean: float | None
-    """Mean of that time over the least that the path allows. None if no transfer came to its end."""
+    """Mean of that time over the least that the path allows. None if no transfer came to its
+    end.
+    """
     slowdown_mean_low: float | None
     slowdown_mean_high: float | None
 
@@ -304,7 +326,9 @@ class Transfer(Row):
     slowdown_p99_high: float | None
 
     in_time: float | None
-    """Of those completed, transfers that took no longer than their deadline. None if the flow has no deadline."""
+    """Of those completed, transfers that took no longer than their deadline. None if the flow
+    has no deadline.
+    """
     in_time_low: float | None
     in_time_high: float | None
 
@@ -320,7 +344,10 @@ class Transfer(Row):
 
 
 class Session(Row):
-    """A row of `sessions`: a receiver of a multicast session."""
+    """A row of `sessions`.
+
+    What has a row: a receiver of a multicast session.
+    """
 
     __slots__ = ()
 
@@ -370,20 +397,25 @@ class Session(Row):
     lost_packets_high: float | None
 
     loss: float | None
-    """The part of the packets of its layers that did not reach it, 0 to 1. None if none was sent to it."""
+    """The part of the packets of its layers that did not reach it, 0 to 1. None if none was
+    sent to it.
+    """
     loss_low: float | None
     loss_high: float | None
 
     target_s: float | None
-    """Time from its start until it first took as many layers as its target. None if it has no target, or did
-    not reach it.
+    """Time from its start until it first took as many layers as its target. None if it has no
+    target, or did not reach it.
     """
     target_s_low: float | None
     target_s_high: float | None
 
 
 class Sample(Row):
-    """A row of `series`: a sample of a flow, a queue or a receiver."""
+    """A row of `series`.
+
+    What has a row: a sample of a flow, a queue or a receiver.
+    """
 
     __slots__ = ()
 
@@ -403,23 +435,29 @@ class Sample(Row):
     """What reached the flow's sink in the interval. None if the row is of something else."""
 
     window_packets: float | None
-    """The sender's congestion window at the end of the interval. None if the transport has no window."""
+    """The sender's congestion window at the end of the interval. None if the transport has no
+    window.
+    """
 
     flight_packets: int | None
-    """Packets in flight, as the sender counts them, at the end of the interval. None if the transport counts
-    none.
+    """Packets in flight, as the sender counts them, at the end of the interval. None if the
+    transport counts none.
     """
 
     rtt_s: float | None
-    """The sender's smoothed round-trip time at the end of the interval. None if the sender has taken no
-    sample.
+    """The sender's smoothed round-trip time at the end of the interval. None if the sender has
+    taken no sample.
     """
 
     pacing_bit_per_s: float | None
-    """The rate at which the sender spreads its packets, at the end of the interval. None if it does not pace."""
+    """The rate at which the sender spreads its packets, at the end of the interval. None if it
+    does not pace.
+    """
 
     held_packets: int | None
-    """Packets in the queue, that in transmission included. None if the row is of something else."""
+    """Packets in the queue, that in transmission included. None if the row is of something
+    else.
+    """
 
     session: str | None
     """The multicast session of the receiver. None if the row is of something else."""
@@ -432,7 +470,10 @@ class Sample(Row):
 
 
 class Packet(Row):
-    """A row of `packets`: a data packet of the flow that was asked for."""
+    """A row of `packets`.
+
+    What has a row: a data packet of the flow that was asked for.
+    """
 
     __slots__ = ()
 
@@ -450,7 +491,10 @@ class Packet(Row):
 
 
 class State(Row):
-    """A row of `states`: a number that a discipline shows of itself at the end, as `tc -s` does."""
+    """A row of `states`.
+
+    What has a row: a number that a discipline shows of itself at the end, as `tc -s` does.
+    """
 
     __slots__ = ()
 
@@ -471,7 +515,10 @@ class State(Row):
 
 
 class Theory(Row):
-    """A row of `theory`: a flow, with what theory says of it."""
+    """A row of `theory`.
+
+    What has a row: a flow, with what theory says of it.
+    """
 
     __slots__ = ()
 
@@ -497,7 +544,9 @@ class Theory(Row):
     """The greatest delay over all seeds. None if no packet reached the sink."""
 
     delay_bound_s: float | None
-    """The bound of Parekh and Gallager on its delay. None if the theory does not speak of the flow."""
+    """The bound of Parekh and Gallager on its delay. None if the theory does not speak of the
+    flow.
+    """
 
     delay_bound_gap: float | None
     """Greatest delay over that, less one. None if the theory does not speak of the flow."""
@@ -516,7 +565,10 @@ class Theory(Row):
 
 
 class Share(Row):
-    """A row of `shares`: a flow, with its max-min fair share."""
+    """A row of `shares`.
+
+    What has a row: a flow, with its max-min fair share.
+    """
 
     __slots__ = ()
 
@@ -530,7 +582,9 @@ class Share(Row):
     """What its traffic offers. None if it sends as much as it can."""
 
     share_bit_per_s: float | None
-    """Its share, the mean over the measured time. None if the traffic is transfers, or there are sessions."""
+    """Its share, the mean over the measured time. None if the traffic is transfers, or there
+    are sessions.
+    """
 
 
 SEED = "seed"

@@ -1,4 +1,5 @@
-//! Every column of every table of results, said once: name, unit, kind, how it is averaged, meaning.
+//! Every column of every table of results, said once: name, unit, kind, how it is averaged,
+//! meaning.
 //!
 //! Headings, means, the guard against axes that would hide a column, CSV, Parquet, the JSON Schema
 //! of results, Python's typed rows and the reference page follow from this table. Which columns a
@@ -321,7 +322,8 @@ pub const STATES: TableOf = TableOf {
 
 const SILENT: &str = "the theory does not speak of the flow";
 
-/// What theory says of each flow, beside what was measured (`fairq run --overlay`, python/fairq/overlay.py).
+/// What theory says of each flow, beside what was measured (`fairq run --overlay`,
+/// python/fairq/overlay.py).
 pub const THEORY: TableOf = TableOf {
     name: "theory",
     row: "a flow, with what theory says of it",

@@ -111,14 +111,16 @@ fn said(column: &Column) -> String {
 #[must_use]
 pub fn page() -> String {
     let mut page = String::from(
-        "# What is in a result?\n\n\
-         `fairq run --json` prints one document, `--out DIR` writes it as `result.json` and each table as CSV and \
-         Parquet; in Python `result.flows` and the others are tables of typed rows. A table has the same columns \
-         whatever its values are. The values of axes are columns before the others.\n\n\
-         With several seeds a number that is *averaged* is the mean over them, and `<column>_low` and \
-         `<column>_high` are the ends of its 95 % confidence interval (Student's t); the rows of each seed are in \
-         `points[].seeds[]`, and in Python in `result.by_seed(\"flows\")`. The JSON Schema is \
-         [`schema/result.schema.json`](../../schema/result.schema.json).\n",
+        "# What is in a result?\n\
+         \n\
+         `fairq run --json` prints one document, `--out DIR` writes it as `result.json` and each table as\n\
+         CSV and Parquet; in Python `result.flows` and the others are tables of typed rows. A table has the\n\
+         same columns whatever its values are. The values of axes are columns before the others.\n\
+         \n\
+         With several seeds a number that is *averaged* is the mean over them, and `<column>_low` and\n\
+         `<column>_high` are the ends of its 95 % confidence interval (Student's t). The rows of each seed\n\
+         are in `points[].seeds[]`, and in Python in `result.by_seed(\"flows\")`. The JSON Schema is\n\
+         [`schema/result.schema.json`](../../schema/result.schema.json); `fairq schema result` prints it.\n",
     );
     for table in TABLES {
         write!(page, "\n## {}\n\nA row is {}.\n\n", table.name, table.row).expect("text");
@@ -144,17 +146,23 @@ const KEYWORDS: [&str; 2] = ["from", "class"];
 #[must_use]
 pub fn python() -> String {
     let mut text = String::from(
-        "\"\"\"Types of rows, from the table of columns (crates/experiment/src/columns.rs). Generated: cargo xtask generate.\n\
+        "\"\"\"Types of rows, from the table of columns (crates/experiment/src/columns.rs).\n\
          \n\
-         A column that a mean has beside it, `<column>_low` and `<column>_high`, is there with several seeds only; so are\n\
-         the columns of axes, by their names.\n\
+         Generated: cargo xtask generate.\n\
+         \n\
+         A column that a mean has beside it, `<column>_low` and `<column>_high`, is there with several\n\
+         seeds only; so are the columns of axes, by their names.\n\
          \"\"\"\n\n\
          from __future__ import annotations\n\n\
          from fairq.results import Row\n",
     );
     for table in TABLES {
-        write!(text, "\n\nclass {}(Row):\n    \"\"\"A row of `{}`: {}.\"\"\"\n\n", table.class, table.name, table.row)
-            .expect("text");
+        write!(
+            text,
+            "\n\nclass {}(Row):\n    \"\"\"A row of `{}`.\n\n    What has a row: {}.\n    \"\"\"\n\n",
+            table.class, table.name, table.row
+        )
+        .expect("text");
         text.push_str("    __slots__ = ()\n");
         for column in table.columns {
             let kind = match column.kind {
@@ -181,7 +189,7 @@ pub fn python() -> String {
 
 /// A docstring of a member, wrapped at the width of Python's files.
 fn docstring(text: &str) -> String {
-    const WIDTH: usize = 116;
+    const WIDTH: usize = 100;
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let last = lines.last_mut().expect("there is a line");

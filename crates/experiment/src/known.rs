@@ -13,7 +13,8 @@ pub(crate) struct Known {
     pub(crate) document: Document,
     pub(crate) scenario: Scenario,
     pub(crate) points: Vec<(Point, Plan)>,
-    /// By point, digests of the files that its plan was made of, in the order in which they were read.
+    /// By point, digests of the files that its plan was made of, in the order in which they were
+    /// read.
     pub(crate) read: Vec<Vec<Digest>>,
     /// What the latest edition decided, if the scenario names none.
     pub(crate) decided: Vec<String>,

@@ -1,7 +1,8 @@
-//! Experiments: a scenario in text becomes plans of networks, each is run with its seeds, and the counts become tables.
+//! Experiments: a scenario in text becomes plans of networks, each is run with its seeds, and the
+//! counts become tables.
 //!
-//! It reads no file, no clock and no environment: a scenario comes in as text, plain columns come out, and the same
-//! scenario with the same seed gives the same bytes on every machine.
+//! It reads no file, no clock and no environment: a scenario comes in as text, plain columns come
+//! out, and the same scenario with the same seed gives the same bytes on every machine.
 
 pub mod build;
 pub mod columns;

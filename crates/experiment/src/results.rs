@@ -1,4 +1,5 @@
-//! From counts to tables: what a run says of its flows, links and queues, and what several runs say together.
+//! From counts to tables: what a run says of its flows, links and queues, and what several runs say
+//! together.
 
 pub mod document;
 mod mean;
@@ -28,7 +29,8 @@ pub struct Tables {
     pub links: Table,
     /// One row for each queue of these.
     pub queues: Table,
-    /// For each flow whose traffic is transfers a row of all sizes, and one for each decade of bytes that occurred.
+    /// For each flow whose traffic is transfers a row of all sizes, and one for each decade of
+    /// bytes that occurred.
     pub transfers: Table,
     /// One row for each receiver of each session.
     pub sessions: Table,
@@ -151,7 +153,8 @@ fn link_table(plan: &Plan, simulation: &Simulation) -> Table {
     table.finish()
 }
 
-/// The part of a line's capacity that was used, of its trace's mean rate; `None` if it is unlimited.
+/// The part of a line's capacity that was used, of its trace's mean rate; `None` if it is
+/// unlimited.
 fn utilisation(plan: &Plan, (line, state): (&LinePlan, &Line)) -> Option<f64> {
     let rate = line.rate?.bit_per_s();
     Some(state.counts.bytes as f64 * 8.0 / (rate as f64 * plan.duration.as_s()))
@@ -182,8 +185,8 @@ fn overtaken(line: &Line) -> Option<f64> {
     (line.counts.packets > 0).then(|| line.counts.overtaken as f64 / line.counts.packets as f64)
 }
 
-/// By line, Jain's index (Σx)²/(nΣx²) over the throughput per weight of the flows whose data crossed
-/// it (Jain, Chiu and Hawe 1984, section 3); `None` where no flow's data did.
+/// By line, Jain's index (Σx)²/(nΣx²) over the throughput per weight of the flows whose data
+/// crossed it (Jain, Chiu and Hawe 1984, section 3); `None` where no flow's data did.
 fn jain(plan: &Plan, simulation: &Simulation) -> Vec<Option<f64>> {
     let mut sums = vec![(0u32, 0.0f64, 0.0f64); plan.lines.len()];
     for (flow, counts) in plan.flows.iter().zip(simulation.flow_counts()) {
@@ -200,8 +203,8 @@ fn jain(plan: &Plan, simulation: &Simulation) -> Vec<Option<f64>> {
     sums.iter().map(index).collect()
 }
 
-/// A row for each number that a discipline shows of itself, as `tc -s` does: what it counted since the start of the run,
-/// and what it has at the end.
+/// A row for each number that a discipline shows of itself, as `tc -s` does: what it counted since
+/// the start of the run, and what it has at the end.
 pub fn state_table(plan: &Plan, simulation: &Simulation) -> Table {
     let mut rows = Vec::new();
     for (line, state) in lines(plan, simulation) {
@@ -251,7 +254,8 @@ struct TransferRow<'a> {
     copy: &'a FlowPlan,
     size: String,
     class: &'a Class,
-    /// Of all sizes together: transfers for which no connection was idle, and the mean over time of those in progress.
+    /// Of all sizes together: transfers for which no connection was idle, and the mean over time of
+    /// those in progress.
     of_all: Option<(u64, f64)>,
 }
 

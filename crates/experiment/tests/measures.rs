@@ -57,7 +57,8 @@ fn packets_are_overtaken_where_a_queue_is_not_first_in_first_out() {
     let overtaken = |queue: &str| number(&run(&one_line(queue, &flows))["queues"][0], "overtaken");
     assert!(overtaken("fifo + 40packets").abs() < 1e-12);
     let fair = overtaken("fq(on_drop=refund) + port_pair + 40packets");
-    // Each packet of the slow flow passes a queue of some 40, of 100 packets sent between two of them.
+    // Each packet of the slow flow passes a queue of some 40, of 100 packets sent between two of
+    // them.
     assert!((0.2..=0.5).contains(&fair), "{fair}");
 }
 

@@ -1,5 +1,5 @@
-//! A run by itself: it gives what the experiment gives, wherever it is run, and its digest says what
-//! that depends on.
+//! A run by itself: it gives what the experiment gives, wherever it is run, and its digest says
+//! what that depends on.
 
 use fairq_experiment::digest::{Digest, RESULTS_VERSION};
 use fairq_experiment::experiment::{Experiment, Options};

@@ -108,7 +108,8 @@ impl Table {
         self.batch.schema().fields().iter().map(kind).collect()
     }
 
-    /// The values of column number `at` from row `start` on, `count` at most; None for a missing one.
+    /// The values of column number `at` from row `start` on, `count` at most; None for a missing
+    /// one.
     fn cells<'py>(&self, py: Python<'py>, at: usize, start: usize, count: usize) -> PyResult<Bound<'py, PyList>> {
         let rows = self.batch.num_rows();
         let from = start.min(rows);

@@ -75,7 +75,8 @@ fn listing(what: &str) -> PyResult<String> {
     reference::listing(what).map(|list| list.to_string()).map_err(UsageError::new_err)
 }
 
-/// The card of one entry of the registry, with its settings and their defaults, in lines of at most `width` columns.
+/// The card of one entry of the registry, with its settings and their defaults, in lines of at most
+/// `width` columns.
 #[pyfunction]
 fn explain(name: &str, width: usize) -> PyResult<String> {
     reference::explain(name, width).map_err(UsageError::new_err)

@@ -54,8 +54,8 @@ pub struct Queue {
     pub limit: Option<Limit>,
 }
 
-/// The parts that are given. Beside a whole design no scheduler is written: it has none, and none may
-/// be read there.
+/// The parts that are given. Beside a whole design no scheduler is written: it has none, and none
+/// may be read there.
 #[cfg(feature = "schema")]
 impl serde::Serialize for Queue {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

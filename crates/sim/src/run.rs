@@ -64,7 +64,8 @@ pub struct FlowCounts {
     pub delay: Coarse,
     /// Of that, what is neither propagation nor the copy's own transmission.
     pub queueing: Coarse,
-    /// Propagation and transmission of a packet of `alone_length` bytes: most of a flow are equally long.
+    /// Propagation and transmission of a packet of `alone_length` bytes: most of a flow are equally
+    /// long.
     alone: Time,
     alone_length: u32,
 }

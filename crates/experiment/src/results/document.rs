@@ -1,5 +1,6 @@
-//! What an experiment gave, as one document: for each point the tables of each seed and their means, and all rows
-//! together. It is written row by row from the columns of the tables; no tree of it is made.
+//! What an experiment gave, as one document: for each point the tables of each seed and their
+//! means, and all rows together. It is written row by row from the columns of the tables; no tree
+//! of it is made.
 
 use super::Tables;
 use super::notes::Note;
@@ -72,8 +73,8 @@ impl Outcome {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// The table called `name` of all points, with the axes as columns: the means over the seeds, or
-    /// of a table that is not averaged the rows of each seed. `None` if no table is called so.
+    /// The table called `name` of all points, with the axes as columns: the means over the seeds,
+    /// or of a table that is not averaged the rows of each seed. `None` if no table is called so.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<Table> {
         let of = Tables::by_name(name)?;

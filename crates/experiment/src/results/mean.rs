@@ -1,4 +1,5 @@
-//! What several runs of one plan say together: the mean of each number and the ends of its 95 % confidence interval.
+//! What several runs of one plan say together: the mean of each number and the ends of its 95 %
+//! confidence interval.
 
 use super::table::{Cell, Cells, Table};
 use super::{Tables, decade_name};
@@ -7,12 +8,13 @@ use crate::columns::{Averaged, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, 
 use crate::results::statistics::confidence;
 use std::collections::BTreeMap;
 
-/// The rows that are one row of the means: the number of the run and of the row in it, for each run that has it.
+/// The rows that are one row of the means: the number of the run and of the row in it, for each run
+/// that has it.
 type Same = Vec<(usize, usize)>;
 
 impl Tables {
-    /// The means over several runs of one plan; with each number the ends of its 95 % confidence interval beside it, as
-    /// `<name>_low` and `<name>_high`.
+    /// The means over several runs of one plan; with each number the ends of its 95 % confidence
+    /// interval beside it, as `<name>_low` and `<name>_high`.
     #[must_use]
     pub fn mean_of(runs: &[Self]) -> Self {
         let mean = |spec: &TableOf, of: fn(&Self) -> &Table| {
@@ -72,8 +74,8 @@ fn first_of(tables: &[&Table], at: usize, rows: &[Same]) -> Cells {
     }
 }
 
-/// Transfers are the same by flow and size. A decade may occur in some runs only, and its mean is of those: flows in their
-/// order, each with the decades that any run has, in the order of size.
+/// Transfers are the same by flow and size. A decade may occur in some runs only, and its mean is
+/// of those: flows in their order, each with the decades that any run has, in the order of size.
 fn same_transfers(tables: &[&Table]) -> Vec<Same> {
     let mut same: BTreeMap<(usize, u32), Same> = BTreeMap::new();
     for (run, table) in tables.iter().enumerate() {

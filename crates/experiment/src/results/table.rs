@@ -199,8 +199,8 @@ impl Table {
         Self { columns: columns.collect() }
     }
 
-    /// The rows of several tables with the same columns one after the other, with the labels of each
-    /// as columns before the others. All have labels of the same names.
+    /// The rows of several tables with the same columns one after the other, with the labels of
+    /// each as columns before the others. All have labels of the same names.
     #[must_use]
     pub fn joined<'a>(parts: impl Iterator<Item = (Vec<(String, Value)>, &'a Self)>) -> Self {
         let parts: Vec<(Vec<(String, Value)>, &Self)> = parts.collect();
