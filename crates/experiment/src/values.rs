@@ -1,6 +1,5 @@
 //! Values that are text in a scenario and another type in the program.
 
-use crate::topology::registry::TopologySettings;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::BufferSettings;
 use fairq_sched::units::{Limit, Rate, Time, UnitError};
@@ -53,7 +52,6 @@ macro_rules! spelled {
 spelled! {
     Queue = "fq_codel(target=3ms) + 1000packets",
     BufferSettings = "dynamic_threshold(alpha=2)",
-    TopologySettings = "dumbbell(hosts=4)",
     TrafficSettings = "poisson(rate=100kbit/s)",
     TransportSettings = "cubic(beta=0.8)",
     source::Settings = "bursts(burst=3)",

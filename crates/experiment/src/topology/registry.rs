@@ -2,7 +2,7 @@
 //! the command line, the settings' schema and the reference page.
 
 use super::{Context, Graph, chain, dumbbell, fat_tree, file, leaf_spine, parking_lot, star, tiers};
-use crate::values::{BufferSize, TextForm};
+use crate::values::{BufferSize, Spelled, TextForm};
 use fairq_sched::card::Card;
 use fairq_sched::queue::Queue;
 
@@ -59,6 +59,10 @@ topologies! {
     ParkingLot parking_lot = "parking_lot" "parking_lot.rs";
     Star star = "star" "star.rs";
     Tiers tiers = "tiers" "tiers.rs";
+}
+
+impl Spelled for TopologySettings {
+    const EXAMPLE: &str = "dumbbell(hosts=4)";
 }
 
 #[cfg(test)]
