@@ -63,12 +63,12 @@ def _main(argv: Sequence[str]) -> int:
             raise
         status = DONE
         try:
-            with streams.told(given[0]):
+            with streams.quiet(arguments.quiet), streams.told(given[0]):
                 text = arguments.command(arguments)
         except commands.Broken as broken:
             text, status = broken.text, FAILED
         if isinstance(text, str):
-            text = [text if text.endswith("\n") else text + "\n"]
+            text = [text if not text or text.endswith("\n") else text + "\n"]
         sys.stdout.writelines(text)
         sys.stdout.flush()
     except FairqError as error:
@@ -470,6 +470,9 @@ def _command(
     command.set_defaults(command=function)
     command.add_argument(
         "--json", action="store_true", default=default, help="print one JSON document and nothing else"
+    )
+    command.add_argument(
+        "--quiet", action="store_true", default=default, help="print results and errors: no progress, no notes"
     )
     return command
 
