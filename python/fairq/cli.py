@@ -93,6 +93,8 @@ def parser(name: str | None = None) -> argparse.ArgumentParser:
         epilog="Each command has an example: fairq run --help. An output folder is written whole or not at all.",
     )
     root.add_argument("--version", action="version", version=f"fairq {version()}")
+    root.add_argument("--print-completion", action=_Completion, choices=SHELLS, metavar="SHELL",
+                      help=f"print what completes fairq's commands and options in {', '.join(SHELLS)}")  # fmt: skip
     commands_of = root.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
 
     for add in [COMMANDS[name]] if name in COMMANDS else COMMANDS.values():
@@ -435,6 +437,20 @@ class _Parser(argparse.ArgumentParser):
             from fairq.near import near_miss
 
             raise argparse.ArgumentError(action, f"{value!r} is not known{near_miss(str(value), action.choices)}")
+
+
+SHELLS = ("bash", "zsh", "tcsh")
+"""The shells that can complete."""
+
+
+class _Completion(argparse.Action):
+    """Prints a shell's completion of all commands, and ends, as --help does."""
+
+    def __call__(self, root: argparse.ArgumentParser, _namespace: Any, shell: Any, _option: Any = None) -> NoReturn:
+        from fairq.completion import completion
+
+        sys.stdout.write(completion(root, shell))
+        root.exit()
 
 
 def _options_of(command: str) -> list[str]:
