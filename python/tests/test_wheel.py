@@ -48,7 +48,11 @@ def wheel(tmp_path_factory):
 def found():
     """The interpreters of this machine that can make an environment, by version: the first of each on the path."""
     installed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    names = [sys.executable, *(f"python3.{minor}" for minor in range(40, 10, -1)), *installed.glob("*/bin/python3.*")]
+    names = [
+        sys.executable,
+        *(f"python3.{minor}" for minor in range(40, 10, -1)),
+        *installed.glob("*/bin/python3.[0-9][0-9]"),
+    ]
     versions = {}
     for name in names:
         path = shutil.which(name)
