@@ -1,16 +1,18 @@
-# setup: .venv/bin/fairq;  run: the main reproduction;  test: everything;  check: format, lints, generated files, docs.
+# run: the main reproduction;  setup: .venv/bin/fairq and the tools;  test: everything;  check: format, lints, generated
+# files, docs;  wheel: what users install, in dist/;  nightly: what takes too long for test.
 
 PYTHON ?= python3
 BIN := .venv/bin
-# The extension is built twice, the second time by what the first did at scripts/train.sh; PROFILE=no builds it once.
-PROFILE ?= yes
+# PROFILE=yes: setup builds as wheel does, for measuring speed (make -B setup PROFILE=yes).
+PROFILE ?= no
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.toml')
+MATURIN := PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
-.PHONY: setup run test check tools
+.PHONY: setup run test check wheel nightly tools
 
 setup: tools .venv/installed
 
-run: setup
+run: tools .venv/built
 	$(BIN)/fairq reproduce demers1990 --out out/demers1990
 
 test: setup
@@ -18,6 +20,13 @@ test: setup
 
 check: setup
 	cargo xtask check
+
+wheel: tools .venv/bin/maturin
+	rm -f dist/fairq-*.whl
+	$(MATURIN) build --release --strip --out dist $$(sh scripts/profile-tools.sh)
+
+nightly: setup
+	$(BIN)/python scripts/nightly.py
 
 tools:
 	@PYTHON=$(PYTHON) sh scripts/check-tools.sh
@@ -27,7 +36,11 @@ tools:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2'
 
 # The Python files are used where they stand: a change of theirs needs no build.
-.venv/installed: .venv/bin/maturin $(SOURCES)
-	PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --extras dev \
-		$(if $(filter yes,$(PROFILE)),$$(sh scripts/profile-tools.sh))
+.venv/built: .venv/bin/maturin $(SOURCES)
+	$(MATURIN) develop --profile quick
 	@touch $@
+
+# The same build with the tools of development. The stamps: what is installed is also built.
+.venv/installed: .venv/bin/maturin $(SOURCES)
+	$(MATURIN) develop --extras dev $(if $(filter yes,$(PROFILE)),--release $$(sh scripts/profile-tools.sh),--profile quick)
+	@touch .venv/built $@

@@ -1,4 +1,8 @@
-"""Runs the Rust tests, then the Python tests, and ends with one line that counts them all."""
+"""Runs the Rust tests, then the Python tests, and ends with one line that counts them all.
+
+What takes minutes is left to `make nightly`: ignored Rust tests, Python tests with the mark `nightly`.
+Each is counted as skipped. A line `TIME part: 12 s` says how long each part took (scripts/budget.py).
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,14 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+BUILT = "building the Rust tests"
+BUILD = ["cargo", "test", "--no-run", "--quiet"]
 SUITES = {
     "cargo": ["cargo", "test", "--no-fail-fast"],
-    "pytest": [sys.executable, "-m", "pytest"],
+    # a process for each core; the tests of a file share what they build, so they stay together
+    "pytest": [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "loadfile"],
 }
+PARTS = {"cargo": "Rust tests", "pytest": "Python tests"}
 CARGO = re.compile(r"^test result: \S+ (\d+) passed; (\d+) failed; (\d+) ignored")
 # A Rust test that could not do its work here, or a part of it: `fairq_testkit::skip` writes the line.
 CARGO_SKIPPED = "SKIPPED: "
@@ -23,8 +31,10 @@ def main() -> int:
     """Run both suites, whatever becomes of the first; 0 if both pass."""
     began = time.monotonic()
     counts = {"passed": 0, "failed": 0, "skipped": 0}
+    # what does not build fails below, and says so there
+    timed(BUILT, BUILD)
     for name, command in SUITES.items():
-        status, lines = stream(command)
+        status, lines = timed(PARTS[name], command)
         before = counts["failed"]
         for kind, number in counted(name, lines):
             counts[kind] += number
@@ -34,6 +44,14 @@ def main() -> int:
     parts = [f"{number} {kind}" for kind, number in counts.items() if number or kind != "skipped"]
     print(f"{', '.join(parts)} in {time.monotonic() - began:.0f} s")
     return 1 if counts["failed"] else 0
+
+
+def timed(part: str, command: list[str]) -> tuple[int, list[str]]:
+    """Run a command as `stream` does, then say how long this part took."""
+    began = time.monotonic()
+    done = stream(command)
+    print(f"TIME {part}: {time.monotonic() - began:.0f} s", flush=True)
+    return done
 
 
 def stream(command: list[str]) -> tuple[int, list[str]]:

@@ -6,7 +6,7 @@ The paper prints one number, 75 %; all else is said in words. What each word is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from statistics import fmean, pstdev
@@ -107,6 +107,14 @@ def captions(setup: Setup) -> dict[str, str]:
         "schedule": "packets of slow flows in the schedule, by load",
     }
     return {item: found[item] for item in (jobs(setup) if setup.quick else found)}
+
+
+def needs(_setup: Setup, item: str) -> Collection[str]:
+    """The scenario of each table."""
+    of = {ALONE: "alone"}
+    for load in LOADS:
+        of |= {f"transfers of {load}": "flows", f"packets of {load}": "packets"}
+    return [of.get(item, item)]
 
 
 def lines(_setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:

@@ -6,7 +6,7 @@ The rules were fixed before those that are now common (fairq/verdicts.py) and ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -103,6 +103,11 @@ def captions(setup: Setup) -> dict[str, str]:
         once = scenario in RUNS_ARE_EQUAL and setup.start == "together"
         found[f"scenario {scenario}"] = caption + (" - nothing is random, so one run" if once else "")
     return found | {"figure 1": "queueing delay in packets"}
+
+
+def needs(_setup: Setup, item: str) -> Collection[str]:
+    """Each table is of the scenario of its name."""
+    return [item]
 
 
 def lines(setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:

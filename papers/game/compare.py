@@ -5,7 +5,7 @@ No number is printed anywhere for these settings: all measured values are beyond
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import fmean
@@ -121,6 +121,12 @@ def captions(setup: Setup) -> dict[str, str]:
         "table 6": "a user who does not play beside two who do: what he gets of what he sends, and his wait",
     }
     return {item: said for item, said in found.items() if item != "table 5" or not setup.quick}
+
+
+def needs(setup: Setup, item: str) -> Collection[str]:
+    """The scenario of each table; the game of rates is all others, and at an M/M/1 line it is computed."""
+    of = {"table 1": [], "table 3": ["pairs"], "table 4": ["pairs"], "table 5": ["crowd"], "table 6": ["bystander"]}
+    return of[item] if item in of else [name for name in jobs(setup) if name not in ("pairs", "crowd", "bystander")]
 
 
 def lines(setup: Setup, _published: Sequence[Published], results: Results) -> list[Line]:

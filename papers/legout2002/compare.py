@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -190,6 +190,11 @@ def captions(setup: Setup) -> dict[str, str]:
         "table 1": "small experiments for the properties of the paradigms: see the claims",
     }
     return {item: caption for item, caption in found.items() if item != "networks" or not setup.quick}
+
+
+def needs(setup: Setup, _item: str) -> Collection[str]:
+    """All: most items are of all repetitions."""
+    return list(jobs(setup))
 
 
 def lines(setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import fmean, pstdev
@@ -119,6 +119,11 @@ def captions(_setup: Setup) -> dict[str, str]:
         "figure 8": "throughput of 5 TCP flows with weights of 1 to 5",
         "figure 9": "queue of 5 TCP flows with weights under V-WFQ and DRR: see the claims and the figure",
     }
+
+
+def needs(_setup: Setup, item: str) -> Collection[str]:
+    """The experiment of each item; the figure of memory is measured without one."""
+    return [OF_ITEM[item]] if item in OF_ITEM else []
 
 
 def lines(_setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:

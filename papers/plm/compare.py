@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +103,11 @@ def _file(experiment: str) -> str:
 def captions(_setup: Setup) -> dict[str, str]:
     """The experiments; none is a table of the text, which has no numbers of PLM."""
     return EXPERIMENTS
+
+
+def needs(_setup: Setup, item: str) -> Collection[str]:
+    """Each table is of the experiment of its name."""
+    return [item]
 
 
 def lines(_setup: Setup, _published: Sequence[Published], results: Results) -> list[Line]:

@@ -26,6 +26,9 @@ Row = Mapping[str, Any]
 Tell = Callable[[float, float, int], None]
 """Is told the fraction done, the simulated seconds and the packet-hops so far; what it raises stops the run."""
 
+Print = Callable[[str], None]
+"""Is given the next part of a text that is to be shown."""
+
 LISTS = ("disciplines", "transports", "traffic", "receivers", "topologies", "papers")
 """What can be listed."""
 
@@ -293,13 +296,15 @@ def reproduce(
     out: str | os.PathLike[str] | None = None,
     replace: bool = False,
     progress: Tell | None = None,
+    printed: Print | None = None,
 ) -> Reproduction:
     """Run a paper's scenarios, or those of all papers, and compare each published number with ours.
 
     `paper` is the name of one of `listing("papers")`, or "all". Without `seeds` there are as many as the paper's
     comparison asks for, or with `quick` fewer. `out` is a folder that receives the tables, figures, the
     report and a page of it all (index.html), whole or not at all; a folder of another reproduction, or of one with
-    other seeds, is refused unless `replace` allows it.
+    other seeds, is refused unless `replace` allows it. `printed` is called with each part of the report, in order and
+    as soon as its scenarios have run: `printed=print` shows the first table while the others run.
 
     >>> reproduce("demers1990", seeds=10).rows[0]["verdict"]    # doctest: +SKIP
     'agrees'
@@ -308,7 +313,7 @@ def reproduce(
 
     return reproduction.reproduce(
         paper, seeds=seeds, quick=quick, start=start, workers=_threads(workers), out=out, replace=replace,
-        progress=progress,
+        progress=progress, printed=printed,
     )  # fmt: skip
 
 

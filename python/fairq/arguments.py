@@ -108,6 +108,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "Scenario": (_scenario, "the path of a scenario, or dicts and lists"),
     "Settings": (_settings, 'fields and their values, as {"defaults.queue": "fq"}'),
     "Tell": (lambda value: value if callable(value) else None, "a function of three numbers"),
+    "Print": (lambda value: value if callable(value) else None, "a function of a text"),
     "What": (_text, 'the name of a list, as "disciplines"'),
     "Literal['together', 'drawn']": (_text, '"together" or "drawn"'),
     "Literal['device', 'class']": (_text, '"device" or "class"'),

@@ -63,12 +63,12 @@ def _main(argv: Sequence[str]) -> int:
             raise
         status = DONE
         try:
-            with streams.told(given[0]):
+            with streams.quiet(arguments.quiet), streams.told(given[0]):
                 text = arguments.command(arguments)
         except commands.Broken as broken:
             text, status = broken.text, FAILED
         if isinstance(text, str):
-            text = [text if text.endswith("\n") else text + "\n"]
+            text = [text if not text or text.endswith("\n") else text + "\n"]
         sys.stdout.writelines(text)
         sys.stdout.flush()
     except FairqError as error:
@@ -93,6 +93,8 @@ def parser(name: str | None = None) -> argparse.ArgumentParser:
         epilog="Each command has an example: fairq run --help. An output folder is written whole or not at all.",
     )
     root.add_argument("--version", action="version", version=f"fairq {version()}")
+    root.add_argument("--print-completion", action=_Completion, choices=SHELLS, metavar="SHELL",
+                      help=f"print what completes fairq's commands and options in {', '.join(SHELLS)}")  # fmt: skip
     commands_of = root.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
 
     for add in [COMMANDS[name]] if name in COMMANDS else COMMANDS.values():
@@ -437,6 +439,20 @@ class _Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"{value!r} is not known{near_miss(str(value), action.choices)}")
 
 
+SHELLS = ("bash", "zsh", "tcsh")
+"""The shells that can complete."""
+
+
+class _Completion(argparse.Action):
+    """Prints a shell's completion of all commands, and ends, as --help does."""
+
+    def __call__(self, root: argparse.ArgumentParser, _namespace: Any, shell: Any, _option: Any = None) -> NoReturn:
+        from fairq.completion import completion
+
+        sys.stdout.write(completion(root, shell))
+        root.exit()
+
+
 def _options_of(command: str) -> list[str]:
     """The options of a command, those of its own commands left out."""
     root = _Parser()
@@ -470,6 +486,9 @@ def _command(
     command.set_defaults(command=function)
     command.add_argument(
         "--json", action="store_true", default=default, help="print one JSON document and nothing else"
+    )
+    command.add_argument(
+        "--quiet", action="store_true", default=default, help="print results and errors: no progress, no notes"
     )
     return command
 

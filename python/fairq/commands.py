@@ -11,13 +11,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from fairq import _native, api, tables
+from fairq import _native, api, streams, tables
 from fairq._native import OutputError, UsageError
 from fairq.given import ran, read
 from fairq.output import check, check_file, file, folder
 from fairq.progress import Bar
 from fairq.results import Result, Table
-from fairq.streams import listen, say, screen_width
 
 SHOWN = {
     "flows": ["flow", "traffic", "transport", "throughput_bit_per_s", "rtt_s_mean", "delay_s_mean", "delay_s_p99",
@@ -166,8 +165,8 @@ def run(arguments: Namespace) -> str | Iterator[str]:
 
 def tell(notes: Iterable[Mapping[str, Any]]) -> None:
     """Print notes to standard error, one a line."""
-    for note in notes:
-        say(f"fairq: note: {note['where']}: {note['text']} [{note['code']}]")
+    for each in notes:
+        streams.note(f"{each['where']}: {each['text']} [{each['code']}]")
 
 
 def reproduce(arguments: Namespace) -> str:
@@ -179,6 +178,12 @@ def reproduce(arguments: Namespace) -> str:
         raise UsageError("PAPER is missing; write one of those that fairq reproduce --list shows, or all")
     out = arguments.out or ("out/all" if arguments.paper == "all" else None)
     with Bar(arguments.paper) as bar:
+
+        def printed(part: str) -> None:
+            bar.clear()
+            sys.stdout.write(part)
+            sys.stdout.flush()
+
         reproduced = api.reproduce(
             arguments.paper,
             seeds=arguments.seeds,
@@ -188,10 +193,11 @@ def reproduce(arguments: Namespace) -> str:
             out=out,
             replace=arguments.replace,
             progress=bar,
+            printed=None if arguments.json else printed,
         )
     if arguments.json:
         return as_json(reproduced.rows)
-    return reproduced.report + (f"\nWritten: {out}, the page is index.html\n" if out else "")
+    return f"\nWritten: {out}, the page is index.html\n" if out and not arguments.quiet else ""
 
 
 def replay(arguments: Namespace) -> str:
@@ -335,7 +341,7 @@ def listing(arguments: Namespace) -> str:
         return as_json(entries)
     if arguments.what == "papers":
         return tables.text(entries)
-    return _names(entries, screen_width())
+    return _names(entries, streams.screen_width())
 
 
 def _names(entries: Sequence[Mapping[str, Any]], width: int) -> str:
@@ -361,7 +367,7 @@ def explain(arguments: Namespace) -> str:
     if arguments.json:
         cards, text = api.cards(arguments.name), api.explain(arguments.name)
         return as_json({"name": arguments.name, "cards": cards, "card": text})
-    width = screen_width() or CARD_WIDTH
+    width = streams.screen_width() or CARD_WIDTH
     return api.explain(arguments.name, width=min(max(width, api.WIDTH_MIN), CARD_WIDTH_MAX))
 
 
@@ -376,7 +382,7 @@ def _scenes(arguments: Namespace) -> str:
     if arguments.json:
         return as_json(played)
     if plot:
-        return f"Written: {plot}"
+        return "" if arguments.quiet else f"Written: {plot}"
     return "\n\n".join(f"{scene['scene']}: {scene['shows']}\n{tables.text(scene['rounds'])}" for scene in played)
 
 
@@ -413,7 +419,7 @@ def picture(name: str) -> Path:
     if path.suffix not in (".svg", ".png", ".pdf"):
         raise UsageError(f"{path}: the name must end in .svg, .png or .pdf")
     check_file(path)
-    listen()
+    streams.listen()
     return path
 
 

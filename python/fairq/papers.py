@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -72,6 +72,9 @@ class Compare(Protocol):
 
     def captions(self, setup: Setup) -> Mapping[str, str]:
         """Each table and figure (the lines' `item`) with its caption, in the order of the report."""
+
+    def needs(self, setup: Setup, item: str) -> Collection[str]:
+        """The names of the jobs whose results are in the table of this item: it is printed when they are done."""
 
     def lines(self, setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:
         """One line for each cell and for each claim (of the item "claim").

@@ -1,4 +1,4 @@
-"""Progress of long work, on standard error and only if that is a terminal."""
+"""Progress of long work, on standard error and only if that is a terminal; under --quiet not at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
-from fairq.streams import write
+from fairq.streams import is_quiet, write
 
 
 class Bar:
@@ -21,7 +21,7 @@ class Bar:
         self._what = what
         self._stream = stream if stream is not None else sys.stderr
         # Python has no standard error where it was closed
-        self._is_shown = self._stream is not None and self._stream.isatty()
+        self._is_shown = self._stream is not None and self._stream.isatty() and not is_quiet()
         self._began = time.monotonic()
         self._width = 0
 
@@ -31,8 +31,13 @@ class Bar:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Remove the line, so that something else can be printed in its place; the next step writes it anew."""
         if self._width:
             write(self._stream, "\r" + " " * self._width + "\r")
+            self._width = 0
 
     def __call__(self, fraction: float, sim_seconds: float, packet_hops: int) -> None:
         """Show how far the work has come."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fairq import _native, tables
-from fairq.api import Reproduction, Tell
+from fairq.api import Print, Reproduction, Tell
 from fairq.given import Text
 from fairq.output import check, folder
 from fairq.papers import Job, Paper, Results, Setup, load, names
@@ -54,10 +54,12 @@ def reproduce(
     out: str | os.PathLike[str] | None = None,
     replace: bool = False,
     progress: Tell | None = None,
+    printed: Print | None = None,
 ) -> Reproduction:
     """Run the scenarios of a paper, or of all, and judge each number; see `fairq.reproduce`.
 
-    With `start="drawn"` the scenarios are run twice, and the report says which verdicts the start phase moved.
+    `printed` is called with the parts of the report, in order, each as soon as its runs are done. With `start="drawn"`
+    the scenarios are run twice, and the report says which verdicts the start phase moved.
     """
     if seeds is not None and seeds < 2:
         raise _native.UsageError(f"--seeds {seeds}: an interval needs at least 2 seeds")
@@ -67,8 +69,12 @@ def reproduce(
     found = [load(name) for name in (names() if paper == ALL else [paper])]
     plans = [setups(one, seeds, quick, start, workers) for one in found]
     tell = Steps(sum(len(jobs_of(one, plan)) for one, plan in zip(found, plans, strict=True)), progress)
-    outcomes = [outcome(one, plan, tell) for one, plan in zip(found, plans, strict=True)]
-    text = "\n\n".join(report(each) for each in outcomes)
+    outcomes: list[Outcome] = []
+    for one, plan in zip(found, plans, strict=True):
+        if printed is not None and outcomes:
+            printed(BETWEEN)
+        outcomes.append(outcome(one, plan, tell, printed))
+    text = BETWEEN.join(report(each) for each in outcomes)
     rows = tuple(row for each in outcomes for row in each.rows)
     if out is not None:
         with folder(out, wrote=f"fairq reproduce {paper}", of=work, replace=replace) as inside:
@@ -91,9 +97,14 @@ def jobs_of(paper: Paper, plan: Sequence[Setup]) -> list[Job]:
     return list(dict.fromkeys(job for setup in plan for job in paper.compare.jobs(setup).values()))
 
 
-def outcome(paper: Paper, plan: Sequence[Setup], tell: Steps) -> Outcome:
+def outcome(paper: Paper, plan: Sequence[Setup], tell: Steps, printed: Print | None = None) -> Outcome:
     """Run the jobs of all setups, each once, and judge the last; the one before says which verdicts moved."""
-    done = {job: run_job(paper, job, plan[0].workers, tell) for job in jobs_of(paper, plan)}
+    early = Early(paper, plan[-1], printed) if printed is not None else None
+    done: dict[Job, Mapping[str, Any]] = {}
+    for job in jobs_of(paper, plan):
+        done[job] = run_job(paper, job, plan[0].workers, tell)
+        if early is not None:
+            early.go_on(done)
     by_setup = []
     for setup in plan:
         results = {name: done[job] for name, job in paper.compare.jobs(setup).items()}
@@ -101,7 +112,10 @@ def outcome(paper: Paper, plan: Sequence[Setup], tell: Steps) -> Outcome:
     lines, results = by_setup[-1]
     if len(by_setup) == 2:
         lines = _with_moves(by_setup[0][0], lines)
-    return Outcome(paper, plan[-1], lines, results)
+    found = Outcome(paper, plan[-1], lines, results)
+    if early is not None:
+        early.end(report(found))
+    return found
 
 
 def run_job(paper: Paper, job: Job, workers: int, tell: Steps) -> Mapping[str, Any]:
@@ -142,37 +156,81 @@ LEGEND = "Published / measured, then the verdict: = agrees, # differs, ~ undecid
 """What stands in the cells of a table."""
 
 
+BETWEEN = "\n\n"
+"""What stands between the reports of two papers."""
+
+
 def report(found: Outcome) -> str:
     """What is printed: each table and figure of the paper with the numbers side by side, the claims, the totals."""
-    parts = [heading(found), LEGEND]
-    for section in sections(found):
-        parts += ["", section.title]
-        if section.rows:
-            parts.append(tables.text(section.rows, section.columns))
-    return "\n".join([*parts, "", totals(found.lines)]) + "\n"
+    text = beginning(found.paper, found.setup) + "".join(map(as_text, sections(found)))
+    return f"{text}\n{totals(found.lines)}\n"
 
 
-def heading(found: Outcome) -> str:
+def beginning(paper: Paper, setup: Setup) -> str:
+    """The lines of a report above its tables."""
+    return f"{heading(paper, setup)}\n{LEGEND}\n"
+
+
+def as_text(section: Section) -> str:
+    """A section of a report: an empty line, the title, the table if it has rows."""
+    table = f"{tables.text(section.rows, section.columns)}\n" if section.rows else ""
+    return f"\n{section.title}\n{table}"
+
+
+class Early:
+    """The report of a paper whose jobs still run: each table is printed when the jobs that it needs are done."""
+
+    def __init__(self, paper: Paper, setup: Setup, printed: Print) -> None:
+        self._paper = paper
+        self._setup = setup
+        self._printed = printed
+        jobs = paper.compare.jobs(setup)
+        self._left = [
+            (item, caption, {name: jobs[name] for name in paper.compare.needs(setup, item)})
+            for item, caption in paper.compare.captions(setup).items()
+        ]
+        self._text = ""
+        self._print(beginning(paper, setup))
+        self.go_on({})
+
+    def go_on(self, done: Mapping[Job, Mapping[str, Any]]) -> None:
+        """Print the tables whose jobs are done, up to the first that waits for another job."""
+        while self._left:
+            item, caption, needed = self._left[0]
+            if not all(job in done for job in needed.values()):
+                return
+            del self._left[0]
+            lines = verdicts(self._paper, self._setup, {name: done[job] for name, job in needed.items()})
+            self._print(as_text(section(self._paper, item, caption, lines)))
+
+    def end(self, report: str) -> None:
+        """Print what is left of the whole report."""
+        assert report.startswith(self._text), f"{self._paper.name}: a table needs more jobs than `needs` says"
+        self._print(report[len(self._text) :])
+
+    def _print(self, text: str) -> None:
+        self._text += text
+        self._printed(text)
+
+
+def heading(paper: Paper, setup: Setup) -> str:
     """Title, seeds and how the sources start."""
-    setup = found.setup
-    if len(found.paper.compare.STARTS) == 1:
+    if len(paper.compare.STARTS) == 1:
         started = "as the scenario files say"
     else:
         started = "at random times in the first second" if setup.start == "drawn" else "together at 0"
     less = ""
     if setup.quick:
-        usual = found.paper.compare.SEEDS
+        usual = paper.compare.SEEDS
         less = f" (quick; {usual} without --quick)" if usual != setup.seeds else " (quick: fewer scenarios)"
-    return f"{found.paper.compare.TITLE}\n{setup.seeds} seeds{less}, sources start {started}."
+    return f"{paper.compare.TITLE}\n{setup.seeds} seeds{less}, sources start {started}."
 
 
 def sections(found: Outcome) -> list[Section]:
     """The tables of the report."""
-    compare, lines = found.paper.compare, found.lines
-    said = []
-    for item, caption in compare.captions(found.setup).items():
-        mine = [line for line in lines if line.item == item]
-        said.append(Section(f"{_capital(item)}: {caption}", *_side_by_side(mine, compare.QUANTITIES), item))
+    lines = found.lines
+    captions = found.paper.compare.captions(found.setup)
+    said = [section(found.paper, item, caption, lines) for item, caption in captions.items()]
     claims = [_claim_row(line) for line in lines if line.item == "claim"]
     if claims:
         said.append(Section("Claims", claims, list(claims[0])))
@@ -183,6 +241,12 @@ def sections(found: Outcome) -> list[Section]:
         moved = [_cell_row(line) for line in lines if "with a common start" in line.note]
         said.append(Section(f"Verdicts moved by random starts: {len(moved)}", moved, list(moved[0]) if moved else []))
     return said
+
+
+def section(paper: Paper, item: str, caption: str, lines: Sequence[Line]) -> Section:
+    """The table of one of the paper's tables and figures, from the lines of all."""
+    mine = [line for line in lines if line.item == item]
+    return Section(f"{_capital(item)}: {caption}", *_side_by_side(mine, paper.compare.QUANTITIES), item)
 
 
 def totals(lines: Sequence[Line]) -> str:
@@ -259,7 +323,9 @@ def write(outcomes: Sequence[Outcome], text: str, inside: Path) -> None:
         place = inside if len(outcomes) == 1 else inside / each.paper.name
         place.mkdir(exist_ok=True)
         drawn = write_items(each, place)
-        chapters.append(page.chapter(heading(each), LEGEND, sections(each), drawn, totals(each.lines)))
+        chapters.append(
+            page.chapter(heading(each.paper, each.setup), LEGEND, sections(each), drawn, totals(each.lines))
+        )
     (inside / "index.html").write_text(page.page(chapters), encoding="utf-8")
 
 

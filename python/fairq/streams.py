@@ -50,6 +50,31 @@ def screen_width() -> int:
     return shutil.get_terminal_size(fallback=(0, 0)).columns
 
 
+_quiet = False
+
+
+@contextmanager
+def quiet(wanted: bool) -> Iterator[None]:
+    """Within the block, if that is wanted, standard error carries errors alone: no progress and no notes."""
+    global _quiet
+    before, _quiet = _quiet, wanted
+    try:
+        yield
+    finally:
+        _quiet = before
+
+
+def is_quiet() -> bool:
+    """Whether progress and notes are left out."""
+    return _quiet
+
+
+def note(text: str) -> None:
+    """Write a note to standard error, unless it is to be quiet."""
+    if not _quiet:
+        say(f"fairq: note: {text}")
+
+
 def say(line: str) -> None:
     """Write a line to standard error, if that can be."""
     write(sys.stderr, f"{line}\n")
@@ -88,7 +113,7 @@ def told(what: str) -> Iterator[None]:
             yield
         finally:
             for code, text in notes(list(said)):
-                say(f"fairq: note: {what}: {text} [{code}]")
+                note(f"{what}: {text} [{code}]")
 
 
 def notes(said: list[str]) -> list[tuple[str, str]]:

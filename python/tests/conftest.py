@@ -57,6 +57,13 @@ transport = "uncontrolled"
 """
 
 
+def pytest_collection_modifyitems(items):
+    if os.environ.get("FAIRQ_NIGHTLY") != "1":
+        for item in items:
+            if item.get_closest_marker("nightly"):
+                item.add_marker(pytest.mark.skip(reason="SKIPPED: takes minutes; `make nightly` runs it"))
+
+
 @pytest.fixture
 def dumbbell(tmp_path):
     """A scenario of two file transfers, a terminal session and a blast over one line of 1 Mbit/s."""

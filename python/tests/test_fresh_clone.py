@@ -34,12 +34,14 @@ def test_make_run_reproduces_the_paper_and_replaces_only_its_own_folder(clone):
     (clone / "out" / "mine").mkdir(parents=True)
     (clone / "out" / "mine" / "notes.txt").write_text("keep")
     target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
-    for _ in range(2):
+    for again in (False, True):
         made = run(["make", "run"], clone, CARGO_TARGET_DIR=target)
         assert made.returncode == 0, made.stdout[-2000:] + made.stderr[-2000:]
+        assert ("maturin develop" in made.stdout) is not again
         assert re.search(r"680 cells: 5[12]\d agrees", made.stdout), made.stdout[-2000:]
     assert (clone / "out" / "mine" / "notes.txt").read_text() == "keep"
     assert (clone / "out" / "demers1990" / "figure1.png").is_file()
+    assert (clone / ".venv" / "bin" / "fairq").exists() and not (clone / ".venv" / "bin" / "pytest").exists()
     readme = (clone / "README.md").read_text()
     commands = re.findall(r"`(fairq (?:run|list|explain|theory) [a-z][^`]*)`", readme)
     commands += re.findall(r"^\$ \.venv/bin/(fairq .+)$", readme, re.MULTILINE)

@@ -81,6 +81,28 @@ def test_the_folder_holds_tables_and_figures(printed_runs, tmp_path, capsys):
     assert (out / "verdicts.csv").read_text().splitlines()[0] == ",".join(COLUMNS)
 
 
+def test_each_table_is_printed_when_its_scenario_has_run(printed_runs):
+    parts = []
+    found = fairq.reproduce("demers1990", seeds=3, printed=lambda part: parts.append((len(printed_runs), part)))
+    assert "".join(part for _, part in parts) == found.report
+    shown = {part.split(":")[0].strip(): runs for runs, part in parts}
+    assert [shown[f"Scenario {number}"] for number in range(1, 7)] == [1, 2, 3, 4, 5, 6]
+    assert shown["Figure 1"] == 7 == parts[-1][0] and parts[-1][1].lstrip().startswith("Claims")
+
+
+def test_of_several_papers_what_is_printed_is_the_report(monkeypatch, printed_runs):
+    monkeypatch.setattr("fairq.reproduction.names", lambda: ["first", "second"])
+    parts = []
+    found = fairq.reproduce("all", seeds=3, start="together", printed=parts.append)
+    assert "".join(parts) == found.report and found.report.count("Demers, Keshav and Shenker") == 2
+
+
+def test_a_table_that_needs_more_than_it_says_is_noticed(monkeypatch, demers1990, printed_runs):
+    monkeypatch.setattr(demers1990.compare, "needs", lambda _setup, _item: [])
+    with pytest.raises(AssertionError, match="more jobs than `needs` says"):
+        fairq.reproduce("demers1990", seeds=3, printed=lambda _: None)
+
+
 def test_one_seed_gives_no_interval_and_is_refused(printed_runs):
     with pytest.raises(fairq.UsageError, match="at least 2"):
         fairq.reproduce("demers1990", seeds=1)
@@ -109,7 +131,7 @@ def test_the_papers_are_listed(document, fairq):
 @pytest.mark.parametrize("name", papers.names())
 def test_each_paper_says_what_the_driver_asks(name):
     paper = papers.load(name)
-    asked = [*papers.Compare.__annotations__, "jobs", "captions", "lines", "figures"]
+    asked = [*papers.Compare.__annotations__, "jobs", "captions", "needs", "lines", "figures"]
     assert [member for member in asked if not hasattr(paper.compare, member)] == []
     setup = papers.Setup(2, "together", 1)
     assert [job.file for job in paper.compare.jobs(setup).values() if not (paper.folder / job.file).is_file()] == []
