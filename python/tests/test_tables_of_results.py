@@ -14,6 +14,7 @@ import fairq
 from fairq import _native, tables
 from fairq.results import Row, described, row_class
 
+ROOT = Path(__file__).parents[2]
 LINK = {"name": "line", "from": "a", "to": "b", "rate": "1 Mbit/s", "queue": "drr(quantum=300B)"}
 FLOW = {"name": "file", "from": "a", "to": "b", "traffic": "ftp", "count": 3}
 SCENARIO = {
@@ -123,6 +124,23 @@ def test_types_of_rows_are_those_of_the_columns() -> None:
         names = [column["name"] for column in table["columns"]]
         assert [each.removesuffix("_") for each in annotations if not each.endswith(("_low", "_high"))] == names
         assert issubclass(row_class(name), Row)
+
+
+def test_rows_of_theory_have_the_columns_that_are_described() -> None:
+    result = fairq.run(SCENARIO, workers=1, overlay=True)
+    for name, rows in (("theory", result.document["theory"]), ("shares", fairq.max_min(SCENARIO))):
+        assert list(rows[0]) == ["speed", *(column["name"] for column in described()[name]["columns"])], name
+
+
+def test_the_programs_of_the_guide_run(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "guide" / "tables.md").read_text(encoding="utf-8")
+    programs = [part.partition("```")[0] for part in page.split("```python\n")[1:]]
+    assert len(programs) == 2
+    for number, program in enumerate(programs):
+        (tmp_path / f"p{number}.py").write_text(program, encoding="utf-8")
+        command = [sys.executable, "-P", str(tmp_path / f"p{number}.py")]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and done.stdout, done.stderr
 
 
 def test_a_table_without_rows_has_its_columns() -> None:
