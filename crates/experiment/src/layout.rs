@@ -62,12 +62,12 @@ mod tests {
     fn a_meaning_stands_beside_its_value_or_below() {
         let mut text = String::new();
         row(&mut text, "a = 1", "What a is, in more words than one line has room for, so that there are two.", 31, 80);
-        row(&mut text, "a_name = \"and a long value\"", "Below.", 31, 80);
+        row(&mut text, "a_name = \"and a longer value\"", "Below.", 31, 80);
         row(&mut text, "a = 1", "Narrow.", 31, 40);
         assert_eq!(
             text,
             "  a = 1                        What a is, in more words than one line has room\n                               for, \
-             so that there are two.\n  a_name = \"and a long value\"\n                               Below.\n  a = 1\n      \
+             so that there are two.\n  a_name = \"and a longer value\"\n                               Below.\n  a = 1\n      \
              Narrow.\n"
         );
     }
