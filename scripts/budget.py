@@ -1,7 +1,7 @@
-"""How long each part of a run of CI took, beside its budget in CONTRIBUTING.md; a part over its budget is a warning.
+"""How long each part of a run of CI took, beside its budget in CONTRIBUTING.md.
 
-`python3 scripts/budget.py LOG` prints the parts of a log, from its lines `TIME part: 12 s`; with `--write` it writes
-them into the table too.
+`python3 scripts/budget.py LOG` prints the parts of a log, from its lines `TIME part: 12 s`, with a
+warning for each part over its budget; with `--write` it writes them into the table too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""What takes too long for a run of CI, and the page that keeps its last result: docs/experiments/nightly.md.
+"""What takes too long for a run of CI, and the page of its result: docs/experiments/nightly.md.
 
     make nightly                                        all parts
     .venv/bin/python scripts/nightly.py wheel fuzz      some parts; the rows of the others stay
 
-A row names the commit that the part ran at, so the checkout must be clean. Exit status 1 if a part does not pass.
+A row names the commit that the part ran at, so the checkout must be clean. Exit status 1 if a part
+does not pass.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ TIMES = "10"
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the nightly run: the commands that must pass, and what they add to the environment."""
+    """A part of the nightly run: the commands that must pass, and the environment they add."""
 
     what: str
     commands: tuple[tuple[str, ...], ...]
@@ -123,8 +124,9 @@ def page(rows: dict[str, str]) -> str:
     table = "\n".join(rows.get(name, f"| {name} | {part.what} | not run | | | | | |") for name, part in PARTS.items())
     return f"""# Did the last nightly run pass?
 
-`make nightly` runs what takes too long for a run of CI and writes this page. Each row names the commit that it ran at.
-Load is the mean number of waiting processes in the last minute of the part: times at a high load are longer.
+`make nightly` runs what takes too long for a run of CI and writes this page. Each row names the
+commit that it ran at. Load is the mean number of waiting processes in the last minute of the part:
+times at a high load are longer.
 
 | part | runs | verdict | tests | seconds | load | day | commit |
 |---|---|---|---|---|---|---|---|

@@ -1,7 +1,8 @@
 """Runs the Rust tests, then the Python tests, and ends with one line that counts them all.
 
-What takes minutes is left to `make nightly`: ignored Rust tests, Python tests with the mark `nightly`.
-Each is counted as skipped. A line `TIME part: 12 s` says how long each part took (scripts/budget.py).
+What takes minutes is left to `make nightly`: ignored Rust tests, Python tests with the mark
+`nightly`. Each is counted as skipped. A line `TIME part: 12 s` says how long each part took
+(scripts/budget.py).
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def captions(setup: Setup) -> dict[str, str]:
 
 
 def needs(setup: Setup, item: str) -> Collection[str]:
-    """The scenario of each table; the game of rates is all others, and at an M/M/1 line it is computed."""
+    """The scenario of each table; the game of rates is all others, computed at an M/M/1 line."""
     of = {"table 1": [], "table 3": ["pairs"], "table 4": ["pairs"], "table 5": ["crowd"], "table 6": ["bystander"]}
     return of[item] if item in of else [name for name in jobs(setup) if name not in ("pairs", "crowd", "bystander")]
 

@@ -300,11 +300,12 @@ def reproduce(
 ) -> Reproduction:
     """Run a paper's scenarios, or those of all papers, and compare each published number with ours.
 
-    `paper` is the name of one of `listing("papers")`, or "all". Without `seeds` there are as many as the paper's
-    comparison asks for, or with `quick` fewer. `out` is a folder that receives the tables, figures, the
-    report and a page of it all (index.html), whole or not at all; a folder of another reproduction, or of one with
-    other seeds, is refused unless `replace` allows it. `printed` is called with each part of the report, in order and
-    as soon as its scenarios have run: `printed=print` shows the first table while the others run.
+    `paper` is the name of one of `listing("papers")`, or "all". Without `seeds` there are as many as
+    the paper's comparison asks for, or with `quick` fewer. `out` is a folder that receives the tables,
+    figures, the report and a page of it all (index.html), whole or not at all; a folder of another
+    reproduction, or of one with other seeds, is refused unless `replace` allows it. `printed` is
+    called with each part of the report, in order and as soon as its scenarios have run:
+    `printed=print` shows the first table while the others run.
 
     >>> reproduce("demers1990", seeds=10).rows[0]["verdict"]    # doctest: +SKIP
     'agrees'

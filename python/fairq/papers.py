@@ -74,7 +74,7 @@ class Compare(Protocol):
         """Each table and figure (the lines' `item`) with its caption, in the order of the report."""
 
     def needs(self, setup: Setup, item: str) -> Collection[str]:
-        """The names of the jobs whose results are in the table of this item: it is printed when they are done."""
+        """The names of the jobs that the table of this item needs: it is printed when they are done."""
 
     def lines(self, setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:
         """One line for each cell and for each claim (of the item "claim").

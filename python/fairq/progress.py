@@ -1,4 +1,4 @@
-"""Progress of long work, on standard error and only if that is a terminal; under --quiet not at all."""
+"""Progress of long work, on standard error, if that is a terminal and --quiet is not given."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Bar:
         self.clear()
 
     def clear(self) -> None:
-        """Remove the line, so that something else can be printed in its place; the next step writes it anew."""
+        """Remove the line, to print something else in its place; the next step writes it anew."""
         if self._width:
             write(self._stream, "\r" + " " * self._width + "\r")
             self._width = 0

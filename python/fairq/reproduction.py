@@ -58,8 +58,9 @@ def reproduce(
 ) -> Reproduction:
     """Run the scenarios of a paper, or of all, and judge each number; see `fairq.reproduce`.
 
-    `printed` is called with the parts of the report, in order, each as soon as its runs are done. With `start="drawn"`
-    the scenarios are run twice, and the report says which verdicts the start phase moved.
+    `printed` is called with the parts of the report, in order, each as soon as its runs are done.
+    With `start="drawn"` the scenarios are run twice, and the report says which verdicts the start
+    phase moved.
     """
     if seeds is not None and seeds < 2:
         raise _native.UsageError(f"--seeds {seeds}: an interval needs at least 2 seeds")
@@ -161,7 +162,7 @@ BETWEEN = "\n\n"
 
 
 def report(found: Outcome) -> str:
-    """What is printed: each table and figure of the paper with the numbers side by side, the claims, the totals."""
+    """What is printed: each table and figure with the numbers side by side, the claims, the totals."""
     text = beginning(found.paper, found.setup) + "".join(map(as_text, sections(found)))
     return f"{text}\n{totals(found.lines)}\n"
 
@@ -178,7 +179,7 @@ def as_text(section: Section) -> str:
 
 
 class Early:
-    """The report of a paper whose jobs still run: each table is printed when the jobs that it needs are done."""
+    """The report of a paper whose jobs still run: a table is printed when its jobs are done."""
 
     def __init__(self, paper: Paper, setup: Setup, printed: Print) -> None:
         self._paper = paper

@@ -55,7 +55,7 @@ _quiet = False
 
 @contextmanager
 def quiet(wanted: bool) -> Iterator[None]:
-    """Within the block, if that is wanted, standard error carries errors alone: no progress and no notes."""
+    """Within the block, if `wanted`, standard error carries errors alone: no progress, no notes."""
     global _quiet
     before, _quiet = _quiet, wanted
     try:

@@ -11,7 +11,7 @@ from fairq import cli, papers
 
 @pytest.fixture
 def offered(process, tmp_path):
-    """Gives what bash offers for the last of some words, in a folder with a scenario and a folder."""
+    """Gives what bash offers for the last word, in a folder with a scenario and a folder."""
     pytest.importorskip("shtab")
     if shutil.which("bash") is None:
         pytest.skip("SKIPPED: there is no bash")

@@ -1,6 +1,7 @@
 """The wheel of a user: what is in it, and that it works where nothing else is installed.
 
-`make test` builds it as `make setup` does, which compiles next to nothing; `make nightly` takes that of `make wheel`.
+`make test` builds it as `make setup` does, which compiles next to nothing; `make nightly` takes that
+of `make wheel`.
 """
 
 import json
@@ -46,7 +47,7 @@ def wheel(tmp_path_factory):
 
 
 def found():
-    """The interpreters of this machine that can make an environment, by version: the first of each on the path."""
+    """The interpreters here that can make an environment, by version: the first of each."""
     installed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     names = [
         sys.executable,
@@ -86,7 +87,8 @@ SYMBOL_TABLE = 2
 
 
 def section_types(elf):
-    """The types of the sections of an ELF file of 64 bits: elf(5), e_shoff at 40, e_shentsize and e_shnum at 58."""
+    """The types of the sections of an ELF file of 64 bits, by elf(5): e_shoff is at 40, e_shentsize
+    and e_shnum at 58."""
     (headers,) = struct.unpack_from("<Q", elf, 40)
     size, count = struct.unpack_from("<HH", elf, 58)
     return {struct.unpack_from("<I", elf, headers + index * size + 4)[0] for index in range(count)}
