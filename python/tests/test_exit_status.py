@@ -119,14 +119,26 @@ def test_handlers_are_given_back(fairq):
 def test_what_the_caller_ignores_stays_ignored(dumbbell):
     """That is nohup."""
     code = (
-        "import signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); from fairq import cli; sys.exit(cli.main())"
+        "import signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); print('ignored', flush=True);"
+        " from fairq import cli; sys.exit(cli.main())"
     )
     words = ["run", str(dumbbell), "--set", "measure.duration=2000s", "--set", "flows[1].traffic=ftp"]
     process = subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ignored\n"
     time.sleep(0.4)
     process.send_signal(signal.SIGHUP)
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 0 and out.startswith("Flows")
+
+
+def wait_for_handlers(process):
+    """Waits until the command handles SIGTERM, by SigCgt of proc(5): on a busy machine its start takes
+    seconds."""
+    while process.poll() is None:
+        caught = re.search(r"^SigCgt:\s*(\w+)$", Path(f"/proc/{process.pid}/status").read_text(), re.MULTILINE)
+        if caught is not None and int(caught[1], 16) >> (signal.SIGTERM - 1) & 1:
+            return
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(("by", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
@@ -140,7 +152,8 @@ def test_long_work_is_ended_by_a_signal(dumbbell, by, status, words):
         # a shell in the background may have it ignored
         preexec_fn=lambda: signal.signal(by, signal.default_int_handler if by == signal.SIGINT else signal.SIG_DFL),
     )  # fmt: skip
-    time.sleep(1.5)
+    wait_for_handlers(process)
+    time.sleep(1)
     process.send_signal(by)
     began = time.monotonic()
     out, said = process.communicate(timeout=60)
