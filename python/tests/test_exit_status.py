@@ -132,8 +132,9 @@ def test_what_the_caller_ignores_stays_ignored(dumbbell):
 
 
 def wait_for_handlers(process):
-    """Waits until the command handles SIGTERM, by SigCgt of proc(5): on a busy machine its start takes
-    seconds."""
+    """Waits until the command handles SIGTERM, by SigCgt of proc(5): on a busy machine its start
+    takes seconds.
+    """
     while process.poll() is None:
         caught = re.search(r"^SigCgt:\s*(\w+)$", Path(f"/proc/{process.pid}/status").read_text(), re.MULTILINE)
         if caught is not None and int(caught[1], 16) >> (signal.SIGTERM - 1) & 1:

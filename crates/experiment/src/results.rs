@@ -113,19 +113,21 @@ fn flow_table(plan: &Plan, simulation: &Simulation) -> Table {
     table.whole("marked", (0..number).map(|flow| network.marked.of(flow)));
     let mean = |counts: &FlowCounts| counts.samples_sum as f64 / counts.samples as f64 / PS_PER_S as f64;
     table.real("rtt_s_mean", counts().map(|counts| (counts.samples > 0).then(|| mean(counts))));
-    const DELAY: [&str; 5] = ["delay_s_mean", "delay_s_p50", "delay_s_p95", "delay_s_p99", "delay_s_max"];
-    const QUEUEING: [&str; 5] =
-        ["queueing_s_mean", "queueing_s_p50", "queueing_s_p95", "queueing_s_p99", "queueing_s_max"];
-    let of: [([&'static str; 5], fn(&FlowCounts) -> &Coarse); 2] =
-        [(DELAY, |counts| &counts.delay), (QUEUEING, |counts| &counts.queueing)];
-    for ([mean, p50, p95, p99, max], of) in of {
-        table.real(mean, counts().map(|counts| of(counts).mean().map(|ps| ps / PS_PER_S as f64)));
-        for (name, part) in [(p50, 0.5), (p95, 0.95), (p99, 0.99)] {
-            table.real(name, counts().map(|counts| seconds(of(counts).quantile(part))));
-        }
-        table.real(max, counts().map(|counts| seconds(of(counts).greatest())));
-    }
+    let delay = ["delay_s_mean", "delay_s_p50", "delay_s_p95", "delay_s_p99", "delay_s_max"];
+    times(&mut table, delay, || counts().map(|counts| &counts.delay));
+    let queueing = ["queueing_s_mean", "queueing_s_p50", "queueing_s_p95", "queueing_s_p99", "queueing_s_max"];
+    times(&mut table, queueing, || counts().map(|counts| &counts.queueing));
     table.finish()
+}
+
+/// Columns of mean, median, 95th and 99th percentile and maximum of times.
+fn times<'a, I: Iterator<Item = &'a Coarse>>(table: &mut Builder, names: [&'static str; 5], of: impl Fn() -> I) {
+    let [mean, p50, p95, p99, max] = names;
+    table.real(mean, of().map(|times| times.mean().map(|ps| ps / PS_PER_S as f64)));
+    for (name, part) in [(p50, 0.5), (p95, 0.95), (p99, 0.99)] {
+        table.real(name, of().map(|times| seconds(times.quantile(part))));
+    }
+    table.real(max, of().map(|times| seconds(times.greatest())));
 }
 
 /// The lines that have a row, each with its state.

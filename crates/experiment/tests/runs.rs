@@ -87,7 +87,7 @@ fn a_file_counts_by_its_content() {
     let digest = |content: &'static str| run.digest(&|_| Ok(content.into())).ok();
     assert_ne!(digest("time_s,bytes\n0,100\n"), digest("time_s,bytes\n0,101\n"));
     assert_eq!(digest("x"), digest("x"));
-    let problem = run.digest(&none).err().expect("no such file").to_string();
+    let problem = run.digest(&none).expect_err("no such file").to_string();
     assert!(problem.starts_with("a.toml:") && problem.contains("flows[0].traffic"), "{problem}");
 }
 

@@ -174,6 +174,7 @@ impl Run {
 type Remade = (String, String, Vec<(String, String)>, Option<String>, Option<String>, bool, usize);
 
 /// The run of this number of the experiment that is read from these.
+#[expect(clippy::too_many_arguments, reason = "what a pickled run is made of")]
 #[pyfunction]
 pub(crate) fn remade_run(
     py: Python<'_>,

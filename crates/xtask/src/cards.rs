@@ -105,7 +105,7 @@ mod tests {
         let leak = |text: String| -> &'static str { text.leak() };
         has(leak(format!("{start}{rest}")), "it has no \"Use when: …\"");
         has(leak(format!("{start}//! Use when:\n{rest}")), "it has no \"Use when: …\"");
-        has(leak(format!("{start}//! Use when: {}\n{rest}", "long ".repeat(50))), "250 characters");
+        has(leak(format!("{start}//! Use when: {}\n{rest}", "long ".repeat(50))), "249 characters");
         has(leak(format!("{start}{rest}//! Use when: late.\n")), "follows what it is");
         has(
             leak(format!("{start}//! Use when: a.\n{rest}//!\n//! And more.\n")),

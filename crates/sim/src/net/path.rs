@@ -165,7 +165,7 @@ impl Paths {
         }
     }
 
-    /// The line at `place`; [`END`] behind the last line of a path.
+    /// The line at `place`; `END` behind the last line of a path.
     #[must_use]
     #[inline]
     pub fn line(&self, place: u32) -> u32 {
