@@ -192,6 +192,11 @@ def test_the_version_of_results_is_a_number() -> None:
     assert json.loads(_native.columns())[0]["name"] == "flows"
 
 
+def test_a_digest_is_the_same_in_every_build() -> None:
+    known = (ROOT / "crates" / "experiment" / "tests" / "dumbbell_digest.txt").read_text().strip()
+    assert fairq.experiment(ROOT / "scenarios" / "dumbbell.toml").runs()[0].digest == known
+
+
 def test_a_run_is_found_by_its_digest() -> None:
     experiment = fairq.experiment(SCENARIO)
     run = experiment.runs()[2]
