@@ -161,8 +161,8 @@ fn every_field_that_matters_is_in_the_digest() {
     assert!(changed > 60, "{changed} fields could be changed");
 }
 
-/// The digest of the first run of `scenarios/dumbbell.toml`. Python's tests hold the extension to the
-/// same, which is another build.
+/// The digest of the first run of `scenarios/dumbbell.toml`. Python's tests hold the extension to
+/// the same, which is another build.
 const DUMBBELL: &str = include_str!("dumbbell_digest.txt");
 
 #[test]
