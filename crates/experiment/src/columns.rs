@@ -97,6 +97,12 @@ impl Column {
 }
 
 impl TableOf {
+    /// Whether the rows of several runs become one.
+    #[must_use]
+    pub fn is_averaged(&self) -> bool {
+        self.columns.iter().all(|column| column.averaged != Averaged::Never)
+    }
+
     /// The column called `name`.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&'static Column> {

@@ -10,31 +10,27 @@ fn of_documents() -> impl Iterator<Item = &'static TableOf> {
     TABLES.into_iter().filter(|table| !["theory", "shares"].contains(&table.name))
 }
 
-fn is_averaged(table: &TableOf) -> bool {
-    table.columns.iter().all(|column| column.averaged != Averaged::Never)
-}
-
 /// The JSON Schema of what `fairq run --json` prints and `result.json` holds.
 #[must_use]
 pub fn schema() -> Value {
     let mut definitions = Map::new();
     for table in TABLES {
         let name = |of: &str| format!("{}{of}", table.class);
-        if is_averaged(table) {
+        if table.is_averaged() {
             definitions.insert(name("Mean"), row(table, true));
         }
         definitions.insert(name("Row"), row(table, false));
     }
     let rows = |name: String| json!({ "type": "array", "items": { "$ref": format!("#/$defs/{name}") } });
     let summary = |table: &TableOf| {
-        let of = if is_averaged(table) { "Mean" } else { "Row" };
+        let of = if table.is_averaged() { "Mean" } else { "Row" };
         let mut rows = rows(format!("{}{of}", table.class));
         rows["description"] = format!("A row is {}.", table.row).into();
         rows
     };
     let mut point: Map<String, Value> = Map::new();
     let mut seed: Map<String, Value> = Map::new();
-    for table in of_documents().filter(|table| is_averaged(table)) {
+    for table in of_documents().filter(|table| table.is_averaged()) {
         point.insert(table.name.into(), rows(format!("{}Mean", table.class)));
         seed.insert(table.name.into(), rows(format!("{}Row", table.class)));
     }

@@ -71,7 +71,8 @@ impl Experiment {
     /// Reads and checks a scenario that names no topology's file and no delivery trace, as
     /// [`Self::read_with`] does.
     ///
-    /// # Errors The first thing that is wrong.
+    /// # Errors
+    /// The first thing that is wrong.
     pub fn read(text: &str, file: &str, sets: &[(String, String)]) -> Result<Self, Problem> {
         Self::read_with(text, file, sets, &|name| Err(format!("{name}: no file is read here")))
     }
@@ -80,7 +81,8 @@ impl Experiment {
     /// `sets` are the `--set path=value` of the command line; `files` gives the bytes of a
     /// topology's file or a delivery trace.
     ///
-    /// # Errors The first thing that is wrong.
+    /// # Errors
+    /// The first thing that is wrong.
     pub fn read_with(text: &str, file: &str, sets: &[(String, String)], files: Files<'_>) -> Result<Self, Problem> {
         let mut document = Document::parse(text, file)?;
         for (path, value) in sets {
@@ -208,7 +210,8 @@ impl Experiment {
     /// Runs everything and returns the document of [`Self::outcome`] as a tree, which takes more
     /// room than a large result.
     ///
-    /// # Errors What is wrong with a file that a flow reads, or that the progress was not to go on.
+    /// # Errors
+    /// What is wrong with a file that a flow reads, or that the progress was not to go on.
     pub fn run(&self, options: Options<'_>) -> Result<Value, Stopped> {
         self.outcome(options).map(|outcome| outcome.document())
     }
@@ -216,7 +219,8 @@ impl Experiment {
     /// Runs everything: for each point the tables of each seed and their means, and what a machine
     /// contributes.
     ///
-    /// # Errors What is wrong with a file that a flow reads, or that the progress was not to go on.
+    /// # Errors
+    /// What is wrong with a file that a flow reads, or that the progress was not to go on.
     pub fn outcome(&self, options: Options<'_>) -> Result<Outcome, Stopped> {
         let runs: Vec<Run> = self.runs().collect();
         let workers = options.workers.clamp(1, runs.len());

@@ -10,7 +10,7 @@ pub mod statistics;
 pub mod table;
 
 use self::table::{Builder, Table};
-use crate::columns::{self, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
+use crate::columns::{FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
 use fairq_link::sketch::Coarse;
 use fairq_sched::contract::Discipline as _;
 use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
@@ -57,13 +57,6 @@ impl Tables {
             "states" => |tables| &tables.states,
             _ => return None,
         })
-    }
-
-    /// Whether the rows of several seeds become one.
-    #[must_use]
-    pub fn is_averaged(name: &str) -> bool {
-        let table = columns::TABLES.iter().find(|table| table.name == name);
-        table.is_some_and(|table| table.columns.iter().all(|column| column.averaged != columns::Averaged::Never))
     }
 
     /// The tables of a run that has come to the end of its measured time, and was settled.
@@ -176,9 +169,8 @@ fn queue_table(plan: &Plan, simulation: &Simulation) -> Table {
     table.whole("waiting_packets_max", lines().map(|(_, state)| state.counts.waiting_max));
     table.real("utilisation", lines().map(|line| utilisation(plan, line)));
     table.real("overtaken", lines().map(|(_, state)| overtaken(state)));
-    let fairness = jain(plan, simulation);
-    let number = |shown: &LinePlan| plan.lines.iter().position(|line| std::ptr::eq(line, shown));
-    table.real("jain", lines().map(|(line, _)| fairness[number(line)?]));
+    let of_lines = plan.lines.iter().zip(jain(plan, simulation));
+    table.real("jain", of_lines.filter(|(line, _)| !line.is_access).map(|(_, jain)| jain));
     table.finish()
 }
 

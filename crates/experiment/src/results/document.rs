@@ -5,7 +5,7 @@
 use super::Tables;
 use super::notes::Note;
 use super::table::Table;
-use crate::columns::{RESULT_SCHEMA_VERSION, SEED};
+use crate::columns::{RESULT_SCHEMA_VERSION, SEED, TABLES};
 use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -78,7 +78,7 @@ impl Outcome {
     #[must_use]
     pub fn table(&self, name: &str) -> Option<Table> {
         let of = Tables::by_name(name)?;
-        if !Tables::is_averaged(name) {
+        if !TABLES.iter().any(|table| table.name == name && table.is_averaged()) {
             return self.by_seed(name);
         }
         Some(Table::joined(self.points.iter().map(|at| (at.point.labels.clone(), of(at.mean())))))
