@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from fairq import cli, commands, papers, theory
+from fairq import cli, papers, theory
+from fairq.commands import run as run_command
 from fairq.verdicts import read_published
 
 DUMBBELL = """
@@ -225,14 +226,14 @@ def printed_runs(monkeypatch, demers1990, tmp_path):
 @pytest.fixture(autouse=True)
 def _results_are_of_the_schema(monkeypatch):
     """Each document that `fairq run --json` prints in a test is valid by schema/result.schema.json."""
-    original = commands._pieces
+    original = run_command.pieces
 
     def checked(result):
         text = "".join(original(result))
         check_result(json.loads(text))
         yield text
 
-    monkeypatch.setattr(commands, "_pieces", checked)
+    monkeypatch.setattr(run_command, "pieces", checked)
 
 
 def check_result(document):

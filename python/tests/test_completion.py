@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from fairq import cli, papers
+from fairq import papers
+from fairq.commands import NAMES
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def offered(process, tmp_path):
 
 def test_commands_and_options_are_completed(offered):
     assert offered("re") == {"replay", "reproduce"}
-    assert set(cli.COMMANDS) <= offered("")
+    assert set(NAMES) <= offered("")
     assert {"--quick", "--quiet"} <= offered("reproduce", "--qui")
     assert "pgps" in offered("theory", "")
 
@@ -53,7 +54,7 @@ def test_the_other_shells_have_every_command(process, shell):
     pytest.importorskip("shtab")
     done = process("--print-completion", shell)
     assert (done.returncode, done.stderr) == (0, "")
-    assert [command for command in cli.COMMANDS if command not in done.stdout] == []
+    assert [command for command in NAMES if command not in done.stdout] == []
 
 
 def test_without_the_package_it_is_named(refused, monkeypatch):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fairq import cli, commands, exit_status, signals
+from fairq.commands import list as list_command
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -64,7 +65,7 @@ def test_each_end_has_its_status(fairq, monkeypatch, raised, status, said):
     def listing(_):
         raise raised
 
-    monkeypatch.setattr(commands, "listing", listing)
+    monkeypatch.setattr(list_command, "listing", listing)
     found, _, err = fairq("list", "papers")
     assert found == status and said in err and (said or err == "")
 
@@ -105,7 +106,7 @@ def test_a_signal_that_became_another_error_is_still_a_signal(fairq, monkeypatch
         except signals.Ended as ended:
             raise RuntimeError("Error calling __set_name__") from ended
 
-    monkeypatch.setattr(commands, "listing", listing)
+    monkeypatch.setattr(list_command, "listing", listing)
     assert fairq("list", "papers") == (143, "", "fairq: terminated\n")
 
 

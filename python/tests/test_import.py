@@ -11,6 +11,7 @@ import pytest
 
 import fairq as package
 from fairq import cli
+from fairq.commands import NAMES
 
 HEAVY = ["matplotlib", "numpy", "rich", "asyncio", "argparse", "fairq.api", "fairq.figures"]
 
@@ -32,7 +33,7 @@ def test_a_command_starts_without_what_it_does_not_need():
 
 
 def test_a_command_alone_has_the_options_that_it_has_among_all():
-    names = list(cli.COMMANDS)
+    names = list(NAMES)
     every = cli.parser()._subparsers._group_actions[0].choices
     assert list(every) == names
     for name in names:

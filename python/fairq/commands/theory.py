@@ -1,7 +1,8 @@
-"""What each command of `fairq theory` does: calls the formulas and turns their results into the text to print."""
+"""`fairq theory`: what the papers derive."""
 
 from __future__ import annotations
 
+import argparse
 import math
 from argparse import Namespace
 from collections.abc import Callable, Iterator
@@ -10,14 +11,153 @@ from typing import TypeVar
 
 from fairq import api, processor_sharing, tables, tcp_throughput, theory
 from fairq._native import UsageError
-from fairq.commands import as_json, picture, save
+from fairq.commands.options import (
+    Commands,
+    Parser,
+    command,
+    count,
+    number,
+    numbers,
+    set_field,
+    whole,
+)
+from fairq.commands.printing import as_json, picture, save
 from fairq.delay_bounds import Hop
 from fairq.delay_bounds import pgps as pgps_bound
 from fairq.quantities import rate, rates, size, time
 
 T = TypeVar("T")
 
+
+def add(commands_of: Commands) -> None:
+    """Add the command."""
+    """The commands of `fairq theory`."""
+    theory = commands_of.add_parser("theory", help="compute what the papers derive",
+                                    description="Compute what the papers derive.",
+                                    epilog="example: fairq theory delay-curve --ftps 3 --delta 1")  # fmt: skip
+    results = theory.add_subparsers(metavar="RESULT", required=True, parser_class=Parser)
+
+    bounds = command(
+        results,
+        "delay-bounds",
+        delay_bounds,
+        "compute A(P), the mean extra delay of an isolated packet beside busy FTPs",
+        "fairq theory delay-bounds --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rate 56kbit/s",
+    )
+    _ftps(bounds)
+    _sizes(bounds)
+    bounds.add_argument("--delta", default="0 B", metavar="SIZE", help="the promptness δ (default 0 B)")
+    bounds.add_argument("--rate", metavar="RATE", help="show the delays in seconds too, on a line of this rate")
+
+    general = command(
+        results,
+        "delay",
+        delay_general,
+        "compute D_N(P), the mean delay of a Poisson source by the general relation",
+        "fairq theory delay --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rho 0.5 --delta 1kB",
+    )
+    _ftps(general)
+    _sizes(general)
+    general.add_argument("--delta", default="0 B", metavar="SIZE", help="the promptness δ (default 0 B)")
+    general.add_argument("--rho", type=numbers, default=[0.1, 0.5, 0.9], metavar="LIST",
+                         help="shares of the fair share, below 1 (default 0.1,0.5,0.9)")  # fmt: skip
+    general.add_argument("--rate", metavar="RATE", help="show the delays in seconds too, on a line of this rate")
+
+    curve = command(results, "delay-curve", delay_curve,
+                     "compute the delay-throughput curve of one Poisson source (figure 1)",
+                     "fairq theory delay-curve --ftps 3 --delta 1 --plot curve.svg")  # fmt: skip
+    _ftps(curve)
+    curve.add_argument("--delta", type=number, default=0.0, metavar="X", help="δ in packets (default 0)")
+    curve.add_argument("--window", type=count, default=5, metavar="W", help="window of the FTPs under FCFS (default 5)")
+    curve.add_argument("--rho", type=numbers, default=[0.01, *(tenths / 10 for tenths in range(1, 10))],
+                       metavar="LIST", help="shares of the fair share (default 0.01,0.1,…,0.9)")  # fmt: skip
+    curve.add_argument("--plot", metavar="FILE", help="draw the curves into an SVG, PNG or PDF file")
+
+    shares = command(results, "max-min", max_min,
+                      "compute the max-min fair shares of a scenario's flows",
+                      "fairq theory max-min papers/demers1990/scenario5.toml")  # fmt: skip
+    shares.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file; - reads standard input")
+    set_field(shares)
+
+    _formulas(results)
+
+
+def _formulas(results: Commands) -> None:
+    """The commands of `fairq theory` that go by no scenario and no paper of fairq's."""
+    pgps_options = command(
+        results,
+        "pgps",
+        pgps,
+        "bound the delay of a limited burst over weighted fair queues (PGPS)",
+        "fairq theory pgps --burst 1250B --packet 125B --share 100kbit/s --lines 1Mbit/s,1Mbit/s,1Mbit/s,1Mbit/s",
+    )
+    pgps_options.add_argument("--burst", required=True, metavar="SIZE", help="what the flow may send at once")
+    pgps_options.add_argument("--packet", required=True, metavar="SIZE", help="its longest packet")
+    pgps_options.add_argument(
+        "--share", required=True, metavar="RATE[,…]", help="what it is guaranteed, of all lines or each"
+    )
+    pgps_options.add_argument(
+        "--lines", required=True, metavar="RATE[,…]", help="the lines of its path, as 1Mbit/s,10Mbit/s"
+    )
+    pgps_options.add_argument("--largest", metavar="SIZE", help="the longest packet on the lines (default --packet)")
+    pgps_options.add_argument("--rate", metavar="RATE", help="what it sends in the long run (default its least share)")
+    pgps_options.add_argument(
+        "--propagation", default="0 s", metavar="TIME", help="the delay of all lines together (0 s)"
+    )
+
+    tcp_options = command(results, "tcp", tcp,
+                   "compute TCP's rate at a loss and a round trip (Mathis, Padhye)",
+                   "fairq theory tcp --rtt 100ms --loss 0.001,0.01 --packet 1000B --timeout 1s")  # fmt: skip
+    tcp_options.add_argument("--rtt", required=True, metavar="TIME", help="the round trip, queueing included")
+    tcp_options.add_argument(
+        "--loss", required=True, type=numbers, metavar="LIST", help="the part of packets that is lost"
+    )
+    tcp_options.add_argument("--packet", default="1000 B", metavar="SIZE", help="a packet (default 1000 B)")
+    tcp_options.add_argument(
+        "--timeout", default="1 s", metavar="TIME", help="the first retransmission timeout (default 1 s)"
+    )
+    tcp_options.add_argument("--acknowledged", type=count, default=1, metavar="B",
+                     help="packets that an acknowledgement covers (default 1; 2 if they are delayed)")  # fmt: skip
+    tcp_options.add_argument(
+        "--window", type=count, metavar="N", help="the receive window in packets (default: no limit)"
+    )
+
+    sharing_options = command(
+        results,
+        "sharing",
+        sharing,
+        "compute how many transfers share a line, and their times (M/G/1-PS)",
+        "fairq theory sharing --load 0.8,0.9 --more-than 100 --rate 50Mbit/s --size 1MB",
+    )
+    sharing_options.add_argument("--load", required=True, type=numbers, metavar="LIST", help="the line's load, below 1")
+    sharing_options.add_argument(
+        "--more-than", type=whole, default=100, metavar="N", help="show P(N > this) (default 100)"
+    )
+    sharing_options.add_argument("--probability", type=number, default=1e-3, metavar="P",
+                         help="show the least n with P(N > n) at most this (default 0.001)")  # fmt: skip
+    sharing_options.add_argument(
+        "--rate", default="1 Mbit/s", metavar="RATE", help="the line's rate (default 1 Mbit/s)"
+    )
+    sharing_options.add_argument(
+        "--size", default="1 MB", metavar="SIZE", help="a transfer, for its time (default 1 MB)"
+    )
+    sharing_options.add_argument(
+        "--peak", metavar="RATE", help="what a transfer uses at most (default: the whole line)"
+    )
+    sharing_options.add_argument("--distribution", type=whole, metavar="N", help="show P(N = n) up to this n")
+
+
+def _ftps(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--ftps", type=count, default=3, metavar="N", help="FTPs, always backlogged (default 3)")
+
+
+def _sizes(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--telnet-packet", default="40 B", metavar="SIZE", help="P_T (default 40 B)")
+    command.add_argument("--ftp-packet", default="1000 B", metavar="SIZE", help="P_F (default 1000 B)")
+
+
 FORMS = ("non-preemptive", "preemptive")
+
 
 UNSHARED = """\
 share -: the flow meets no limit, or transfers or sessions come and go: how many share is known only after a run."""

@@ -1,0 +1,67 @@
+"""`fairq audit`: the invariants and bounds of a discipline."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from fairq import api
+from fairq.commands import Broken
+from fairq.commands.options import (
+    Commands,
+    command,
+    count,
+)
+from fairq.commands.printing import as_json, narrow, sections
+from fairq.progress import Bar
+
+
+def add(commands_of: Commands) -> None:
+    """Add the command."""
+    parser = command(commands_of, "audit", audit, "check a discipline's invariants and measure its bounds",
+                     "fairq audit sfq --quick")  # fmt: skip
+    parser.add_argument("discipline", metavar="DISCIPLINE",
+                       help="a name of the registry, or parts as 'sfq + red'; see fairq list disciplines")  # fmt: skip
+    how_many = parser.add_mutually_exclusive_group()
+    how_many.add_argument("--seeds", type=count, metavar="N", help="seeds of each kind of run (default 200)")
+    how_many.add_argument("--quick", action="store_true", help="use 10 seeds of each kind of run")
+    how_many.add_argument("--replay", metavar="RUN",
+                          help="repeat one run of an audit, as returning:7, and show its packets")  # fmt: skip
+
+
+def audit(arguments: Namespace) -> str:
+    """`fairq audit`."""
+    with Bar(arguments.discipline) as bar:
+        found = api.audit(
+            arguments.discipline,
+            seeds=arguments.seeds,
+            quick=arguments.quick,
+            run=arguments.replay,
+            progress=bar,
+        )
+    text = as_json(found.document) if arguments.json else _audited(found)
+    if not found.passed:
+        raise Broken(text)
+    return text
+
+
+def _audited(found: api.Audit) -> str:
+    """The tables of an audit, then a line for each broken invariant, each broken bound, and each exemption."""
+    name = found.discipline if found.discipline.isidentifier() else f"'{found.discipline}'"
+    laws = [narrow(row, ["law", "runs", "checks", "verdict"]) for row in found.laws]
+    bounds = [narrow(row, ["measure", "worst", "bound", "ratio", "unit", "of", "run", "runs"]) for row in found.bounds]
+    packets = [{column.replace("_ps", "_s"): _seconds(column, value) for column, value in row.items()}
+               for row in found.packets]  # fmt: skip
+    text = sections({"Laws": laws, "Worst measured": bounds, "Packets": packets, "Cost by the card": found.costs})
+    text += f"\nNot measured here; instructions are counted by: {found.document['costs_counted_by']}"
+    broken = [f"BROKEN {row['of']}: {row['message']}; fairq audit {name} --replay {row['run']}"
+              for row in found.violations]  # fmt: skip
+    exempt = [f"Exempt from {row['law']}: {row['example']}; fairq audit {name} --replay {row['run']}"
+              for row in found.laws if row["run"] and row["verdict"] != "broken"]  # fmt: skip
+    count = f"{found.document['runs']} runs, {found.document['packets']} packets."
+    verdict = "Something is broken." if broken else "All laws and bounds that are claimed hold."
+    return "\n".join([text, "", *exempt, *broken, f"{count} {verdict}"])
+
+
+def _seconds(column: str, value: Any) -> Any:
+    return value / 1e12 if column.endswith("_ps") and value is not None else value

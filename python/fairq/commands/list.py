@@ -1,0 +1,47 @@
+"""`fairq list`: what the registry holds."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from fairq import api, streams, tables
+from fairq.commands.options import (
+    Commands,
+    command,
+)
+from fairq.commands.printing import as_json
+
+
+def add(commands_of: Commands) -> None:
+    """Add the command."""
+    parser = command(commands_of, "list", listing, "list what the registry holds",
+                       "fairq list disciplines")  # fmt: skip
+    parser.add_argument("what", choices=["disciplines", "transports", "traffic", "receivers", "topologies", "papers"])
+
+
+NAME_WIDTH = 18
+"""Columns of the names of a list: a longer name moves its own line alone."""
+
+
+def listing(arguments: Namespace) -> str:
+    """`fairq list`."""
+    entries = api.listing(arguments.what)
+    if arguments.json:
+        return as_json(entries)
+    if arguments.what == "papers":
+        return tables.text(entries)
+    return _names(entries, streams.screen_width())
+
+
+def _names(entries: Sequence[Mapping[str, Any]], width: int) -> str:
+    """A line for each entry, by part: its name and the first sentence of its card, cut to `width` columns (0: not)."""
+    lines: list[str] = []
+    for part, group in groupby(entries, key=lambda entry: entry["part"]):
+        rows = [(entry["name"], entry["summary"].split(". ")[0].rstrip(".") + ".") for entry in group]
+        room = min(max(len(name) for name, _ in rows), NAME_WIDTH)
+        lines += ["", part] if lines else [part]
+        lines += [f"  {name.ljust(room)}  {sentence}" for name, sentence in rows]
+    return "\n".join(line if not width or len(line) <= width else f"{line[: width - 1]}…" for line in lines)

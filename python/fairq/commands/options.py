@@ -1,0 +1,178 @@
+"""Options that several commands have, and the parser whose errors are one line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn, TypeAlias
+
+from fairq._native import UsageError
+from fairq.commands import NAMES, Command, adder
+
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+"""What commands are added to."""
+
+WHOLE_DIGITS_MAX = 15
+"""The most digits of a whole number."""
+
+
+FIELDS = {
+    "--seed": "measure.seed",
+    "--seeds": "measure.replications",
+    "--replications": "measure.replications",
+    "--duration": "measure.duration",
+    "--time": "measure.duration",
+    "--warm-up": "measure.warm_up",
+    "--queue": "defaults.queue",
+    "--discipline": "defaults.queue",
+    "--qdisc": "defaults.queue",
+    "--buffer": "defaults.buffer",
+    "--limit": "defaults.buffer",
+    "--transport": "defaults.transport",
+    "--rate": "links[0].rate",
+    "--delay": "links[0].delay",
+}
+"""Options that a command with --set does not have, and the field of a scenario for each."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors are one line and exit status 2, like all others; they name what was meant, where that can be known."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UsageError."""
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As it is there, but a command itself refuses what it does not know: the line names that command."""
+        given = list(sys.argv[1:] if args is None else args)
+        known, unknown = super().parse_known_args(given, namespace)
+        if unknown:
+            self._refuse(unknown, given)
+        return known, unknown
+
+    def _refuse(self, unknown: Sequence[str], given: Sequence[str]) -> NoReturn:
+        option = next((word for word in unknown if word.startswith("-") and word != "-"), None)
+        if option is None:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        name, _, value = option.partition("=")
+        behind = given.index(option) + 1 if option in given else len(given)
+        value = value or next(iter(given[behind:]), "")
+        self.error(f"there is no option {name} here{self._meant(name, '…' if value.startswith('-') else value or '…')}")
+
+    def _meant(self, name: str, value: str) -> str:
+        """What to write in place of an option that this command does not have."""
+        name = name.replace("_", "-")
+        own = [option for option in self._option_string_actions if option.startswith("--")]
+        if "--set" in own and name in FIELDS:
+            return f"; write --set {FIELDS[name]}={value}"
+        if not name.startswith("--"):
+            return ""
+        from fairq.near import near_miss
+
+        near = near_miss(name, own)
+        if "did you mean" in near:
+            return near
+        others = [command for command in NAMES if name in _options_of(command)]
+        return f"; {' and '.join(f'fairq {command}' for command in others)} has it" if others else near
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """As it is there, with the near miss."""
+        if action.choices is not None and value not in action.choices:
+            from fairq.near import near_miss
+
+            raise argparse.ArgumentError(action, f"{value!r} is not known{near_miss(str(value), action.choices)}")
+
+
+def _options_of(command: str) -> list[str]:
+    """The options of a command, those of its own commands left out."""
+    root = Parser()
+    commands_of = root.add_subparsers(parser_class=Parser)
+    adder(command)(commands_of)
+    return list(commands_of.choices[command]._option_string_actions)
+
+
+def command(
+    commands_of: Commands,
+    name: str, function: Command, summary: str, example: str, more: str = "", default: bool | str = False,
+) -> argparse.ArgumentParser:  # fmt: skip
+    """Add a command: what it does (imperative, under 80 characters), an example, and what else its help should say.
+
+    `default` is that of --json, SUPPRESS for a command inside one that has it: both places count.
+    """
+    description = f"{summary[0].upper()}{summary[1:]}. {more}".rstrip()
+    added = commands_of.add_parser(name, help=summary, description=description, epilog=f"example: {example}")
+    added.set_defaults(command=function)
+    added.add_argument("--json", action="store_true", default=default, help="print one JSON document and nothing else")
+    added.add_argument(
+        "--quiet", action="store_true", default=default, help="print results and errors: no progress, no notes"
+    )
+    return added
+
+
+def quick(command: argparse.ArgumentParser, default: bool | str = False) -> None:
+    """Add --quick."""
+    command.add_argument("--quick", action="store_true", default=default, help="use short runs, too short to quote")
+
+
+def set_field(command: argparse.ArgumentParser) -> None:
+    """Add --set."""
+    command.add_argument("--set", action="append", default=[], type=_assignment, metavar="PATH=VALUE",
+                         help="change a field of the scenario, as defaults.queue=fq; may be repeated")  # fmt: skip
+
+
+def workers(command: argparse.ArgumentParser) -> None:
+    """Add --workers."""
+    command.add_argument("--workers", type=count, metavar="N", help="threads (default: all cores); same results")
+
+
+def out(command: argparse.ArgumentParser, what: str) -> None:
+    """Add --out and --replace; `what` is what --out does."""
+    command.add_argument("--out", type=_folder, metavar="DIR", help=what)
+    command.add_argument("--replace", action="store_true",
+                         help="let --out replace the result of another scenario, or of other settings")  # fmt: skip
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    path, equals, value = text.partition("=")
+    if not equals or not path.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is not PATH=VALUE, as in defaults.queue=fq")
+    return path.strip(), value.strip()
+
+
+def _folder(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty; give that of a folder")
+    return text
+
+
+def count(text: str) -> int:
+    """A whole number from 1 up, of an option."""
+    value = whole(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
+    return value
+
+
+def whole(text: str) -> int:
+    """A whole number from 0 up, of an option."""
+    if text.startswith("-") and text[1:].isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} cannot be negative")
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    if len(text) > WHOLE_DIGITS_MAX:
+        raise argparse.ArgumentTypeError(f"a number of {len(text)} digits is too great")
+    return int(text)
+
+
+def number(text: str) -> float:
+    """A number, or a percentage as its fraction, of an option."""
+    try:
+        return float(text.strip().removesuffix("%")) / 100 if text.strip().endswith("%") else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def numbers(text: str) -> list[float]:
+    """Numbers with commas between them, of an option."""
+    return [number(part) for part in text.split(",")]

@@ -1,0 +1,164 @@
+"""`fairq run`: a scenario, its tables, files and pictures."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fairq import _native, api, tables
+from fairq.commands.options import (
+    Commands,
+    command,
+    out,
+    set_field,
+    workers,
+)
+from fairq.commands.printing import narrow, picture, pieces, save, sections, tell
+from fairq.given import ran, read
+from fairq.output import check, folder
+from fairq.progress import Bar
+from fairq.results import Result, Table
+
+
+def add(commands_of: Commands) -> None:
+    """Add the command."""
+    parser = command(commands_of, "run", run, "run a scenario and print its tables",
+                   "fairq run scenarios/dumbbell.toml --set defaults.buffer=40packets --out out/dumbbell",
+                   "docs/reference/scenario.md has every field of a scenario, docs/guide/measured.md every column."
+                   " --overlay predicts by max-min, Mathis, Padhye and PGPS. `fairq detect DIR` reads what"
+                   " --packets FLOW --out DIR writes.")  # fmt: skip
+    parser.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file; - reads standard input")
+    set_field(parser)
+    workers(parser)
+    parser.add_argument("--series", metavar="TIME",
+                     help="sample throughput and queues this often, as 100ms; auto takes 200 samples")  # fmt: skip
+    parser.add_argument("--packets", metavar="FLOW",
+                     help="record when this flow's packets are sent and received (needs --out or --json)")  # fmt: skip
+    parser.add_argument("--states", action="store_true",
+                     help="show what each discipline counts and keeps at the end, as tc -s does")  # fmt: skip
+    parser.add_argument("--plot", metavar="FILE", help="draw the samples over time (.svg, .png or .pdf)")
+    parser.add_argument("--overlay", action="store_true",
+                     help="add predicted throughput and delay bounds, and the relative difference")  # fmt: skip
+    out(parser, "write the tables (CSV and Parquet) and result.json into this folder")
+
+
+SHOWN = {
+    "flows": ["flow", "traffic", "transport", "throughput_bit_per_s", "rtt_s_mean", "delay_s_mean", "delay_s_p99",
+              "retransmitted", "dropped"],
+    "links": ["link", "direction", "packets", "utilisation"],
+    "queues": ["link", "direction", "discipline", "limit", "waiting_packets_mean", "waiting_packets_max", "dropped",
+               "marked"],
+    "transfers": ["flow", "transport", "size", "completed", "completion_s_mean", "completion_s_p99", "slowdown_p50",
+                  "slowdown_p99", "refused", "in_progress_mean"],
+    "theory": ["flow", "throughput_bit_per_s", "max_min_bit_per_s", "max_min_gap", "mathis_bit_per_s", "mathis_gap",
+               "padhye_bit_per_s", "padhye_gap", "delay_s_max", "delay_bound_s", "delay_bound_gap"],
+    "sessions": ["session", "receiver", "control", "level_mean", "level_end", "level_changes", "goodput_bit_per_s",
+                 "loss", "target_s"],
+    "states": ["link", "direction", "discipline", "quantity", "value"],
+}  # fmt: skip
+"""The columns of `fairq run` on a screen, after the axes; --json and --out have all."""
+
+
+def run(arguments: Namespace) -> str | Iterator[str]:
+    """`fairq run`."""
+    if arguments.out:
+        check(arguments.out)
+    plot = picture(arguments.plot) if arguments.plot else None
+    series = arguments.series if arguments.series is not None else "auto" if plot else None
+    scenario = read(arguments.scenario)
+    work = ran(scenario, arguments.set)
+    if arguments.out:
+        check(arguments.out, of=work, replace=arguments.replace)
+    with Bar(Path(scenario.name).stem) as bar:
+        result = api.run(
+            scenario,
+            set=arguments.set,
+            workers=arguments.workers,
+            series=series,
+            packets=arguments.packets,
+            states=arguments.states,
+            overlay=arguments.overlay,
+            progress=bar,
+        )
+    tell(result.notes)
+    kept = arguments.out or arguments.json
+    tell(
+        {"code": "samples", "where": option, "text": f"these rows go nowhere; write {places} to keep them"}
+        for option, given, goes, places in (
+            ("--series", arguments.series, kept or plot, "--out DIR, --json or --plot FILE"),
+            ("--packets", arguments.packets, kept, "--out DIR or --json"),
+        )
+        if given is not None and not goes
+    )
+    if arguments.out:
+        name = Path(arguments.scenario).name
+        with folder(arguments.out, wrote=f"fairq run {name}", of=work, replace=arguments.replace) as inside:
+            _write_result(inside, result)
+    if plot:
+        _plot_over_time(plot, result)
+    if arguments.json:
+        return pieces(result)
+    axes = [axis["name"] for axis in result.scenario.get("axes", [])]
+    shown = {name: getattr(result, name) for name in SHOWN}
+    shown["flows"] = _without_copies(result)
+    shown_tables = {
+        name.capitalize(): [narrow(row, axes + columns) for row in shown[name]]
+        for name, columns in SHOWN.items()
+        if shown.get(name)
+    }
+    return sections(shown_tables) + _warned(result.transfers) + _speed(result.run_info, workers=arguments.workers)
+
+
+def _write_result(inside: Path, result: Result) -> None:
+    seed = result.scenario["measure"]["seed"]
+    for name in ("flows", "links", "queues", "transfers", "sessions", "series", "packets", "states", "theory"):
+        rows = getattr(result, name)
+        if not rows:
+            continue
+        tables.write_csv(inside / f"{name}.csv", rows)
+        path = inside / f"{name}.parquet"
+        if isinstance(rows, Table):
+            rows.write_parquet(path, json.dumps(result.scenario), seed)
+        else:
+            _native.write_table(str(path), json.dumps(rows), json.dumps(result.scenario), seed)
+    with (inside / "result.json").open("w", encoding="utf-8") as file:
+        result.write_json(file.write)
+        file.write("\n")
+
+
+def _without_copies(result: Result) -> list[Mapping[str, Any]]:
+    """The flows for a screen: the connections of transfers have one row for all in the table of transfers."""
+    carried = {row["traffic"] for row in result.transfers}
+    return [row for row in result.flows if row["traffic"] not in carried]
+
+
+def _warned(transfers: Sequence[Mapping[str, Any]]) -> str:
+    refused = dict.fromkeys(row["flow"] for row in transfers if row["refused"])
+    return "".join(
+        f"\n\nWarning: some transfers of {flow} found no idle connection and were refused; a larger count lets them in."
+        for flow in refused
+    )
+
+
+def _plot_over_time(path: Path, result: Result) -> None:
+    from fairq import figures
+
+    axes = [axis["name"] for axis in result.scenario["axes"]]
+    title = result.scenario["title"]
+    save(figures.over_time(result.series, axes, title, result.theory or ()), path)
+
+
+def _speed(info: Mapping[str, Any], workers: int | None = None) -> str:
+    hops, cpu = info.get("packet_hops"), info.get("cpu_s")
+    if not hops:
+        return ""
+    said = f"\n\n{hops} packet-hops" + (f" in {cpu:.2f} CPU seconds" if cpu else "")
+    if info.get("parts", 1) > 1:
+        return f"{said}, the network in {info['parts']} parts"
+    # A user that asked for workers, or waited, reads why there was one.
+    if "whole" in info and (workers or (cpu and cpu > 1)):
+        return f"{said}, on one core: {info['whole']}"
+    return said

@@ -1,0 +1,46 @@
+"""`fairq tc`: queues to commands of Linux, and back."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from fairq.commands.options import (
+    Commands,
+    command,
+)
+from fairq.commands.printing import as_json
+from fairq.given import read
+
+
+def add(commands_of: Commands) -> None:
+    """Add the command."""
+    parser = command(commands_of, "tc", tc,
+                  "translate a queue to tc commands of Linux, or such commands to a queue",
+                  "fairq tc 'fq_codel(target=3ms) + 1000packets' --dev eth1;"
+                  " fairq tc --read 'qdisc add dev eth0 root fq_codel limit 1000 target 3ms'",
+                  "Prints the nearest configuration, and what differs. --read takes qdisc, class and filter commands,"
+                  " separated by semicolons; --read - takes a line each from standard input.")  # fmt: skip
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("queue", metavar="TEXT|SCENARIO", nargs="?",
+                      help="a queue's text form, or a scenario file: print its tc commands")  # fmt: skip
+    what.add_argument("--read", metavar="COMMANDS",
+                      help="print the text form of these tc commands; - reads standard input")  # fmt: skip
+    parser.add_argument("--dev", default="eth0", help="the device of the commands (default eth0)")
+
+
+def tc(arguments: Namespace) -> str:
+    """`fairq tc`."""
+    from fairq import tc as linux
+
+    if arguments.read is not None:
+        found = linux.read(sys.stdin.read() if arguments.read == "-" else arguments.read)
+        return as_json(linux.as_document(found)) if arguments.json else "\n".join(linux.as_lines(found))
+    path = Path(arguments.queue)
+    if path.suffix in (".toml", ".json"):
+        scenario = read(path)
+        written = linux.of_scenario(scenario.text, scenario.name, arguments.dev)
+    else:
+        written = linux.write(arguments.queue, arguments.dev)
+    return as_json(written.as_document()) if arguments.json else "\n".join(written.as_lines())
