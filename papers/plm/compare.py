@@ -256,7 +256,7 @@ def figures(rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tup
         )
     yield (
         "convergence_and_loss",
-        draw.bars(
+        draw.bars_of_panels(
             {
                 "time to the right layers of one session (s)": _bars(rows, "receivers", RIGHT_AFTER, "source"),
                 "packets lost (%), over FQ": _losses(rows),

@@ -1,24 +1,15 @@
-"""Figures, each a function of a table (rows as dicts) and nothing else; plotted without a screen.
-
-The plotting package is imported here and in maps.py and nowhere else, so that only a figure pays for it.
-"""
+"""The papers' figures: published values beside measured ones, and the curves that a paper prints."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from io import BytesIO
-from pathlib import Path
 from typing import Any
-
-import matplotlib
-
-matplotlib.use("Agg")
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from fairq import tables, theory
+from fairq import theory
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -33,42 +24,6 @@ MARKERS, DASHES = "os^DvP", ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, 
 
 SHIFT = 0.08
 """By how much policies stand apart at one source, so that their bars can be told apart."""
-
-RATE_MARKS = {
-    "max_min_bit_per_s": ("max-min share", "_", ORANGE),
-    "mathis_bit_per_s": ("Mathis", "s", GREEN),
-    "padhye_bit_per_s": ("Padhye", "D", GREY),
-    "throughput_bit_per_s": ("measured", "o", BLUE),
-}
-DELAY_MARKS = {
-    "delay_bound_s": ("bound", "_", ORANGE),
-    "delay_s_mean": ("mean", ".", GREY),
-    "delay_s_p99": ("99 %", "^", GREY),
-    "delay_s_max": ("worst", "o", BLUE),
-}
-"""The columns of theory plotted beside a run: label, mark and colour of each."""
-
-LINES_DRAWN = 10
-"""Flows, and gateways, in a panel over time: more cannot be told apart, and the legend says how many they are."""
-
-NAME_SHOWN = 49
-"""Letters of a name in a figure: longer ones would leave no room for the curves."""
-
-
-def save(figure: Figure, stem: Path) -> None:
-    """Write the figure as `stem`.svg and `stem`.png; the same figure gives the same bytes."""
-    for suffix in (".svg", ".png"):
-        save_as(figure, stem.with_name(stem.name + suffix))
-
-
-def save_as(figure: Figure, path: Path) -> None:
-    """Write the figure to one file, in the format its name says; the same figure gives the same bytes."""
-    dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    drawn = BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "fairq"}):
-        figure.savefig(drawn, format=path.suffix[1:], dpi=110, metadata=dates.get(path.suffix))
-    # written here, for matplotlib turns a full disk into errors of its own
-    path.write_bytes(drawn.getvalue())
 
 
 def deltas(delta: float) -> dict[str, float]:
@@ -266,7 +221,7 @@ def steps(
     return figure
 
 
-def bars(panels: Mapping[str, Mapping[str, Mapping[str, float]]], title: str) -> Figure:
+def bars_of_panels(panels: Mapping[str, Mapping[str, Mapping[str, float]]], title: str) -> Figure:
     """A panel for each quantity with groups of bars: by the bar's name, then by what stands across."""
     figure = Figure(figsize=(13, 4.4), layout="constrained")
     figure.suptitle(title, fontsize=12)
@@ -407,159 +362,6 @@ def ways(
         panel.set_ylabel(up)
     figure.suptitle(title)
     return figure
-
-
-def over_time(rows: Rows, axes: Sequence[str], title: str, theory: Rows = ()) -> Figure:
-    """Throughput of flows above, packets held at gateways below; one column for each point of the axes.
-
-    `rows` are the samples of `fairq run --series`; of several seeds the first is plotted. `theory`, the rows of
-    `fairq run --overlay`, adds the max-min shares as dashed lines and two rows of panels: rates and delays by flow.
-    """
-    seed = rows[0]["seed"]
-    points = list(dict.fromkeys(tuple(row[axis] for axis in axes) for row in rows))
-    added = 0 if not theory else 2 if any(row["delay_bound_s"] is not None for row in theory) else 1
-    figure = Figure(figsize=(max(6.5, 3.2 * len(points)), 6.2 + 2.6 * added), layout="constrained")
-    figure.suptitle(_plain(title))
-    panels = figure.subplots(2 + added, len(points), sharex="row" if theory else True, sharey="row", squeeze=False)
-    # what the key of each row of panels shows: of all columns, for a flow may be at some points only
-    keys: list[dict[str, Any]] = [{} for _ in panels]
-    names: list[dict[str, None]] = [{} for _ in panels]
-    for column, point in enumerate(points):
-        own = [row for row in rows if row["seed"] == seed and tuple(row[axis] for axis in axes) == point]
-        panels[0][column].set_title(_plain(", ".join(str(value) for value in point)), fontsize=10)
-        flows = list(dict.fromkeys(row["flow"] for row in own if row["flow"] is not None))
-        names[0] |= dict.fromkeys(flows)
-        for flow in flows[:LINES_DRAWN]:
-            samples = [row for row in own if row["flow"] == flow]
-            rates = [row["throughput_bit_per_s"] / 1000 for row in samples]
-            drawn = _draw_curve(panels[0][column], [row["time_s"] for row in samples], rates, keys[0], flow)
-            for share in _of(theory, axes, point, flow, "max_min_bit_per_s"):
-                panels[0][column].axhline(share / 1000, color=drawn.get_color(), linestyle="--", linewidth=0.8)
-        gateways = list(dict.fromkeys((row["link"], row["direction"]) for row in own if row["link"] is not None))
-        names[1] |= dict.fromkeys(f"{link} {direction}" for link, direction in gateways)
-        for link, direction in gateways[:LINES_DRAWN]:
-            samples = [row for row in own if (row["link"], row["direction"]) == (link, direction)]
-            held = [row["held_packets"] for row in samples]
-            times = [row["time_s"] for row in samples]
-            _draw_curve(panels[1][column], times, held, keys[1], f"{link} {direction}")
-        panels[1][column].set_xlabel("time (s)")
-        if theory:
-            said = [row for row in theory if tuple(row[axis] for axis in axes) == point]
-            mine = said[:LINES_DRAWN]
-            for number, marks, scale in [(2, RATE_MARKS, 1e-3), (3, DELAY_MARKS, 1e3)][:added]:
-                keys[number] |= _draw_marks(panels[number][column], mine, marks, scale)
-                if len(said) > len(mine):
-                    panels[number][column].set_title(f"and {len(said) - len(mine)} more", fontsize=8, loc="right")
-            if added == 2:
-                panels[3][column].set_yscale("log")
-    panels[0][0].set_ylabel("throughput of each flow (kbit/s)")
-    panels[1][0].set_ylabel("packets held at each gateway")
-    for number in range(2, 2 + added):
-        panels[number][0].set_ylabel(("rate (kbit/s)", "delay (ms)")[number - 2])
-    for row_of_panels, key, known in zip(panels, keys, names, strict=True):
-        for panel in row_of_panels:
-            panel.grid(color="#dddddd", linewidth=0.6)
-            if panel.get_yscale() == "linear":
-                panel.set_ylim(bottom=0)
-        more = len(known.keys() - key.keys())
-        _draw_key(row_of_panels[-1], key, [f"and {more} more"] if more else [])
-    return figure
-
-
-def _draw_curve(panel: Any, x: Sequence[float], y: Sequence[float], key: dict[str, Any], name: str) -> Any:
-    """A curve in the look that `name` has in the key, where it is entered if it is new."""
-    number = list(key).index(name) if name in key else len(key)
-    # matplotlib's own cycle has ten colours
-    looks = {"color": f"C{number % 10}", "linestyle": DASHES[number // 10 % len(DASHES)]}
-    (drawn,) = panel.plot(x, y, linewidth=1.1, **looks)
-    return key.setdefault(name, drawn)
-
-
-def _draw_key(panel: Any, key: Mapping[str, Any], more: Sequence[str]) -> None:
-    """A legend of all that is in the key, then lines that say what is left out."""
-    from matplotlib.lines import Line2D
-
-    handles = [*key.values(), *(Line2D([], [], linestyle="") for _ in more)]
-    # matplotlib leaves out what begins with an underscore, unless it is written afterwards
-    legend = panel.legend(handles, [str(number) for number in range(len(handles))], fontsize=8, loc="upper left",
-                          bbox_to_anchor=(1.01, 1.0), frameon=False)  # fmt: skip
-    for text, name in zip(legend.get_texts(), [*map(_plain, key), *more], strict=True):
-        text.set_text(name)
-
-
-def _plain(text: str) -> str:
-    """A name as a figure shows it: cut in its middle if it is too long, without dollars, which would make a formula."""
-    if len(text) > NAME_SHOWN:
-        kept = (NAME_SHOWN - 1) // 2
-        text = f"{text[:kept]}…{text[-kept:]}"
-    return tables.shown(text).replace("$", r"\$")
-
-
-def _of(theory: Rows, axes: Sequence[str], point: tuple[Any, ...], flow: str, column: str) -> list[float]:
-    """The number of that column for one flow at one point, if there is one."""
-    found = [row for row in theory if row["flow"] == flow and tuple(row[axis] for axis in axes) == point]
-    return [row[column] for row in found if row[column] is not None]
-
-
-def _draw_marks(panel: Any, rows: Rows, marks: Mapping[str, tuple[str, str, str]], scale: float) -> dict[str, Any]:
-    """One place for each flow; what was measured as dots, what theory says as lines and rings. Gives the key."""
-    key = {}
-    for column, (label, marker, colour) in marks.items():
-        known = [(place, row[column] * scale) for place, row in enumerate(rows) if row[column] is not None]
-        if known:
-            (key[label],) = panel.plot(
-                [place for place, _ in known], [value for _, value in known], marker, color=colour, linestyle="",
-                markersize=14 if marker == "_" else 5, markeredgewidth=1.8 if marker == "_" else 1,
-                markerfacecolor="none" if marker in "sD" else colour,
-            )  # fmt: skip
-    panel.set_xticks(range(len(rows)), [_plain(row["flow"]) for row in rows], fontsize=8, rotation=30, ha="right")
-    panel.set_xlim(-0.6, len(rows) - 0.4)
-    return key
-
-
-def scenes(played: Sequence[Mapping[str, Any]], title: str) -> Figure:
-    """A panel for each scene of a transport: the window or the rate after each round, and what was sent in it.
-
-    An upright line is a round with losses (red) or marks (orange).
-    """
-    columns = 2
-    lines = math.ceil(len(played) / columns)
-    figure = Figure(figsize=(11, 1 + 2.3 * lines), layout="constrained")
-    figure.suptitle(title)
-    panels = list(figure.subplots(lines, columns, squeeze=False).flat)
-    for panel, scene in zip(panels, played, strict=False):
-        _draw_scene(panel, scene)
-    for panel in panels[len(played) :]:
-        panel.set_visible(False)
-    return figure
-
-
-def _draw_scene(panel: Any, scene: Mapping[str, Any]) -> None:
-    rounds = scene["rounds"]
-    numbers = [row["round"] for row in rounds]
-    windows = [row["window_packets"] for row in rounds]
-    if all(window is None for window in windows):
-        least = min(row["rtt_s"] for row in rounds)
-        rates = [row["pace_packets_per_s"] * least for row in rounds]
-        panel.plot(numbers, rates, color=BLUE, linewidth=1.2, label="rate in a round trip")
-    else:
-        panel.plot(numbers, windows, color=BLUE, linewidth=1.2, label="window")
-    panel.plot(
-        numbers, [row["sent"] for row in rounds], color=GREY, linewidth=0, marker=".", markersize=3, label="sent"
-    )
-    thresholds = [math.nan if row.get("threshold_packets") is None else row["threshold_packets"] for row in rounds]
-    if not all(math.isnan(threshold) for threshold in thresholds):
-        panel.plot(numbers, thresholds, color=GREEN, linewidth=0.8, linestyle="--", label="threshold")
-    for row in rounds:
-        if row["lost"] or row["marked"]:
-            colour = COLOURS["differs"] if row["lost"] else ORANGE
-            panel.axvline(row["round"], color=colour, linewidth=0.7, alpha=0.6)
-    panel.set_title(f"{scene['scene']}\n{scene['shows']}", fontsize=8)
-    panel.set_ylim(bottom=0)
-    panel.set_xlabel("round", fontsize=8)
-    panel.set_ylabel("packets", fontsize=8)
-    panel.grid(color="#dddddd", linewidth=0.6)
-    panel.legend(fontsize=7, frameon=False)
 
 
 def _draw_panel(panel: Any, rows: Rows, place: Mapping[tuple[str, str], float], is_time: bool) -> None:

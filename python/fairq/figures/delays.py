@@ -1,0 +1,154 @@
+"""Delays of packets: their distribution, and how they change over time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from fairq.figures import units
+from fairq.figures.means import named
+from fairq.figures.over_time import curve
+from fairq.figures.sheet import GROUND, NOTE, Key, columns_for, from_zero, handle, name_panel, plain_logarithm, sheet
+from fairq.figures.style import PAGE, Style
+
+Rows = Sequence[Mapping[str, Any]]
+
+STEPS = 400
+"""Points of a distribution, and intervals of time: more cannot be seen."""
+
+CURVES = 8
+"""Curves in a panel."""
+
+SPREAD = 50.0
+"""From this ratio of the greatest to the least delay on the axis is logarithmic."""
+
+
+def distribution(
+    rows: Rows, series: Sequence[str], panels: Sequence[str], title: str, *, value: str = "delay_s", caption: str = "",
+    style: Style = PAGE,
+) -> Figure:  # fmt: skip
+    """The share of packets whose delay is at most that which stands across, a curve for each combination of `series`.
+
+    `rows` are packets with their delay in `value`, or `sent_s` and `received_s`; those without a delay did not arrive
+    and count: their curve ends below 100 %.
+    """
+    delays = _delays(rows, value)
+    size, label = units.scaled(value, [delay for _, delay in delays if delay is not None])
+    kinds, curves, left = _parts(rows, series, panels, style)
+    looks = {name: style.look(number) for number, name in enumerate(curves)}
+    keys = [(handle(style, look), named(series, name)) for name, look in looks.items()] if series else []
+    said = "Packets that did not arrive count as the slowest" if any(delay is None for _, delay in delays) else ""
+    drawn = sheet(style, len(kinds), title, keys=[Key([*keys, *left])], caption=_joined(said, caption))
+    known = [delay / size for _, delay in delays if delay is not None and delay > 0]
+    log = bool(known) and max(known) > SPREAD * min(known)
+    for number, (panel, kind) in enumerate(zip(drawn.panels, kinds, strict=True)):
+        for turn, (name, look) in enumerate(looks.items()):
+            own = [delay for row, delay in delays
+                   if tuple(row[s] for s in series) == name and tuple(row[p] for p in panels) == kind]  # fmt: skip
+            arrived = sorted(delay / size for delay in own if delay is not None)
+            if arrived:
+                picked = sorted({round(at * (len(arrived) - 1) / STEPS) for at in range(STEPS + 1)})
+                share = [100 * (at + 1) / len(own) for at in picked]
+                curve(panel, [arrived[at] for at in picked], share, look, style, turn, drawstyle="steps-post")
+        head = f"{named(panels, kind)}: packets (%)" if panels else "packets (%)"
+        name_panel(drawn, panel, head, label if number >= len(kinds) - drawn.columns else "")
+        panel.set_ylim(0, 103)
+        if log:
+            panel.set_xscale("log")
+            panel.set_xlim(min(known), max(known))
+            plain_logarithm(panel.xaxis)
+        else:
+            panel.set_xlim(0, max(known, default=1.0) * 1.02)
+    return drawn.finish()
+
+
+def over_time(
+    rows: Rows, series: Sequence[str], panels: Sequence[str], title: str, *, value: str = "delay_s",
+    time: str = "time_s", caption: str = "", style: Style = PAGE,
+) -> Figure:  # fmt: skip
+    """Delays over time: a panel for each of `panels`, as a flow, a curve for each of `series`, as a discipline.
+
+    Of many packets a curve is the mean of each short interval, with a band from the least to the greatest.
+    """
+    delays = [(row, delay) for row, delay in _delays(rows, value) if delay is not None and row.get(time) is not None]
+    size, label = units.scaled(value, [delay for _, delay in delays])
+    kinds, curves, left = _parts(rows, series, panels, style)
+    looks = {name: style.look(number) for number, name in enumerate(curves)}
+    keys = [(handle(style, look), named(series, name)) for name, look in looks.items()] if series else []
+    times = [row[time] for row, _ in delays] or [0.0]
+    first, span = min(times), (max(times) - min(times)) or 1.0
+    grouped = _by(delays, [*series, *panels])
+    most = max(map(len, grouped.values()), default=0)
+    seen = style.width / columns_for(style, len(kinds)) / 3
+    is_mean = most > seen
+    intervals = max(1, int(min(seen, most / 8)))
+    said = f"Curve: mean of each {units.brief(span / intervals)} s; band: least and greatest in it" if is_mean else ""
+    drawn = sheet(style, len(kinds), title, keys=[Key([*keys, *left])], caption=_joined(said, caption))
+    known = [delay / size for _, delay in delays if delay > 0]
+    log = bool(known) and max(known) > SPREAD * (sorted(known)[len(known) // 10])
+    for number, (panel, kind) in enumerate(zip(drawn.panels, kinds, strict=True)):
+        for turn, (name, look) in enumerate(looks.items()):
+            own = sorted(
+                ((row[time], delay / size) for row, delay in grouped.get((*name, *kind), [])), key=lambda o: o[0]
+            )
+            if not is_mean:
+                curve(panel, [at for at, _ in own], [delay for _, delay in own], look, style, turn)
+                continue
+            slots: dict[int, list[float]] = {}
+            for at, delay in own:
+                slots.setdefault(min(intervals - 1, int((at - first) / span * intervals)), []).append(delay)
+            x = [first + (slot + 0.5) * span / intervals for slot in slots]
+            panel.fill_between(x, [min(of) for of in slots.values()], [max(of) for of in slots.values()],
+                               color=look.colour, alpha=0.18, linewidth=0, zorder=1, gid=GROUND)  # fmt: skip
+            curve(panel, x, [math.fsum(of) / len(of) for of in slots.values()], look, style, turn)
+        head = f"{named(panels, kind)}: {label}" if panels else label
+        name_panel(drawn, panel, head, "time (s)" if number >= len(kinds) - drawn.columns else "")
+        panel.set_xlim(first, first + span)
+        if log:
+            panel.set_yscale("log")
+            plain_logarithm(panel.yaxis)
+        else:
+            from_zero(panel)
+    return drawn.finish()
+
+
+def _delays(rows: Rows, value: str) -> list[tuple[Mapping[str, Any], float | None]]:
+    """Each packet with its delay; None if it did not arrive."""
+    return [
+        (row, row[value] if value in row else _difference(row.get("received_s"), row.get("sent_s"))) for row in rows
+    ]
+
+
+def _difference(end: float | None, start: float | None) -> float | None:
+    return None if end is None or start is None else end - start
+
+
+def _parts(
+    rows: Rows, series: Sequence[str], panels: Sequence[str], style: Style
+) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], list[tuple[Any, str]]]:
+    """The panels, the curves, and notes for the key on what is left out."""
+    kinds = list(dict.fromkeys(tuple(row[p] for p in panels) for row in rows)) or [()]
+    curves = list(dict.fromkeys(tuple(row[s] for s in series) for row in rows)) or [()]
+    left: list[tuple[Any, str]] = []
+    if len(curves) > CURVES:
+        left.append((NOTE, f"and {len(curves) - CURVES} more curves"))
+    if len(kinds) > style.panels_max:
+        left.append((NOTE, f"and {len(kinds) - style.panels_max} more panels"))
+    return kinds[: style.panels_max], curves[:CURVES], left
+
+
+def _by(
+    delays: Sequence[tuple[Mapping[str, Any], float]], columns: Sequence[str]
+) -> dict[tuple[Any, ...], list[tuple[Mapping[str, Any], float]]]:
+    found: dict[tuple[Any, ...], list[tuple[Mapping[str, Any], float]]] = {}
+    for row, delay in delays:
+        found.setdefault(tuple(row[column] for column in columns), []).append((row, delay))
+    return found
+
+
+def _joined(*parts: str) -> str:
+    said = "; ".join(part for part in parts if part)
+    return f"{said}." if said else ""

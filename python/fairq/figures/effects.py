@@ -1,0 +1,103 @@
+"""What each setting of a part does: small multiples, a column of panels for each setting or a panel alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from fairq.figures import text, units
+from fairq.figures.means import (
+    first,
+    interval_said,
+    mean_curve,
+    named,
+    number_axis,
+    numbers_of,
+    sentences,
+    size_of,
+    values_of,
+)
+from fairq.figures.sheet import Key, columns_for, handle, name_panel, sheet
+from fairq.figures.style import PAGE, Look, Style
+
+Rows = Sequence[Mapping[str, Any]]
+
+QUANTITIES = ("queueing_s_mean", "share", "loss")
+"""What a setting acts on, the most telling first."""
+
+
+def effects(
+    rows: Rows, title: str, *, quantities: Sequence[str] = QUANTITIES, caption: str = "", style: Style = PAGE
+) -> Figure:
+    """A panel for each quantity and setting: the mean over the setting's values, a curve for each flow.
+
+    `rows` have `setting`, `value` (text or number), the quantities with the ends of their intervals, and may have
+    `flow`, and `is_default`: its value has an upright line. Where all quantities of all settings would be too many
+    panels, the last quantities are left out.
+    """
+    settings, left = first(list(dict.fromkeys(row["setting"] for row in rows)), style.panels_max)
+    known = [quantity for quantity in quantities if any(row.get(quantity) is not None for row in rows)] or [
+        quantities[0]
+    ]
+    kinds, unseen = first(known, max(1, style.panels_max // len(settings)))
+    flows = list(dict.fromkeys(row.get("flow") for row in rows))
+    looks = {flow: style.look(number) for number, flow in enumerate(flows)}
+    key = [(handle(style, look), named(["flow"], [flow])) for flow, look in looks.items()] if len(flows) > 1 else []
+    has_default = any(row.get("is_default") for row in rows)
+    said = sentences(
+        interval_said(rows, kinds, "mark", "upright line at it"),
+        "line through the panel: the default" if has_default else "",
+        caption, f"{left} more settings are not shown" if left else "",
+        f"not shown: {', '.join(units.words(quantity)[0] for quantity in known[len(kinds) :])}" if unseen else "",
+    )  # fmt: skip
+    most = columns_for(style, len(settings))
+    columns = len(kinds) if most < len(settings) and len(kinds) <= most and len(kinds) > 1 else most
+    by_setting = columns == len(kinds) and len(kinds) > 1 and columns != len(settings)
+    order = [(s, k) for s in settings for k in kinds] if by_setting else [(s, k) for k in kinds for s in settings]
+    drawn = sheet(style, len(order), title, keys=[Key(key)], caption=said, columns=columns)
+    tops: dict[str, float] = {}
+    for panel, (setting, quantity) in zip(drawn.panels, order, strict=True):
+        mine = [row for row in rows if row["setting"] == setting]
+        size, label = units.scaled(quantity, values_of(rows, quantity))
+        across = _draw(panel, mine, quantity, size, looks, setting, style, drawn.room)
+        name_panel(drawn, panel, label, across)
+        tops[quantity] = max(tops.get(quantity, 0.0), panel.get_ylim()[1])
+    for panel, (_, quantity) in zip(drawn.panels, order, strict=True):
+        panel.set_ylim(0, tops[quantity] or 1.0)
+    return drawn.finish()
+
+
+def _draw(
+    panel: Any,
+    rows: Rows,
+    quantity: str,
+    size: float,
+    looks: Mapping[Any, Look],
+    setting: str,
+    style: Style,
+    room: float,
+) -> str:
+    """The curves of one panel; gives the label of its axis across."""
+    renamed = [{**row, setting: row["value"]} for row in rows]
+    values = list(dict.fromkeys(str(row["value"]) for row in rows))
+    is_number = units.numbers(row["value"] for row in rows) is not None
+    span, label = size_of(renamed, setting) if is_number else (1.0, units.words(setting)[0])
+    places = {value: place / span for value, place in numbers_of(renamed, setting).items()} if is_number else {
+        value: float(number) for number, value in enumerate(values)
+    }  # fmt: skip
+    for default in {str(row["value"]) for row in rows if row.get("is_default")}:
+        panel.axvline(places[default], color=style.faint, linewidth=0.8 * style.line, linestyle=":", zorder=1)
+    for number, (flow, look) in enumerate(looks.items()):
+        known = [row for row in rows if row.get("flow") == flow and row.get(quantity) is not None]
+        own = sorted(((places[str(row["value"])], row) for row in known), key=lambda each: each[0])
+        if own:
+            mean_curve(panel, own, quantity, size, look, style, number - (len(looks) - 1) / 2)
+    if is_number:
+        number_axis(panel, sorted(set(places.values())), style, room)
+    else:
+        panel.set_xlim(-0.5, len(values) - 0.5)
+        shown = [text.cut(value, 0.9 * room / len(values), style.small) for value in values]
+        panel.set_xticks(range(len(values)), shown, fontsize=style.small)
+    return label

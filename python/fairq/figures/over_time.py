@@ -1,0 +1,322 @@
+"""What happens over time: throughput, windows, round trips and queues of a run; one flow by itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from fairq.figures import text, units
+from fairq.figures.sheet import (
+    GROUND,
+    NOTE,
+    Key,
+    Sheet,
+    columns_for,
+    from_zero,
+    handle,
+    name_panel,
+    patch,
+    plain_logarithm,
+    sheet,
+)
+from fairq.figures.style import PAGE, Look, Style
+
+Rows = Sequence[Mapping[str, Any]]
+
+LINES_DRAWN = 10
+"""Flows, and gateways, in a panel over time: more cannot be told apart, and the key says how many they are."""
+
+MARKS = 8
+"""Markers along a curve, which tell it from others without its colour."""
+
+RATE_MARKS = {
+    "max_min_bit_per_s": ("max-min share", "|", 1),
+    "mathis_bit_per_s": ("Mathis", "s", 2),
+    "padhye_bit_per_s": ("Padhye", "D", 3),
+    "throughput_bit_per_s": ("measured", "o", 0),
+}
+DELAY_MARKS = {
+    "delay_bound_s": ("bound", "|", 1),
+    "delay_s_mean": ("mean", "s", 2),
+    "delay_s_p99": ("99 %", "^", 3),
+    "delay_s_max": ("worst", "o", 0),
+}
+"""The columns of theory plotted beside a run: label, mark and number of the look of each."""
+
+SAMPLED = {
+    "throughput_bit_per_s": "throughput",
+    "held_packets": "packets held",
+    "window_packets": "window (packets)",
+    "rtt_s": "round trip",
+    "level": "layers",
+}
+"""The columns of samples that are plotted, and what their panels are called."""
+
+
+def over_time(
+    rows: Rows, axes: Sequence[str], title: str, theory: Rows = (), *, caption: str = "", style: Style = PAGE
+) -> Figure:
+    """The samples of `fairq run --series`: for each point of the axes a panel of each quantity that has values.
+
+    Of several seeds a curve is the mean, with a band from the least to the greatest. `theory`, the rows of
+    `fairq run --overlay`, adds the max-min shares as thin lines and panels of rates and delays by flow.
+    """
+    kinds: list[str] = [kind for kind in SAMPLED if any(row.get(kind) is not None for row in rows)]
+    if theory:
+        kinds += ["rates", "delays"] if any(row["delay_bound_s"] is not None for row in theory) else ["rates"]
+    kinds = kinds or ["throughput_bit_per_s"]
+    every = list(dict.fromkeys(tuple(row[axis] for axis in axes) for row in rows))
+    # all points rather than all quantities; of these the first and those that were asked for rather than others
+    most = max(2, style.panels_max // len(every))
+    dropped = [kind for kind in ("level", "rtt_s", "window_packets", "delays", "rates") if kind in kinds]
+    dropped = dropped[: max(0, len(kinds) - most)]
+    kinds = [kind for kind in kinds if kind not in dropped]
+    points = every[: max(1, style.panels_max // len(kinds))]
+    columns = columns_for(style, len(points)) if len(points) > 1 or style.height is None else 2
+    by_kind = len(points) > 1 or style.height is None
+    blocks = math.ceil(len(points) / columns) if by_kind else 1
+    place: dict[tuple[str, int], int] = {}
+    for at in range(len(points)):
+        for number, kind in enumerate(kinds):
+            block, column = divmod(at, columns)
+            place[kind, at] = (block * len(kinds) + number) * columns + column if by_kind else number
+    count = blocks * len(kinds) * columns if by_kind else len(kinds)
+    mine = [[row for row in rows if tuple(row[axis] for axis in axes) == point] for point in points]
+    names = {kind: _names(mine, kind) for kind in kinds if kind in SAMPLED}
+    # a flow has one look in all panels
+    flows = list(
+        dict.fromkeys(name for kind in names if kind not in ("held_packets", "level") for name in names[kind][0])
+    )
+    looks = {kind: _looks(names[kind][0] if kind in ("held_packets", "level") else flows, style) for kind in names}
+    keys = _keys(names, looks, theory, kinds, place, columns if by_kind else 1, style)
+    seeds = len({row["seed"] for row in rows})
+    said = f"Curve: mean of {seeds} seeds; band: least and greatest of them" if seeds > 1 else "One seed"
+    left = len(every) - len(points)
+    said += f"; {left} more points of the axes are not shown" if left else ""
+    said += (
+        f"; not shown: {', '.join(SAMPLED.get(kind, kind).partition(' (')[0] for kind in dropped)}" if dropped else ""
+    )
+    said += f"; {caption}" if caption else ""
+    high = 0.62 * style.panel_height if len(kinds) > 4 else 0.8 * style.panel_height
+    drawn = sheet(style, count, title, keys=keys, caption=f"{said}.", columns=columns, panel_height=high,
+                  blank=set(range(count)) - set(place.values()))  # fmt: skip
+    for kind in kinds:
+        panels = [drawn.panels[place[kind, at]] for at in range(len(points))]
+        label = _draw_kind(drawn, kind, panels, mine, looks.get(kind, {}), points, axes, theory)
+        for at, panel in enumerate(panels):
+            head = ", ".join(str(value) for value in points[at]) if kind == kinds[0] and len(every) > 1 else ""
+            is_last = kind == [each for each in kinds if each in SAMPLED][-1] or not by_kind
+            across = "" if kind not in SAMPLED or not is_last else "time (s)"
+            name_panel(drawn, panel, "\n".join(filter(None, [head, label])), across)
+    return drawn.finish()
+
+
+def baseline(rows: Rows, title: str, *, caption: str = "", style: Style = PAGE) -> Figure:
+    """One flow on a line of its own: throughput, flight and window, pacing, round trip; shades are its phases.
+
+    `rows` have `time_s`, `throughput_bit_per_s`, `flight_bytes`, `window_bytes`, `pacing_bit_per_s`, `rtt_s` and
+    `phase`, each of which may be None.
+    """
+    groups = [
+        ("throughput", [("throughput_bit_per_s", "throughput")]),
+        ("in flight, and the window", [("flight_bytes", "in flight"), ("window_bytes", "window")]),
+        ("pacing rate", [("pacing_bit_per_s", "pacing rate")]),
+        ("round trip", [("rtt_s", "round trip")]),
+    ]
+    known = {column for _, curves in groups for column, _ in curves if any(row.get(column) is not None for row in rows)}
+    groups = [group for group in groups if any(column in known for column, _ in group[1])] or groups[:1]
+    spans = _phases(rows)
+    phases = {name: style.look(number + 2) for number, name in enumerate(dict.fromkeys(name for _, _, name in spans))}
+    looks = {"flight_bytes": style.look(0), "window_bytes": style.look(1)}
+    entries = [
+        (handle(style, looks[column], marker=False), name)
+        for column, name in (("flight_bytes", "in flight"), ("window_bytes", "window"))
+        if column in known
+    ]
+    keys = [Key(entries), Key([(patch(style, look), name) for name, look in phases.items()], "phases")]
+    columns = 2 if style.height is not None and len(groups) > 2 else 1
+    drawn = sheet(
+        style, len(groups), title, keys=keys, caption=caption, columns=columns, panel_height=0.75 * style.panel_height
+    )
+    for number, (panel, (name, curves)) in enumerate(zip(drawn.panels, groups, strict=True)):
+        values = [row[column] for row in rows for column, _ in curves if row.get(column) is not None]
+        unit = units.words(curves[0][0])[1]
+        size, short = units.step(unit, values)
+        for column, _ in curves:
+            look = looks.get(column, style.look(0))
+            x = [row["time_s"] for row in rows]
+            y = [math.nan if row.get(column) is None else row[column] / size for row in rows]
+            panel.plot(x, y, color=look.colour, linestyle=look.dash, linewidth=style.line, zorder=3)
+        for start, end, phase in spans:
+            panel.axvspan(start, end, color=phases[phase].colour, alpha=0.1, linewidth=0, zorder=0, gid=GROUND)
+            panel.axvspan(start, end, 0.96, 1, facecolor=phases[phase].colour, edgecolor=style.ground,
+                          hatch=phases[phase].hatch, linewidth=0, zorder=1)  # fmt: skip
+        name_panel(drawn, panel, f"{name} ({short})", "time (s)" if number >= len(groups) - columns else "")
+        times = [row["time_s"] for row in rows] or [0.0, 1.0]
+        panel.set_xlim(min(*times, 0.0), max(times) or 1.0)
+        top = max(values, default=1.0) / size or 1.0
+        panel.set_ylim(0, 1.15 * top)
+    return drawn.finish()
+
+
+def curve(
+    panel: Any, x: Sequence[float], y: Sequence[float], look: Look, style: Style, number: int = 0, **more: Any
+) -> None:
+    """A curve with a few markers along it, which are not those of its neighbours."""
+    step = max(1, len(x) // MARKS)
+    panel.plot(
+        x, y, color=look.colour, linestyle=look.dash, linewidth=style.line, marker=look.marker, zorder=3,
+        markersize=0.8 * style.marker, markevery=(number * step // 6 % step, step), **more,
+    )  # fmt: skip
+
+
+def _draw_kind(
+    drawn: Sheet, kind: str, panels: Sequence[Any], mine: Sequence[Rows], looks: Mapping[str, Look],
+    points: Sequence[tuple[Any, ...]], axes: Sequence[str], theory: Rows,
+) -> str:  # fmt: skip
+    """Draw the panels of one quantity, one for each point, with the same axis upwards; gives their label."""
+    style = drawn.style
+    if kind not in SAMPLED:
+        marks, label = (RATE_MARKS, "rate") if kind == "rates" else (DELAY_MARKS, "delay")
+        of = [[row for row in theory if tuple(row[axis] for axis in axes) == point] for point in points]
+        values = [row[column] for rows in of for row in rows for column in marks if row[column] is not None]
+        size, short = units.step("bit/s" if kind == "rates" else "s", values)
+        for panel, own in zip(panels, of, strict=True):
+            _draw_marks(panel, own[:LINES_DRAWN], marks, size, drawn, log=kind == "delays")
+        return f"{label} ({short})"
+    unit = units.words(kind)[1] if kind in ("throughput_bit_per_s", "rtt_s") else ""
+    size, short = units.step(unit, [row[kind] for rows in mine for row in rows if row.get(kind) is not None])
+    for panel, rows, point in zip(panels, mine, points, strict=True):
+        of_name = _of(kind)
+        grouped: dict[str, dict[float, list[float]]] = {}
+        for row in rows:
+            if row.get(kind) is not None and (one := of_name(row)) is not None:
+                grouped.setdefault(one, {}).setdefault(row["time_s"], []).append(row[kind] / size)
+        for name, samples in list(grouped.items())[:LINES_DRAWN]:
+            look = looks[name]
+            x = sorted(samples)
+            if any(len(values) > 1 for values in samples.values()):
+                panel.fill_between(x, [min(samples[t]) for t in x], [max(samples[t]) for t in x], color=look.colour,
+                                   alpha=0.18, linewidth=0, zorder=1, gid=GROUND)  # fmt: skip
+            curve(panel, x, [math.fsum(samples[t]) / len(samples[t]) for t in x], look, style, list(looks).index(name))
+            if kind == "throughput_bit_per_s":
+                for share in [row["max_min_bit_per_s"] for row in theory
+                              if row["flow"] == name and tuple(row[axis] for axis in axes) == point]:  # fmt: skip
+                    if share is not None:
+                        panel.axhline(share / size, color=look.colour, linestyle="--", linewidth=0.6 * style.line)
+    top = max(panel.get_ylim()[1] for panel in panels)
+    for panel in panels:
+        panel.set_ylim(0, top)
+        from_zero(panel)
+    return f"{SAMPLED[kind]} ({short})" if short else SAMPLED[kind]
+
+
+def _draw_marks(
+    panel: Any, rows: Rows, marks: Mapping[str, tuple[str, str, int]], size: float, drawn: Sheet, *, log: bool
+) -> None:
+    """A line for each flow; what was measured as dots, what theory says as upright lines and rings."""
+    style = drawn.style
+    for column, (_, marker, number) in marks.items():
+        known = [(place, row[column] / size) for place, row in enumerate(rows) if row[column] is not None]
+        colour = style.look(number).colour
+        panel.plot(
+            [value for _, value in known], [place for place, _ in known], color=colour, **_mark(marker, style, colour)
+        )
+    names = text.cut_all([row["flow"] for row in rows], 0.3 * drawn.room, style.small)
+    panel.set_yticks(range(len(rows)), names, fontsize=style.small)
+    panel.tick_params(axis="y", length=0)
+    panel.set_ylim(len(rows) - 0.4, -0.6)
+    if log:
+        panel.set_xscale("log")
+        plain_logarithm(panel.xaxis)
+    else:
+        panel.set_xlim(0, panel.get_xlim()[1])
+
+
+def _mark(marker: str, style: Style, colour: str) -> dict[str, Any]:
+    is_line = marker == "|"
+    return {
+        "marker": marker, "linestyle": "", "markersize": (2.6 if is_line else 1) * style.marker,
+        "markeredgewidth": (1.5 if is_line else 0.9) * style.line,
+        "markerfacecolor": "none" if marker in "sD" else colour,
+    }  # fmt: skip
+
+
+def _of(kind: str) -> Callable[[Mapping[str, Any]], str | None]:
+    """What a curve of that quantity is of."""
+    if kind == "held_packets":
+        return lambda row: None if row["link"] is None else f"{row['link']} {row['direction']}"
+    if kind == "level":
+        return lambda row: row.get("receiver")
+    return lambda row: row["flow"]
+
+
+def _names(mine: Sequence[Rows], kind: str) -> tuple[list[str], int]:
+    """The names of the curves of a quantity that are drawn at some point, and how many are drawn at none."""
+    of_name = _of(kind)
+    every: dict[str, None] = {}
+    shown: dict[str, None] = {}
+    for rows in mine:
+        own = dict.fromkeys(name for row in rows if (name := of_name(row)) is not None and row.get(kind) is not None)
+        every |= own
+        shown |= dict.fromkeys(list(own)[:LINES_DRAWN])
+    return list(shown), len(every) - len(shown)
+
+
+def _looks(names: Sequence[str], style: Style) -> dict[str, Look]:
+    return {name: style.look(number) for number, name in enumerate(names)}
+
+
+def _keys(
+    names: Mapping[str, tuple[list[str], int]], looks: Mapping[str, Mapping[str, Look]], theory: Rows,
+    kinds: Sequence[str], place: Mapping[tuple[str, int], int], columns: int, style: Style,
+) -> list[Key]:  # fmt: skip
+    """A key of flows, of gateways, of receivers, and those of theory; each belongs to the last panel of a row."""
+    keys = []
+    seen: set[str] = set()
+    for kind, (shown, left) in names.items():
+        what = {"held_packets": "gateways", "level": "receivers"}.get(kind, "flows")
+        if what in seen:
+            continue
+        seen.add(what)
+        every = [*looks[kind]]
+        entries: list[tuple[Any, str]] = [(handle(style, looks[kind][name]), name) for name in every]
+        entries += [(NOTE, f"and {left} more")] if left else []
+        keys.append(Key(entries, what, _end_of_row(place, kind, columns)))
+        assert set(shown) <= set(every)
+    for kind, marks in (("rates", RATE_MARKS), ("delays", DELAY_MARKS)):
+        if kind in kinds:
+            known = [column for column in marks if any(row[column] is not None for row in theory)]
+            shown_marks = [(_sample(marks[column], style), marks[column][0]) for column in known]
+            keys.append(Key(shown_marks, kind, _end_of_row(place, kind, columns)))
+    return keys
+
+
+def _end_of_row(place: Mapping[tuple[str, int], int], kind: str, columns: int) -> int:
+    """The last panel of the first row of a quantity."""
+    return max(number for (one, at), number in place.items() if one == kind and at < columns)
+
+
+def _sample(mark: tuple[str, str, int], style: Style) -> Any:
+    from matplotlib.lines import Line2D
+
+    colour = style.look(mark[2]).colour
+    return Line2D([], [], color=colour, **_mark(mark[1], style, colour))
+
+
+def _phases(rows: Rows) -> list[tuple[float, float, str]]:
+    """Start, end and name of each stretch of one phase."""
+    spans: list[tuple[float, float, str]] = []
+    for row, after in zip(rows, [*rows[1:], None], strict=True):
+        name = row.get("phase")
+        if name is None:
+            continue
+        end = row["time_s"] if after is None else after["time_s"]
+        if spans and spans[-1][2] == name and spans[-1][1] == row["time_s"]:
+            spans[-1] = (spans[-1][0], end, name)
+        else:
+            spans.append((row["time_s"], end, name))
+    return spans

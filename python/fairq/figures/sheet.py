@@ -1,0 +1,266 @@
+"""A figure before its marks: title, key, panels that wrap, caption; then labels that touch are thinned.
+
+Title, key and caption have strips of their own, whose height follows from the width of their text, so that no text can
+stand on another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+from fairq.figures import text, units
+from fairq.figures.style import Look, Style
+
+GAP = 1.6
+"""The distance of two lines of a key, in heights of its letters."""
+
+GROUND = "ground"
+"""The mark (`gid`) of what stands behind and from which nothing is read: grids, shades."""
+
+NOTE = None
+"""The handle of an entry of a key that is a note without a look."""
+
+
+@dataclass
+class Key:
+    """Entries of a key: a handle, or NOTE, and its text; in front of them a heading, if there is one.
+
+    `owner` is the number of the panel to which the legend belongs.
+    """
+
+    entries: Sequence[tuple[Any, str]]
+    heading: str = ""
+    owner: int = 0
+
+
+@dataclass
+class Sheet:
+    """A figure and its panels, from left to right and then down."""
+
+    figure: Figure
+    panels: list[Any]
+    columns: int
+    style: Style
+    room: float = field(default=0.0)
+    """The width of a panel's title, in points."""
+
+    def finish(self) -> Figure:
+        """The figure, its layout fixed and the labels of its axes thinned until none touches another."""
+        self.figure.draw_without_rendering()
+        for panel in self.panels:
+            for axis in (panel.xaxis, panel.yaxis):
+                _thin(axis)
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")
+        return self.figure
+
+
+def columns_for(style: Style, count: int, *, labels: float = 0.0, columns_max: int | None = None) -> int:
+    """How many panels stand beside each other: as many as have room beside `labels` points for names, evenly filled."""
+    room = style.width - labels
+    most = max(1, min(count, columns_max or style.columns_max, int(room // (style.panel_width + 2.5 * style.text))))
+    return math.ceil(count / math.ceil(count / most))
+
+
+def sheet(
+    style: Style, count: int, title: str, *, keys: Sequence[Key] = (), caption: str = "", columns: int | None = None,
+    panel_height: float | None = None, labels: float = 0.0, blank: Collection[int] = (), sharex: Any = False,
+) -> Sheet:  # fmt: skip
+    """A figure of `count` panels, at most style.panels_max, with title, keys and caption.
+
+    `labels` is the width of the names left of the panels; panels with the numbers in `blank` are left out. A figure of
+    a fixed height shares it among its panels.
+    """
+    assert 1 <= count - len(blank) <= style.panels_max, f"{count} panels"
+    columns = columns or columns_for(style, count, labels=labels)
+    lines = math.ceil(count / columns)
+    pad = 0.6 * style.text
+    inner = style.width - 2 * pad
+    titles = text.wrapped(title, inner, style.title, 2)
+    captions = text.wrapped(caption, inner, style.small, 4) if caption else []
+    shown = [(key, *_shape(key, inner, style)) for key in keys if key.entries]
+    head = pad + len(titles) * 1.3 * style.title + 0.2 * style.title
+    strips = sum(rows * GAP * style.small + 0.3 * style.small for _, _, rows, _ in shown)
+    foot = len(captions) * 1.35 * style.small + pad
+    if style.height is not None:
+        height = style.height
+    else:
+        wanted = (panel_height or style.panel_height) + 3.6 * style.text
+        height = min(head + strips + foot + lines * wanted, max(style.height_max, head + strips + foot + 60 * lines))
+    figure = Figure(figsize=(style.width / 72, height / 72), dpi=style.dpi, facecolor=style.ground)
+    figure.set_layout_engine(
+        "constrained", rect=(0, foot / height, 1, 1 - (head + strips + foot) / height), w_pad=pad / 72, h_pad=pad / 144,
+        wspace=0.02, hspace=0.02,
+    )  # fmt: skip
+    top = height - pad
+    for line in titles:
+        _write(figure, style, pad, top - 1.05 * style.title, line, style.title, style.ink, height)
+        top -= 1.3 * style.title
+    grid = figure.subplots(lines, columns, squeeze=False, sharex=sharex)
+    panels = list(grid.flat)
+    for number, panel in enumerate(panels):
+        if number >= count or number in blank:
+            panel.set_visible(False)
+            panel.set_in_layout(False)
+    top = height - head
+    for key, across, rows, names in shown:
+        _legend(panels[key.owner], figure, style, key, names, across, (pad / style.width, top / height))
+        top -= rows * GAP * style.small + 0.3 * style.small
+    for number, line in enumerate(reversed(captions)):
+        _write(figure, style, pad, pad + number * 1.35 * style.small, line, style.small, style.faint, height)
+    for panel in panels[:count]:
+        dress(panel, style)
+    room = (style.width - labels) / columns - (1.6 if labels else 4.6) * style.text
+    return Sheet(figure, panels[:count], columns, style, room)
+
+
+def dress(panel: Any, style: Style) -> None:
+    """Give a panel its colours, letters and grid."""
+    panel.set_facecolor(style.ground)
+    panel.tick_params(colors=style.ink, labelsize=style.small, width=0.6 * style.line, length=2 + 0.15 * style.text,
+                      pad=0.3 * style.text)  # fmt: skip
+    panel.tick_params(which="minor", colors=style.faint, width=0.4 * style.line, length=1 + 0.08 * style.text)
+    for name, spine in panel.spines.items():
+        spine.set(color=style.faint, linewidth=0.6 * style.line)
+        spine.set_visible(name in ("left", "bottom"))
+    panel.grid(color=style.grid, linewidth=0.5 * style.line, gid=GROUND)
+    panel.set_axisbelow(True)
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_formatter(units.tick)
+        axis.set_major_locator(MaxNLocator(4 if style.text < 8 else 5))
+
+
+def name_panel(sheet: Sheet, panel: Any, title: str, across: str = "", lines_max: int = 2) -> None:
+    """Write what a panel shows above it, to the left, and below it what stands across; in lines that fit."""
+    style = sheet.style
+    broken = "\n".join(text.wrapped(title, sheet.room, style.text, lines_max))
+    panel.set_title(broken, fontsize=style.text, color=style.ink, loc="left", pad=0.5 * style.text)
+    if across:
+        panel.set_xlabel(text.cut(across, sheet.room, style.text), fontsize=style.text, color=style.ink,
+                         labelpad=0.25 * style.text)  # fmt: skip
+
+
+def handle(style: Style, look: Look, *, line: bool = True, marker: bool = True) -> Line2D:
+    """The sample of a curve in a key."""
+    return Line2D([], [], color=look.colour, linestyle=look.dash if line else "", linewidth=style.line,
+                  marker=look.marker if marker else "", markersize=style.marker)  # fmt: skip
+
+
+def patch(style: Style, look: Look) -> Patch:
+    """The sample of an area in a key."""
+    return Patch(facecolor=look.colour, edgecolor=style.ground, hatch=look.hatch, linewidth=0)
+
+
+def from_zero(panel: Any, *, negative: bool = False) -> None:
+    """Let the axis upwards begin at zero, unless it is logarithmic or has values below."""
+    if panel.get_yscale() == "linear" and not negative:
+        top = panel.get_ylim()[1]
+        panel.set_ylim(0, top if top > 0 else 1)
+
+
+def plain_logarithm(axis: Any) -> None:
+    """Labels of a logarithmic axis at powers of ten, or at 1, 2 and 5 if it is short, without exponents."""
+    low, high = axis.get_view_interval()
+    decades = math.log10(high / low) if low > 0 else 1.0
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,)))
+    axis.set_major_formatter(units.tick)
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _shape(key: Key, inner: float, style: Style) -> tuple[int, int, list[str]]:
+    """Columns and rows of a key, and its names as they fit."""
+    sample = 4.2 * style.small
+    room = inner - _lead(key, style)
+    names = text.cut_all([name for _, name in key.entries], room - sample, style.small)
+    wide = [text.width(name, style.small) + sample for name in names]
+    for columns in range(len(names), 1, -1):
+        rows = math.ceil(len(names) / columns)
+        # entries go down a column first
+        parts = [wide[at : at + rows] for at in range(0, len(wide), rows)]
+        if sum(map(max, parts)) <= room:
+            return len(parts), rows, names
+    return 1, len(names), names
+
+
+def _lead(key: Key, style: Style) -> float:
+    """The room that the heading of a key takes."""
+    return text.width(key.heading, style.small) + style.small if key.heading else 0.0
+
+
+def _legend(
+    panel: Any, figure: Figure, style: Style, key: Key, names: Sequence[str], columns: int, place: tuple[float, float]
+) -> None:
+    handles = [Line2D([], [], linestyle="") if sample is NOTE else sample for sample, _ in key.entries]
+    lead = _lead(key, style)
+    before = panel.get_legend()
+    legend = panel.legend(
+        # matplotlib leaves out what begins with an underscore, unless it is written afterwards
+        handles, [str(number) for number in range(len(handles))], loc="upper left", ncols=columns, frameon=False,
+        bbox_to_anchor=(place[0] + lead / style.width, place[1]), bbox_transform=figure.transFigure, borderpad=0,
+        borderaxespad=0, handlelength=2.4, handletextpad=0.6, columnspacing=1.2, fontsize=style.small,
+        labelspacing=GAP - 1.25, labelcolor=style.ink,
+    )  # fmt: skip
+    for written, name in zip(legend.get_texts(), names, strict=True):
+        written.set_text(name)
+    legend.set_in_layout(False)
+    if before is not None:
+        # a second key of a panel would take the place of the first
+        panel.add_artist(before)
+    if key.heading:
+        height = figure.get_figheight() * 72
+        _write(figure, style, place[0] * style.width, place[1] * height - style.small, key.heading, style.small,
+               style.faint, height)  # fmt: skip
+
+
+def _write(
+    figure: Figure, style: Style, x: float, y: float, words: str, size: float, colour: str, height: float
+) -> None:  # fmt: skip
+    figure.text(x / style.width, y / height, words, fontsize=size, color=colour, va="baseline").set_in_layout(False)
+
+
+def _thin(axis: Any) -> None:
+    """Leave out labels of an axis until none touches another: every second, every third, and so on."""
+    boxes = [box for _, box in _labels(axis)]
+    if len(boxes) < 2 or not _touch(boxes):
+        return
+    places = [place for place, _ in _labels(axis)]
+    for step in range(2, len(places) + 1):
+        if not _touch(boxes[::step]):
+            names = [label.get_text() for label in axis.get_ticklabels()]
+            known = dict(zip(axis.get_ticklocs(), names, strict=False))
+            axis.set_ticks(places[::step], [known[place] for place in places[::step]])
+            return
+
+
+def _labels(axis: Any) -> list[tuple[float, Any]]:
+    """Place and box of each label that is seen, in order."""
+    low, high = sorted(axis.get_view_interval())
+    slack = 1e-9 * (high - low)
+    found = [
+        (place, label.get_window_extent())
+        for place, label in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)
+        if label.get_visible() and label.get_text() and low - slack <= place <= high + slack
+    ]
+    return sorted(found, key=lambda each: each[0])
+
+
+def _touch(boxes: Sequence[Any]) -> bool:
+    """Whether a box comes within a pixel or two of its neighbour."""
+    return any(
+        one.x0 - 2 < other.x1 and other.x0 - 2 < one.x1 and one.y0 < other.y1 and other.y0 < one.y1
+        for one, other in pairwise(boxes)
+    )

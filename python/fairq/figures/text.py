@@ -1,0 +1,99 @@
+"""Text of a figure: how wide it will be, where it is broken, and what is left of a name that is too long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from fairq import tables
+
+NAME_SHOWN = 49
+"""Letters of a name in a figure: longer ones would leave no room for the curves."""
+
+SPREAD = 1.06
+"""What hinting may add to the width of a text at low resolution."""
+
+
+LACKING = 1.1
+"""The width of the box that stands for a letter that the font lacks, in heights of its letters."""
+
+
+@cache
+def _font() -> Any:
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    font = get_font(findfont(FontProperties()))
+    font.set_size(100, 72)
+    return font
+
+
+@lru_cache(4096)
+def _advance(letter: str) -> float:
+    """How far a letter of 1 point moves the pen, in points."""
+    font = _font()
+    if not font.get_char_index(ord(letter)):
+        return LACKING
+    return float(font.load_char(ord(letter)).linearHoriAdvance) / 65536 / 100
+
+
+def width(text: str, size: float) -> float:
+    """How wide a line of text of that size is, in points."""
+    return sum(map(_advance, text)) * size * SPREAD
+
+
+def plain(text: Any) -> str:
+    """A name as a figure shows it: cut in its middle if it is too long, without dollars, which would make a formula."""
+    return _escaped(_cut_to(tables.shown(text), NAME_SHOWN))
+
+
+def cut(text: Any, room: float, size: float) -> str:
+    """A name, cut in its middle until it fits the room in points."""
+    shown = tables.shown(text)
+    kept = min(len(shown), NAME_SHOWN)
+    while kept > 1 and width(_cut_to(shown, kept), size) > room:
+        kept -= 1
+    return _escaped(_cut_to(shown, kept))
+
+
+def cut_all(names: Sequence[Any], room: float, size: float) -> list[str]:
+    """Names that fit the room; those that would look alike are numbered."""
+    shown = [cut(name, room, size) for name in names]
+    if len(set(shown)) == len(set(map(str, names))):
+        return shown
+    numbers = {str(name): f"{at + 1}: " for at, name in enumerate(dict.fromkeys(map(str, names)))}
+    return [
+        numbers[str(name)] + cut(name, room - width(numbers[str(name)], size), size)
+        if shown.count(short) > 1
+        else short
+        for name, short in zip(names, shown, strict=True)
+    ]
+
+
+def wrapped(text: str, room: float, size: float, lines_max: int = 99) -> list[str]:
+    """The text in lines that fit the room, broken at spaces; the last line is cut if there are too many."""
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in tables.shown(paragraph).split(" "):
+            longer = f"{line} {word}" if line else word
+            if line and width(longer, size) > room:
+                lines.append(line)
+                line = word
+            else:
+                line = longer
+        lines.append(line)
+    if len(lines) > lines_max:
+        lines = [*lines[: lines_max - 1], " ".join(lines[lines_max - 1 :])]
+    return [_escaped(line) if width(line, size) <= room else cut(line, room, size) for line in lines if line]
+
+
+def _cut_to(text: str, letters: int) -> str:
+    if len(text) <= letters:
+        return text
+    kept = (letters - 1) // 2
+    return f"{text[:kept]}…{text[-kept:]}" if kept else "…"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("$", r"\$")
