@@ -174,7 +174,7 @@ def beginning(paper: Paper, setup: Setup) -> str:
 
 def as_text(section: Section) -> str:
     """A section of a report: an empty line, the title, the table if it has rows."""
-    table = f"{tables.text(section.rows, section.columns)}\n" if section.rows else ""
+    table = f"{tables.text(section.rows, section.columns, wide=True, si=True)}\n" if section.rows else ""
     return f"\n{section.title}\n{table}"
 
 

@@ -31,9 +31,6 @@ PART = 4096
 ROWS_SHOWN = 10
 """Rows of a table that a prompt or a notebook shows."""
 
-ENDS = ("_low", "_high")
-"""What follows the name of a mean for the ends of its 95 % confidence interval."""
-
 
 class Row(Mapping[str, Any]):
     """One row of a table; it cannot be changed."""
@@ -183,36 +180,22 @@ class Table(Rows[R]):
         self._native.write_parquet(os.fspath(path), source, seed)
 
     def __repr__(self) -> str:
-        shown = tables.fitted(self[:ROWS_SHOWN], self.columns)
+        every = "every row" if len(self) <= ROWS_SHOWN else "every row shown"
+        shown = tables.text(self[:ROWS_SHOWN], self.columns, every=every, more=".columns names all")
         return f"{shown}\n{_size(len(self), len(self.columns))}"
 
     def _repr_html_(self) -> str:
         from html import escape
 
-        names = [name for name in self.columns if not _is_end(name, self._names)]
-        heads = "".join(f"<th>{escape(tables.heading(name))}</th>" for name in names)
-        lines = []
-        for row in self[:ROWS_SHOWN]:
-            cells = "".join(f"<td>{escape(_with_interval(row, name))}</td>" for name in names)
-            lines.append(f"<tr>{cells}</tr>")
+        heads, rows = tables.read(self[:ROWS_SHOWN], self.columns)
+        above = "".join(f"<th>{escape(head)}</th>" for head in heads)
+        below = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
         size = escape(_size(len(self), len(self.columns)))
-        return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table><p>{size}</p>"
+        return f"<table><thead><tr>{above}</tr></thead><tbody>{below}</tbody></table><p>{size}</p>"
 
 
 def _size(rows: int, columns: int) -> str:
     return f"{rows} row{'' if rows == 1 else 's'}, {columns} columns"
-
-
-def _is_end(name: str, names: Mapping[str, int]) -> bool:
-    """Whether a column is the end of another's confidence interval."""
-    return any(name.endswith(end) and name.removesuffix(end) in names for end in ENDS)
-
-
-def _with_interval(row: Row, name: str) -> str:
-    """A value and, of a mean, half of its confidence interval."""
-    low, high = (row.get(f"{name}{end}") for end in ENDS)
-    shown = tables.shown(row[name])
-    return shown if low is None or high is None else f"{shown} ± {tables.shown((high - low) / 2)}"
 
 
 class Result:

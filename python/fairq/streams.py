@@ -47,7 +47,23 @@ def screen_width() -> int:
     """The columns of the terminal that standard output is, or what COLUMNS says; 0 where there is neither."""
     import shutil
 
-    return shutil.get_terminal_size(fallback=(0, 0)).columns
+    is_known = "COLUMNS" in os.environ or _is_terminal()
+    return shutil.get_terminal_size(fallback=(0, 0)).columns if is_known else 0
+
+
+def has_colour() -> bool:
+    """Whether standard output takes colours: a terminal does, or FORCE_COLOR says so; with NO_COLOR nothing does."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (_is_terminal() and os.environ.get("TERM") != "dumb")
+
+
+def _is_terminal() -> bool:
+    try:
+        return sys.stdout.isatty()
+    except ValueError:
+        # it is closed
+        return False
 
 
 _quiet = False

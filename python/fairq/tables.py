@@ -1,20 +1,38 @@
-"""Plain tables: aligned text for people and pipes, CSV for programs. A column's name ends in its unit.
+"""Tables that people read, and CSV for programs. A column's name ends in its unit.
 
-`delay_s_mean` is headed "delay mean (s)", `throughput_bit_per_s` "throughput (bit/s)".
+`delay_s_mean` of several seeds is headed "delay mean" and has cells like `3.42 ms ± 0.11`; with `si` it is headed
+"delay mean (s)" and has the number alone. No line is wider than the terminal.
 """
 
 from __future__ import annotations
 
 import csv
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from fairq import cells
 from fairq.streams import screen_width
 
-WIDTH = 100
-"""Columns of text where nothing says how wide the screen is."""
+WIDTH = 160
+"""Columns of text where standard output is no terminal and COLUMNS is not set: a pipe or a file, always the same."""
+
+PROSE = 100
+"""Columns of prose at most."""
+
+WIDTH_MIN = 20
+"""Columns of text at least."""
+
+NAMES_MIN = (32, 16)
+"""Columns of a name that stay at least: before a column of less import is left out, and before any other is."""
+
+GAP = "  "
+"""What stands between two columns."""
+
+ENDS = ("_low", "_high")
+"""What follows the name of a mean for the ends of its 95 % confidence interval."""
 
 UNITS = {
     "packets_per_s": "packets/s",
@@ -30,18 +48,36 @@ UNITS = {
 _COUNTED = frozenset({"bytes", "packets"})
 """Units that are also the name of what is counted: a column `packets` is headed "packets"."""
 
+BOLD, DIM, RED, GREEN, YELLOW = "1", "2", "31", "32", "33"
+"""Colours as a terminal is told them."""
+
+MARKS = {
+    "agrees": GREEN, " =": GREEN, "kept": GREEN, "fair": GREEN,
+    "differs": RED, " #": RED, "broken": RED,
+    "undecided": YELLOW, " ~": YELLOW,
+}  # fmt: skip
+"""The colours of cells that are verdicts, or end in the sign of one."""
+
 
 def heading(name: str) -> str:
-    """The heading of a column: its words, then its unit in parentheses."""
-    words = f"_{name}_"
+    """The heading of a column of raw numbers: its words, then its unit in parentheses."""
+    rest, unit = words(name)
+    if not unit:
+        return rest
+    if rest:
+        return f"{rest} ({unit})"
+    return unit if unit in _COUNTED else f"({unit})"
+
+
+def words(name: str) -> tuple[str, str]:
+    """The words of a column's name without its unit, and the unit; "" where the name has none."""
+    inside = f"_{name}_"
     for written, printed in UNITS.items():
-        if f"_{written}_" in words:
-            before, _, after = words.partition(f"_{written}_")
-            rest = " ".join(f"{before}_{after}".strip("_").split("_"))
-            if rest:
-                return f"{rest} ({printed})"
-            return printed if written in _COUNTED else f"({printed})"
-    return name.replace("_", " ")
+        before, found, after = inside.partition(f"_{written}_")
+        # what is counted per second, or lasts so long per packet, is no time
+        if found and "_per_" not in f"{before}_" and not after.startswith("per_"):
+            return " ".join(f"{before}_{after}".strip("_").split("_")), printed
+    return name.replace("_", " "), ""
 
 
 def columns_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -49,48 +85,82 @@ def columns_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(column for row in rows for column in row))
 
 
-def text(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None) -> str:
-    """An aligned table with a line under the headings; numbers to the right, words to the left."""
+def text(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[str] | None = None,
+    *,
+    minor: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    width: int | None = None,
+    wide: bool = False,
+    si: bool = False,
+    colour: bool = False,
+    every: str = "every row",
+    more: str = "--wide has all",
+) -> str:
+    """An aligned table with a line under the headings; numbers to the right, words to the left.
+
+    Where a row has NAME_low and NAME_high, they are shown as the interval of NAME. What is the same in all rows is said
+    once above the table, behind `every`, unless its column is in `keep`; a column without any value is left out. If the
+    table is wider than `width` (default: the terminal), long names are cut in the middle, and columns are left out:
+    those of `minor` in their order, then from the right. The last line names them and says `more`. With `wide` all
+    columns are shown as they are, however wide. With `si` numbers are raw, in the units of their columns' names, and
+    the ends of intervals have columns of their own. `colour` adds what a terminal takes for colours.
+    """
     names = list(columns) if columns is not None else columns_of(rows)
-    cells = [[shown(row.get(name)) for name in names] for row in rows]
-    heads = [heading(name) for name in names]
-    widths = [max([len(head), *(len(line[i]) for line in cells)]) for i, head in enumerate(heads)]
-    right = [_is_number_column(rows, name) for name in names]
+    laid = [_raw(rows, name) for name in names] if si else _readable(rows, names)
+    room = max(WIDTH_MIN, (screen_width() or WIDTH) if width is None else width)
+    above, below = "", ""
+    if not wide:
+        laid, same = _apart(laid, len(rows), keep)
+        above = _folded(f"{every}:", [f"{each.head} {each.cells[0].strip()}" for each in same], room)
+        laid, left = _fitted(laid, minor, room)
+        below = _left_out(left, room, more)
+    lines = [_line([each.head for each in laid], laid, BOLD if colour else "")]
+    lines.append(_line(["-" * each.width for each in laid], laid, DIM if colour else ""))
+    lines += [_line(row, laid, marks=colour) for row in zip(*(each.cells for each in laid), strict=True)]
+    ends = [_painted(part, DIM) if colour else part for part in (above, below) if part]
+    return "\n".join([*ends[: bool(above)], *lines, *ends[bool(above) :]])
 
-    def line(parts: Sequence[str]) -> str:
-        padded = (
-            part.rjust(width) if to_right else part.ljust(width)
-            for part, width, to_right in zip(parts, widths, right, strict=True)
-        )
-        return "  ".join(padded).rstrip()
 
-    return "\n".join([line(heads), line(["-" * width for width in widths]), *(line(parts) for parts in cells)])
+def prose(text: str, width: int | None = None) -> str:
+    """Paragraphs on lines that fit the terminal, and are short enough to read."""
+    room = max(WIDTH_MIN, min(PROSE, (screen_width() or WIDTH) if width is None else width))
+    return "\n\n".join("\n".join(_filled(part.split(), room)) for part in text.strip("\n").split("\n\n"))
 
 
-def fitted(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], width: int | None = None) -> str:
-    """As much of an aligned table as fits the terminal: the first columns, and the names of those that are left out."""
-    room = (screen_width() or WIDTH) if width is None else width
-    kept = 0
-    used = 0
-    for name in columns:
-        used += max(len(heading(name)), *(len(shown(row.get(name))) for row in rows), 0) + (2 if kept else 0)
-        if used > room and kept:
-            break
-        kept += 1
-    left = columns[kept:]
-    table = text(rows, columns[:kept])
-    return f"{table}\nand {', '.join(left)}" if left else table
+def value(name: str, given: Any, si: bool = False) -> str:
+    """One value of the column called `name`, with its unit."""
+    unit = words(name)[1]
+    if si or not _is_number(given):
+        return shown(given)
+    (cell,) = cells.column([given], unit)
+    return str(cell._replace(unit=unit) if not cell.unit and cell.number[-1:].isdigit() else cell)
+
+
+def head(name: str, si: bool = False) -> str:
+    """The name of a value that carries its unit, or of a raw one."""
+    return heading(name) if si else words(name)[0] or name
+
+
+def read(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """Headings and cells of each row, as `text` has them, not aligned: for a table that something else lays out."""
+    laid = _readable(rows, columns)
+    texts = [[" ".join(cell.split()) for cell in each.cells] for each in laid]
+    return [each.head for each in laid], [list(row) for row in zip(*texts, strict=True)]
 
 
 def shown(value: Any) -> str:
-    """A value as people read it: four significant digits, "-" for none, whole numbers whole."""
+    """A raw value: four significant digits, "-" for none, whole numbers whole."""
     if value is None:
-        return "-"
+        return cells.NONE
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         if not math.isfinite(value):
-            return "-" if math.isnan(value) else str(value)
+            return cells.NONE if math.isnan(value) else str(value)
+        if abs(value) < cells.ROUNDING:
+            return "0"
         if abs(value) >= 1000 or value == int(value):
             return f"{value:.0f}"
         return f"{value:.4g}"
@@ -99,6 +169,35 @@ def shown(value: Any) -> str:
     # What came from a file may hold what steers a terminal.
     text = str(value)
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def columns_wide(text: str) -> int:
+    """The columns that a terminal takes for a text: two for a letter of East Asia, none for an accent above another."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_letter_wide, text))
+
+
+def middle(text: str, width: int) -> str:
+    """A text cut in its middle to at most `width` columns.
+
+    >>> middle("a name that is far too long", 12)
+    'a name… long'
+    """
+    if columns_wide(text) <= width:
+        return text
+    behind, used = "", 0
+    for letter in reversed(text):
+        if used + _letter_wide(letter) > (width - 1) // 2:
+            break
+        behind, used = letter + behind, used + _letter_wide(letter)
+    before = ""
+    for letter in text:
+        used += _letter_wide(letter)
+        if used > width - 1:
+            break
+        before += letter
+    return f"{before}…{behind}"
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None) -> None:
@@ -110,6 +209,166 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[s
         writer.writerows(rows)
 
 
-def _is_number_column(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
+class _Column(NamedTuple):
+    """A column as it is laid out: its cells are texts."""
+
+    name: str
+    head: str
+    cells: Sequence[str]
+    is_number: bool
+    is_empty: bool
+    is_same: bool
+
+    @property
+    def width(self) -> int:
+        return max([columns_wide(self.head), *map(columns_wide, self.cells)])
+
+
+def _raw(rows: Sequence[Mapping[str, Any]], name: str) -> _Column:
     values = [row.get(name) for row in rows]
-    return any(isinstance(value, int | float) for value in values) and not any(isinstance(v, str) for v in values)
+    return _column(name, heading(name), [shown(value) for value in values], values)
+
+
+def _column(name: str, head: str, cells: Sequence[str], values: Sequence[Any], ends: Sequence[Any] = ()) -> _Column:
+    first = values[0] if values else None
+    is_same = len(values) > 1 and all(value == first for value in values) and len({*ends}) <= 1
+    is_number = any(map(_is_number, values)) and all(value is None or _is_number(value) for value in values)
+    return _Column(name, head, cells, is_number, all(map(_is_none, values)), is_same)
+
+
+def _readable(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[_Column]:
+    """The columns with units and intervals in their cells."""
+    laid = []
+    ends = {f"{name}{end}" for name in names for end in ENDS}
+    for name in names:
+        if name in ends:
+            continue
+        values = [row.get(name) for row in rows]
+        rest, unit = words(name)
+        if not any(map(_is_number, values)) or not all(each is None or _is_number(each) for each in values):
+            laid.append(_column(name, rest or unit, [shown(value) for value in values], values))
+            continue
+        lows, highs = ([row.get(f"{name}{end}") for row in rows] for end in ENDS)
+        made = cells.column(values, unit, lows, highs)
+        has_sign = any(cell.unit for cell in made)
+        of = rest if has_sign and rest else name.replace("_", " ") if unit == "packets" else heading(name)
+        laid.append(_column(name, of, cells.aligned(made), values, list(zip(lows, highs, strict=True))))
+    return laid
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_none(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def _apart(laid: Sequence[_Column], rows: int, keep: Sequence[str]) -> tuple[list[_Column], list[_Column]]:
+    """The columns that tell rows apart, and those that are the same in all rows; those without a value are neither."""
+    if rows < 2:
+        return [each for each in laid if not each.is_empty] or list(laid), []
+    full = [each for each in laid if not each.is_empty]
+    kept = [each for each in full if not each.is_same or each.name in keep]
+    same = [each for each in full if each.is_same and each.name not in keep]
+    return (kept, same) if kept else (list(laid), [])
+
+
+def _fitted(laid: Sequence[_Column], minor: Sequence[str], room: int) -> tuple[list[_Column], list[_Column]]:
+    """The columns that fit, names cut where that is enough, and those that are left out."""
+    kept, left = list(laid), []
+    cut = _cut(kept, room, NAMES_MIN[0])
+    less = [each for name in minor for each in laid[1:] if each.name == name]
+    while cut is None and less:
+        left.append(less.pop(0))
+        kept.remove(left[-1])
+        cut = _cut(kept, room, NAMES_MIN[0])
+    while cut is None and (cut := _cut(kept, room, NAMES_MIN[1])) is None:
+        left.append(kept.pop())
+    for each in reversed(left):
+        # what is less wide than a column that went may stay
+        more = [other for other in laid if other in kept or other is each]
+        if (with_it := _cut(more, room, NAMES_MIN[0])) is not None:
+            kept, cut = more, with_it
+    return cut, [each for each in laid if each not in kept]
+
+
+def _cut(laid: Sequence[_Column], room: int, name_min: int) -> list[_Column] | None:
+    """The columns with long names cut so far that all fit, if that can be: no two names may become the same."""
+    over = sum(each.width for each in laid) + len(GAP) * (len(laid) - 1) - room
+    if len(laid) == 1 and over > 0:
+        return [_narrowed(laid[0], room)]
+    cut = list(laid)
+    for at in sorted(range(len(laid)), key=lambda at: -laid[at].width):
+        each = laid[at]
+        if over <= 0:
+            break
+        if each.is_number:
+            continue
+        least = max(name_min, columns_wide(each.head), each.width - over)
+        while least < each.width and not _tells_apart(each, least):
+            least += 1
+        if least < each.width:
+            over -= each.width - least
+            cut[at] = _narrowed(each, least)
+    return cut if over <= 0 else None
+
+
+def _tells_apart(column: _Column, width: int) -> bool:
+    return len({middle(cell, width) for cell in column.cells}) == len({*column.cells})
+
+
+def _narrowed(column: _Column, width: int) -> _Column:
+    return column._replace(head=middle(column.head, width), cells=[middle(cell, width) for cell in column.cells])
+
+
+def _left_out(left: Sequence[_Column], room: int, more: str) -> str:
+    """The line that names the columns that are left out, as many as it has room for."""
+    if not left:
+        return ""
+    names = [each.head for each in left]
+    for count in range(len(names), 0, -1):
+        others = f" and {len(names) - count} more" if count < len(names) else ""
+        line = f"left out: {', '.join(names[:count])}{others}; {more}"
+        if columns_wide(line) <= room:
+            return line
+    return middle(f"left out: {len(names)} columns; {more}", room)
+
+
+def _folded(what: str, parts: Sequence[str], room: int) -> str:
+    """`what` and its parts, on as many lines as they take; the parts of one line stay together."""
+    if not parts:
+        return ""
+    return "\n".join(_filled([what, *(f"{part}," for part in parts[:-1]), parts[-1]], room, "  "))
+
+
+def _filled(parts: Sequence[str], room: int, further: str = "") -> list[str]:
+    """Lines of at most `room` columns; those after the first begin with `further`."""
+    lines: list[str] = []
+    for part in parts:
+        part = middle(part, room - len(further))
+        if lines and columns_wide(lines[-1]) + 1 + columns_wide(part) <= room:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(f"{further}{part}" if lines else part)
+    return lines
+
+
+def _line(parts: Sequence[str], laid: Sequence[_Column], colour: str = "", marks: bool = False) -> str:
+    padded = []
+    for part, each in zip(parts, laid, strict=True):
+        fill = " " * (each.width - columns_wide(part))
+        paint = colour or (next((of for mark, of in MARKS.items() if part.endswith(mark)), "") if marks else "")
+        text = _painted(part, paint) if paint else part
+        padded.append(fill + text if each.is_number else text + fill)
+    return GAP.join(padded).rstrip()
+
+
+def _painted(text: str, colour: str) -> str:
+    return "\n".join(f"\x1b[{colour}m{line}\x1b[0m" for line in text.split("\n"))
+
+
+def _letter_wide(letter: str) -> int:
+    if unicodedata.category(letter) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in ("W", "F") else 1

@@ -182,7 +182,7 @@ def test_headings_carry_their_units():
     assert tables.heading("throughput_packets") == "throughput (packets)"
     assert tables.text([{"flow": "a", "x": 1.5}, {"flow": "bb", "x": None}]).splitlines()[2:] == [
         "a     1.5",
-        "bb      -",
+        "bb    -",
     ]
 
 

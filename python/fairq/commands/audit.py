@@ -5,14 +5,15 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from fairq import api
+from fairq import api, tables
 from fairq.commands import Broken
 from fairq.commands.options import (
     Commands,
     command,
     count,
+    looks,
 )
-from fairq.commands.printing import as_json, narrow, sections
+from fairq.commands.printing import Look, as_json, look, sections
 from fairq.progress import Bar
 
 
@@ -27,6 +28,11 @@ def add(commands_of: Commands) -> None:
     how_many.add_argument("--quick", action="store_true", help="use 10 seeds of each kind of run")
     how_many.add_argument("--replay", metavar="RUN",
                           help="repeat one run of an audit, as returning:7, and show its packets")  # fmt: skip
+    looks(parser)
+
+
+BOUNDS = ["measure", "worst", "bound", "ratio", "unit", "of", "run", "runs"]
+"""The columns of the worst that was measured."""
 
 
 def audit(arguments: Namespace) -> str:
@@ -39,20 +45,25 @@ def audit(arguments: Namespace) -> str:
             run=arguments.replay,
             progress=bar,
         )
-    text = as_json(found.document) if arguments.json else _audited(found)
+    text = as_json(found.document) if arguments.json else _audited(found, look(arguments))
     if not found.passed:
         raise Broken(text)
     return text
 
 
-def _audited(found: api.Audit) -> str:
+def _audited(found: api.Audit, look: Look) -> str:
     """The tables of an audit, then a line for each broken invariant, each broken bound, and each exemption."""
     name = found.discipline if found.discipline.isidentifier() else f"'{found.discipline}'"
-    laws = [narrow(row, ["law", "runs", "checks", "verdict"]) for row in found.laws]
-    bounds = [narrow(row, ["measure", "worst", "bound", "ratio", "unit", "of", "run", "runs"]) for row in found.bounds]
+    laws = tables.text(found.laws, ["law", "runs", "checks", "verdict"], **look) if found.laws else ""
+    bounds = tables.text(found.bounds, BOUNDS, minor=["runs", "run", "of"], **look) if found.bounds else ""
     packets = [{column.replace("_ps", "_s"): _seconds(column, value) for column, value in row.items()}
                for row in found.packets]  # fmt: skip
-    text = sections({"Laws": laws, "Worst measured": bounds, "Packets": packets, "Cost by the card": found.costs})
+    text = sections({
+        "Laws": laws,
+        "Worst measured": bounds,
+        "Packets": tables.text(packets, **look) if packets else "",
+        "Cost by the card": tables.text(found.costs, **look) if found.costs else "",
+    })  # fmt: skip
     text += f"\nNot measured here; instructions are counted by: {found.document['costs_counted_by']}"
     broken = [f"BROKEN {row['of']}: {row['message']}; fairq audit {name} --replay {row['run']}"
               for row in found.violations]  # fmt: skip

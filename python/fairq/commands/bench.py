@@ -11,9 +11,10 @@ from fairq.commands.options import (
     Commands,
     Parser,
     command,
+    looks,
     quick,
 )
-from fairq.commands.printing import as_json
+from fairq.commands.printing import as_json, look, sections
 from fairq.progress import Bar
 
 
@@ -22,6 +23,7 @@ def add(commands_of: Commands) -> None:
     parser = command(commands_of, "bench", bench, "measure the speed of this machine",
                      "fairq bench --quick")  # fmt: skip
     quick(parser)
+    looks(parser)
     parser.add_argument("--row", dest="rows", action="append", default=[], metavar="NAME",
                        help="measure only this workload; may be repeated (default: all)")  # fmt: skip
     parts = parser.add_subparsers(metavar="WHAT", parser_class=Parser)
@@ -33,6 +35,7 @@ def add(commands_of: Commands) -> None:
     disciplines.add_argument("--mixed", action="store_true",
                              help="use weights of 1 to 4 and packets of 64 to 1500 bytes, not equal ones")  # fmt: skip
     quick(disciplines, default=argparse.SUPPRESS)
+    looks(disciplines, default=argparse.SUPPRESS)
 
 
 BENCH_COLUMNS = (
@@ -91,7 +94,7 @@ def bench(arguments: Namespace) -> str:
     shown = [{name: row[name] for name in BENCH_COLUMNS if name in row} for row in result["rows"]]
     columns = [name for name in BENCH_COLUMNS if any(name in row for row in shown)]
     info = ", ".join(f"{key} {value}" for key, value in result["run_info"].items() if value is not None)
-    return f"{tables.text(shown, columns)}\n\n{info}\n{BENCHED}"
+    return f"{tables.text(shown, columns, **look(arguments))}\n\n{tables.prose(info)}\n\n{tables.prose(BENCHED)}"
 
 
 def bench_disciplines(arguments: Namespace) -> str:
@@ -106,4 +109,6 @@ def bench_disciplines(arguments: Namespace) -> str:
               for row in result["floors"]]  # fmt: skip
     has_notes = any(row["note"] for row in result["rows"])
     columns = [*DISCIPLINE_COLUMNS, *(["note"] if has_notes else [])]
-    return f"Floors\n{tables.text(floors)}\n\nDisciplines\n{tables.text(result['rows'], columns)}\n\n{MEASURED}"
+    shown = {"Floors": tables.text(floors, **look(arguments)),
+             "Disciplines": tables.text(result["rows"], columns, **look(arguments))}  # fmt: skip
+    return f"{sections(shown)}\n\n{tables.prose(MEASURED)}"

@@ -9,8 +9,9 @@ from fairq._native import UsageError
 from fairq.commands.options import (
     Commands,
     command,
+    looks,
 )
-from fairq.commands.printing import FLOWS_SHOWN, as_json
+from fairq.commands.printing import FLOWS_SHOWN, as_json, look
 
 
 def add(commands_of: Commands) -> None:
@@ -25,6 +26,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("received", metavar="RECEIVED", nargs="?", help="the capture of the receiving end")
     parser.add_argument("--flow", metavar="TEXT", help="judge only flows with this in their name")
     parser.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
+    looks(parser)
 
 
 DETECTED = ["flow", "verdict", "confidence", "capacity_bit_per_s", "share_bit_per_s", "packets", "unmatched", "pairs",
@@ -50,7 +52,8 @@ def detect(arguments: Namespace) -> str:
     if arguments.json:
         return as_json(rows)
     kept = rows if arguments.all else rows[:FLOWS_SHOWN]
-    text = tables.text(kept, DETECTED)
+    every = "every row" if len(kept) == len(rows) else "every row shown"
+    text = tables.text(kept, DETECTED, every=every, minor=["pairs", "unmatched", "packets"], **look(arguments))
     if len(kept) < len(rows):
         text += f"\nand {len(rows) - len(kept)} flows with fewer packets; --all shows them"
     said: dict[str, list[str]] = {}
@@ -60,4 +63,4 @@ def detect(arguments: Namespace) -> str:
     for note, flows in said.items():
         more = f" and {len(flows) - 1} others" if len(flows) > 1 else ""
         text += f"\nnote, {flows[0]}{more}: {note}"
-    return f"{text}\n\n{MEANT}"
+    return f"{text}\n\n{tables.prose(MEANT)}"

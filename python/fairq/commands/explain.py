@@ -8,8 +8,9 @@ from fairq import api, streams, tables
 from fairq.commands.options import (
     Commands,
     command,
+    looks,
 )
-from fairq.commands.printing import as_json, picture, save
+from fairq.commands.printing import as_json, look, picture, save, sections, written
 
 
 def add(commands_of: Commands) -> None:
@@ -20,6 +21,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--scenes", action="store_true", help="drive a transport alone through named scenes"
                          " and print one line a round")  # fmt: skip
     parser.add_argument("--plot", metavar="FILE", help="draw the same scenes into FILE (.svg, .png or .pdf)")
+    looks(parser)
 
 
 CARD_WIDTH = 100
@@ -52,5 +54,7 @@ def _scenes(arguments: Namespace) -> str:
     if arguments.json:
         return as_json(played)
     if plot:
-        return "" if arguments.quiet else f"Written: {plot}"
-    return "\n\n".join(f"{scene['scene']}: {scene['shows']}\n{tables.text(scene['rounds'])}" for scene in played)
+        return written(arguments, plot).lstrip("\n")
+    return sections(
+        {f"{scene['scene']}: {scene['shows']}": tables.text(scene["rounds"], **look(arguments)) for scene in played}
+    )

@@ -11,8 +11,9 @@ from fairq import api, streams, tables
 from fairq.commands.options import (
     Commands,
     command,
+    looks,
 )
-from fairq.commands.printing import as_json
+from fairq.commands.printing import as_json, look
 
 
 def add(commands_of: Commands) -> None:
@@ -20,6 +21,7 @@ def add(commands_of: Commands) -> None:
     parser = command(commands_of, "list", listing, "list what the registry holds",
                        "fairq list disciplines")  # fmt: skip
     parser.add_argument("what", choices=["disciplines", "transports", "traffic", "receivers", "topologies", "papers"])
+    looks(parser)
 
 
 NAME_WIDTH = 18
@@ -32,7 +34,7 @@ def listing(arguments: Namespace) -> str:
     if arguments.json:
         return as_json(entries)
     if arguments.what == "papers":
-        return tables.text(entries)
+        return tables.text(entries, minor=["quick_seeds"], **look(arguments))
     return _names(entries, streams.screen_width())
 
 

@@ -115,6 +115,14 @@ def quick(command: argparse.ArgumentParser, default: bool | str = False) -> None
     command.add_argument("--quick", action="store_true", default=default, help="use short runs, too short to quote")
 
 
+def looks(command: argparse.ArgumentParser, default: bool | str = False) -> None:
+    """Add --wide and --si."""
+    command.add_argument("--wide", action="store_true", default=default,
+                         help="show all columns, wider than the terminal if need be")  # fmt: skip
+    command.add_argument("--si", action="store_true", default=default,
+                         help="show raw numbers, as seconds and bit/s, not as 3.4 ms and 16.2 Mbit/s")  # fmt: skip
+
+
 def set_field(command: argparse.ArgumentParser) -> None:
     """Add --set."""
     command.add_argument("--set", action="append", default=[], type=_assignment, metavar="PATH=VALUE",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from fairq import streams, tables
 from fairq._native import OutputError, UsageError
@@ -38,26 +39,34 @@ def pieces(result: Result) -> Iterator[str]:
     yield "\n"
 
 
-def sections(parts: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """Tables below each other, each under its title; a table without rows is left out."""
-    return "\n\n".join(f"{title}\n{tables.text(rows)}" for title, rows in parts.items() if rows)
+class Look(TypedDict):
+    """How the tables of a command look: what its options and the terminal say, as `tables.text` takes it."""
+
+    wide: bool
+    si: bool
+    colour: bool
 
 
-def pairs(values: Mapping[str, Any]) -> str:
+def look(arguments: Namespace) -> Look:
+    """How the tables of this command look."""
+    return {"wide": arguments.wide, "si": arguments.si, "colour": streams.has_colour()}
+
+
+def sections(parts: Mapping[str, str]) -> str:
+    """Tables below each other, each under its title; what is empty is left out."""
+    return "\n\n".join(f"{title}\n{table}" for title, table in parts.items() if table)
+
+
+def pairs(values: Mapping[str, Any], si: bool = False) -> str:
     """A line for each value, behind its name."""
-    return "\n".join(f"{tables.heading(key)}: {tables.shown(value)}" for key, value in values.items())
+    return "\n".join(f"{tables.head(key, si)}: {tables.value(key, value, si)}" for key, value in values.items())
 
 
-def narrow(row: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-    """The columns that a screen shows; of several seeds with the ends of the confidence interval beside the mean."""
-    shown: dict[str, Any] = {}
-    for column in columns:
-        if column in row:
-            shown[column] = row[column]
-        if f"{column}_low" in row and column in ("throughput_bit_per_s", "rtt_s_mean"):
-            shown[f"{column}_low"] = row[f"{column}_low"]
-            shown[f"{column}_high"] = row[f"{column}_high"]
-    return shown
+def written(arguments: Namespace, *places: str | Path | None) -> str:
+    """The end of what a command prints: a line for each file and folder that it wrote; not with --json or --quiet."""
+    if arguments.json or arguments.quiet:
+        return ""
+    return "".join(f"\nWritten: {tables.shown(str(place))}" for place in places if place)
 
 
 def split(text: str) -> list[str]:

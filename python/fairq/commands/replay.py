@@ -9,9 +9,10 @@ from fairq import api, tables
 from fairq.commands.options import (
     Commands,
     command,
+    looks,
     out,
 )
-from fairq.commands.printing import FLOWS_SHOWN, as_json, pairs, split
+from fairq.commands.printing import FLOWS_SHOWN, as_json, look, pairs, split, written
 from fairq.progress import Bar
 
 
@@ -33,6 +34,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--under", choices=["device", "class"], default="device",
                         help="let the device (default) or a class of htb ask the disciplines for packets")  # fmt: skip
     parser.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
+    looks(parser)
     out(parser, "write packets.parquet and capture.pcapng of each discipline into this folder")
 
 
@@ -55,12 +57,16 @@ def replay(arguments: Namespace) -> str:
     if arguments.json:
         return as_json(result.document)
     summary = [{key: d[key] for key in d if key not in ("flows", "note")} for d in result.disciplines]
-    parts = [pairs(result.capture), "", "Disciplines", tables.text(summary)]
+    parts = [pairs(result.capture, arguments.si), "", "Disciplines", tables.text(summary, **look(arguments))]
     parts += [f"{d['name']}: {d['note']}" for d in result.disciplines if d.get("note")]
     for discipline in result.disciplines:
         flows = sorted(discipline["flows"], key=lambda flow: -flow["packets"])
         kept = flows if arguments.all else flows[:FLOWS_SHOWN]
-        parts += ["", f"Flows under {discipline['name']}, by {discipline['rows_by']}", tables.text(kept)]
+        every = "every row" if len(kept) == len(flows) else "every row shown"
+        parts += ["", f"Flows under {discipline['name']}, by {discipline['rows_by']}"]
+        parts.append(tables.text(kept, every=every, **look(arguments)))
         if len(kept) < len(flows):
             parts.append(f"and {len(flows) - len(kept)} flows with fewer packets; --all shows them")
+    if places := written(arguments, arguments.out):
+        parts.append(places)
     return "\n".join(parts)

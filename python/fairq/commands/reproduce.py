@@ -11,10 +11,11 @@ from fairq.commands.options import (
     Commands,
     command,
     count,
+    looks,
     out,
     workers,
 )
-from fairq.commands.printing import as_json
+from fairq.commands.printing import as_json, look, written
 from fairq.progress import Bar
 
 
@@ -32,6 +33,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--start", choices=["together", "drawn"], default="together",
                            help="start as the scenario files say (default), or compare random starts")  # fmt: skip
     workers(parser)
+    looks(parser)
     out(parser, "write the report, tables, figures and index.html into this folder")
 
 
@@ -39,7 +41,7 @@ def reproduce(arguments: Namespace) -> str:
     """`fairq reproduce`."""
     if arguments.list:
         found = api.listing("papers")
-        return as_json(found) if arguments.json else tables.text(found)
+        return as_json(found) if arguments.json else tables.text(found, minor=["quick_seeds"], **look(arguments))
     if arguments.paper is None:
         raise UsageError("PAPER is missing; write one of those that fairq reproduce --list shows, or all")
     out = arguments.out or ("out/all" if arguments.paper == "all" else None)
@@ -63,4 +65,5 @@ def reproduce(arguments: Namespace) -> str:
         )
     if arguments.json:
         return as_json(reproduced.rows)
-    return f"\nWritten: {out}, the page is index.html\n" if out and not arguments.quiet else ""
+    places = written(arguments, out)
+    return f"{places}, the page is index.html\n" if places else ""

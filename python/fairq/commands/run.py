@@ -12,11 +12,12 @@ from fairq import _native, api, tables
 from fairq.commands.options import (
     Commands,
     command,
+    looks,
     out,
     set_field,
     workers,
 )
-from fairq.commands.printing import narrow, picture, pieces, save, sections, tell
+from fairq.commands.printing import look, picture, pieces, save, sections, tell, written
 from fairq.given import ran, read
 from fairq.output import check, folder
 from fairq.progress import Bar
@@ -42,6 +43,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--plot", metavar="FILE", help="draw the samples over time (.svg, .png or .pdf)")
     parser.add_argument("--overlay", action="store_true",
                      help="add predicted throughput and delay bounds, and the relative difference")  # fmt: skip
+    looks(parser)
     out(parser, "write the tables (CSV and Parquet) and result.json into this folder")
 
 
@@ -59,7 +61,17 @@ SHOWN = {
                  "loss", "target_s"],
     "states": ["link", "direction", "discipline", "quantity", "value"],
 }  # fmt: skip
-"""The columns of `fairq run` on a screen, after the axes; --json and --out have all."""
+"""The columns of `fairq run` on a screen, after the axes; --wide, --json and --out have all."""
+
+
+MINOR = {
+    "flows": ["traffic", "retransmitted", "delay_s_mean", "transport"],
+    "queues": ["limit", "marked", "waiting_packets_max"],
+    "transfers": ["transport", "in_progress_mean", "slowdown_p50", "completed"],
+    "sessions": ["level_changes", "level_end"],
+    "theory": ["delay_bound_gap", "padhye_gap", "mathis_gap", "max_min_gap"],
+}
+"""The columns that go first where a screen is too narrow, in this order."""
 
 
 def run(arguments: Namespace) -> str | Iterator[str]:
@@ -105,11 +117,34 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     shown = {name: getattr(result, name) for name in SHOWN}
     shown["flows"] = _without_copies(result)
     shown_tables = {
-        name.capitalize(): [narrow(row, axes + columns) for row in shown[name]]
-        for name, columns in SHOWN.items()
-        if shown.get(name)
+        name.capitalize(): tables.text(
+            rows,
+            None if arguments.wide else _columns(rows, axes + SHOWN[name], raw=arguments.si),
+            minor=MINOR.get(name, ()),
+            keep=["throughput_bit_per_s"],
+            **look(arguments),
+        )
+        for name, rows in shown.items()
+        if rows
     }
-    return sections(shown_tables) + _warned(result.transfers) + _speed(result.run_info, workers=arguments.workers)
+    said = sections(shown_tables) + _seeds(result.scenario, raw=arguments.si) + _warned(result.transfers)
+    said += _speed(result.run_info, workers=arguments.workers)
+    places = written(arguments, arguments.out, plot)
+    return f"{said}\n{places}" if places else said
+
+
+def _columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, raw: bool) -> list[str]:
+    """Those of the columns that the rows have; among raw numbers the ends of intervals too."""
+    ends = ("", *tables.ENDS) if raw else ("",)
+    return [column for name in columns for end in ends if (column := f"{name}{end}") in rows[0]]
+
+
+def _seeds(scenario: Mapping[str, Any], *, raw: bool) -> str:
+    """What an interval is of."""
+    seeds = scenario["measure"]["replications"]
+    if seeds == 1:
+        return ""
+    return f"\n\nmean of {seeds} seeds{'' if raw else ' ± half of its 95 % confidence interval'}"
 
 
 def _write_result(inside: Path, result: Result) -> None:

@@ -16,12 +16,13 @@ from fairq.commands.options import (
     Parser,
     command,
     count,
+    looks,
     number,
     numbers,
     set_field,
     whole,
 )
-from fairq.commands.printing import as_json, picture, save
+from fairq.commands.printing import as_json, look, pairs, picture, save, written
 from fairq.delay_bounds import Hop
 from fairq.delay_bounds import pgps as pgps_bound
 from fairq.quantities import rate, rates, size, time
@@ -80,6 +81,8 @@ def add(commands_of: Commands) -> None:
     set_field(shares)
 
     _formulas(results)
+    for each in results.choices.values():
+        looks(each)
 
 
 def _formulas(results: Commands) -> None:
@@ -174,7 +177,9 @@ def delay_bounds(arguments: Namespace) -> str:
         rows.append({"form": form, **_both_units(bounds, arguments.rate)})
     if arguments.json:
         return as_json({**_given(arguments), "rows": rows})
-    return f"{tables.text(rows)}\n\nlow: FTPs evenly staggered; high: FTPs in step. Own transmission is not counted."
+    table = tables.text(rows, **look(arguments))
+    meant = "low: FTPs evenly staggered; high: FTPs in step. Own transmission is not counted."
+    return f"{table}\n\n{tables.prose(meant)}"
 
 
 def delay_general(arguments: Namespace) -> str:
@@ -191,8 +196,10 @@ def delay_general(arguments: Namespace) -> str:
     if arguments.json:
         return as_json({**_given(arguments), "rows": rows})
     short = packet < ftp_packet
-    remark = "\nThe relation is derived for P_T >= P_F where the form is non-preemptive." if short else ""
-    return f"{tables.text(rows)}\n\nshare: of the fair share. low and high: with A(P)'s bounds.{remark}"
+    remark = " The relation is derived for P_T >= P_F where the form is non-preemptive." if short else ""
+    table = tables.text(rows, **look(arguments))
+    meant = tables.prose(f"share: of the fair share. low and high: with A(P)'s bounds.{remark}")
+    return f"{table}\n\n{meant}"
 
 
 def delay_curve(arguments: Namespace) -> str:
@@ -214,10 +221,14 @@ def delay_curve(arguments: Namespace) -> str:
         _plot(arguments)
     if arguments.json:
         return as_json({"ftps": n, "delta_packets": delta, "window": window, "rows": rows})
-    return tables.text(rows) + (
-        "\n\nQueueing delay in packet times. fq has the factor N+1 in its first term that the general relation demands"
-        "\nand the simulation confirms; the printed formula lacks it. share: of the fair share."
-    )
+    table = tables.text(rows, **look(arguments))
+    return f"{table}\n\n{tables.prose(CURVE)}{written(arguments, arguments.plot)}"
+
+
+CURVE = """\
+Queueing delay in packet times. fq has the factor N+1 in its first term that the general relation demands and the
+simulation confirms; the printed formula lacks it. share: of the fair share."""
+"""What the columns of `fairq theory delay-curve` mean."""
 
 
 def max_min(arguments: Namespace) -> str:
@@ -226,8 +237,8 @@ def max_min(arguments: Namespace) -> str:
     if arguments.json:
         return as_json(shares)
     if any(row["share_bit_per_s"] is None for row in shares):
-        return f"{tables.text(shares)}\n\n{UNSHARED}"
-    return tables.text(shares)
+        return f"{tables.text(shares, keep=['share_bit_per_s'], **look(arguments))}\n\n{tables.prose(UNSHARED)}"
+    return tables.text(shares, keep=["share_bit_per_s"], **look(arguments))
 
 
 def pgps(arguments: Namespace) -> str:
@@ -251,8 +262,7 @@ def pgps(arguments: Namespace) -> str:
     total = {"burst_s": bound.burst, "propagation_s": propagation, "delay_s_max": bound.delay + propagation}
     if arguments.json:
         return as_json({"hops": rows, **total})
-    said = "\n".join(f"{tables.heading(name)}: {tables.shown(value)}" for name, value in total.items())
-    return f"{tables.text(rows)}\n\n{said}"
+    return f"{tables.text(rows, keep=['latency_s'], **look(arguments))}\n\n{pairs(total, arguments.si)}"
 
 
 def tcp(arguments: Namespace) -> str:
@@ -276,7 +286,7 @@ def tcp(arguments: Namespace) -> str:
             )  # fmt: skip
     if arguments.json:
         return as_json(rows)
-    return tables.text(rows)
+    return tables.text(rows, **look(arguments))
 
 
 def sharing(arguments: Namespace) -> str:
@@ -312,11 +322,12 @@ def sharing(arguments: Namespace) -> str:
         numbers = []
     if arguments.json:
         return as_json({"rows": rows, "distribution": numbers})
-    text = tables.text(rows) + (
-        "\n\nin progress: transfers that share the line. slowdown: mean time over that at the peak rate; the same for"
-        "\nevery size. least n: the least with P(N > n) at most that."
+    meant = (
+        "in progress: transfers that share the line. slowdown: mean time over that at the peak rate; the same for every"
+        " size. least n: the least with P(N > n) at most that."
     )
-    return text + (f"\n\n{tables.text(numbers)}" if numbers else "")
+    text = f"{tables.text(rows, **look(arguments))}\n\n{tables.prose(meant)}"
+    return text + (f"\n\n{tables.text(numbers, **look(arguments))}" if numbers else "")
 
 
 def _plot(arguments: Namespace) -> None:

@@ -9,8 +9,9 @@ from fairq import api
 from fairq.commands.options import (
     Commands,
     command,
+    looks,
 )
-from fairq.commands.printing import as_json, pairs, picture, save
+from fairq.commands.printing import as_json, pairs, picture, save, written
 from fairq.progress import Bar
 
 
@@ -28,6 +29,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--default-delay", metavar="TIME",
                           help="the delay of links without delay or coordinates (default 1 ms)")  # fmt: skip
     parser.add_argument("--out", metavar="FILE", help="draw the topology into an SVG, PNG or PDF file")
+    looks(parser)
 
 
 def topology(arguments: Namespace) -> str:
@@ -52,6 +54,6 @@ def topology(arguments: Namespace) -> str:
         save(figure, out)
     if arguments.json:
         return as_json(said)
-    lines = [pairs({name: value for name, value in said.items() if name not in ("warnings", "notes")})]
+    lines = [pairs({name: value for name, value in said.items() if name not in ("warnings", "notes")}, arguments.si)]
     lines += [f"warning: {warning}" for warning in found.warnings]
-    return "\n".join(lines + [f"note: {note}" for note in found.notes])
+    return "\n".join(lines + [f"note: {note}" for note in found.notes]) + written(arguments, out)
