@@ -12,13 +12,13 @@ mod pairing;
 mod parquet;
 mod progress;
 mod speed;
+mod statistics;
 mod tables;
 mod topologies;
 
 use std::path::Path;
 
 use fairq_experiment::experiment::Experiment;
-use fairq_experiment::results::statistics::{self, Interval};
 use fairq_experiment::{columns as described, described as written, reference, routes as paths, scenario, shares};
 use fairq_sched::units::{Bytes, Rate, Time, UnitError};
 use pyo3::prelude::*;
@@ -36,10 +36,13 @@ mod _native {
     #[pymodule_export]
     use super::experiments::{Experiment, Outcome, Run, Tables, remade_run, results_version};
     #[pymodule_export]
+    use super::statistics::{
+        batch_means, confidence_interval, interval, paired, precision, prediction_interval, warm_up,
+    };
+    #[pymodule_export]
     use super::{
-        audit, bench_disciplines, cards, check_capture, columns, confidence_interval, explain, lines, listing, max_min,
-        pair_captures, prediction_interval, quantity, queue, replay, result_schema, routes, scenes, schema, topology,
-        version, write_table,
+        audit, bench_disciplines, cards, check_capture, columns, explain, lines, listing, max_min, pair_captures,
+        quantity, queue, replay, result_schema, routes, scenes, schema, topology, version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -268,22 +271,4 @@ fn bench_disciplines(py: Python<'_>, options_json: &str, progress: Option<Py<PyA
         serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
     let mut told = Progress::new(progress);
     py.detach(move || discipline_speed::run(&options, &mut told).map(|found| found.to_string()))
-}
-
-fn interval(found: Option<Interval>) -> (f64, f64, f64) {
-    found.map_or((f64::NAN, f64::NAN, f64::NAN), |i| (i.mean, i.low, i.high))
-}
-
-/// The mean of the values and the 95 % interval of one further run: (mean, low, high).
-#[pyfunction]
-#[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
-fn prediction_interval(values: Vec<f64>) -> (f64, f64, f64) {
-    interval(statistics::prediction(&values))
-}
-
-/// The mean of the values and its 95 % confidence interval: (mean, low, high).
-#[pyfunction]
-#[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
-fn confidence_interval(values: Vec<f64>) -> (f64, f64, f64) {
-    interval(statistics::confidence(&values))
 }

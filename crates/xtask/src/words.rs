@@ -50,6 +50,7 @@ struct Exemption {
 const EXEMPTIONS: &[Exemption] = &[
     Exemption { path: "", phrase: "control law", reason: "the term of RFC 8289 and of control theory" },
     Exemption { path: "", phrase: "control laws", reason: "the term of RFC 8289 and of control theory" },
+    Exemption { path: "", phrase: "Law and Kelton", reason: "authors of a textbook" },
     Exemption { path: "", phrase: "Little's law", reason: "the name of the theorem" },
     Exemption {
         path: "crates/experiment/src/topology/",
