@@ -32,9 +32,6 @@ Print = Callable[[str], None]
 LISTS = ("disciplines", "transports", "traffic", "receivers", "topologies", "papers")
 """What can be listed."""
 
-SCHEMAS: Mapping[str, Callable[[], str]] = {"scenario": _native.schema, "result": _native.result_schema}
-"""What has a JSON Schema, and what gives its text."""
-
 What = Literal["disciplines", "transports", "traffic", "receivers", "topologies", "papers"]
 """The name of a list."""
 
@@ -420,8 +417,18 @@ def cards(name: str) -> list[dict[str, Any]]:
 
     Raises UsageError with the near miss.
     """
-    found: list[dict[str, Any]] = json.loads(_native.cards(name))
+    found: list[dict[str, Any]] = explained(name)["cards"]
     return found
+
+
+@checked
+def explained(name: str) -> dict[str, Any]:
+    """The same as a document: `name`, `cards` as fields, and `card`, their text in 100 columns.
+
+    Raises UsageError with the near miss.
+    """
+    document: dict[str, Any] = json.loads(_native.explained(name))
+    return document
 
 
 @checked
@@ -433,12 +440,17 @@ def scenes(name: str) -> list[dict[str, Any]]:
 
 @checked
 def schema(name: str = "scenario") -> dict[str, Any]:
-    """The JSON Schema called `name`, by the types of this version; UsageError names the near miss."""
-    if name not in SCHEMAS:
+    """The JSON Schema called `name`: "scenario", "result" (of `run`), or a command, as "theory-tcp".
+
+    Raises UsageError with the near miss.
+    """
+    from fairq import schemas
+
+    if name not in schemas.NAMES:
         from fairq.near import near_miss
 
-        raise _native.UsageError(f"{name}: there is no schema of it{near_miss(name, SCHEMAS)}")
-    document: dict[str, Any] = json.loads(SCHEMAS[name]())
+        raise _native.UsageError(f"{name}: there is no schema of it{near_miss(name, schemas.NAMES)}")
+    document: dict[str, Any] = json.loads(schemas.text(name))
     return document
 
 

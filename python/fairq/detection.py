@@ -11,7 +11,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,12 @@ CANNOT_TELL = "cannot tell"
 
 SURE = 0.85
 """A verdict is given from this confidence on."""
+
+NUMBERS = {
+    field.name: f"{field.name}_bit_per_s" if field.name in ("capacity", "share") else field.name
+    for field in fields(Evidence)
+}
+"""The numbers of the evidence by the names that a row has for them."""
 
 ALONE = {"crossing": 0.05, "unexplained": 0.4}
 """Below these nothing of others was seen."""
@@ -47,7 +53,8 @@ def judged(journey: Journey) -> dict[str, Any]:
     """
     found = evidence.of(journey)
     packets = len(journey.sent)
-    row: dict[str, Any] = {"flow": journey.flow, "verdict": CANNOT_TELL, "confidence": None}
+    row: dict[str, Any] = {"flow": journey.flow, "verdict": CANNOT_TELL, "confidence": None, "p_fair": None}
+    row |= dict.fromkeys(NUMBERS.values())
     about = {
         "packets": packets,
         "unmatched": float(np.isnan(journey.received).mean()) if packets else 0.0,
@@ -55,7 +62,7 @@ def judged(journey: Journey) -> dict[str, Any]:
     }
     if found is None:
         few = f"fewer than {FEWEST} packets came to the bottleneck while their predecessor was there"
-        return row | {"p_fair": None, **about, "why": journey.doubt or few}
+        return row | {**about, "why": journey.doubt or few}
     p = probability(found)
     confidence = max(p, 1 - p)
     why = ""
@@ -67,10 +74,7 @@ def judged(journey: Journey) -> dict[str, Any]:
         why = "no other traffic was seen at the bottleneck: alone, all disciplines look the same"
     elif confidence < SURE:
         why = "the times fit both"
-    numbers = {
-        name if name not in ("capacity", "share") else f"{name}_bit_per_s": value
-        for name, value in asdict(found).items()
-    }
+    numbers = {NUMBERS[name]: value for name, value in asdict(found).items()}
     return row | {"confidence": confidence, "p_fair": p, **numbers, **about, "why": why}
 
 

@@ -346,7 +346,7 @@ def read_result(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 @cache
 def _schema_version() -> int:
-    version: int = json.loads(_native.result_schema())["properties"]["schema_version"]["const"]
+    version: int = json.loads(_native.schema("result"))["properties"]["schema_version"]["const"]
     return version
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fairq import _native
 
@@ -93,19 +93,19 @@ NOTHING = Interval(None, None, None)
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the table of verdicts."""
+    """One line of the table of verdicts; its numbers have the unit of the paper's table or plot."""
 
-    paper: str
-    item: str
-    policy: str
-    quantity: str
-    source: str
-    published: float | None
-    measured: float | None
-    low: float | None
-    high: float | None
-    verdict: Verdict
-    note: str
+    paper: Annotated[str, "The paper."]
+    item: Annotated[str, "The table or figure, or claim."]
+    policy: Annotated[str, "The discipline."]
+    quantity: Annotated[str, "What is compared; of a claim its sentence."]
+    source: Annotated[str, "The flow, or the place of a claim."]
+    published: Annotated[float | None, "The paper's number; null if it has none that can be read."]
+    measured: Annotated[float | None, "The mean over our seeds; of a claim the part of seeds in which it holds."]
+    low: Annotated[float | None, "The lower end of the 95 % interval."]
+    high: Annotated[float | None, "The upper end of the 95 % interval."]
+    verdict: Annotated[Verdict, "Whether both agree."]
+    note: Annotated[str, "Why not, or how the number was read."]
 
     def row(self) -> dict[str, Any]:
         """As a row of a table, with the columns of COLUMNS."""

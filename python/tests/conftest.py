@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from fairq import cli, papers, theory
-from fairq.commands import run as run_command
+from fairq import cli, papers, schemas, theory
+from fairq.commands import printing
 from fairq.verdicts import read_published
 
 DUMBBELL = """
@@ -74,12 +74,16 @@ def dumbbell(tmp_path):
 
 
 @pytest.fixture
-def fairq(capsys):
+def fairq(capsys, documents):
     """Runs a command; gives exit status, standard output and standard error."""
 
     def run(*arguments):
+        documents.clear()
         status = cli.main([str(argument) for argument in arguments])
         said = capsys.readouterr()
+        if "--json" in arguments and said.out and arguments[0] != "schema":
+            unchecked = f"fairq {arguments[0]}: its JSON does not leave by as_json, and was held to no schema"
+            assert documents == [said.out.rstrip("\n")], unchecked
         return status, said.out, said.err
 
     return run
@@ -224,27 +228,41 @@ def printed_runs(monkeypatch, demers1990, tmp_path):
 
 
 @pytest.fixture(autouse=True)
-def _results_are_of_the_schema(monkeypatch):
-    """Each document that `fairq run --json` prints in a test is valid by schema/result.schema.json."""
-    original = run_command.pieces
+def documents(monkeypatch):
+    """Holds each document that --json prints to the schema that its command names; gives all texts."""
+    left = []
 
-    def checked(result):
-        text = "".join(original(result))
-        check_result(json.loads(text))
-        yield text
+    def checked(document, schema):
+        text = "".join(document)
+        _check(json.loads(text), schema)
+        left.append(text.rstrip("\n"))
+        return [text]
 
-    monkeypatch.setattr(run_command, "pieces", checked)
+    monkeypatch.setattr(printing, "leaving", checked)
+    return left
 
 
-def check_result(document):
-    """Fail unless the document is valid by the schema of results; of long tables the first rows are looked at."""
-    short = {name: value[:50] if isinstance(value, list) else value for name, value in document.items()}
-    _validator().validate(short)
+@pytest.fixture
+def check_document():
+    """Holds a document to the schema called so, as is done with all that --json prints in a test."""
+    return _check
+
+
+def _check(document, schema):
+    """Fail unless the document is valid by the schema; of long tables the first rows are checked."""
+    assert schema in schemas.NAMES, f"{schema}: no schema of this document; see CONTRIBUTING.md, Adding a command"
+    _validator(schema).validate(_short(document))
+
+
+def _short(value):
+    if isinstance(value, dict):
+        return {name: _short(inner) for name, inner in value.items()}
+    return [_short(inner) for inner in value[:50]] if isinstance(value, list) else value
 
 
 @functools.cache
-def _validator():
+def _validator(name):
     jsonschema = pytest.importorskip("jsonschema")
-    schema = json.loads((Path(__file__).parents[2] / "schema" / "result.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads(schemas.text(name))
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)

@@ -206,7 +206,11 @@ def test_a_long_name_leaves_room_for_the_progress(monkeypatch):
 
 
 def test_what_json_has_no_number_for_is_null():
-    assert json.loads(as_json({"rows": [(1.5, math.inf)], "x": math.nan})) == {"rows": [[1.5, None]], "x": None}
+    rate = {"loss": 0.5, "model": "mathis"}
+    numbers = {"rate_packets_per_s": math.inf, "rate_bit_per_s": math.nan, "window_packets": 1.5}
+    assert json.loads(as_json((rate | numbers,), "theory-tcp")) == [
+        rate | {"rate_packets_per_s": None, "rate_bit_per_s": None, "window_packets": 1.5}
+    ]
 
 
 def test_a_name_does_not_steer_the_terminal():

@@ -7,6 +7,7 @@
 pub mod arrivals;
 pub mod case;
 pub mod checked;
+pub mod document;
 pub mod draw;
 pub mod driver;
 pub mod invariant;

@@ -143,17 +143,14 @@ fn floors(names: &[String], mix: Mix) {
         told: &mut |_| true,
     };
     let document = bench.run(&subjects(names).expect("disciplines")).expect("never stopped");
-    let rows = document["rows"].as_array().expect("rows");
-    let floors = document["floors"].as_array().expect("floors");
-    let number = |row: &serde_json::Value, field: &str| row[field].as_f64().unwrap_or(f64::NAN);
-    for row in floors {
-        println!("{} {}: {:.1} ns", row["floor"], row["flows"], number(row, "ns_per_packet"));
+    for row in &document.floors {
+        println!("{} {}: {:.1} ns", row.floor, row.flows, row.ns_per_packet);
     }
-    for of_name in rows.chunks(FLOWS.len()) {
-        let cell = |row| format!("{:6.1} ({:.2})", number(row, "ns_per_packet"), number(row, "ratio"));
-        let cells: Vec<String> = of_name.iter().map(cell).collect();
-        let text = |field: &str| of_name[0][field].as_str().unwrap_or_default();
-        println!("{:12} {} {}", text("discipline"), text("floor"), cells.join(" "));
+    for of_name in document.rows.chunks(FLOWS.len()) {
+        let number = |number: Option<f64>| number.unwrap_or(f64::NAN);
+        let cells = of_name.iter().map(|row| format!("{:6.1} ({:.2})", number(row.ns_per_packet), number(row.ratio)));
+        let cells: Vec<String> = cells.collect();
+        println!("{:12} {} {}", of_name[0].discipline, of_name[0].floor.unwrap_or_default(), cells.join(" "));
     }
 }
 

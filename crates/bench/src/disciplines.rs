@@ -12,8 +12,74 @@ use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, DESIGNS, DesignSettings, SCHEDULERS, SchedulerSettings};
 use fairq_sched::units::Limit;
 use fairq_text::near_miss;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::hint::black_box;
+
+/// What was measured: what `fairq bench disciplines --json` prints.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Measured {
+    /// The floors, for each number of flows.
+    pub floors: Vec<FloorRow>,
+    /// A row for each discipline and number of flows.
+    pub rows: Vec<Row>,
+    /// What the numbers depend on besides the machine.
+    pub run_info: RunInfo,
+}
+
+/// The speed of a floor.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FloorRow {
+    /// `ledger` (the accounts alone), `A` (flows in turn) or `B` (flows by finish number).
+    pub floor: &'static str,
+    /// The number of flows.
+    pub flows: u32,
+    /// CPU time of a packet in nanoseconds, the median of the turns.
+    pub ns_per_packet: f64,
+}
+
+/// The speed and the unfairness of a discipline; all numbers are null if it cannot be measured.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Row {
+    /// Its name in the registry.
+    pub discipline: &'static str,
+    /// The part of the registry that holds it.
+    pub part: &'static str,
+    /// The number of flows.
+    pub flows: u32,
+    /// How it is given a packet's flow: by its `slot` or by a `header`.
+    pub given: Option<&'static str>,
+    /// Why it cannot be measured; null if it was.
+    pub note: Option<String>,
+    /// CPU time of a packet in nanoseconds, the median of the turns.
+    pub ns_per_packet: Option<f64>,
+    /// The floor that it is compared with: `A` or `B`.
+    pub floor: Option<&'static str>,
+    /// Its time over that of its floor, the median of the turns.
+    pub ratio: Option<f64>,
+    /// The greatest difference of two of 16 flows, in greatest packets of a flow of weight 1; null
+    /// if a flow was not backlogged throughout.
+    pub unfairness_packets: Option<f64>,
+    /// Bytes allocated for each flow when all flows were seen and no packet waits.
+    pub idle_flow_bytes: Option<f64>,
+    /// Bytes allocated for each flow when two packets of each wait.
+    pub backlogged_flow_bytes: Option<f64>,
+    /// The part of the packets that was dropped.
+    pub dropped_share: Option<f64>,
+}
+
+/// What the numbers depend on besides the machine.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RunInfo {
+    /// The version of fairq.
+    pub version: &'static str,
+    /// `equal` or `mixed` weights and packets.
+    pub load: &'static str,
+    /// Packets that are timed together.
+    pub exchanges: u64,
+    /// Measurements of each; the median counts.
+    pub turns: usize,
+}
 
 /// The floor that a discipline is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,9 +224,9 @@ struct FloorTimes {
 }
 
 impl FloorTimes {
-    fn rows(&self, flows: u32) -> impl Iterator<Item = Value> {
+    fn rows(&self, flows: u32) -> impl Iterator<Item = FloorRow> {
         let rows = [("ledger", &self.ledger), ("A", &self.a), ("B", &self.b)];
-        rows.map(|(floor, times)| json!({"floor": floor, "flows": flows, "ns_per_packet": median(times)})).into_iter()
+        rows.map(|(floor, times)| FloorRow { floor, flows, ns_per_packet: median(times) }).into_iter()
     }
 }
 
@@ -171,8 +237,8 @@ fn taken(blocks: usize) -> Vec<Vec<u8>> {
 }
 
 impl Bench<'_> {
-    /// Measures `subjects`: `{"floors": […], "rows": […]}`. `None` if `told` stopped it.
-    pub fn run(&mut self, subjects: &[Subject]) -> Option<Value> {
+    /// Measures `subjects`. `None` if `told` stopped it.
+    pub fn run(&mut self, subjects: &[Subject]) -> Option<Measured> {
         let mut all: Vec<(u32, FloorTimes)> = self.flows.iter().map(|flows| (*flows, FloorTimes::default())).collect();
         let (mut rows, count) = (Vec::new(), (subjects.len() * all.len()) as f64);
         for subject in subjects {
@@ -183,19 +249,37 @@ impl Bench<'_> {
                 }
             }
         }
-        let floors: Vec<Value> = all.iter().flat_map(|(flows, floors)| floors.rows(*flows)).collect();
-        Some(json!({ "floors": floors, "rows": rows }))
+        let floors = all.iter().flat_map(|(flows, floors)| floors.rows(*flows)).collect();
+        let run_info = RunInfo {
+            version: env!("CARGO_PKG_VERSION"),
+            load: self.mix.name(),
+            exchanges: self.exchanges,
+            turns: self.turns,
+        };
+        Some(Measured { floors, rows, run_info })
     }
 
-    fn row(&mut self, subject: &Subject, flows: u32, of_floors: &mut FloorTimes) -> Value {
+    fn row(&mut self, subject: &Subject, flows: u32, of_floors: &mut FloorTimes) -> Row {
         let card = subject.0;
-        let head = |given: Option<&str>, note: Option<String>| json!({"discipline": card.name, "part": card.part, "flows": flows, "given": given, "note": note});
+        let unmeasured = Row {
+            discipline: card.name,
+            part: card.part,
+            flows,
+            given: None,
+            note: None,
+            ns_per_packet: None,
+            floor: None,
+            ratio: None,
+            unfairness_packets: None,
+            idle_flow_bytes: None,
+            backlogged_flow_bytes: None,
+            dropped_share: None,
+        };
         let before = (self.held)();
         let (mut backlog, given) = match subject.backlog(flows, self.mix) {
             Ok(found) => found,
-            Err(fault) => return head(None, Some(fault)),
+            Err(fault) => return Row { note: Some(fault), ..unmeasured },
         };
-        let mut row = head(Some(given), None);
         // What is allocated here beside the discipline: headers, if packets are given by header.
         let own = if given == "header" { flows as usize * size_of::<fairq_sched::packet::Header>() } else { 0 };
         let of_flow = |now: Option<usize>| Some((now?.saturating_sub(before? + own)) as f64 / f64::from(flows));
@@ -229,18 +313,17 @@ impl Bench<'_> {
         }
         // The worst unfairness over a run in which each flow has some turns.
         let unfairness = backlog.unfairness(16 * u64::from(flows.max(256)));
-        for (name, value) in [
-            ("ns_per_packet", json!(median(&times))),
-            ("floor", json!(floor.name())),
-            ("ratio", json!(median(&ratios))),
-            ("unfairness_packets", json!(unfairness)),
-            ("idle_flow_bytes", json!(idle)),
-            ("backlogged_flow_bytes", json!(backlogged)),
-            ("dropped_share", json!(dropped as f64 / (dropped + sent).max(1) as f64)),
-        ] {
-            row[name] = value;
+        Row {
+            given: Some(given),
+            ns_per_packet: Some(median(&times)),
+            floor: Some(floor.name()),
+            ratio: Some(median(&ratios)),
+            unfairness_packets: unfairness,
+            idle_flow_bytes: idle,
+            backlogged_flow_bytes: backlogged,
+            dropped_share: Some(dropped as f64 / (dropped + sent).max(1) as f64),
+            ..unmeasured
         }
-        row
     }
 
     /// Nanoseconds a packet of the loop around one discipline, and the number of packets that left.
@@ -320,12 +403,11 @@ mod tests {
         };
         let all = subjects(&[]).unwrap();
         let document = bench.run(&all).unwrap();
-        let rows = document["rows"].as_array().unwrap();
-        assert_eq!(rows.len(), all.len());
-        for row in rows {
-            assert!(row["ns_per_packet"].is_number() || row["note"].is_string(), "{row}");
+        assert_eq!(document.rows.len(), all.len());
+        for row in document.rows {
+            assert!(row.ns_per_packet.is_some() != row.note.is_some(), "{row:?}");
         }
-        assert_eq!(document["floors"].as_array().map(Vec::len), Some(3));
+        assert_eq!(document.floors.len(), 3);
         let error = subjects(&["fqq".to_owned()]).err().unwrap();
         assert!(error.contains("did you mean fq"), "{error}");
     }

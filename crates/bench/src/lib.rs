@@ -10,7 +10,7 @@ mod mix;
 
 pub use backlog::Backlog;
 pub use busy::Busy;
-pub use disciplines::{Bench, Subject, subjects};
+pub use disciplines::{Bench, Measured, Subject, subjects};
 pub use mix::Mix;
 
 use fairq_sched::packet::{Address, Header};

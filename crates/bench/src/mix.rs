@@ -13,6 +13,14 @@ pub enum Mix {
 }
 
 impl Mix {
+    /// Its name.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::Mixed => "mixed",
+        }
+    }
+
     /// The weight of the flow in `slot`.
     pub(super) const fn weight(self, slot: u32) -> u32 {
         match self {

@@ -1,7 +1,7 @@
 //! What follows from the table of columns: the JSON Schema of results, the reference page, and the
 //! types of rows in Python.
 
-use crate::columns::{Averaged, Column, ENDS, Kind, RESULT_SCHEMA_VERSION, SEED, TABLES, TableOf};
+use crate::columns::{Averaged, Column, ENDS, Kind, RESULT_SCHEMA_VERSION, SEED, SHARES, TABLES, TableOf};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -52,11 +52,20 @@ pub fn schema() -> Value {
         members.insert(table.name.into(), summary(table));
     }
     let mut schema = object(members, &["theory"]);
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    schema["$schema"] = DIALECT.into();
     schema["title"] = "Result of fairq run".into();
     schema["$defs"] = definitions.into();
     schema
 }
+
+/// The JSON Schema of what `fairq theory max-min --json` prints.
+#[must_use]
+pub fn shares() -> Value {
+    json!({ "$schema": DIALECT, "title": "Shares", "type": "array", "items": row(&SHARES, false) })
+}
+
+/// The JSON Schema that the schemas here are written in.
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// An object that has all of these members but the `optional` ones, and no others.
 fn object(members: Map<String, Value>, optional: &[&str]) -> Value {

@@ -12,7 +12,10 @@ use fairq_sim::traffic::registry::TRAFFIC;
 use fairq_sim::transport::registry::TRANSPORTS;
 use fairq_sim::transport::tcp::settings::Profile;
 use fairq_text::near_miss;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The column of a card at which the meaning of a setting stands beside its value.
@@ -34,33 +37,89 @@ fn cards(kind: &str) -> Option<Vec<&'static Card>> {
     }
 }
 
-/// The entries of a kind: `{name, aliases, part, summary, use_when, source, cost, bound}` each.
+/// An entry of a registry: `fairq list --json` prints an array of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// Its other names.
+    pub aliases: &'static [&'static str],
+    /// The part of the registry that holds it.
+    pub part: &'static str,
+    /// The first paragraph of its card.
+    pub summary: String,
+    /// When to use it.
+    pub use_when: String,
+    /// Where the algorithm was published.
+    pub source: String,
+    /// What a packet costs.
+    pub cost: String,
+    /// What it promises.
+    pub bound: String,
+}
+
+/// The entries of a kind.
 ///
 /// # Errors
 /// An unknown kind, with the near miss.
-pub fn listing(kind: &str) -> Result<Value, String> {
+pub fn listing(kind: &str) -> Result<Vec<Entry>, String> {
     let cards = cards(kind).ok_or_else(|| format!("{kind}: nothing of that name to list{}", near_miss(kind, KINDS)))?;
-    let entry = |card: &Card| {
-        json!({
-            "name": card.name,
-            "aliases": card.aliases,
-            "part": card.part,
-            "summary": card.summary(),
-            "use_when": card.field("Use when"),
-            "source": card.field("Source"),
-            "cost": card.field("Cost"),
-            "bound": card.field("Bound"),
-        })
+    let entry = |card: &Card| Entry {
+        name: card.name,
+        aliases: card.aliases,
+        part: card.part,
+        summary: card.summary(),
+        use_when: card.field("Use when"),
+        source: card.field("Source"),
+        cost: card.field("Cost"),
+        bound: card.field("Bound"),
     };
     Ok(cards.into_iter().map(entry).collect())
 }
 
-/// The scenes of a transport, run alone: `{scene, shows, rounds}` each. A round has the packets
-/// sent and the transport's numbers after it; a number that does not exist, or not yet, is null.
+/// A scene that a transport ran alone: `fairq explain --scenes --json` prints an array of them.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Played {
+    /// Its name.
+    pub scene: &'static str,
+    /// A sentence about it.
+    pub shows: &'static str,
+    /// A row for each round.
+    pub rounds: Vec<RoundRow>,
+}
+
+/// A round of a scene.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RoundRow {
+    /// Its number, from 0.
+    pub round: u32,
+    /// When it ended, in seconds.
+    pub time_s: f64,
+    /// Packets sent.
+    pub sent: u64,
+    /// Of these, packets that were lost.
+    pub lost: u64,
+    /// Of these, packets that were marked.
+    pub marked: u64,
+    /// The round trip of its packets in seconds.
+    pub rtt_s: f64,
+    /// The window after the round, in packets; null if there is none.
+    pub window_packets: Option<f64>,
+    /// The pace after the round, in packets a second; null without pacing.
+    pub pace_packets_per_s: Option<f64>,
+    /// The event of the round; empty if all packets arrived.
+    pub event: String,
+    /// The transport's own numbers after the round, by their names; null if there is none yet.
+    #[serde(flatten)]
+    #[schemars(with = "BTreeMap<String, Option<f64>>")]
+    pub inner: serde_json::Map<String, Value>,
+}
+
+/// The scenes of a transport, run alone.
 ///
 /// # Errors
 /// An unknown name, or one of a transport without scenes, with the near miss.
-pub fn scenes(name: &str) -> Result<Value, String> {
+pub fn scenes(name: &str) -> Result<Vec<Played>, String> {
     let players = || TRANSPORTS.iter().filter(|card| play(card.name, &SCENES[0]).is_some());
     let Some(player) = players().find(|card| card.is_called(name)) else {
         let near = near_miss(name, players().map(|card| card.name));
@@ -68,31 +127,24 @@ pub fn scenes(name: &str) -> Result<Value, String> {
     };
     let scene = |scene: &Scene| {
         let rounds = play(player.name, scene)?;
-        Some(json!({
-            "scene": scene.name,
-            "shows": scene.shows,
-            "rounds": rounds.iter().map(round).collect::<Vec<_>>(),
-        }))
+        Some(Played { scene: scene.name, shows: scene.shows, rounds: rounds.iter().map(round).collect() })
     };
     Ok(SCENES.iter().filter_map(scene).collect())
 }
 
-fn round(round: &Round) -> Value {
-    let mut row = json!({
-        "round": round.number,
-        "time_s": round.now.as_s(),
-        "sent": round.sent,
-        "lost": round.lost,
-        "marked": round.marked,
-        "rtt_s": round.round_trip.as_s(),
-        "window_packets": round.window,
-        "pace_packets_per_s": round.pace,
-        "event": round.event.to_string(),
-    });
-    for (name, value) in &round.inner {
-        row[name] = json!(value);
+fn round(round: &Round) -> RoundRow {
+    RoundRow {
+        round: round.number,
+        time_s: round.now.as_s(),
+        sent: round.sent,
+        lost: round.lost,
+        marked: round.marked,
+        rtt_s: round.round_trip.as_s(),
+        window_packets: Some(round.window),
+        pace_packets_per_s: round.pace,
+        event: round.event.to_string(),
+        inner: round.inner.iter().map(|(name, value)| (name.clone(), (*value).into())).collect(),
     }
-    row
 }
 
 /// The card of an entry by name or alias, with its settings and their defaults, in lines of at most
@@ -109,11 +161,11 @@ pub fn explain(name: &str, width: usize) -> Result<String, String> {
     }
     let schema = crate::scenario::schema();
     // A name may belong to two entries, as decbit to a marker and to a source.
-    let texts: Vec<String> = called(name)?.into_iter().map(|card| explained(&schema, card, width)).collect();
+    let texts: Vec<String> = called(name)?.into_iter().map(|card| card_text(&schema, card, width)).collect();
     Ok(texts.join("\n"))
 }
 
-fn explained(schema: &Value, card: &Card, width: usize) -> String {
+fn card_text(schema: &Value, card: &Card, width: usize) -> String {
     let mut text = format!("{} ({})", card.name, card.part);
     if !card.aliases.is_empty() {
         let _ = write!(text, ", also called {}", card.aliases.join(", "));
@@ -154,38 +206,107 @@ fn called(name: &str) -> Result<Vec<&'static Card>, String> {
     Ok(found)
 }
 
-/// The cards that are called `name` as fields: `name`, `part`, `aliases`, `what`, then each label of a
-/// card (`use_when`, `source`, …; empty if the card has none), then `settings`, a list of `{name,
-/// type, required, default, doc}`. An edition or a profile has no card: the list is empty.
+/// A name with its cards: what `fairq explain --json` prints.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Explained {
+    /// The name as it was given.
+    pub name: String,
+    /// The cards that are called so: mostly one. An edition or a profile has none.
+    pub cards: Vec<CardFields>,
+    /// The same as text, in lines of 100 columns.
+    pub card: String,
+}
+
+/// A card as fields; a field is empty if the card does not have it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CardFields {
+    /// Its name.
+    pub name: &'static str,
+    /// The part of the registry that holds it.
+    pub part: &'static str,
+    /// Its other names.
+    pub aliases: &'static [&'static str],
+    /// The first paragraph: what it is.
+    pub what: String,
+    /// When to use it.
+    pub use_when: String,
+    /// Where the algorithm was published.
+    pub source: String,
+    /// Its rules.
+    pub rules: String,
+    /// Where it departs from the source.
+    pub departs: String,
+    /// What was chosen where the source is silent.
+    pub chosen: String,
+    /// What a packet costs.
+    pub cost: String,
+    /// What it promises.
+    pub bound: String,
+    /// The range for which that holds.
+    pub range: String,
+    /// Its settings.
+    pub settings: Vec<SettingFields>,
+}
+
+/// A setting of a card.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SettingFields {
+    /// Its path in the settings.
+    pub name: String,
+    /// The type of its value: `time`, `size`, `rate`, `buffer` (texts with a unit), `text`,
+    /// `integer`, `number`, `boolean`, `choice` (one of the words that `doc` lists), `table` or
+    /// `list`.
+    pub r#type: &'static str,
+    /// Whether it must be given.
+    pub required: bool,
+    /// Its default; null if it has none.
+    pub default: Value,
+    /// Its meaning.
+    pub doc: String,
+}
+
+/// The cards that are called `name`, as fields and as text.
 ///
 /// # Errors
 /// An unknown name, with the near miss.
-pub fn fields_of(name: &str) -> Result<Value, String> {
+pub fn explained(name: &str) -> Result<Explained, String> {
+    Ok(Explained { name: name.to_owned(), cards: fields_of(name)?, card: explain(name, CARD_WIDTH)? })
+}
+
+/// Columns of a card in a document.
+const CARD_WIDTH: usize = 100;
+
+/// The cards that are called `name`, as fields. An edition or a profile has no card: the list is
+/// empty.
+///
+/// # Errors
+/// An unknown name, with the near miss.
+pub fn fields_of(name: &str) -> Result<Vec<CardFields>, String> {
     if matches!(name, "edition" | "editions") || Profile::by_name(name).is_some() {
-        return Ok(json!([]));
+        return Ok(Vec::new());
     }
     let schema = crate::scenario::schema();
-    let entry = |card: &Card| {
-        let mut entry = Map::new();
-        for (key, value) in [("name", card.name), ("part", card.part)] {
-            entry.insert(key.to_string(), value.into());
-        }
-        entry.insert("aliases".to_string(), json!(card.aliases));
-        entry.insert("what".to_string(), card.summary().into());
-        for label in LABELS {
-            entry.insert(label.to_lowercase().replace(' ', "_"), card.field(label).into());
-        }
-        let setting = |setting: Setting| {
-            json!({
-                "name": setting.name,
-                "type": setting.kind,
-                "required": setting.is_required,
-                "default": setting.value,
-                "doc": setting.text,
-            })
-        };
-        entry.insert("settings".to_string(), settings(&schema, card).into_iter().map(setting).collect());
-        Value::Object(entry)
+    let setting = |setting: Setting| SettingFields {
+        name: setting.name,
+        r#type: setting.kind,
+        required: setting.is_required,
+        default: setting.value,
+        doc: setting.text,
+    };
+    let entry = |card: &Card| CardFields {
+        name: card.name,
+        part: card.part,
+        aliases: card.aliases,
+        what: card.summary(),
+        use_when: card.field("Use when"),
+        source: card.field("Source"),
+        rules: card.field("Rules"),
+        departs: card.field("Departs"),
+        chosen: card.field("Chosen"),
+        cost: card.field("Cost"),
+        bound: card.field("Bound"),
+        range: card.field("Range"),
+        settings: settings(&schema, card).into_iter().map(setting).collect(),
     };
     Ok(called(name)?.into_iter().map(entry).collect())
 }
@@ -402,6 +523,20 @@ pub fn page(kind: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    /// The cards called `name` as a document has them.
+    fn document(name: &str) -> Value {
+        serde_json::to_value(fields_of(name).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_document_has_every_label_of_a_card() {
+        let fields = document("drr");
+        for label in LABELS {
+            assert!(fields[0][label.to_lowercase().replace(' ', "_")].is_string(), "{label}");
+        }
+    }
 
     #[test]
     fn nothing_that_a_user_reads_of_a_card_names_code() {
@@ -409,7 +544,7 @@ mod tests {
             assert!(!cards(kind).unwrap().is_empty());
             assert!(!page(kind).contains(".rs"), "{kind}");
             for card in cards(kind).unwrap() {
-                let text = explain(card.name, 80).unwrap() + &fields_of(card.name).unwrap().to_string();
+                let text = explain(card.name, 80).unwrap() + &document(card.name).to_string();
                 let line = text.lines().find(|line| line.contains(".rs"));
                 assert_eq!(line, None, "{}", card.name);
             }
@@ -440,11 +575,11 @@ mod tests {
 
     #[test]
     fn a_card_can_be_read_by_a_program() {
-        let fields = fields_of("cbr").unwrap();
+        let fields = document("cbr");
         assert_eq!((&fields[0]["name"], &fields[0]["part"]), (&json!("constant_rate"), &json!("traffic")));
         assert_eq!(fields[0]["rules"], "");
         let setting = |card: &str, at: usize, name: &str| {
-            let fields = fields_of(card).unwrap();
+            let fields = document(card);
             let settings = fields[at]["settings"].as_array().unwrap().clone();
             settings.into_iter().find(|s| s["name"] == name).unwrap_or_else(|| panic!("{card}: {name}"))
         };
@@ -469,8 +604,8 @@ mod tests {
         }
         assert_eq!(setting("file", 0, "file")["required"], true);
         assert_eq!(setting("cake", 0, "rate")["default"], Value::Null);
-        assert_eq!(fields_of("decbit").unwrap().as_array().unwrap().len(), 2);
-        assert_eq!(fields_of("linux").unwrap(), json!([]));
+        assert_eq!(fields_of("decbit").unwrap().len(), 2);
+        assert_eq!(fields_of("linux").unwrap(), []);
         assert!(fields_of("fqq").unwrap_err().contains("did you mean fq?"));
     }
 
@@ -478,11 +613,10 @@ mod tests {
     fn every_card_says_what_it_is_where_it_is_from_what_it_costs_and_what_it_promises() {
         for kind in KINDS {
             let entries = listing(kind).unwrap();
-            let entries = entries.as_array().unwrap().clone();
             assert!(!entries.is_empty());
             for entry in entries {
-                for field in ["summary", "source", "cost", "bound"] {
-                    assert!(!entry[field].as_str().unwrap().is_empty(), "{}: {field}", entry["name"]);
+                for field in [entry.summary, entry.source, entry.cost, entry.bound] {
+                    assert!(!field.is_empty(), "{}", entry.name);
                 }
             }
         }

@@ -9,15 +9,90 @@ use crate::values::{LineRate, TextForm};
 use fairq_sched::units::{PS_PER_S, Rate};
 use fairq_sim::plan::Files;
 use fairq_text::Fault;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeMap;
+
+/// The size and the shape of a topology: what `fairq topology --json` prints.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Summary {
+    /// The file, or the shape as it was given.
+    pub file: String,
+    /// The format of the file, `a scenario` or `a shape`.
+    pub format: &'static str,
+    /// How many nodes there are.
+    pub nodes: usize,
+    /// How many links there are.
+    pub links: usize,
+    /// Whether every node has a path to every other.
+    pub connected: bool,
+    /// The number of connected parts.
+    pub parts: usize,
+    /// The greatest delay in seconds of a shortest path between two nodes that have a path.
+    pub diameter_s: f64,
+    /// Links whose rate is the default.
+    pub rates_by_default: usize,
+    /// Links whose rate was guessed from their label.
+    pub rates_guessed: usize,
+    /// What is missing or wrong in the file.
+    pub warnings: Vec<String>,
+    /// What was guessed.
+    pub notes: Vec<String>,
+}
+
+/// A topology: its summary, nodes and links.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Description {
+    /// Its size and its shape.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// A row for each node.
+    pub node_table: Vec<NodeRow>,
+    /// A row for each link.
+    pub link_table: Vec<LinkRow>,
+}
+
+/// A node of a topology.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NodeRow {
+    /// Its name.
+    pub node: String,
+    /// Its label in the file; empty if it has none.
+    pub label: String,
+    /// Its latitude in degrees.
+    pub latitude: Option<f64>,
+    /// Its longitude in degrees.
+    pub longitude: Option<f64>,
+    /// Its place in a plane, in the unit of the file.
+    pub x: Option<f64>,
+    /// Its place in a plane, in the unit of the file.
+    pub y: Option<f64>,
+}
+
+/// A link of a topology.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkRow {
+    /// Its name.
+    pub link: String,
+    /// The node at one end.
+    pub from: String,
+    /// The node at the other end.
+    pub to: String,
+    /// Its rate in bit/s; `None` without a limit.
+    pub rate_bit_per_s: Option<u64>,
+    /// Its delay in seconds.
+    pub delay_s: f64,
+    /// Its weight for routes.
+    pub weight: Option<f64>,
+}
 
 /// Reads the topology in `bytes` and describes it: counts, the greatest shortest-path delay between
 /// two nodes that have a path (its diameter), warnings, notes, and the tables of nodes and links.
 ///
 /// # Errors
 /// See [`Stopped`].
-pub fn describe(bytes: &[u8], file: &str, options: &Options, go_on: GoOn<'_>) -> Result<Value, Stopped> {
+pub fn describe(bytes: &[u8], file: &str, options: &Options, go_on: GoOn<'_>) -> Result<Description, Stopped> {
     let (format, graph) = format::read(bytes, file, options)?;
     described(&graph, file, format, go_on)
 }
@@ -33,7 +108,7 @@ pub fn is_shape(text: &str) -> bool {
 ///
 /// # Errors
 /// See [`Stopped`].
-pub fn describe_shape(text: &str, files: Files<'_>, go_on: GoOn<'_>) -> Result<Value, Stopped> {
+pub fn describe_shape(text: &str, files: Files<'_>, go_on: GoOn<'_>) -> Result<Description, Stopped> {
     let scenario = json!({ "topology": text }).to_string();
     described(&graph(&scenario, text, files)?, text, "a shape", go_on)
 }
@@ -42,7 +117,7 @@ pub fn describe_shape(text: &str, files: Files<'_>, go_on: GoOn<'_>) -> Result<V
 ///
 /// # Errors
 /// See [`Stopped`].
-pub fn describe_scenario(text: &str, file: &str, files: Files<'_>, go_on: GoOn<'_>) -> Result<Value, Stopped> {
+pub fn describe_scenario(text: &str, file: &str, files: Files<'_>, go_on: GoOn<'_>) -> Result<Description, Stopped> {
     described(&graph(text, file, files)?, file, "a scenario", go_on)
 }
 
@@ -70,7 +145,7 @@ fn graph(text: &str, file: &str, files: Files<'_>) -> Result<Graph, String> {
     Ok(graph)
 }
 
-fn described(graph: &Graph, file: &str, format: &str, go_on: GoOn<'_>) -> Result<Value, Stopped> {
+fn described(graph: &Graph, file: &str, format: &'static str, go_on: GoOn<'_>) -> Result<Description, Stopped> {
     // Reading takes less than a second; the diameter may take long.
     let diameter = diameter(graph, go_on)?;
     let place = |place: Option<Place>| match place {
@@ -80,34 +155,35 @@ fn described(graph: &Graph, file: &str, format: &str, go_on: GoOn<'_>) -> Result
     };
     let node = |node: &Node| {
         let [latitude, longitude, x, y] = place(node.place);
-        json!({ "node": node.name, "label": node.label, "latitude": latitude, "longitude": longitude, "x": x, "y": y })
+        NodeRow { node: node.name.clone(), label: node.label.clone(), latitude, longitude, x, y }
     };
-    let link = |link: &Edge| {
-        json!({
-            "link": link.name,
-            "from": graph.nodes[link.from].name,
-            "to": graph.nodes[link.to].name,
-            "rate_bit_per_s": link.rate.0.map(Rate::bit_per_s),
-            "delay_s": link.delay.as_s(),
-            "weight": link.weight.map(|weight| f64::from(weight.thousandths()) / 1000.0),
-        })
+    let link = |link: &Edge| LinkRow {
+        link: link.name.clone(),
+        from: graph.nodes[link.from].name.clone(),
+        to: graph.nodes[link.to].name.clone(),
+        rate_bit_per_s: link.rate.0.map(Rate::bit_per_s),
+        delay_s: link.delay.as_s(),
+        weight: link.weight.map(|weight| f64::from(weight.thousandths()) / 1000.0),
     };
     let parts = parts(graph);
-    Ok(json!({
-        "file": file,
-        "format": format,
-        "nodes": graph.nodes.len(),
-        "links": graph.links.len(),
-        "connected": parts == 1,
-        "parts": parts,
-        "diameter_s": diameter.0 as f64 / PS_PER_S as f64,
-        "rates_by_default": graph.rates_by_default,
-        "rates_guessed": graph.rates_guessed,
-        "warnings": graph.warnings,
-        "notes": graph.notes,
-        "node_table": graph.nodes.iter().map(node).collect::<Vec<_>>(),
-        "link_table": graph.links.iter().map(link).collect::<Vec<_>>(),
-    }))
+    let summary = Summary {
+        file: file.to_owned(),
+        format,
+        nodes: graph.nodes.len(),
+        links: graph.links.len(),
+        connected: parts == 1,
+        parts,
+        diameter_s: diameter.0 as f64 / PS_PER_S as f64,
+        rates_by_default: graph.rates_by_default,
+        rates_guessed: graph.rates_guessed,
+        warnings: graph.warnings.clone(),
+        notes: graph.notes.clone(),
+    };
+    Ok(Description {
+        summary,
+        node_table: graph.nodes.iter().map(node).collect(),
+        link_table: graph.links.iter().map(link).collect(),
+    })
 }
 
 /// The number of connected parts.

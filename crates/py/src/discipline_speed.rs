@@ -2,9 +2,8 @@
 //! of the calling thread, from Python's clock; memory is what the extension's allocator has given
 //! out.
 
-use fairq_bench::{Bench, Mix, subjects};
+use fairq_bench::{Bench, Measured, Mix, subjects};
 use pyo3::prelude::*;
-use serde_json::{Value, json};
 
 use crate::allocator::ALLOCATOR;
 use crate::errors::{FairqError, UsageError};
@@ -24,8 +23,8 @@ pub(crate) struct Options {
     quick: bool,
 }
 
-/// `{"floors": […], "rows": […], "run_info": {…}}`.
-pub(crate) fn run(options: &Options, told: &mut Progress) -> PyResult<Value> {
+/// Measures what `options` name.
+pub(crate) fn run(options: &Options, told: &mut Progress) -> PyResult<Measured> {
     let found = subjects(&options.names).map_err(UsageError::new_err)?;
     let (flows, exchanges, turns): (&[u32], u64, usize) =
         if options.quick { (&[16, 256], 2_000, 3) } else { (&[16, 256, 4096, 32_768], 200_000, 9) };
@@ -52,12 +51,5 @@ pub(crate) fn run(options: &Options, told: &mut Progress) -> PyResult<Value> {
     if let Some(error) = raised.or(clock_raised) {
         return Err(error);
     }
-    let mut document = document.ok_or_else(|| FairqError::new_err("the measurement was stopped"))?;
-    document["run_info"] = json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "load": if options.mixed { "mixed" } else { "equal" },
-        "exchanges": exchanges,
-        "turns": turns,
-    });
-    Ok(document)
+    document.ok_or_else(|| FairqError::new_err("the measurement was stopped"))
 }

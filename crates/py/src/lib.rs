@@ -11,6 +11,7 @@ mod experiments;
 mod pairing;
 mod parquet;
 mod progress;
+mod schemas;
 mod speed;
 mod statistics;
 mod tables;
@@ -19,7 +20,7 @@ mod topologies;
 use std::path::Path;
 
 use fairq_experiment::experiment::Experiment;
-use fairq_experiment::{columns as described, described as written, reference, routes as paths, scenario, shares};
+use fairq_experiment::{columns as described, reference, routes as paths, shares};
 use fairq_sched::units::{Bytes, Rate, Time, UnitError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -41,8 +42,8 @@ mod _native {
     };
     #[pymodule_export]
     use super::{
-        audit, bench_disciplines, cards, check_capture, columns, explain, lines, listing, max_min, pair_captures,
-        quantity, queue, replay, result_schema, routes, scenes, schema, topology, version, write_table,
+        audit, bench_disciplines, check_capture, columns, explain, explained, lines, listing, max_min, pair_captures,
+        quantity, queue, replay, routes, scenes, schema, schema_names, topology, version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -75,7 +76,7 @@ fn quantity(kind: &str, text: &str) -> PyResult<f64> {
 /// "receivers" or "topologies".
 #[pyfunction]
 fn listing(what: &str) -> PyResult<String> {
-    reference::listing(what).map(|list| list.to_string()).map_err(UsageError::new_err)
+    reference::listing(what).map(|list| json(&list)).map_err(UsageError::new_err)
 }
 
 /// The card of one entry of the registry, with its settings and their defaults, in lines of at most
@@ -85,28 +86,36 @@ fn explain(name: &str, width: usize) -> PyResult<String> {
     reference::explain(name, width).map_err(UsageError::new_err)
 }
 
-/// The same cards as fields, as a JSON array.
+/// The same cards as fields and as text, as a JSON object.
 #[pyfunction]
-fn cards(name: &str) -> PyResult<String> {
-    reference::fields_of(name).map(|list| list.to_string()).map_err(UsageError::new_err)
+fn explained(name: &str) -> PyResult<String> {
+    reference::explained(name).map(|cards| json(&cards)).map_err(UsageError::new_err)
 }
 
 /// The scenes of a transport, driven alone, as a JSON array.
 #[pyfunction]
 fn scenes(name: &str) -> PyResult<String> {
-    reference::scenes(name).map(|list| list.to_string()).map_err(UsageError::new_err)
+    reference::scenes(name).map(|list| json(&list)).map_err(UsageError::new_err)
 }
 
-/// The JSON Schema of scenarios, as the file for editors has it.
+/// The names of the JSON Schemas of scenarios and of the documents that are made here.
 #[pyfunction]
-fn schema() -> String {
-    format!("{:#}", scenario::schema())
+fn schema_names() -> Vec<&'static str> {
+    schemas::SCHEMAS.map(|(name, _)| name).to_vec()
 }
 
-/// The JSON Schema of the document of a run, as the file in schema/ has it.
+/// The JSON Schema called `name`, as the file in schema/ has it.
 #[pyfunction]
-fn result_schema() -> String {
-    format!("{:#}", written::schema())
+fn schema(name: &str) -> PyResult<String> {
+    let found = schemas::SCHEMAS.iter().find(|(known, _)| *known == name);
+    let (_, schema) = found.ok_or_else(|| UsageError::new_err(format!("{name}: there is no such schema")))?;
+    Ok(format!("{:#}", schema()))
+}
+
+/// A document as JSON. A type of documents has no map with other keys than text, so that it can be
+/// written.
+fn json(document: &impl serde::Serialize) -> String {
+    serde_json::to_string(document).expect("a document has texts for keys")
 }
 
 /// The tables of results with their columns, as a JSON array.
@@ -196,7 +205,7 @@ fn replay(py: Python<'_>, path: &str, options_json: &str, progress: Option<Py<Py
             raised.is_none()
         });
         raised.map_or(Ok(()), Err)?;
-        outcome.map(|report| serde_json::to_string(&report).unwrap_or_default()).map_err(failed)
+        outcome.map(|report| json(&report)).map_err(failed)
     })
 }
 
@@ -259,7 +268,7 @@ fn audit(py: Python<'_>, text: &str, options_json: &str, progress: Option<Py<PyA
     let options: serde_json::Value =
         serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
     let mut told = Progress::new(progress);
-    py.detach(move || auditing::run(text, &options, &mut told).map(|report| report.to_string()))
+    py.detach(move || auditing::run(text, &options, &mut told).map(|report| json(&report)))
 }
 
 /// Measures disciplines beside their floors; `options_json` is
@@ -270,5 +279,5 @@ fn bench_disciplines(py: Python<'_>, options_json: &str, progress: Option<Py<PyA
     let options: discipline_speed::Options =
         serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
     let mut told = Progress::new(progress);
-    py.detach(move || discipline_speed::run(&options, &mut told).map(|found| found.to_string()))
+    py.detach(move || discipline_speed::run(&options, &mut told).map(|found| json(&found)))
 }

@@ -1,16 +1,16 @@
 //! A topology, described: a file of one, the network of a scenario, or a shape by name.
 
 use crate::errors::{FairqError, TopologyError, UsageError};
+use crate::json;
 use crate::progress::Progress;
 use fairq_experiment::topology::diameter::{GoOn, Stopped};
 use fairq_experiment::topology::file::{usual_delay, usual_rate};
 use fairq_experiment::topology::format::Options;
-use fairq_experiment::topology_summary as summary;
+use fairq_experiment::topology_summary::{self as summary, Description};
 use fairq_experiment::values::LineRate;
 use fairq_sched::units::Time;
 use pyo3::prelude::*;
 use serde::Deserialize;
-use serde_json::Value;
 
 /// What the caller says beside the file; what is not said is as in a scenario.
 #[derive(Deserialize)]
@@ -38,14 +38,14 @@ pub(crate) fn describe(path: &str, options_json: &str, told: &mut Progress) -> P
         describe_file(path, &said, &mut go_on)?
     };
     raised.map_or(Ok(()), Err)?;
-    described.map(|document| document.to_string()).map_err(|stopped| match stopped {
+    described.map(|document| json(&document)).map_err(|stopped| match stopped {
         Stopped::Problem(message) => TopologyError::new_err(message),
         Stopped::Interrupted => FairqError::new_err("the description was stopped"),
     })
 }
 
 /// What the file at `path` holds.
-fn describe_file(path: &str, said: &Said, go_on: GoOn<'_>) -> PyResult<Result<Value, Stopped>> {
+fn describe_file(path: &str, said: &Said, go_on: GoOn<'_>) -> PyResult<Result<Description, Stopped>> {
     let usage = |name: &str, error: &dyn std::fmt::Display| UsageError::new_err(format!("{name}: {error}"));
     let rate = match said.default_rate.as_deref() {
         None => usual_rate(),
@@ -66,7 +66,12 @@ fn describe_file(path: &str, said: &Said, go_on: GoOn<'_>) -> PyResult<Result<Va
 }
 
 /// The network of a scenario, or a shape. Both say all rates and delays.
-fn describe_network(path: &str, is_scenario: bool, said: &Said, go_on: GoOn<'_>) -> PyResult<Result<Value, Stopped>> {
+fn describe_network(
+    path: &str,
+    is_scenario: bool,
+    said: &Said,
+    go_on: GoOn<'_>,
+) -> PyResult<Result<Description, Stopped>> {
     let given = [("strict", said.strict), ("default_rate", said.default_rate.is_some())];
     let given = given.into_iter().chain([("default_delay", said.default_delay.is_some())]);
     if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {

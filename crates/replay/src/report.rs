@@ -1,10 +1,11 @@
 //! The result of a replay, in the form of the command line and Python.
 
 use fairq_sched::units::{PS_PER_S, Rate, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A whole replay.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
     /// The traffic, the same for all disciplines.
     pub capture: Traffic,
@@ -13,7 +14,7 @@ pub struct Report {
 }
 
 /// The traffic.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Traffic {
     /// The file, if the traffic is from one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +45,7 @@ pub struct Traffic {
 }
 
 /// Corrections of the stamps and lengths of a capture.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Stamps {
     /// The greatest gap.
     pub gap_max_s: f64,
@@ -68,7 +69,7 @@ pub struct Stamps {
 /// of a flow within 0.8 % and exact up to 32 packets; means and greatest values are exact.
 /// Throughputs are the bits that left, over the time from the first arrival to this discipline's
 /// last departure. An undefined value (such as a delay without packets) is null.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DisciplineReport {
     /// Its name.
     pub name: String,
@@ -134,7 +135,7 @@ pub struct DisciplineReport {
 }
 
 /// A number from the discipline's state.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Shown {
     /// Its name, with the unit.
     pub quantity: String,
@@ -143,7 +144,7 @@ pub struct Shown {
 }
 
 /// The results of a discipline for a flow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlowReport {
     /// The flow.
     pub flow: String,

@@ -7,18 +7,18 @@ use std::path::Path;
 use fairq_audit::work::{COUNTED_BY, counted};
 use fairq_sched::card::Card;
 use fairq_sched::registry::{BUFFER_POLICIES, DESIGNS, MARKERS, SCHEDULERS};
+use serde_json::Value;
 
 use crate::{Findings, constants};
 
+#[path = "../../py/src/schemas.rs"]
+mod schemas;
+
 /// Path and content of every generated file. One line for each; `write` and `check` follow.
-fn files() -> Vec<(&'static str, String)> {
-    let schema = serde_json::to_string_pretty(&fairq_experiment::scenario::schema()).expect("a schema is plain JSON");
-    let result = serde_json::to_string_pretty(&fairq_experiment::described::schema()).expect("a schema is plain JSON");
+fn files() -> Vec<(String, String)> {
     let page = fairq_experiment::reference::page;
-    vec![
-        ("schema/scenario.schema.json", schema + "\n"),
+    let pages = [
         ("docs/reference/scenario.md", fairq_experiment::scenario::fields::page()),
-        ("schema/result.schema.json", result + "\n"),
         ("docs/reference/results.md", fairq_experiment::described::page()),
         ("python/fairq/_types.py", fairq_experiment::described::python()),
         ("docs/reference/disciplines.md", page("disciplines")),
@@ -28,7 +28,11 @@ fn files() -> Vec<(&'static str, String)> {
         ("docs/reference/receivers.md", page("receivers")),
         ("docs/reference/topologies.md", page("topologies")),
         ("docs/reference/constants.md", constants::page()),
-    ]
+    ];
+    let schema =
+        |(name, schema): (&str, fn() -> Value)| (format!("schema/{name}.schema.json"), format!("{:#}\n", schema()));
+    let pages = pages.map(|(path, content)| (path.to_owned(), content));
+    schemas::SCHEMAS.map(schema).into_iter().chain(pages).collect()
 }
 
 /// Writes all generated files.
@@ -36,7 +40,7 @@ pub(crate) fn write(root: &Path) -> Findings {
     files()
         .into_iter()
         .filter_map(|(path, content)| {
-            let target = root.join(path);
+            let target = root.join(&path);
             let folder = target.parent().expect("a generated file lies in a folder");
             fs::create_dir_all(folder)
                 .and_then(|()| fs::write(&target, content))
@@ -59,7 +63,7 @@ pub(crate) fn uncounted() -> Vec<String> {
 pub(crate) fn check(root: &Path) -> Findings {
     files()
         .into_iter()
-        .filter(|(path, content)| fs::read_to_string(root.join(path)).ok().as_ref() != Some(content))
+        .filter(|(path, content)| fs::read_to_string(root.join(path.as_str())).ok().as_ref() != Some(content))
         .map(|(path, _)| format!("{path}: stale; run: cargo xtask generate"))
         .collect()
 }

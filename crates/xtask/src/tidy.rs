@@ -28,7 +28,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("fairq-wasm", &["fairq-experiment"]),
     ("fairq-testkit", &["fairq-sched", "fairq-audit"]),
-    ("xtask", &["fairq-sched", "fairq-sim", "fairq-experiment", "fairq-audit"]),
+    // For the schemas of all documents.
+    ("xtask", &["fairq-sched", "fairq-sim", "fairq-experiment", "fairq-replay", "fairq-bench", "fairq-audit"]),
 ];
 const TESTKIT: &str = "fairq-testkit";
 

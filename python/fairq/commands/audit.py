@@ -45,7 +45,7 @@ def audit(arguments: Namespace) -> str:
             run=arguments.replay,
             progress=bar,
         )
-    text = as_json(found.document) if arguments.json else _audited(found, look(arguments))
+    text = as_json(found.document, "audit") if arguments.json else _audited(found, look(arguments))
     if not found.passed:
         raise Broken(text)
     return text

@@ -90,7 +90,7 @@ def bench(arguments: Namespace) -> str:
     with Bar("bench") as bar:
         result = api.bench(arguments.rows, quick=arguments.quick, progress=bar)
     if arguments.json:
-        return as_json(result)
+        return as_json(result, "bench")
     shown = [{name: row[name] for name in BENCH_COLUMNS if name in row} for row in result["rows"]]
     columns = [name for name in BENCH_COLUMNS if any(name in row for row in shown)]
     info = ", ".join(f"{key} {value}" for key, value in result["run_info"].items() if value is not None)
@@ -104,7 +104,7 @@ def bench_disciplines(arguments: Namespace) -> str:
     with Bar("bench disciplines") as bar:
         result = api.bench_disciplines(arguments.names, mixed=arguments.mixed, quick=arguments.quick, progress=bar)
     if arguments.json:
-        return as_json(result)
+        return as_json(result, "bench-disciplines")
     floors = [{"floor": row["floor"], "flows": row["flows"], "ns_per_packet": row["ns_per_packet"]}
               for row in result["floors"]]  # fmt: skip
     has_notes = any(row["note"] for row in result["rows"])

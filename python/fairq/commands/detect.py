@@ -50,7 +50,7 @@ def detect(arguments: Namespace) -> str:
         if not rows:
             raise UsageError(f"{arguments.flow!r}: no flow has this in its name; without --flow all are shown")
     if arguments.json:
-        return as_json(rows)
+        return as_json(rows, "detect")
     kept = rows if arguments.all else rows[:FLOWS_SHOWN]
     every = "every row" if len(kept) == len(rows) else "every row shown"
     text = tables.text(kept, DETECTED, every=every, minor=["pairs", "unmatched", "packets"], **look(arguments))

@@ -37,8 +37,7 @@ def explain(arguments: Namespace) -> str:
     if arguments.scenes or arguments.plot:
         return _scenes(arguments)
     if arguments.json:
-        cards, text = api.cards(arguments.name), api.explain(arguments.name)
-        return as_json({"name": arguments.name, "cards": cards, "card": text})
+        return as_json(api.explained(arguments.name), "explain")
     width = streams.screen_width() or CARD_WIDTH
     return api.explain(arguments.name, width=min(max(width, api.WIDTH_MIN), CARD_WIDTH_MAX))
 
@@ -52,7 +51,7 @@ def _scenes(arguments: Namespace) -> str:
 
         save(figures.scenes(played, f"{arguments.name}, driven alone"), plot)
     if arguments.json:
-        return as_json(played)
+        return as_json(played, "explain-scenes")
     if plot:
         return written(arguments, plot).lstrip("\n")
     return sections(

@@ -32,7 +32,7 @@ def listing(arguments: Namespace) -> str:
     """`fairq list`."""
     entries = api.listing(arguments.what)
     if arguments.json:
-        return as_json(entries)
+        return as_json(entries, "list-papers" if arguments.what == "papers" else "list")
     if arguments.what == "papers":
         return tables.text(entries, minor=["quick_seeds"], **look(arguments))
     return _names(entries, streams.screen_width())

@@ -55,7 +55,7 @@ def replay(arguments: Namespace) -> str:
             progress=bar,
         )
     if arguments.json:
-        return as_json(result.document)
+        return as_json(result.document, "replay")
     summary = [{key: d[key] for key in d if key not in ("flows", "note")} for d in result.disciplines]
     parts = [pairs(result.capture, arguments.si), "", "Disciplines", tables.text(summary, **look(arguments))]
     parts += [f"{d['name']}: {d['note']}" for d in result.disciplines if d.get("note")]

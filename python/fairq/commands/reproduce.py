@@ -41,7 +41,7 @@ def reproduce(arguments: Namespace) -> str:
     """`fairq reproduce`."""
     if arguments.list:
         found = api.listing("papers")
-        return as_json(found) if arguments.json else tables.text(found, minor=["quick_seeds"], **look(arguments))
+        return as_json(found, "list-papers") if arguments.json else tables.text(found, minor=["quick_seeds"], **look(arguments))
     if arguments.paper is None:
         raise UsageError("PAPER is missing; write one of those that fairq reproduce --list shows, or all")
     out = arguments.out or ("out/all" if arguments.paper == "all" else None)
@@ -64,6 +64,6 @@ def reproduce(arguments: Namespace) -> str:
             printed=None if arguments.json else printed,
         )
     if arguments.json:
-        return as_json(reproduced.rows)
+        return as_json(reproduced.rows, "reproduce")
     places = written(arguments, out)
     return f"{places}, the page is index.html\n" if places else ""

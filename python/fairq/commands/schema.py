@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from fairq import api
+from fairq import schemas
 from fairq.commands.options import (
     Commands,
     command,
@@ -14,11 +14,12 @@ from fairq.commands.options import (
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(commands_of, "schema", schema, "print a JSON Schema, for editors and checkers",
-                      "fairq schema scenario > scenario.schema.json")  # fmt: skip
-    parser.add_argument("name", metavar="NAME", nargs="?", choices=api.SCHEMAS, default="scenario",
-                        help=f"what it is of: {', '.join(api.SCHEMAS)} (default scenario)")  # fmt: skip
+                      "fairq schema scenario > scenario.schema.json",
+                      f"There are {', '.join(schemas.NAMES)}.")  # fmt: skip
+    parser.add_argument("name", metavar="NAME", nargs="?", choices=schemas.NAMES, default="scenario",
+                        help="scenario (default), result, or a command, as theory-tcp")  # fmt: skip
 
 
 def schema(arguments: Namespace) -> str:
     """`fairq schema`: to the byte the file in schema/."""
-    return api.SCHEMAS[arguments.name]()
+    return schemas.text(arguments.name)

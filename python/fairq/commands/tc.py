@@ -36,11 +36,11 @@ def tc(arguments: Namespace) -> str:
 
     if arguments.read is not None:
         found = linux.read(sys.stdin.read() if arguments.read == "-" else arguments.read)
-        return as_json(linux.as_document(found)) if arguments.json else "\n".join(linux.as_lines(found))
+        return as_json(linux.as_document(found), "tc-read") if arguments.json else "\n".join(linux.as_lines(found))
     path = Path(arguments.queue)
     if path.suffix in (".toml", ".json"):
         scenario = read(path)
         written = linux.of_scenario(scenario.text, scenario.name, arguments.dev)
     else:
         written = linux.write(arguments.queue, arguments.dev)
-    return as_json(written.as_document()) if arguments.json else "\n".join(written.as_lines())
+    return as_json(written.as_document(), "tc") if arguments.json else "\n".join(written.as_lines())

@@ -176,7 +176,7 @@ def delay_bounds(arguments: Namespace) -> str:
             bounds = theory.extra_delay(arguments.ftps, packet - delta, ftp_packet, preemptive=form == "preemptive")
         rows.append({"form": form, **_both_units(bounds, arguments.rate)})
     if arguments.json:
-        return as_json({**_given(arguments), "rows": rows})
+        return as_json({**_given(arguments), "rows": rows}, "theory-delay-bounds")
     table = tables.text(rows, **look(arguments))
     meant = "low: FTPs evenly staggered; high: FTPs in step. Own transmission is not counted."
     return f"{table}\n\n{tables.prose(meant)}"
@@ -194,7 +194,7 @@ def delay_general(arguments: Namespace) -> str:
                 )
             rows.append({"share": rho, "form": form, **_both_units(bounds, arguments.rate)})
     if arguments.json:
-        return as_json({**_given(arguments), "rows": rows})
+        return as_json({**_given(arguments), "rows": rows}, "theory-delay")
     short = packet < ftp_packet
     remark = " The relation is derived for P_T >= P_F where the form is non-preemptive." if short else ""
     table = tables.text(rows, **look(arguments))
@@ -220,7 +220,7 @@ def delay_curve(arguments: Namespace) -> str:
     if arguments.plot:
         _plot(arguments)
     if arguments.json:
-        return as_json({"ftps": n, "delta_packets": delta, "window": window, "rows": rows})
+        return as_json({"ftps": n, "delta_packets": delta, "window": window, "rows": rows}, "theory-delay-curve")
     table = tables.text(rows, **look(arguments))
     return f"{table}\n\n{tables.prose(CURVE)}{written(arguments, arguments.plot)}"
 
@@ -235,7 +235,7 @@ def max_min(arguments: Namespace) -> str:
     """`fairq theory max-min`."""
     shares = api.max_min(arguments.scenario, set=arguments.set)
     if arguments.json:
-        return as_json(shares)
+        return as_json(shares, "theory-max-min")
     if any(row["share_bit_per_s"] is None for row in shares):
         return f"{tables.text(shares, keep=['share_bit_per_s'], **look(arguments))}\n\n{tables.prose(UNSHARED)}"
     return tables.text(shares, keep=["share_bit_per_s"], **look(arguments))
@@ -261,7 +261,7 @@ def pgps(arguments: Namespace) -> str:
     ]
     total = {"burst_s": bound.burst, "propagation_s": propagation, "delay_s_max": bound.delay + propagation}
     if arguments.json:
-        return as_json({"hops": rows, **total})
+        return as_json({"hops": rows, **total}, "theory-pgps")
     return f"{tables.text(rows, keep=['latency_s'], **look(arguments))}\n\n{pairs(total, arguments.si)}"
 
 
@@ -285,7 +285,7 @@ def tcp(arguments: Namespace) -> str:
                  "window_packets": packets * round_trip}
             )  # fmt: skip
     if arguments.json:
-        return as_json(rows)
+        return as_json(rows, "theory-tcp")
     return tables.text(rows, **look(arguments))
 
 
@@ -303,10 +303,10 @@ def sharing(arguments: Namespace) -> str:
                 {
                     "load": load,
                     "in_progress_mean": processor_sharing.mean_in_progress(load, full),
-                    f"p_more_than_{arguments.more_than}": processor_sharing.more_than(arguments.more_than, load, full),
-                    f"least_n_at_{arguments.probability:g}": processor_sharing.least_number(
-                        arguments.probability, load, full
-                    ),
+                    "more_than": arguments.more_than,
+                    "p_more": processor_sharing.more_than(arguments.more_than, load, full),
+                    "probability": arguments.probability,
+                    "least_n": processor_sharing.least_number(arguments.probability, load, full),
                     "slowdown_mean": slowdown,
                     "sojourn_s_mean": slowdown * bits * full / line,
                 }
@@ -321,7 +321,7 @@ def sharing(arguments: Namespace) -> str:
     else:
         numbers = []
     if arguments.json:
-        return as_json({"rows": rows, "distribution": numbers})
+        return as_json({"rows": rows, "distribution": numbers}, "theory-sharing")
     meant = (
         "in progress: transfers that share the line. slowdown: mean time over that at the peak rate; the same for every"
         " size. least n: the least with P(N > n) at most that."

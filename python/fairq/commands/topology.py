@@ -53,7 +53,7 @@ def topology(arguments: Namespace) -> str:
             figure = maps.network(title, found.node_table, found.link_table, progress=bar)
         save(figure, out)
     if arguments.json:
-        return as_json(said)
+        return as_json(said, "topology")
     lines = [pairs({name: value for name, value in said.items() if name not in ("warnings", "notes")}, arguments.si)]
     lines += [f"warning: {warning}" for warning in found.warnings]
     return "\n".join(lines + [f"note: {note}" for note in found.notes]) + written(arguments, out)

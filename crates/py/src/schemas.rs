@@ -1,0 +1,47 @@
+//! The JSON Schemas of the documents that Rust makes: a line for each. `cargo xtask generate`
+//! reads this file too, and writes `schema/<name>.schema.json`. Documents that Python makes are in
+//! `python/fairq/schemas.py`.
+
+use fairq_audit::document::Document;
+use fairq_bench::Measured;
+use fairq_experiment::reference::{Entry, Explained, Played};
+use fairq_experiment::topology_summary::Summary;
+use fairq_experiment::{described, scenario};
+use fairq_replay::Report;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{Transform, transform_subschemas};
+use schemars::{JsonSchema, Schema};
+use serde_json::Value;
+
+/// The name of a schema, which is that of the command whose document it is of, and what makes it.
+pub(crate) const SCHEMAS: [(&str, fn() -> Value); 10] = [
+    ("scenario", scenario::schema),
+    ("result", described::schema),
+    ("replay", of::<Report>),
+    ("topology", of::<Summary>),
+    ("audit", of::<Document>),
+    ("list", of::<Vec<Entry>>),
+    ("explain", of::<Explained>),
+    ("explain-scenes", of::<Vec<Played>>),
+    ("theory-max-min", described::shares),
+    ("bench-disciplines", of::<Measured>),
+];
+
+/// The schema of what `T` is written as. Its objects are closed: no other member is allowed.
+fn of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with_transform(Closed);
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+/// Closes each object that has named members, unless it says itself what other members it may have.
+#[derive(Clone, Debug)]
+struct Closed;
+
+impl Transform for Closed {
+    fn transform(&mut self, schema: &mut Schema) {
+        if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
+            schema.insert("additionalProperties".to_owned(), false.into());
+        }
+        transform_subschemas(self, schema);
+    }
+}

@@ -1,0 +1,256 @@
+"""The documents that Python makes for --json: a type for each, which its JSON Schema is made of.
+
+A new document is a type here and a line in DOCUMENTS; `python -m fairq.schemas schema` then writes
+the file of its schema. A field's text says its meaning and its unit. Documents that Rust makes are
+in crates/py/src/schemas.rs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from fairq.verdicts import Line
+
+
+class Paper(TypedDict):
+    """A paper whose numbers are reproduced."""
+
+    name: Annotated[str, "Its name, as fairq reproduce takes it."]
+    title: Annotated[str, "Authors, title, place and year."]
+    seeds: Annotated[int, "Seeds of each scenario."]
+    quick_seeds: Annotated[int, "Seeds of each scenario with --quick."]
+
+
+class Detected(TypedDict):
+    """What was found of one flow (fairq.evidence); a number is null if too few packets show it."""
+
+    flow: Annotated[str, "The flow."]
+    verdict: Annotated[Literal["fair queueing", "FIFO", "cannot tell"], "What the bottleneck was."]
+    confidence: Annotated[float | None, "The share of correct verdicts like this one on test networks."]
+    p_fair: Annotated[float | None, "The probability that the bottleneck had a queue for each flow."]
+    packets: Annotated[int, "Packets that were sent."]
+    pairs: Annotated[int | None, "Packets that came to the bottleneck while their predecessor was there."]
+    capacity_bit_per_s: Annotated[float | None, "The rate of the bottleneck in bit/s, by the smallest distances."]
+    share_bit_per_s: Annotated[float | None, "What the flow got while its packets waited, in bit/s."]
+    follows: Annotated[float | None, "The correlation of the work of others with the time between two sendings."]
+    crossing: Annotated[float | None, "The work of others over the time between sendings, at the capacity."]
+    close: Annotated[float | None, "The part of the pairs that were sent within a packet's time."]
+    close_crossing: Annotated[float | None, "The same as crossing, of close pairs."]
+    spread: Annotated[float | None, "The deviation of the times between sendings, in packets at the capacity."]
+    unexplained: Annotated[float | None, "The deviation of delays from a fit to own packets, in packets."]
+    close_work: Annotated[float | None, "The work of others in close pairs, in long packets."]
+    close_time: Annotated[float | None, "The time between the sendings of close pairs, in long packets."]
+    far_work: Annotated[float | None, "The work of others in the other pairs, in long packets."]
+    far_time: Annotated[float | None, "The time between the sendings of the other pairs, in long packets."]
+    crossed: Annotated[float | None, "The part of the pairs sent almost at once between which others came."]
+    timing: Annotated[float | None, "Below 0 if the work of others grows with time, above 0 if it comes in turns."]
+    timing_range: Annotated[float | None, "How far apart the two are."]
+    pieces: Annotated[float | None, "How many pieces of work the timing is from."]
+    lean: Annotated[float | None, "The logarithm of the ratio of the two likelihoods."]
+    close_timing: Annotated[float | None, "The timing of close pairs, from 0 to 1."]
+    firsts: Annotated[int | None, "Packets that found none of the flow's own in the bottleneck."]
+    first_wait_max: Annotated[float | None, "Their longest wait, in long packets."]
+    slope: Annotated[float | None, "Of the line that fits waits to the flow's own packets before them."]
+    intercept: Annotated[float | None, "Of the same line, in long packets."]
+    fit: Annotated[float | None, "The correlation of the two."]
+    beyond_own: Annotated[float | None, "The median of the waits less the flow's own packets, in long packets."]
+    unmatched: Annotated[float, "The part of the packets that was not found at the other end."]
+    notes: Annotated[list[str], "Sentences to read before the row is trusted."]
+    why: Annotated[str, "Why the verdict is none; empty if there is one."]
+
+
+class Difference(TypedDict):
+    """A setting that is not the same in Linux."""
+
+    setting: Annotated[str, "The setting."]
+    here: Annotated[str, "Its value or meaning in fairq."]
+    linux: Annotated[str, "Its value or meaning in Linux."]
+
+
+class TcCommands(TypedDict):
+    """The tc commands of a queue."""
+
+    commands: Annotated[list[str], "The commands in the order in which they are given."]
+    differs: Annotated[list[Difference], "What is not the same in Linux."]
+    text: Annotated[str, "The queue's text form, or the line of the scenario that has it."]
+
+
+class TcRead(TypedDict):
+    """The queue that tc commands make."""
+
+    text: Annotated[str, "The queue's text form, its limit included."]
+    rate: Annotated[str | None, "The rate of the line, with its unit; null if no class of htb is the line."]
+    differs: Annotated[list[Difference], "What is not the same in Linux."]
+
+
+class BoundsRow(TypedDict):
+    """Both bounds of the extra delay under one form of the algorithm."""
+
+    form: Annotated[Literal["non-preemptive", "preemptive"], "The form of the algorithm."]
+    low_bytes: Annotated[float, "The delay with FTPs evenly staggered, in bytes of the line."]
+    high_bytes: Annotated[float, "The delay with FTPs in step, in bytes of the line."]
+    low_s: NotRequired[Annotated[float, "The same in seconds; there with --rate."]]
+    high_s: NotRequired[Annotated[float, "The same in seconds; there with --rate."]]
+
+
+class DelayRow(BoundsRow):
+    """Both bounds of the delay of a Poisson source at one share."""
+
+    share: Annotated[float, "The source's rate as a part of the fair share."]
+
+
+class Packets(TypedDict):
+    """The sources of a delay."""
+
+    ftps: Annotated[int, "FTPs, always backlogged."]
+    telnet_packet_bytes: Annotated[float, "P_T in bytes."]
+    ftp_packet_bytes: Annotated[float, "P_F in bytes."]
+    delta_bytes: Annotated[float, "The promptness δ in bytes."]
+
+
+class DelayBounds(Packets):
+    """A(P), the extra delay of an isolated packet."""
+
+    rows: list[BoundsRow]
+
+
+class Delay(Packets):
+    """D_N(P), the delay of a Poisson source."""
+
+    rows: list[DelayRow]
+
+
+class CurveRow(TypedDict):
+    """A point of the delay-throughput curve; null from the fair share on, where delay has no bound."""
+
+    share: Annotated[float, "The source's rate as a part of the fair share."]
+    fq_packets: Annotated[float | None, "Queueing delay under FQ by the general relation, in packet times."]
+    fq_as_printed_packets: Annotated[float | None, "The same by the printed formula."]
+    fcfs_packets: Annotated[float | None, "Queueing delay under FCFS, in packet times."]
+
+
+class DelayCurve(TypedDict):
+    """The delay-throughput curve of a Poisson source."""
+
+    ftps: Annotated[int, "FTPs, always backlogged."]
+    delta_packets: Annotated[float, "The promptness δ in packets."]
+    window: Annotated[int, "Window of the FTPs under FCFS, in packets."]
+    rows: list[CurveRow]
+
+
+class Hop(TypedDict):
+    """A line of a path."""
+
+    hop: Annotated[int, "Its number, from 1."]
+    rate_bit_per_s: Annotated[float, "Its rate in bit/s."]
+    share_bit_per_s: Annotated[float, "What the flow is guaranteed there, in bit/s."]
+    latency_s: Annotated[float, "What it adds to the bound, in seconds."]
+
+
+class Pgps(TypedDict):
+    """Parekh and Gallager's bound along a path."""
+
+    hops: list[Hop]
+    burst_s: Annotated[float, "The time of the burst at the least share, in seconds."]
+    propagation_s: Annotated[float, "The delay of all lines together, in seconds."]
+    delay_s_max: Annotated[float, "The bound of a packet's delay, in seconds."]
+
+
+class TcpRate(TypedDict):
+    """The rate of TCP at a loss, by one model; null if it has no limit."""
+
+    loss: Annotated[float, "The part of the packets that is lost."]
+    model: Annotated[Literal["mathis", "padhye", "padhye full"], "The formula."]
+    rate_packets_per_s: Annotated[float | None, "The rate in packets a second."]
+    rate_bit_per_s: Annotated[float | None, "The rate in bit/s."]
+    window_packets: Annotated[float | None, "The mean window in packets."]
+
+
+class SharingRow(TypedDict):
+    """Transfers on a line at one load."""
+
+    load: Annotated[float, "The load of the line."]
+    in_progress_mean: Annotated[float, "Mean number of transfers in progress."]
+    more_than: Annotated[int, "The number n of p_more."]
+    p_more: Annotated[float, "The probability that more than n transfers are in progress."]
+    probability: Annotated[float, "The probability of least_n."]
+    least_n: Annotated[int, "The least number n so that more are in progress with at most this probability."]
+    slowdown_mean: Annotated[float, "Mean time of a transfer over its time at the peak rate."]
+    sojourn_s_mean: Annotated[float, "Mean time of a transfer in seconds."]
+
+
+class Number(TypedDict):
+    """The probability of a number of transfers at a load."""
+
+    load: Annotated[float, "The load of the line."]
+    transfers: Annotated[int, "A number of transfers in progress."]
+    p: Annotated[float, "The probability of that number."]
+    p_more: Annotated[float, "The probability of more."]
+
+
+class Sharing(TypedDict):
+    """Transfers that share a line."""
+
+    rows: list[SharingRow]
+    distribution: Annotated[list[Number], "For each load, the numbers from 0 on; empty without --distribution."]
+
+
+class Workload(TypedDict):
+    """A workload on this machine: the run in the middle by time, of those that were measured."""
+
+    row: Annotated[str, "Its name."]
+    about: Annotated[str, "What it runs."]
+    flows: NotRequired[Annotated[int, "Flows of a run."]]
+    packet_hops: NotRequired[Annotated[int, "Packets sent, on each line counted, acknowledgements included."]]
+    data_packets: NotRequired[Annotated[int, "Data packets that reached their sinks."]]
+    packets: NotRequired[Annotated[int, "Packets of the capture."]]
+    rows: NotRequired[Annotated[int, "Rows of the table."]]
+    dropped: NotRequired[Annotated[int, "Data packets that queues dropped."]]
+    simulated_s: NotRequired[Annotated[float, "Simulated time of all runs, in seconds."]]
+    cpu_s: NotRequired[Annotated[float, "CPU time of the run alone, in seconds."]]
+    cpu_s_min: NotRequired[Annotated[float, "The least CPU time of those measured, in seconds."]]
+    cpu_s_max: NotRequired[Annotated[float, "The greatest CPU time of those measured, in seconds."]]
+    wall_s: NotRequired[Annotated[float, "Time on the wall, in seconds."]]
+    wall_s_min: NotRequired[Annotated[float, "The least time on the wall of those measured, in seconds."]]
+    wall_s_max: NotRequired[Annotated[float, "The greatest time on the wall of those measured, in seconds."]]
+    million_packet_hops_per_cpu_s: NotRequired[Annotated[float, "Millions of packet-hops a second of CPU time."]]
+    simulated_s_per_cpu_s: NotRequired[Annotated[float, "Simulated seconds a second of CPU time."]]
+    million_packets_per_cpu_s: NotRequired[Annotated[float, "Millions of packets a second of CPU time."]]
+    peak_memory_bytes: NotRequired[Annotated[int | None, "Greatest memory of the program in bytes; null if unknown."]]
+    ratio: NotRequired[Annotated[float, "The time of two programs with half of the runs each, over that of one."]]
+    note: NotRequired[Annotated[str, "What else was seen."]]
+
+
+class Machine(TypedDict):
+    """What was measured, and on what."""
+
+    version: Annotated[str, "The version of fairq."]
+    commit: Annotated[str | None, "The commit of the checkout; null if it is none."]
+    machine: Annotated[str, "The processor."]
+    cores: Annotated[int | None, "Its cores."]
+    load: Annotated[float | None, "The load of the system over the last minute."]
+
+
+class Benchmarks(TypedDict):
+    """The speed of this machine."""
+
+    rows: list[Workload]
+    run_info: Machine
+
+
+DOCUMENTS: Mapping[str, Any] = {
+    "reproduce": list[Line],
+    "list-papers": list[Paper],
+    "detect": list[Detected],
+    "tc": TcCommands,
+    "tc-read": TcRead,
+    "theory-delay-bounds": DelayBounds,
+    "theory-delay": Delay,
+    "theory-delay-curve": DelayCurve,
+    "theory-pgps": Pgps,
+    "theory-tcp": list[TcpRate],
+    "theory-sharing": Sharing,
+    "bench": Benchmarks,
+}
+"""The name of a document's schema, which is that of its command, and its type."""
