@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fairq import _native
 from fairq.arguments import checked
@@ -19,6 +19,10 @@ from fairq.given import STANDARD_INPUT, Scenario, Settings, pairs, read, replaye
 from fairq.output import folder
 from fairq.results import Result as Result
 from fairq.runs import Experiment as Experiment
+
+if TYPE_CHECKING:
+    from fairq.estimating import Estimate
+    from fairq.questions.comparing import Comparison
 
 Row = Mapping[str, Any]
 """One row of a table: column name to value; a value that does not exist is None."""
@@ -183,6 +187,65 @@ def experiment(
     Raises ScenarioError with file, line and field.
     """
     return Experiment(read(scenario), pairs(set), series, packets, states)
+
+
+@checked
+def compare(
+    *,
+    rate: str,
+    flows: str | Sequence[str],
+    rtt: str | Sequence[str] | None = None,
+    hosts: str | Sequence[str] | None = None,
+    queue: str | Sequence[str] | None = None,
+    host_queue: str | Sequence[str] | None = None,
+    buffer: str | Sequence[str] | None = None,
+    ecn: bool = False,
+    loss: str | float | None = None,
+    seeds: int = 10,
+    duration: str = "30 s",
+    warm_up: str = "5 s",
+    profile: str = "linux",
+    paired: bool = False,
+    workers: int | None = None,
+    progress: Tell | None = None,
+) -> Comparison:
+    """Compare queues, buffers or congestion controls over one line: the words are those of `fairq compare`.
+
+    `rate` is DOWN or DOWN/UP; an item of `flows` is CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=)], or
+    `web`, `call(rate=)`, `flood(rate=)`; `hosts` says "16x1,1x4" for sixteen hosts with one connection each and one
+    with four, which take the items in turn. Every value of `queue`, `host_queue`, `buffer` and `rtt` is crossed with
+    every other. A list is text with commas, or a list of texts.
+
+    >>> found = compare(rate="10Mbit/s", rtt="20ms", flows="cubic,bbr", queue="fifo,fq_codel", seeds=2, workers=1)
+    >>> found.answer["best"], len(found.rows), len(found.queues)
+    ('fq_codel', 4, 2)
+
+    Raises UsageError that names the word and what would make sense.
+    """
+    from fairq.questions import asked, comparing
+
+    question = asked.ask(
+        rate=rate, flows=flows, rtt=rtt, hosts=hosts, queue=queue, host_queue=host_queue, buffer=buffer, ecn=ecn,
+        loss=loss, seeds=seeds, duration=duration, warm_up=warm_up, profile=profile,
+    )  # fmt: skip
+    return comparing.compare(question, paired=paired, workers=_threads(workers), progress=progress)
+
+
+@checked
+def estimate(scenario: Scenario, *, set: Settings = (), workers: int | None = None) -> Estimate:
+    """What a scenario's runs will cost on `workers` threads: it is tried for a second, and nothing of it is kept.
+
+    Counts points, seeds and runs, and estimates packet-hops, time and memory, without samples over time and packets.
+
+    >>> cost = estimate("scenarios/dumbbell.toml", workers=1)
+    >>> cost.points, cost.seeds, cost.runs
+    (2, 1, 2)
+
+    Raises ScenarioError with file, line and field.
+    """
+    from fairq import estimating
+
+    return estimating.estimate(read(scenario), pairs(set), _threads(workers))
 
 
 @checked

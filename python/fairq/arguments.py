@@ -87,6 +87,13 @@ def _texts(value: Any) -> list[str] | None:
     return list(value) if all(_text(each) is not None for each in value) else None
 
 
+def _part(value: Any) -> str | float | None:
+    """A number, or its text."""
+    if isinstance(value, bool):
+        return None
+    return _text(value) or (float(value) if isinstance(value, int | float) else None)
+
+
 def _settings(value: Any) -> Any:
     if isinstance(value, Mapping):
         return value if all(_text(path) is not None for path in value) else None
@@ -105,6 +112,8 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "bool": (lambda value: value if isinstance(value, bool) else None, "True or False"),
     "str | os.PathLike[str]": (_path, "the path of a file"),
     "Sequence[str]": (_texts, 'a list of texts, as ["fifo", "fq"]'),
+    "str | Sequence[str]": (lambda value: _text(value) or _texts(value), "text with commas, or a list of texts"),
+    "str | float": (_part, 'a number, or text as "1%"'),
     "Scenario": (_scenario, "the path of a scenario, or dicts and lists"),
     "Settings": (_settings, 'fields and their values, as {"defaults.queue": "fq"}'),
     "Tell": (lambda value: value if callable(value) else None, "a function of three numbers"),

@@ -74,11 +74,16 @@ def status(what: str, fraction: float, sim_seconds: float, packet_hops: int, ela
         rate = packet_hops / elapsed_s
         parts.append(f"{rate / 1e6:.1f} million packets/s" if rate >= 1e5 else f"{rate:.0f} packets/s")
     if fraction > 0 and elapsed_s >= 1:
-        parts.append(f"{_span(elapsed_s * (1 / min(fraction, 1.0) - 1))} left")
+        parts.append(f"{span(elapsed_s * (1 / min(fraction, 1.0) - 1))} left")
     return "  ".join(parts)
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """A time as people read it.
+
+    >>> span(75.2)
+    '1 min 15 s'
+    """
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

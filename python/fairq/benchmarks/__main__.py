@@ -10,6 +10,7 @@ from typing import Any
 
 from fairq import api, quantities
 from fairq.given import Text
+from fairq.memory import peak_memory
 from fairq.runs import Experiment
 
 
@@ -62,16 +63,6 @@ def table(given: dict[str, Any]) -> dict[str, Any]:
         "peak_memory_bytes": peak_memory(),
         "note": "numbers not copied" if shares else "numbers copied",
     }
-
-
-def peak_memory() -> int | None:
-    """The most bytes that this program had in memory, where the system tells."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
 
 
 if __name__ == "__main__":

@@ -134,6 +134,12 @@ def workers(command: argparse.ArgumentParser) -> None:
     command.add_argument("--workers", type=count, metavar="N", help="threads (default: all cores); same results")
 
 
+def dry_run(command: argparse.ArgumentParser) -> None:
+    """Add --dry-run."""
+    command.add_argument("--dry-run", action="store_true",
+                         help="say how many runs there are and what they will take, and end")  # fmt: skip
+
+
 def out(command: argparse.ArgumentParser, what: str) -> None:
     """Add --out and --replace; `what` is what --out does."""
     command.add_argument("--out", type=_folder, metavar="DIR", help=what)

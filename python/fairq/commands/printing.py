@@ -11,7 +11,9 @@ from typing import Any, TypedDict
 
 from fairq import streams, tables
 from fairq._native import OutputError, UsageError
+from fairq.estimating import Estimate
 from fairq.output import check_file, file
+from fairq.progress import span
 from fairq.results import Result
 
 FLOWS_SHOWN = 20
@@ -94,6 +96,19 @@ def tell(notes: Iterable[Mapping[str, Any]]) -> None:
     """Print notes to standard error, one a line."""
     for each in notes:
         streams.note(f"{each['where']}: {each['text']} [{each['code']}]")
+
+
+def cost(found: Estimate) -> str:
+    """What runs will cost, in a sentence."""
+    points, seeds = (f"{number} {word}{'' if number == 1 else 's'}"
+                     for number, word in ((found.points, "point"), (found.seeds, "seed")))  # fmt: skip
+    about = "" if found.is_exact else "about "
+    memory = "" if found.memory_bytes is None else f", {found.memory_bytes / 1e6:.0f} MB of memory"
+    return (
+        f"{points} x {seeds} = {found.runs} run{'' if found.runs == 1 else 's'}: "
+        f"{about}{found.packet_hops / 1e6:.3g} million packet-hops, "
+        f"{about}{span(found.time_s)} on {found.workers} thread{'' if found.workers == 1 else 's'}{memory}.\n"
+    )
 
 
 def picture(name: str) -> Path:

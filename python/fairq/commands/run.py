@@ -13,11 +13,12 @@ from fairq.commands.options import (
     Commands,
     command,
     looks,
+    dry_run,
     out,
     set_field,
     workers,
 )
-from fairq.commands.printing import look, picture, pieces, save, sections, tell, written
+from fairq.commands.printing import as_json, cost, look, picture, pieces, save, sections, tell, written
 from fairq.given import ran, read
 from fairq.output import check, folder
 from fairq.progress import Bar
@@ -44,6 +45,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--overlay", action="store_true",
                      help="add predicted throughput and delay bounds, and the relative difference")  # fmt: skip
     looks(parser)
+    dry_run(parser)
     out(parser, "write the tables (CSV and Parquet) and result.json into this folder")
 
 
@@ -84,6 +86,9 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     work = ran(scenario, arguments.set)
     if arguments.out:
         check(arguments.out, of=work, replace=arguments.replace)
+    if arguments.dry_run:
+        found = api.estimate(scenario, set=arguments.set, workers=arguments.workers)
+        return as_json(found._asdict()) if arguments.json else cost(found)
     with Bar(Path(scenario.name).stem) as bar:
         result = api.run(
             scenario,

@@ -1,0 +1,94 @@
+"""`fairq compare`: queues, buffers and congestion controls over one line, asked in one line."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fairq import api, tables
+from fairq.commands.options import Commands, command, count, dry_run, workers
+from fairq.commands.printing import as_json, cost, tell
+from fairq.output import check_file, file
+from fairq.progress import Bar
+from fairq.questions import asked, network
+
+
+def add(commands_of: Commands) -> None:
+    """Add the command."""
+    parser = command(
+        commands_of, "compare", compare, "compare queues and congestion controls over one line",
+        "fairq compare --rate 100Mbit/s --rtt 40ms --flows cubic:2,bbr:2 --queue fifo,fq_codel,cake",
+        "An item of --flows is CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=up|down)], or web,"
+        " call(rate=) or flood(rate=). The values of --queue, --host-queue, --buffer and --rtt are crossed."
+        " docs/guide/compare.md shows what to ask.",
+    )  # fmt: skip
+    parser.add_argument("--rate", required=True, metavar="DOWN[/UP]",
+                        help="the line's rate, as 100Mbit/s or 50Mbit/s/10Mbit/s")  # fmt: skip
+    parser.add_argument("--rtt", metavar="LIST", help="round trips without queueing, as 20ms,80ms")
+    parser.add_argument("--flows", required=True, metavar="LIST", help="the flows, as cubic:2,bbr@80ms")
+    parser.add_argument("--hosts", metavar="HxC,…",
+                        help="put the flows on H clients with C connections each, as 16x1,1x4")  # fmt: skip
+    parser.add_argument("--queue", metavar="LIST", help="queues of the line, as fifo,fq_codel,cake (default fifo)")
+    parser.add_argument("--host-queue", metavar="LIST", help="queues of the sending hosts, as linux_fq,fq_codel")
+    parser.add_argument("--buffer", metavar="LIST",
+                        help="rooms of the line's queue, as 1BDP,60kB (default: Linux's limits)")  # fmt: skip
+    parser.add_argument("--ecn", action="store_true", help="mark in place of dropping, where both ends can")
+    parser.add_argument("--loss", metavar="PART", help="lose this part of the packets at random, as 1%% or 0.01")
+    parser.add_argument("--seeds", type=count, default=asked.SEEDS, metavar="N",
+                        help=f"runs of each point, each with its random numbers (default {asked.SEEDS})")  # fmt: skip
+    parser.add_argument("--duration", default=asked.DURATION, metavar="TIME",
+                        help=f"measure this long (default {asked.DURATION})")  # fmt: skip
+    parser.add_argument("--warm-up", default=asked.WARM_UP, metavar="TIME",
+                        help=f"leave out this time before it (default {asked.WARM_UP})")  # fmt: skip
+    parser.add_argument("--profile", default=asked.PROFILE, metavar="NAME",
+                        help=f"the system of the hosts (default {asked.PROFILE})")  # fmt: skip
+    parser.add_argument("--paired", action="store_true",
+                        help="show differences between runs of the same seeds, and which are decided")  # fmt: skip
+    parser.add_argument("--scenario", metavar="FILE", help="write the scenario that is run, for fairq run")
+    workers(parser)
+    dry_run(parser)
+
+
+WORDS = ("rate", "rtt", "flows", "hosts", "queue", "host_queue", "buffer", "ecn", "loss", "seeds", "duration",
+         "warm_up", "profile")  # fmt: skip
+"""The words of a question, which the API has as well."""
+
+
+def compare(arguments: Namespace) -> str:
+    """`fairq compare`."""
+    words: dict[str, Any] = {word: getattr(arguments, word) for word in WORDS}
+    if arguments.scenario:
+        check_file(arguments.scenario)
+    question = asked.ask(**words)
+    scenario = network.scenario(question)
+    if arguments.scenario:
+        with file(arguments.scenario) as place:
+            place.write_text(scenario.text, encoding="utf-8")
+    written = f"\nWritten: {arguments.scenario}\n" if arguments.scenario else ""
+    if arguments.dry_run:
+        found = api.estimate(scenario, workers=arguments.workers)
+        return as_json(found._asdict()) if arguments.json else cost(found) + written
+    with Bar("compare") as bar:
+        comparison = api.compare(**words, paired=arguments.paired, workers=arguments.workers, progress=bar)
+    tell(comparison.notes)
+    if arguments.json:
+        return as_json(comparison.document)
+    parts = [_section("Flows", comparison.rows, ROWS), _section("Queues", comparison.queues, QUEUES)]
+    if arguments.paired:
+        parts.append(_section("Differences on the same seeds", comparison.paired, PAIRED))
+    return "\n\n".join([*parts, comparison.answer["text"]]) + "\n" + written
+
+
+ROWS = ("queue", "host_queue", "buffer", "rtt_s", "flow", "direction", "count", "goodput_bit_per_s", "share",
+        "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss", "marked_ratio", "retransmitted",
+        "completion_s_mean")  # fmt: skip
+QUEUES = ("queue", "host_queue", "buffer", "rtt_s", "direction", "jain", "jain_hosts", "utilisation",
+          "queueing_s_mean", "overtaken")  # fmt: skip
+PAIRED = ("quantity", "flow", "a", "b", "difference", "low", "high", "decided", "more_seeds")
+
+
+def _section(title: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    """A table with the columns that say something, under its title."""
+    kept = [name for name in columns if any(row[name] is not None for row in rows)]
+    return f"{title}\n{tables.text(rows, kept)}"

@@ -1,0 +1,88 @@
+"""What a run will cost, before it is run: `--dry-run`. The work is begun, and ended after a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from fairq._native import FairqError
+from fairq.given import Text
+from fairq.memory import peak_memory
+from fairq.runs import Experiment
+
+TRIED_S = 1.0
+"""How long the work is tried."""
+
+CELL_BYTES = 8
+"""Bytes of a number in a table of results."""
+
+
+class Estimate(NamedTuple):
+    """What a run will cost: how many points of the axes, seeds and runs there are, and about how much they take.
+
+    `packet_hops` counts each packet on each line, `time_s` is on `workers` threads, `memory_bytes` that of the whole
+    program. `is_exact` if the work was over before it was to be ended.
+    """
+
+    points: int
+    seeds: int
+    runs: int
+    workers: int
+    packet_hops: int
+    time_s: float
+    memory_bytes: int | None
+    is_exact: bool
+
+
+class _Enough(Exception):  # noqa: N818 - it is no error
+    """The work was tried for long enough."""
+
+
+def estimate(scenario: Text, sets: Sequence[tuple[str, str]], workers: int) -> Estimate:
+    """Try a scenario on `workers` threads for a second, and say what all of it will cost.
+
+    ScenarioError if it cannot be run.
+    """
+    experiment = Experiment(scenario, sets)
+    runs = experiment.runs()
+    seeds = len({run.seed for run in runs})
+    began = time.monotonic()
+    done, packet_hops = 0.0, 0
+
+    def tell(fraction: float, _: float, hops: int) -> None:
+        nonlocal done, packet_hops
+        done, packet_hops = fraction, hops
+        if fraction > 0 and time.monotonic() - began >= TRIED_S:
+            raise _Enough
+
+    try:
+        result = experiment.run(workers, tell)
+        done, packet_hops = 1.0, result.run_info["packet_hops"]
+    except _Enough:
+        pass
+    took = time.monotonic() - began
+    memory = peak_memory()
+    if memory is not None and done < 1.0:
+        memory += round(len(runs) * _row_bytes(scenario, sets) * (1 - done))
+    return Estimate(
+        points=len(runs) // seeds,
+        seeds=seeds,
+        runs=len(runs),
+        workers=workers,
+        packet_hops=round(packet_hops / done),
+        time_s=took / done,
+        memory_bytes=memory,
+        is_exact=done == 1.0,
+    )
+
+
+def _row_bytes(scenario: Text, sets: Sequence[tuple[str, str]]) -> float:
+    """The bytes of one run's tables: those of a run of a moment have as many rows."""
+    moment = [("measure.warm_up", "0 s"), ("measure.duration", "1 us"), ("measure.replications", "1")]
+    try:
+        result = Experiment(scenario, [*sets, *moment]).run(1)
+    except FairqError:
+        return 0.0
+    tables = (result.flows, result.links, result.queues)
+    return CELL_BYTES * sum(len(table) * len(table.columns) for table in tables) / max(len(result.points), 1)

@@ -1,0 +1,408 @@
+"""What the runs of a question say: rows by queue and group of flows, the queues, paired differences, and the answer.
+
+A number of a group is computed for each seed, from the rows of its flows; means and intervals are over the seeds, on a
+scale where the impossible cannot occur. Differences are between runs of the same seed, which have their random numbers
+in common.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+from fairq.questions import interim as statistics
+from fairq.questions import network, words
+from fairq.questions.asked import Question
+from fairq.results import Result
+
+SCALES = {
+    "goodput_bit_per_s": "log",
+    "share": "logit",
+    "share_per_flow": "logit",
+    "queueing_s_mean": "log",
+    "queueing_s_p95": "log",
+    "queueing_s_p99": "log",
+    "loss": "logit",
+    "marked_ratio": "logit",
+    "marked": "log",
+    "retransmitted": "log",
+    "completion_s_mean": "log",
+    "completion_s_p95": "log",
+    "jain": "logit",
+    "jain_hosts": "logit",
+    "utilisation": "logit",
+    "overtaken": "logit",
+}
+"""The scale of each quantity's interval: a ratio stays between 0 and 1, a time or a count above 0."""
+
+OF_GROUP = (
+    "goodput_bit_per_s", "share", "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss", "marked_ratio",
+    "marked", "retransmitted", "completion_s_mean", "completion_s_p95",
+)  # fmt: skip
+OF_QUEUE = ("jain", "jain_hosts", "utilisation", "queueing_s_mean", "overtaken")
+PAIRED_OF_GROUP = ("share", "queueing_s_mean", "queueing_s_p99", "loss", "completion_s_mean")
+PAIRED_OF_QUEUE = ("jain", "jain_hosts", "utilisation", "queueing_s_mean")
+
+GREATER = frozenset({"jain", "jain_hosts", "utilisation", "share_per_flow", "goodput_bit_per_s"})
+"""Quantities of which more is better; of all others less is."""
+
+PAIRS_MAX = 4
+"""With more choices than these each is compared with the first alone, not with each other one."""
+
+Seeds = list[dict[str, float | None]]
+"""Quantities by name, for each seed in order."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a reader could choose: a queue, what the hosts have, and a buffer; `None` where the question says none."""
+
+    queue: str
+    host_queue: str | None
+    buffer: str | None
+
+
+@dataclass
+class Point:
+    """One choice at one round trip of the line."""
+
+    choice: Choice
+    rtt: str
+    groups: list[Seeds] = field(default_factory=list)
+    """By group."""
+    lines: dict[str, Seeds] = field(default_factory=dict)
+    """By direction."""
+    settings: dict[str, str] = field(default_factory=dict)
+    """The queue's settings, by direction."""
+    limits: dict[str, str] = field(default_factory=dict)
+    """How much may wait, by direction."""
+
+
+class Answers:
+    """The tables of a question, from the result of its scenario."""
+
+    def __init__(self, question: Question, result: Result) -> None:
+        self.question = question
+        self.directions = [way for way in words.DIRECTIONS if (question.has_up if way == "up" else question.has_down)]
+        self.points = _points(question, result)
+        self._transports = {row["flow"]: row["transport"] for row in result.flows}
+        self._first = {id(entry.group): entry.flow_names[0] for entry in reversed(network.entries(question))}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each point and group of flows."""
+        found = []
+        for point in self.points:
+            for group, seeds in zip(self.question.groups, point.groups, strict=True):
+                row = self._choice(point, group.direction)
+                row |= {
+                    "rtt_s": self.question.rtt_s(group.item, point.rtt),
+                    "flow": group.label,
+                    "control": self._transports[self._first[id(group)]],
+                    "direction": group.direction,
+                    "hosts": group.host_class.hosts if group.host_class else None,
+                    "count": group.count,
+                }
+                found.append(row | _intervals(OF_GROUP, seeds) | {"seeds": len(seeds)})
+        return found
+
+    def queues(self) -> list[dict[str, Any]]:
+        """A row for each point and direction in which data flows."""
+        found = []
+        for point in self.points:
+            for way in self.directions:
+                row = self._choice(point, way) | {"rtt_s": words.quantity("--rtt", "time", point.rtt), "direction": way}
+                seeds = point.lines[way]
+                found.append(row | _intervals(OF_QUEUE, seeds) | {"seeds": len(seeds)})
+        return found
+
+    def _choice(self, point: Point, direction: str) -> dict[str, Any]:
+        return {
+            "queue": point.choice.queue,
+            "queue_settings": point.settings[direction],
+            "host_queue": point.choice.host_queue,
+            "buffer": point.limits[direction],
+        }
+
+    def label(self, choice: Choice, rtt: str | None = None) -> str:
+        """What tells a choice from the others of this question, and the round trip if one is given and it varies."""
+        question = self.question
+        parts = [choice.queue] if len(question.queues) > 1 else []
+        if choice.host_queue is not None and len(question.host_queues) > 1:
+            parts.append(f"{choice.host_queue} on hosts")
+        if choice.buffer is not None and len(question.buffers) > 1:
+            parts.append(choice.buffer)
+        if rtt is not None and len(question.rtts) > 1:
+            parts.append(rtt)
+        return ", ".join(parts) or choice.queue
+
+    def paired(self) -> list[dict[str, Any]]:
+        """Differences on the same seeds: between choices, and between groups of flows at one point."""
+        found = []
+        for rtt in self.question.line_rtts:
+            points = [point for point in self.points if point.rtt == rtt]
+            pairs = combinations(points, 2) if len(points) <= PAIRS_MAX else ((points[0], each) for each in points[1:])
+            for one, other in pairs:
+                a, b = (self.label(point.choice, rtt) for point in (one, other))
+                for way in self.directions:
+                    flow = None if len(self.directions) == 1 else way
+                    found += _differences(PAIRED_OF_QUEUE, flow, (a, one.lines[way]), (b, other.lines[way]))
+                for at, group in enumerate(self.question.groups):
+                    found += _differences(PAIRED_OF_GROUP, group.label, (a, one.groups[at]), (b, other.groups[at]))
+            for point in points:
+                where = self.label(point.choice, rtt) if len(self.points) > 1 else None
+                for one_at, other_at in combinations(self._greedy(), 2):
+                    a, b = (self.question.groups[at].label for at in (one_at, other_at))
+                    sides = ((a, point.groups[one_at]), (b, point.groups[other_at]))
+                    found += _differences(("share_per_flow",), where, *sides)
+        return found
+
+    def _greedy(self) -> list[int]:
+        """Groups whose flows take as much as they can, all in the first direction that has some."""
+        ways = [
+            [at for at, group in enumerate(self.question.groups) if group.item.is_greedy and group.direction == way]
+            for way in words.DIRECTIONS
+        ]
+        return next((found for found in ways if found), [])
+
+    def answer(self) -> dict[str, Any]:
+        """The best and the second best choice by what the question is about, and by how much; else the groups."""
+        choices = list(dict.fromkeys(point.choice for point in self.points))
+        if len(choices) > 1:
+            quantity, of, find = self._criterion()
+            values = {
+                self.label(choice): _mean_over(
+                    [find(point) for point in self.points if point.choice == choice], quantity
+                )
+                for choice in choices
+            }
+        else:
+            quantity, of = "share_per_flow", None
+            labels = {at: self.question.groups[at].label for at in self._greedy()}
+            values = {
+                label: _mean_over([point.groups[at] for point in self.points], quantity) for at, label in labels.items()
+            }
+        return _ranked(quantity, of, values)
+
+    def _criterion(self) -> tuple[str, str | None, Callable[[Point], Seeds]]:
+        """The quantity that choices are ranked by, whose it is, and where it is found."""
+        groups = self.question.groups
+        calls = [at for at, group in enumerate(groups) if group.item.name == "call"]
+        finite = [at for at, group in enumerate(groups) if group.item.has_transfers]
+        for quantity, found in (("queueing_s_p99", calls), ("completion_s_mean", finite)):
+            if found:
+                return quantity, groups[found[0]].label, partial(_group, found[0])
+        way = self.directions[0]
+        seeds = self.points[0].lines[way]
+        for quantity in ("jain_hosts", "jain"):
+            if any(seed[quantity] is not None for seed in seeds):
+                return quantity, None, partial(_line, way)
+        return "queueing_s_mean", None, partial(_line, way)
+
+
+def _group(at: int, point: Point) -> Seeds:
+    return point.groups[at]
+
+
+def _line(way: str, point: Point) -> Seeds:
+    return point.lines[way]
+
+
+def _ranked(quantity: str, of: str | None, values: Mapping[str, list[float | None]]) -> dict[str, Any]:
+    """The answer: who is best, by how much, and whether that is decided."""
+    means = {
+        label: statistics.interval(_known(found), SCALES[quantity]).mean
+        for label, found in values.items()
+        if _known(found)
+    }
+    order = sorted(means, key=lambda label: means[label], reverse=quantity in GREATER)
+    best, second = [*order, None, None][:2]
+    answer: dict[str, Any] = {
+        "quantity": quantity, "of": of, "best": best, "second": second, "difference": None, "low": None, "high": None,
+        "decided": False, "values": [{"name": label, "mean": means[label]} for label in order],
+    }  # fmt: skip
+    if best is not None and second is not None:
+        pairs = _both(values[best], values[second])
+        if len(pairs) > 1:
+            found = statistics.paired([a for a, _ in pairs], [b for _, b in pairs], SCALES[quantity])
+            answer |= {
+                "difference": found.difference, "low": found.low, "high": found.high, "decided": found.decided,
+            }  # fmt: skip
+    return answer
+
+
+def _differences(
+    quantities: Iterable[str], flow: str | None, one: tuple[str, Seeds], other: tuple[str, Seeds]
+) -> list[dict[str, Any]]:
+    rows = []
+    for quantity in quantities:
+        pairs = _both([seed[quantity] for seed in one[1]], [seed[quantity] for seed in other[1]])
+        if len(pairs) < 2:
+            continue
+        found = statistics.paired([a for a, _ in pairs], [b for _, b in pairs], SCALES[quantity])
+        rows.append({
+            "quantity": quantity, "flow": flow, "a": one[0], "b": other[0], "difference": found.difference,
+            "low": found.low, "high": found.high, "decided": found.decided, "more_seeds": found.more_seeds,
+        })  # fmt: skip
+    return rows
+
+
+def _both(one: Sequence[float | None], other: Sequence[float | None]) -> list[tuple[float, float]]:
+    """The values of the seeds that have one on both sides."""
+    return [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def _mean_over(points: Sequence[Seeds], quantity: str) -> list[float | None]:
+    """By seed, the mean of a quantity over points; `None` where one of them has no value."""
+    found: list[float | None] = []
+    for seeds in zip(*points, strict=True):
+        values = [seed[quantity] for seed in seeds]
+        known = _known(values)
+        found.append(math.fsum(known) / len(known) if len(known) == len(values) else None)
+    return found
+
+
+def _intervals(quantities: Iterable[str], seeds: Seeds) -> dict[str, Any]:
+    """The mean of each quantity over the seeds, and the ends of its interval; `None` where there is no value."""
+    row: dict[str, Any] = {}
+    for quantity in quantities:
+        values = _known(seed[quantity] for seed in seeds)
+        found = statistics.interval(values, SCALES[quantity]) if values else None
+        row[quantity] = found.mean if found else None
+        row[f"{quantity}_low"] = found.low if found else None
+        row[f"{quantity}_high"] = found.high if found else None
+    return row
+
+
+def _points(question: Question, result: Result) -> list[Point]:
+    """The points in the order of the axes, with what each seed gave."""
+    flows = _by_point(question, result, "flows", "flow")
+    queues = _by_point(question, result, "queues", "direction", link=network.LINE)
+    transfers = _by_point(question, result, "transfers", "flow", size="all")
+    entries = network.entries(question)
+    rates = {
+        way: words.quantity("--rate", "rate", rate)
+        for way, rate in zip(words.DIRECTIONS, question.rates, strict=True)
+    }  # fmt: skip
+    points = []
+    for key, by_seed in flows.items():
+        queue, host_queue, buffer, rtt = key
+        assert queue is not None and rtt is not None, "a question has a queue and a round trip"
+        point = Point(Choice(queue, host_queue, buffer), rtt, groups=[[] for _ in question.groups])
+        point.lines = {way: [] for way in words.DIRECTIONS}
+        for seed, rows in by_seed.items():
+            done = transfers.get(key, {}).get(seed, {})
+            for at, group in enumerate(question.groups):
+                mine = [entry for entry in entries if entry.group is group]
+                found = _of_flows([rows[name] for entry in mine for name in entry.flow_names], rates[group.direction])
+                found["share_per_flow"] = None if found["share"] is None else found["share"] / group.count
+                found |= _of_transfers([done[entry.name] for entry in mine if entry.name in done])
+                point.groups[at].append(found)
+            for way, direction in zip(words.DIRECTIONS, ("forward", "reverse"), strict=True):
+                line = queues[key][seed][direction]
+                point.lines[way].append(_of_line(line, question, entries, rows, way))
+                point.settings[way], point.limits[way] = line["discipline_settings"], line["limit"]
+        points.append(point)
+    return points
+
+
+Key = tuple[str | None, str | None, str | None, str | None]
+
+
+def _by_point(
+    question: Question, result: Result, table: str, by: str, **only: str
+) -> dict[Key, dict[int, dict[str, Mapping[str, Any]]]]:
+    """The rows of a table by point, seed and the column `by`; of those whose columns have the values of `only`."""
+    single = {
+        network.QUEUE: question.queues[0],
+        network.HOST_QUEUE: next(iter(question.host_queues), None),
+        network.BUFFER: next(iter(question.buffers), None),
+        network.RTT: question.line_rtts[0],
+    }
+    found: dict[Key, dict[int, dict[str, Mapping[str, Any]]]] = {}
+    for row in result.by_seed(table):
+        if all(row[column] == value for column, value in only.items()):
+            queue, host_queue, buffer, rtt = (row.get(axis, value) for axis, value in single.items())
+            found.setdefault((queue, host_queue, buffer, rtt), {}).setdefault(row["seed"], {})[row[by]] = row
+    return found
+
+
+def _of_flows(flows: Sequence[Mapping[str, Any]], rate: float) -> dict[str, float | None]:
+    """The quantities of a group of flows in one run.
+
+    Goodput is of packets that came for the first time, with their headers; a percentile is the mean over the flows of
+    each flow's, weighted by its packets.
+    """
+    goodput = math.fsum(
+        row["throughput_bit_per_s"] * row["goodput_packets"] / row["throughput_packets"]
+        for row in flows
+        if row["throughput_packets"]
+    )
+    sent = sum(row["sent"] for row in flows)
+    gone = sum(row["dropped"] + (row["lost"] or 0) for row in flows)
+    marked = sum(row["marked"] for row in flows)
+    found: dict[str, float | None] = {
+        "goodput_bit_per_s": goodput,
+        # A packet that crosses the beginning of the measured time counts whole.
+        "share": min(goodput / rate, 1.0),
+        "loss": min(gone / sent, 1.0) if sent else None,
+        "marked_ratio": min(marked / sent, 1.0) if sent else None,
+        "marked": float(marked),
+        "retransmitted": float(sum(row["retransmitted"] for row in flows)),
+    }
+    return found | {name: _weighted(flows, name) for name in ("queueing_s_mean", "queueing_s_p95", "queueing_s_p99")}
+
+
+def _weighted(flows: Iterable[Mapping[str, Any]], name: str) -> float | None:
+    """The mean of a column, weighted by the packets that arrived."""
+    parts = [(row["throughput_packets"], row[name]) for row in flows if row[name] is not None]
+    packets = sum(weight for weight, _ in parts)
+    return math.fsum(weight * value for weight, value in parts) / packets if packets else None
+
+
+def _of_transfers(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """The mean and the 95th percentile of the times of transfers, weighted by their number."""
+    found: dict[str, float | None] = {}
+    for name in ("completion_s_mean", "completion_s_p95"):
+        parts = [(row["completed"], row[name]) for row in rows if row[name] is not None]
+        count = sum(weight for weight, _ in parts)
+        found[name] = math.fsum(weight * value for weight, value in parts) / count if count else None
+    return found
+
+
+def _of_line(
+    line: Mapping[str, Any],
+    question: Question,
+    entries: Sequence[network.Entry],
+    rows: Mapping[str, Mapping[str, Any]],
+    way: str,
+) -> dict[str, float | None]:
+    """The quantities of a direction of the line in one run; Jain's index is of flows that take what they can get."""
+    mine = [entry for entry in entries if entry.group.direction == way]
+    greedy = [entry for entry in mine if entry.group.item.is_greedy]
+    flows = [rows[name]["throughput_bit_per_s"] for entry in greedy for name in entry.flow_names]
+    hosts: dict[str, float] = {}
+    for entry in greedy:
+        if entry.host is not None:
+            sums = math.fsum(rows[name]["throughput_bit_per_s"] for name in entry.flow_names)
+            hosts[entry.host] = hosts.get(entry.host, 0.0) + sums
+    return {
+        "jain": _jain(flows),
+        "jain_hosts": _jain(list(hosts.values())),
+        "utilisation": min(line["utilisation"], 1.0),
+        "queueing_s_mean": _weighted((rows[name] for entry in mine for name in entry.flow_names), "queueing_s_mean"),
+        "overtaken": line["overtaken"],
+    }
+
+
+def _jain(shares: Sequence[float]) -> float | None:
+    """Jain's index of fairness; `None` if there are not two, or none got anything."""
+    squares = math.fsum(share * share for share in shares)
+    return math.fsum(shares) ** 2 / (len(shares) * squares) if len(shares) > 1 and squares else None

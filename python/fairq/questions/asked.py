@@ -1,0 +1,286 @@
+"""A question as it was asked: its words checked, and the groups of flows that its answer has a row for."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from fairq import _native
+from fairq._native import UsageError
+from fairq.questions import words
+from fairq.questions.words import HostClass, Item
+
+SEEDS, DURATION, WARM_UP, PROFILE = 10, "30 s", "5 s", "linux"
+"""What a question has where it says nothing."""
+
+QUEUES = ("fifo",)
+"""The queue of a question that names none."""
+
+PAPERS = {"fq": "linux_fq", "sfq": "linux_sfq"}
+"""Names that a paper and Linux have for different disciplines, and Linux's here."""
+
+PACERS = ("linux_fq", "fq_pacing")
+"""Disciplines that pace what a host sends."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Flows that the answer has one row for."""
+
+    label: str
+    item: Item
+    count: int
+    host_class: HostClass | None = None
+
+    @property
+    def direction(self) -> str:
+        """Where its data flows to."""
+        return "up" if self.item.is_up else "down"
+
+
+@dataclass(frozen=True)
+class Question:
+    """Flows over one line, and what is to be compared: every queue with every host queue, buffer and round trip."""
+
+    rate: str
+    flows: tuple[Item, ...]
+    rtts: tuple[str, ...] = ()
+    hosts: tuple[HostClass, ...] = ()
+    queues: tuple[str, ...] = QUEUES
+    host_queues: tuple[str, ...] = ()
+    buffers: tuple[str, ...] = ()
+    ecn: bool = False
+    loss: float | None = None
+    seeds: int = SEEDS
+    duration: str = DURATION
+    warm_up: str = WARM_UP
+    profile: str = PROFILE
+
+    @cached_property
+    def rates(self) -> tuple[str, str]:
+        """The rates of the line, down and up."""
+        return words.rates(self.rate)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups of flows: one for each item, or for each class of hosts and each item on it."""
+        if not self.hosts:
+            return tuple(Group(item.label, item, item.count or 1) for item in self.flows)
+        return tuple(
+            Group(f"{each.text} {item.label}", item, each.hosts * self.connections(each, at), each)
+            for each in self.hosts
+            for at, item in enumerate(self.flows)
+            if self.connections(each, at)
+        )
+
+    def connections(self, host_class: HostClass, item: int) -> int:
+        """How many connections of a host are of the item with this number: they take the items in turn."""
+        return len(range(item, host_class.connections, len(self.flows)))
+
+    @property
+    def line_rtts(self) -> tuple[str, ...]:
+        """The round trips of the line itself; if none was said, the shortest of the flows'."""
+        if self.rtts:
+            return self.rtts
+        return (min((item.rtt for item in self.flows if item.rtt), key=_seconds),)
+
+    def rtt_s(self, item: Item, line_rtt: str) -> float:
+        """The round trip of an item's flows without queueing, where the line has this one."""
+        return _seconds(item.rtt or line_rtt)
+
+    @property
+    def has_up(self) -> bool:
+        """Whether data flows up, too."""
+        return any(item.is_up for item in self.flows)
+
+    @property
+    def has_down(self) -> bool:
+        """Whether data flows down."""
+        return not all(item.is_up for item in self.flows)
+
+    @cached_property
+    def command(self) -> str:
+        """The command that asks it."""
+        said: list[tuple[str, str | None]] = [
+            ("--rate", self.rate),
+            ("--rtt", ",".join(self.rtts) or None),
+            ("--flows", ",".join(item.text for item in self.flows)),
+            ("--hosts", ",".join(each.text for each in self.hosts) or None),
+            ("--queue", ",".join(self.queues)),
+            ("--host-queue", ",".join(self.host_queues) or None),
+            ("--buffer", ",".join(self.buffers) or None),
+            ("--loss", None if self.loss is None else f"{self.loss:g}"),
+            ("--seeds", str(self.seeds)),
+            ("--duration", self.duration),
+            ("--warm-up", self.warm_up),
+            ("--profile", self.profile),
+        ]
+        arguments = [word for option, value in said if value is not None for word in (option, value)]
+        return shlex.join(["fairq", "compare", *arguments, *(["--ecn"] if self.ecn else [])])
+
+    def document(self) -> dict[str, Any]:
+        """The question as `--json` prints it."""
+        return {
+            "command": self.command,
+            "rate": self.rate,
+            "rtt": list(self.rtts),
+            "flows": [item.text for item in self.flows],
+            "hosts": [each.text for each in self.hosts],
+            "queue": list(self.queues),
+            "host_queue": list(self.host_queues),
+            "buffer": list(self.buffers),
+            "ecn": self.ecn,
+            "loss": self.loss,
+            "seeds": self.seeds,
+            "duration": self.duration,
+            "warm_up": self.warm_up,
+            "profile": self.profile,
+        }
+
+
+def ask(
+    *,
+    rate: str,
+    flows: str | Sequence[str],
+    rtt: str | Sequence[str] | None = None,
+    hosts: str | Sequence[str] | None = None,
+    queue: str | Sequence[str] | None = None,
+    host_queue: str | Sequence[str] | None = None,
+    buffer: str | Sequence[str] | None = None,
+    ecn: bool = False,
+    loss: str | float | None = None,
+    seeds: int = SEEDS,
+    duration: str = DURATION,
+    warm_up: str = WARM_UP,
+    profile: str = PROFILE,
+) -> Question:
+    """The question of these words; UsageError names the word that is wrong, and what would make sense."""
+    question = Question(
+        rate=rate,
+        flows=tuple(words.items(flows)),
+        rtts=tuple(words.values("--rtt", rtt)),
+        hosts=tuple(words.hosts(hosts)) if hosts is not None else (),
+        queues=tuple(words.values("--queue", queue)) or QUEUES,
+        host_queues=tuple(words.values("--host-queue", host_queue)),
+        buffers=tuple(words.values("--buffer", buffer)),
+        ecn=ecn,
+        loss=_probability(loss),
+        seeds=seeds,
+        duration=duration,
+        warm_up=warm_up,
+        profile=profile,
+    )
+    _check_hosts(question)
+    _check_round_trips(question)
+    _check_queues(question)
+    _check_times(question)
+    return question
+
+
+def notes(question: Question) -> list[dict[str, str]]:
+    """What a reader should know of the question: a name that means something else elsewhere, a default that counts."""
+    found = []
+    for option, queues in (("--queue", question.queues), ("--host-queue", question.host_queues)):
+        for name, linux in PAPERS.items():
+            if any(name in words.split(queue, "+") for queue in queues):
+                text = f"the papers'; Linux's is {linux}"
+                found.append({"code": "papers", "where": f"{option} {name}", "text": text})
+    if not question.buffers:
+        text = "none is named: queues have Linux's limits (fifo 1000 packets); write --buffer 1BDP for a router's"
+        found.append({"code": "buffer", "where": "--buffer", "text": text})
+    return found
+
+
+def is_pacer(queue: str) -> bool:
+    """Whether a host queue paces its connections."""
+    parts = json.loads(_native.queue(queue))
+    return any(parts.get(part, {}).get("kind") in PACERS for part in ("design", "scheduler"))
+
+
+def _seconds(text: str) -> float:
+    return words.quantity("--rtt", "time", text)
+
+
+def _probability(given: str | float | None) -> float | None:
+    if given is None:
+        return None
+    text = str(given).strip()
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise UsageError(f"--loss {text}: write a part of the packets, as 0.01 or 1%") from None
+    if not 0 <= value < 1:
+        raise UsageError(f"--loss {text}: a part of the packets is from 0 to below 1, as 0.01 or 1%")
+    return value
+
+
+def _check_hosts(question: Question) -> None:
+    if not question.hosts:
+        return
+    for item in question.flows:
+        if item.count is not None:
+            raise UsageError(
+                f"--flows {item.text}: --hosts says how many connections there are; write {item.name} without "
+                f":{item.count}"
+            )
+    most = max(each.connections for each in question.hosts)
+    for at, item in enumerate(question.flows):
+        if at >= most:
+            raise UsageError(
+                f"--flows {item.text}: no host has {at + 1} connections, so that none would be of it; write "
+                f"--hosts …x{at + 1}, or leave it out"
+            )
+
+
+def _check_round_trips(question: Question) -> None:
+    without = [item for item in question.flows if item.rtt is None]
+    if not question.rtts and without:
+        raise UsageError(
+            "--rtt is missing: write the round trip without queueing, as --rtt 40ms, or one for each item, as "
+            f"{without[0].name}@40ms"
+        )
+    for rtt in question.rtts:
+        if _seconds(rtt) <= 0:
+            raise UsageError(f"--rtt {rtt}: a round trip is above 0 s; write for example 40ms")
+    if len(question.rtts) > 1 and not without:
+        raise UsageError("--rtt: each item of --flows has a round trip of its own; leave --rtt out, or the @…")
+    for item in question.flows:
+        for rtt in question.rtts:
+            if item.rtt is not None and _seconds(item.rtt) < _seconds(rtt):
+                raise UsageError(
+                    f"--flows {item.text}: a round trip of {item.rtt} is below the line's own, {rtt}; write @{rtt} or "
+                    "more, or a shorter --rtt"
+                )
+
+
+def _check_queues(question: Question) -> None:
+    for option, queues in (("--queue", question.queues), ("--host-queue", question.host_queues)):
+        for queue in queues:
+            try:
+                parts = json.loads(_native.queue(queue))
+            except UsageError as error:
+                raise UsageError(f"{option} {queue}: {error}") from None
+            if option == "--queue" and question.buffers and parts.get("limit") is not None:
+                raise UsageError(
+                    f"--queue {queue}: it names its own limit; leave --buffer out, or write the queue without the limit"
+                )
+
+
+def _check_times(question: Question) -> None:
+    if question.seeds < 1:
+        raise UsageError(f"--seeds {question.seeds}: write a whole number from 1 up")
+    warm_up = words.quantity("--warm-up", "time", question.warm_up)
+    duration = words.quantity("--duration", "time", question.duration)
+    if duration <= 0:
+        raise UsageError(f"--duration {question.duration}: a run needs some time to measure; write for example 30s")
+    for item in question.flows:
+        start = item.options.get("start")
+        if start is not None and words.quantity("start", "time", start) >= warm_up + duration:
+            raise UsageError(
+                f"--flows {item.text}: it starts at the end of the run, {warm_up + duration:g} s, or later; write an "
+                "earlier start or a longer --duration"
+            )

@@ -1,0 +1,376 @@
+"""The one scenario that a question makes: a line, hosts at both ends, the flows, and an axis for each list.
+
+Servers stand at one end, clients at the other; data goes down to the clients unless its item says up. Each flow has
+hosts of its own at both ends. With --hosts, a client is a node that its connections share, and a server serves one
+connection. The line has the whole delay of its own round trip; what a flow's is longer, its server's access line adds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from fairq import api
+from fairq._native import ScenarioError, UsageError
+from fairq.given import Text
+from fairq.questions import words
+from fairq.questions.asked import Group, Question, is_pacer
+from fairq.questions.words import Item
+from fairq.runs import Experiment
+
+LINE = "line"
+SERVERS, CLIENTS = "servers", "clients"
+
+ACCESS_RATES = (10**9, 10**10, 10**11, 10**12, 10**13)
+"""Rates of hosts' lines in bit/s: the least that is ten times the fastest rate of the question."""
+
+PACKET = 1500
+"""Bytes of a packet of IP, as in edition 2."""
+
+CALL_GAP_S, CALL_PACKET_MAX, CALL_PACKET_MIN = 0.02, 1200, 60
+"""Packets of a call: one each 20 ms, the default of speech (RFC 3551, section 4.2), but of at most 1200 B, to which
+WebRTC cuts video, and of at least 60 B."""
+
+WEB_CONNECTIONS = 100
+"""Connections that a web user may have at a time."""
+
+QUEUE, HOST_QUEUE, BUFFER, RTT = "queue", "host queue", "buffer", "rtt"
+"""Names of axes, which are columns of the tables of the run."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of the scenario's flows."""
+
+    name: str
+    group: Group
+    count: int
+    """How many flows or connections it has."""
+    host: str | None
+    """The client's node, if it is one that connections share."""
+
+    @property
+    def flow_names(self) -> list[str]:
+        """The names of its flows in tables."""
+        return [self.name] if self.count == 1 else [f"{self.name}.{copy}" for copy in range(1, self.count + 1)]
+
+
+def entries(question: Question) -> list[Entry]:
+    """The entries of the scenario's flows, in order."""
+    found: list[Entry] = []
+    taken: set[str] = set()
+
+    def add(name: str, group: Group, count: int, host: str | None) -> None:
+        # Two items may be the same text, as cubic and cubic, to see what chance alone does.
+        names = (name, *(f"{name} #{number}" for number in range(2, len(taken) + 2)))
+        unique = next(each for each in names if each not in taken)
+        taken.add(unique)
+        found.append(Entry(unique, group, count, host))
+
+    for group in question.groups:
+        hosts = list(_hosts_of(question, group))
+        if group.item.name == "web":
+            users = group.count
+            for user in range(users):
+                host = hosts[user % len(hosts)] if hosts else None
+                place = f"{host} " if host else ""
+                add(f"{place}{group.item.label}", group, WEB_CONNECTIONS, host)
+        elif hosts:
+            for host in hosts:
+                add(f"{host} {group.item.label}", group, group.count // len(hosts), host)
+        else:
+            add(group.label, group, group.count, None)
+    return found
+
+
+def _hosts_of(question: Question, group: Group) -> Iterator[str]:
+    """The nodes of a group's clients."""
+    for each in _host_nodes(question):
+        if each[0] is group.host_class:
+            yield each[1]
+
+
+def _host_nodes(question: Question) -> Iterator[tuple[Any, str]]:
+    for number, host_class in enumerate(question.hosts):
+        known = [each.text for each in question.hosts[:number]]
+        suffix = f"#{known.count(host_class.text) + 1}" if host_class.text in known else ""
+        for host in range(1, host_class.hosts + 1):
+            yield host_class, f"{host_class.text}{suffix}.{host}"
+
+
+def scenario(question: Question) -> Text:
+    """The scenario in TOML, checked: UsageError names the word of the question that cannot be."""
+    made = _Made(question)
+    text = Text(made.text(), "compare")
+    try:
+        Experiment(text)
+    except ScenarioError as error:
+        raise UsageError(made.by_words(str(error))) from None
+    return text
+
+
+def access_bit_per_s(question: Question) -> int:
+    """The rate of the hosts' lines."""
+    said = [*question.rates, *(item.setting("rate") for item in question.flows if item.name in ("call", "flood"))]
+    fastest = max(words.quantity("--rate", "rate", rate) for rate in said if rate is not None)
+    return next((rate for rate in ACCESS_RATES if rate >= 10 * fastest), ACCESS_RATES[-1])
+
+
+class _Made:
+    """The tables of a scenario, and which word of the question each part comes from."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.access_rate = f"{access_bit_per_s(question) // 10**9} Gbit/s"
+        self.entries = entries(question)
+        self.nodes = [node for _, node in _host_nodes(question)]
+        self.axes = [axis for axis in (self._queues(), self._host_queues(), self._buffers(), self._rtts()) if axis]
+
+    def text(self) -> str:
+        """All of it in TOML."""
+        question = self.question
+        measure = {
+            "warm_up": question.warm_up, "duration": question.duration, "replications": question.seeds,
+        }  # fmt: skip
+        parts = [
+            f"# {question.command}",
+            _table("", {"edition": 2, "title": "compare"}),
+            _table("[measure]", measure),
+            _table("[defaults]", self._defaults()),
+            *(_table("[[links]]", link) for link in self._links()),
+            *(_table("[[flows]]", self._flow(entry)) for entry in self.entries),
+            *(_table("[[axes]]", axis) for axis in self.axes),
+        ]
+        return "\n\n".join(parts) + "\n"
+
+    def by_words(self, message: str) -> str:
+        """A message about the scenario as one about the question: its place is the word that the place comes from."""
+        place, _, rest = message.partition(": ")
+        del place
+        path, _, fault = rest.partition(": ")
+        question = self.question
+        word = {
+            "measure.warm_up": f"--warm-up {question.warm_up}",
+            "measure.duration": f"--duration {question.duration}",
+            "measure.replications": f"--seeds {question.seeds}",
+            "defaults.connection": f"--profile {question.profile}",
+            "links[0].rate": f"--rate {question.rate}",
+            "links[0].reverse_rate": f"--rate {question.rate}",
+            "links[0].queue": f"--queue {question.queues[0]}",
+            "links[0].buffer": f"--buffer {next(iter(question.buffers), '')}",
+            "links[0].loss": f"--loss {question.loss}",
+            "links[0].delay": f"--rtt {question.line_rtts[0]}",
+        }
+        for start, said in word.items():
+            if path.startswith(start):
+                return f"{said}: {fault}"
+        if path.startswith("flows["):
+            number = int(path[len("flows[") : path.index("]")])
+            what = "--host-queue" if "host_queue" in path else "--flows"
+            entry = self.entries[number]
+            said = ",".join(question.host_queues) if "host_queue" in path else entry.group.item.text
+            return f"{what} {said}: {fault}"
+        if path.startswith("axes["):
+            axis = self.axes[int(path[len("axes[") : path.index("]")])]
+            value = axis["values"][int(path[path.rindex("[") + 1 : path.rindex("]")])]
+            said = value["name"] if isinstance(value, Mapping) else value
+            return f"--{axis['name'].replace(' ', '-')} {said}: {fault.partition(': ')[2] or fault}"
+        return message
+
+    def _defaults(self) -> dict[str, Any]:
+        question = self.question
+        found: dict[str, Any] = {"connection": question.profile}
+        if not question.hosts:
+            found |= {"access": self._access(), "sink_access": {"rate": self.access_rate}}
+        return found
+
+    def _access(self, delay: str | None = None, is_sender: bool = True) -> dict[str, Any]:
+        found: dict[str, Any] = {"rate": self.access_rate}
+        if delay is not None:
+            found["delay"] = delay
+        if is_sender and self.question.host_queues:
+            found["host_queue"] = self._with_marks(self.question.host_queues[0])
+        return found
+
+    def _links(self) -> Iterator[dict[str, Any]]:
+        question = self.question
+        down, up = question.rates
+        link: dict[str, Any] = {"name": LINE, "from": SERVERS, "to": CLIENTS, "rate": down}
+        if up != down:
+            link["reverse_rate"] = up
+        link["delay"] = _half(question.line_rtts[0])
+        link["queue"] = self._with_marks(question.queues[0])
+        if question.buffers:
+            link["buffer"] = question.buffers[0]
+        if question.loss:
+            link["loss"] = question.loss
+        yield link
+        for node in self.nodes:
+            host: dict[str, Any] = {"name": node, "from": CLIENTS, "to": node, "rate": self.access_rate}
+            if question.host_queues and question.has_up:
+                host["reverse_queue"] = self._with_marks(question.host_queues[0])
+            yield host
+
+    def _flow(self, entry: Entry) -> dict[str, Any]:
+        question, item = self.question, entry.group.item
+        client = entry.host or CLIENTS
+        found: dict[str, Any] = {"name": entry.name}
+        found |= {"from": client, "to": SERVERS} if item.is_up else {"from": SERVERS, "to": client}
+        found |= _traffic(item)
+        if item.name not in ("call", "flood"):
+            found["transport"] = self._transport(item)
+        if entry.count > 1:
+            found["count"] = entry.count
+        if item.name == "web" and entry.host is None:
+            found["hosts"] = 1
+        if "start" in item.options:
+            found["start"] = item.options["start"]
+        delay = _more(item.rtt, question.line_rtts[0]) if item.rtt is not None else None
+        if delay is not None or entry.host is not None:
+            where = "sink_access" if item.is_up else "access"
+            found[where] = self._access(delay, is_sender=not item.is_up)
+        if entry.host is not None and item.is_up and question.host_queues and is_pacer(question.host_queues[0]):
+            found["connection"] = self._paced()
+        return found
+
+    def _paced(self) -> dict[str, Any]:
+        return {"profile": self.question.profile, "pacing": True}
+
+    def _transport(self, item: Item) -> str:
+        name = "cubic" if item.name == "web" else item.name
+        settings = "" if item.name == "web" else item.settings
+        if self.question.ecn and "ecn" not in settings and _takes(name, "transport", "ecn"):
+            settings = ", ".join(filter(None, (settings, "ecn=true")))
+        return f"{name}({settings})" if settings else name
+
+    def _with_marks(self, queue: str) -> str:
+        """A queue that marks where it could, if the question asks for it."""
+        return " + ".join(map(_marking, words.split(queue, "+"))) if self.question.ecn else queue
+
+    def _queues(self) -> dict[str, Any]:
+        queues = self.question.queues
+        return self._axis(QUEUE, [(queue, {f"links.{LINE}.queue": self._with_marks(queue)}) for queue in queues])
+
+    def _host_queues(self) -> dict[str, Any]:
+        question = self.question
+        values = []
+        for queue in question.host_queues:
+            said: dict[str, Any] = {}
+            text = self._with_marks(queue)
+            if not question.hosts:
+                said["defaults.access.host_queue"] = text
+            elif question.has_up:
+                said |= {f"links[{number}].reverse_queue": text for number in range(1, len(self.nodes) + 1)}
+            for number, entry in enumerate(self.entries):
+                item = entry.group.item
+                if item.is_up and entry.host is not None and item.name not in ("call", "flood"):
+                    said[f"flows[{number}].connection"] = self._paced() if is_pacer(queue) else question.profile
+                elif not item.is_up and (entry.host is not None or item.rtt is not None):
+                    said[f"flows[{number}].access.host_queue"] = text
+            values.append((queue, said))
+        return self._axis(HOST_QUEUE, values)
+
+    def _buffers(self) -> dict[str, Any]:
+        return self._axis(BUFFER, [(buffer, {f"links.{LINE}.buffer": buffer}) for buffer in self.question.buffers])
+
+    def _rtts(self) -> dict[str, Any]:
+        values = []
+        for rtt in self.question.rtts:
+            said: dict[str, Any] = {f"links.{LINE}.delay": _half(rtt)}
+            for number, entry in enumerate(self.entries):
+                item = entry.group.item
+                if item.rtt is not None:
+                    end = "sink_access" if item.is_up else "access"
+                    said[f"flows[{number}].{end}.delay"] = _more(item.rtt, rtt)
+            values.append((rtt, said))
+        return self._axis(RTT, values)
+
+    def _axis(self, name: str, values: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+        """An axis, if there is something to vary: fields by their path, or a table of several."""
+        if len(values) < 2:
+            return {}
+        if all(list(said.values()) == [value] for value, said in values):
+            return {"name": name, "path": next(iter(values[0][1])), "values": [value for value, _ in values]}
+        return {"name": name, "values": [{"name": value, "set": dict(said)} for value, said in values]}
+
+
+def _traffic(item: Item) -> dict[str, Any]:
+    if item.name == "web":
+        return {"traffic": f"web({item.settings})" if item.settings else "web"}
+    if item.name in ("call", "flood"):
+        rate = item.setting("rate")
+        assert rate is not None, "a call and a flood were refused without a rate"
+        packet = PACKET
+        if item.name == "call":
+            bits = words.quantity("rate", "rate", rate) * CALL_GAP_S
+            packet = min(max(round(bits / 8), CALL_PACKET_MIN), CALL_PACKET_MAX)
+        return {"traffic": f"constant_rate(rate={rate}, packet={packet}B)", "transport": "uncontrolled"}
+    if "size" in item.options:
+        return {"traffic": f"incast(size={item.options['size']}, rounds=1)"}
+    return {"traffic": "ftp"}
+
+
+def _takes(name: str, part: str, setting: str) -> bool:
+    """Whether a part has a setting that is off unless it is said."""
+    cards = [card for card in api.cards(name) if card["part"] == part]
+    return any(each["name"] == setting and each["default"] is False for card in cards for each in card["settings"])
+
+
+def _marking(part: str) -> str:
+    """A part of a queue with ECN on, if it has that setting and does not say it."""
+    name, _, inside = part.partition("(")
+    name, settings = name.strip(), inside.rstrip(") ")
+    if "ecn" in settings:
+        return part
+    try:
+        cards = [card for card in api.cards(name) if card["part"] in ("buffer", "design")]
+    except UsageError:
+        return part
+    off = {each["name"] for card in cards for each in card["settings"] if each["default"] is False}
+    more = "ecn=true" if "ecn" in off else "pie=(ecn=true)" if "pie.ecn" in off and "pie=" not in settings else None
+    return part if more is None else f"{name}({', '.join(filter(None, (settings, more)))})"
+
+
+def _half(rtt: str) -> str:
+    """The delay of one way of a round trip."""
+    return _time(_picoseconds(rtt) // 2)
+
+
+def _more(rtt: str, line: str) -> str:
+    """The delay of one way that a round trip has beyond the line's."""
+    return _time((_picoseconds(rtt) - _picoseconds(line)) // 2)
+
+
+def _picoseconds(text: str) -> int:
+    return round(words.quantity("--rtt", "time", text) * 1e12)
+
+
+def _time(picoseconds: int) -> str:
+    return f"{Decimal(picoseconds).scaleb(-9).normalize():f} ms"
+
+
+def _table(head: str, fields: Mapping[str, Any]) -> str:
+    """A table of TOML: its head, if it has one, and a line for each field."""
+    lines = [f"{key} = {_value(value)}" for key, value in fields.items()]
+    return "\n".join([*([head] if head else []), *lines])
+
+
+def _value(value: Any) -> str:
+    """A value of TOML on one line; long lists take a line for each of their values."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_key(key)} = {_value(each)}' for key, each in value.items())} }}"
+    if isinstance(value, list):
+        parts = [_value(each) for each in value]
+        return f"[{', '.join(parts)}]" if sum(map(len, parts)) < 90 else _lines(parts)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _lines(parts: Iterable[str]) -> str:
+    return "[\n" + "".join(f"    {part},\n" for part in parts) + "]"
+
+
+def _key(key: str) -> str:
+    return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)

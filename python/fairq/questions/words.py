@@ -1,0 +1,269 @@
+"""The words of a question: items of --flows and of --hosts, a rate for each direction, lists.
+
+A quantity is checked here by the one parser of quantities, and stays the text that a scenario takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from fairq import api, quantities
+from fairq._native import UsageError
+from fairq.near import near_miss
+
+TRAFFIC = ("web", "call", "flood")
+"""Items of --flows that are no congestion control."""
+
+OPTIONS = ("start", "size", "direction")
+"""What an item may say of its flows, beside the settings of its control."""
+
+DIRECTIONS = ("down", "up")
+"""The directions of a line; data of a download flows down."""
+
+COUNT_MAX = 10_000
+"""The most flows of one item, and hosts of one class."""
+
+OPENING = "([{"
+CLOSING = ")]}"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item of --flows: flows that are alike."""
+
+    text: str
+    """As it was written."""
+    name: str
+    """A congestion control, or one of TRAFFIC."""
+    settings: str = ""
+    """Settings in the text form, without their parentheses."""
+    count: int | None = None
+    rtt: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The item without its count."""
+        settings = f"({self.settings})" if self.settings else ""
+        options = f"({', '.join(f'{key}={value}' for key, value in self.options.items())})" if self.options else ""
+        return f"{self.name}{settings}{f'@{self.rtt}' if self.rtt else ''}{options}"
+
+    @property
+    def is_up(self) -> bool:
+        """Whether its data flows up."""
+        return self.options.get("direction") == "up"
+
+    @property
+    def is_greedy(self) -> bool:
+        """Whether its flows take as much as their congestion control lets them, to the end."""
+        return self.name not in TRAFFIC and "size" not in self.options
+
+    @property
+    def has_transfers(self) -> bool:
+        """Whether its flows are made of transfers, each of which takes a time."""
+        return self.name == "web" or "size" in self.options
+
+    def setting(self, name: str) -> str | None:
+        """The text of a setting; `None` if it is not written."""
+        return dict(pair for pair in map(_pair, split(self.settings)) if pair[1] is not None).get(name)
+
+
+@dataclass(frozen=True)
+class HostClass:
+    """One item of --hosts: hosts with equally many connections."""
+
+    text: str
+    hosts: int
+    connections: int
+
+
+def split(text: str, at: str = ",") -> list[str]:
+    """The parts of a list; what stands in parentheses is not split. An empty text has none."""
+    parts, depth, start = [], 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter in OPENING) - (letter in CLOSING)
+        if letter == at and depth == 0:
+            parts.append(text[start:place].strip())
+            start = place + 1
+    last = text[start:].strip()
+    return [*parts, last] if parts or last else []
+
+
+def values(option: str, given: str | Sequence[str] | None) -> list[str]:
+    """The values of a list, each once; UsageError names what is empty or written twice."""
+    if given is None:
+        return []
+    found = split(given) if isinstance(given, str) else [value.strip() for value in given]
+    if not found or not all(found):
+        raise UsageError(f"{option}: a value is missing; write one, or several separated by commas")
+    for value in found:
+        if found.count(value) > 1:
+            raise UsageError(f"{option}: {value} is there twice; write it once")
+    return found
+
+
+def quantity(option: str, kind: str, text: str) -> float:
+    """A time in seconds, a rate in bit/s, or a size in bytes; UsageError names the option."""
+    try:
+        return {"time": quantities.time, "rate": quantities.rate, "size": quantities.size}[kind](text)
+    except UsageError as error:
+        raise UsageError(f"{option} {error}") from None
+
+
+def rates(text: str) -> tuple[str, str]:
+    """The rates down and up of `DOWN[/UP]`: "50Mbit/s/10Mbit/s", or "100Mbit/s" for both."""
+    words = text.split("/")
+    # A unit has one stroke of its own: bit/s.
+    if len(words) == 4:
+        down, up = "/".join(words[:2]), "/".join(words[2:])
+    else:
+        down = up = text
+    for rate in (down, up):
+        quantity("--rate", "rate", rate.strip())
+    return down.strip(), up.strip()
+
+
+def hosts(given: str | Sequence[str]) -> list[HostClass]:
+    """The classes of --hosts: "16x1,1x4" is sixteen hosts with one connection and one with four."""
+    return [_host_class(text) for text in values("--hosts", given)]
+
+
+def _host_class(text: str) -> HostClass:
+    many, cross, connections = text.lower().replace("×", "x").partition("x")
+    where = f"--hosts {text}"
+    if not cross or not many.strip().isascii() or not many.strip().isdigit() or not connections.strip().isdigit():
+        raise UsageError(f"{where}: write hosts x connections of each, as 16x1 for 16 hosts with one each")
+    found = HostClass(text, int(many), int(connections))
+    for number, what in ((found.hosts, "hosts"), (found.connections, "connections")):
+        if not 1 <= number <= COUNT_MAX:
+            raise UsageError(f"{where}: {number} {what}; write a number from 1 to {COUNT_MAX}")
+    return found
+
+
+def items(given: str | Sequence[str]) -> list[Item]:
+    """The items of --flows; UsageError names the item that is wrong."""
+    return [item(text) for text in values("--flows", given)]
+
+
+def item(text: str) -> Item:
+    """One item: `CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=up|down)]`."""
+    where = f"--flows {text}"
+    if any(letter in text for letter in "[]{}") and text.count("(") == 0:
+        raise UsageError(f"{where}: settings stand in parentheses, as cubic(decrease=0.8)")
+    name, rest = _word(text)
+    if not name:
+        raise UsageError(f"{where}: it begins with no name; write CONTROL[(settings)][:COUNT][@RTT], as cubic:2@40ms")
+    _known(where, name)
+    found = Item(text, name)
+    is_first = True
+    while rest:
+        mark = rest[0]
+        if mark == "(":
+            inside, rest = _inside(where, rest)
+            found = _with(where, found, inside, may_be_settings=is_first)
+        elif mark == ":":
+            word, rest = _word(rest[1:])
+            if found.count is not None:
+                raise UsageError(f"{where}: a second count; write one, as {name}:2")
+            found = replace(found, count=_count(where, name, word))
+        elif mark == "@":
+            word, rest = _word(rest[1:])
+            if quantity(f"{where}:", "time", word) <= 0:
+                raise UsageError(f"{where}: a round trip is above 0 s; write one, as {name}@40ms")
+            found = replace(found, rtt=word)
+        else:
+            raise UsageError(
+                f"{where}: {rest!r} is no part of an item; write CONTROL[(settings)][:COUNT][@RTT], as cubic:2@40ms"
+            )
+        is_first = False
+    return _checked(where, found)
+
+
+def _word(text: str) -> tuple[str, str]:
+    """What stands before the next mark of an item, and the rest."""
+    ends = [text.index(mark) for mark in ":@(" if mark in text]
+    end = min(ends, default=len(text))
+    return text[:end].strip(), text[end:].strip()
+
+
+def _inside(where: str, text: str) -> tuple[str, str]:
+    """What stands in the parentheses that a text begins with, and what stands behind them."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter in OPENING) - (letter in CLOSING)
+        if depth == 0:
+            return text[1:place].strip(), text[place + 1 :].strip()
+    raise UsageError(f"{where}: a parenthesis is not closed; write ) at its end")
+
+
+def _with(where: str, found: Item, inside: str, *, may_be_settings: bool) -> Item:
+    """An item with what a pair of parentheses says: options by their names, else settings of its control."""
+    settings, options = [], dict(found.options)
+    for part in split(inside):
+        key, value = _pair(part)
+        if key in OPTIONS and not (key == "size" and found.name == "web"):
+            if not value:
+                raise UsageError(f"{where}: {key} has no value; write {key}={_EXAMPLES[key]}")
+            if key in options:
+                raise UsageError(f"{where}: {key} is there twice; write it once")
+            options[key] = value
+        elif may_be_settings and not found.settings:
+            settings.append(part)
+        else:
+            raise UsageError(f"{where}: {key} is none of an item's words{near_miss(key, OPTIONS)}")
+    return replace(found, settings=found.settings or ", ".join(settings), options=options)
+
+
+_EXAMPLES = {"start": "5s", "size": "10MB", "direction": "up"}
+
+
+def _pair(part: str) -> tuple[str, str | None]:
+    """The name and the value of a setting."""
+    key, equals, value = part.partition("=")
+    return key.strip(), value.strip() if equals else None
+
+
+def _count(where: str, name: str, word: str) -> int:
+    if not word.isascii() or not word.isdigit():
+        raise UsageError(f"{where}: {word!r} is no number of flows; write a whole number from 1 up, as {name}:2")
+    if not 1 <= (count := int(word)) <= COUNT_MAX:
+        raise UsageError(f"{where}: {count} flows; write a number from 1 to {COUNT_MAX}, as {name}:2")
+    return count
+
+
+def _checked(where: str, found: Item) -> Item:
+    """The item, if what it says goes together."""
+    direction = found.options.get("direction", "down")
+    if direction not in DIRECTIONS:
+        raise UsageError(f"{where}: direction {direction!r}{near_miss(direction, DIRECTIONS)}")
+    if "start" in found.options:
+        quantity(f"{where}: start", "time", found.options["start"])
+    if "size" in found.options:
+        if found.name in TRAFFIC:
+            raise UsageError(f"{where}: {found.name} has no size; give a congestion control one, as cubic(size=10MB)")
+        if quantity(f"{where}: size", "size", found.options["size"]) < 1:
+            raise UsageError(f"{where}: a size of no byte; write size=10MB")
+    if found.name in ("call", "flood"):
+        for part in split(found.settings):
+            if _pair(part)[0] != "rate":
+                raise UsageError(f"{where}: {_pair(part)[0]}: {found.name} has a rate and no other setting")
+        rate = found.setting("rate")
+        if rate is None:
+            example = "100kbit/s" if found.name == "call" else "20Mbit/s"
+            raise UsageError(f"{where}: {found.name} needs a rate; write {found.name}(rate={example})")
+        quantity(f"{where}: rate", "rate", rate)
+    return found
+
+
+@cache
+def controls() -> dict[str, str]:
+    """Congestion controls and the other transports by name and by alias."""
+    entries = api.listing("transports")
+    return {name: entry["name"] for entry in entries for name in (entry["name"], *entry["aliases"])}
+
+
+def _known(where: str, name: str) -> None:
+    if name not in controls() and name not in TRAFFIC:
+        raise UsageError(f"{where}: {name} is no congestion control{near_miss(name, [*controls(), *TRAFFIC])}")
