@@ -201,6 +201,8 @@ def compare(
     buffer: str | Sequence[str] | None = None,
     ecn: bool = False,
     loss: str | float | None = None,
+    jitter: str | None = None,
+    reorder: str | None = None,
     seeds: int = 10,
     duration: str = "30 s",
     warm_up: str = "5 s",
@@ -226,7 +228,7 @@ def compare(
 
     question = asked.ask(
         rate=rate, flows=flows, rtt=rtt, hosts=hosts, queue=queue, host_queue=host_queue, buffer=buffer, ecn=ecn,
-        loss=loss, seeds=seeds, duration=duration, warm_up=warm_up, profile=profile,
+        loss=loss, jitter=jitter, reorder=reorder, seeds=seeds, duration=duration, warm_up=warm_up, profile=profile,
     )  # fmt: skip
     return comparing.compare(question, paired=paired, workers=_threads(workers), progress=progress)
 

@@ -35,6 +35,8 @@ def add(commands_of: Commands) -> None:
                         help="rooms of the line's queue, as 1BDP,60kB (default: Linux's limits)")  # fmt: skip
     parser.add_argument("--ecn", action="store_true", help="mark in place of dropping, where both ends can")
     parser.add_argument("--loss", metavar="PART", help="lose this part of the packets at random, as 1%% or 0.01")
+    parser.add_argument("--jitter", metavar="TIME", help="delay each packet by up to this, in their order")
+    parser.add_argument("--reorder", metavar="PART@TIME", help="send this part of the packets late, as 1%%@5ms")
     parser.add_argument("--seeds", type=count, default=asked.SEEDS, metavar="N",
                         help=f"runs of each point, each with its random numbers (default {asked.SEEDS})")  # fmt: skip
     parser.add_argument("--duration", default=asked.DURATION, metavar="TIME",
@@ -50,7 +52,8 @@ def add(commands_of: Commands) -> None:
     dry_run(parser)
 
 
-WORDS = ("rate", "rtt", "flows", "hosts", "queue", "host_queue", "buffer", "ecn", "loss", "seeds", "duration",
+WORDS = ("rate", "rtt", "flows", "hosts", "queue", "host_queue", "buffer", "ecn", "loss", "jitter",
+         "reorder", "seeds", "duration",
          "warm_up", "profile")  # fmt: skip
 """The words of a question, which the API has as well."""
 

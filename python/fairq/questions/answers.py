@@ -17,38 +17,8 @@ from typing import Any
 from fairq.questions import interim as statistics
 from fairq.questions import network, words
 from fairq.questions.asked import Question
+from fairq.questions.measures import MEASURES, OF_GROUP, OF_QUEUE, PAIRED_OF_GROUP, PAIRED_OF_QUEUE
 from fairq.results import Result
-
-SCALES = {
-    "goodput_bit_per_s": "log",
-    "share": "logit",
-    "share_per_flow": "logit",
-    "queueing_s_mean": "log",
-    "queueing_s_p95": "log",
-    "queueing_s_p99": "log",
-    "loss": "logit",
-    "marked_ratio": "logit",
-    "marked": "log",
-    "retransmitted": "log",
-    "completion_s_mean": "log",
-    "completion_s_p95": "log",
-    "jain": "logit",
-    "jain_hosts": "logit",
-    "utilisation": "logit",
-    "overtaken": "logit",
-}
-"""The scale of each quantity's interval: a ratio stays between 0 and 1, a time or a count above 0."""
-
-OF_GROUP = (
-    "goodput_bit_per_s", "share", "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss", "marked_ratio",
-    "marked", "retransmitted", "completion_s_mean", "completion_s_p95",
-)  # fmt: skip
-OF_QUEUE = ("jain", "jain_hosts", "utilisation", "queueing_s_mean", "overtaken")
-PAIRED_OF_GROUP = ("share", "queueing_s_mean", "queueing_s_p99", "loss", "completion_s_mean")
-PAIRED_OF_QUEUE = ("jain", "jain_hosts", "utilisation", "queueing_s_mean")
-
-GREATER = frozenset({"jain", "jain_hosts", "utilisation", "share_per_flow", "goodput_bit_per_s"})
-"""Quantities of which more is better; of all others less is."""
 
 PAIRS_MAX = 4
 """With more choices than these each is compared with the first alone, not with each other one."""
@@ -169,9 +139,12 @@ class Answers:
         return next((found for found in ways if found), [])
 
     def answer(self) -> dict[str, Any]:
-        """The best and the second best choice by what the question is about, and by how much; else the groups."""
+        """The best and the second best choice by what the question is about, and by how much.
+
+        If there is one choice and several groups of greedy flows, these are compared: what each of their flows gets.
+        """
         choices = list(dict.fromkeys(point.choice for point in self.points))
-        if len(choices) > 1:
+        if len(choices) > 1 or len(self._greedy()) < 2:
             quantity, of, find = self._criterion()
             values = {
                 self.label(choice): _mean_over(
@@ -192,15 +165,15 @@ class Answers:
         groups = self.question.groups
         calls = [at for at, group in enumerate(groups) if group.item.name == "call"]
         finite = [at for at, group in enumerate(groups) if group.item.has_transfers]
-        for quantity, found in (("queueing_s_p99", calls), ("completion_s_mean", finite)):
+        flooded = self._greedy() if any(group.item.name == "flood" for group in groups) else []
+        for quantity, found in (("queueing_s_p99", calls), ("completion_s_mean", finite), ("share", flooded)):
             if found:
                 return quantity, groups[found[0]].label, partial(_group, found[0])
-        way = self.directions[0]
-        seeds = self.points[0].lines[way]
-        for quantity in ("jain_hosts", "jain"):
-            if any(seed[quantity] is not None for seed in seeds):
-                return quantity, None, partial(_line, way)
-        return "queueing_s_mean", None, partial(_line, way)
+        line = partial(_line, self.directions[0])
+        if len(self._greedy()) < 2:
+            # Flows that are alike share alike in the long run; what their queues differ in is delay.
+            return "queueing_s_mean", None, line
+        return "jain_hosts" if self.question.hosts else "jain", None, line
 
 
 def _group(at: int, point: Point) -> Seeds:
@@ -214,22 +187,23 @@ def _line(way: str, point: Point) -> Seeds:
 def _ranked(quantity: str, of: str | None, values: Mapping[str, list[float | None]]) -> dict[str, Any]:
     """The answer: who is best, by how much, and whether that is decided."""
     means = {
-        label: statistics.interval(_known(found), SCALES[quantity]).mean
+        label: statistics.interval(_known(found), MEASURES[quantity].scale).mean
         for label, found in values.items()
         if _known(found)
     }
-    order = sorted(means, key=lambda label: means[label], reverse=quantity in GREATER)
+    order = sorted(means, key=lambda label: means[label], reverse=MEASURES[quantity].is_more_better)
     best, second = [*order, None, None][:2]
     answer: dict[str, Any] = {
         "quantity": quantity, "of": of, "best": best, "second": second, "difference": None, "low": None, "high": None,
-        "decided": False, "values": [{"name": label, "mean": means[label]} for label in order],
+        "decided": False, "more_seeds": None, "values": [{"name": label, "mean": means[label]} for label in order],
     }  # fmt: skip
     if best is not None and second is not None:
         pairs = _both(values[best], values[second])
         if len(pairs) > 1:
-            found = statistics.paired([a for a, _ in pairs], [b for _, b in pairs], SCALES[quantity])
+            found = statistics.paired([a for a, _ in pairs], [b for _, b in pairs], MEASURES[quantity].scale)
             answer |= {
                 "difference": found.difference, "low": found.low, "high": found.high, "decided": found.decided,
+                "more_seeds": found.more_seeds,
             }  # fmt: skip
     return answer
 
@@ -242,7 +216,7 @@ def _differences(
         pairs = _both([seed[quantity] for seed in one[1]], [seed[quantity] for seed in other[1]])
         if len(pairs) < 2:
             continue
-        found = statistics.paired([a for a, _ in pairs], [b for _, b in pairs], SCALES[quantity])
+        found = statistics.paired([a for a, _ in pairs], [b for _, b in pairs], MEASURES[quantity].scale)
         rows.append({
             "quantity": quantity, "flow": flow, "a": one[0], "b": other[0], "difference": found.difference,
             "low": found.low, "high": found.high, "decided": found.decided, "more_seeds": found.more_seeds,
@@ -274,7 +248,7 @@ def _intervals(quantities: Iterable[str], seeds: Seeds) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for quantity in quantities:
         values = _known(seed[quantity] for seed in seeds)
-        found = statistics.interval(values, SCALES[quantity]) if values else None
+        found = statistics.interval(values, MEASURES[quantity].scale) if values else None
         row[quantity] = found.mean if found else None
         row[f"{quantity}_low"] = found.low if found else None
         row[f"{quantity}_high"] = found.high if found else None

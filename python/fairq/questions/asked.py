@@ -55,6 +55,8 @@ class Question:
     buffers: tuple[str, ...] = ()
     ecn: bool = False
     loss: float | None = None
+    jitter: str | None = None
+    reorder: str | None = None
     seeds: int = SEEDS
     duration: str = DURATION
     warm_up: str = WARM_UP
@@ -114,6 +116,8 @@ class Question:
             ("--host-queue", ",".join(self.host_queues) or None),
             ("--buffer", ",".join(self.buffers) or None),
             ("--loss", None if self.loss is None else f"{self.loss:g}"),
+            ("--jitter", self.jitter),
+            ("--reorder", self.reorder),
             ("--seeds", str(self.seeds)),
             ("--duration", self.duration),
             ("--warm-up", self.warm_up),
@@ -135,6 +139,8 @@ class Question:
             "buffer": list(self.buffers),
             "ecn": self.ecn,
             "loss": self.loss,
+            "jitter": self.jitter,
+            "reorder": self.reorder,
             "seeds": self.seeds,
             "duration": self.duration,
             "warm_up": self.warm_up,
@@ -153,6 +159,8 @@ def ask(
     buffer: str | Sequence[str] | None = None,
     ecn: bool = False,
     loss: str | float | None = None,
+    jitter: str | None = None,
+    reorder: str | None = None,
     seeds: int = SEEDS,
     duration: str = DURATION,
     warm_up: str = WARM_UP,
@@ -168,7 +176,9 @@ def ask(
         host_queues=tuple(words.values("--host-queue", host_queue)),
         buffers=tuple(words.values("--buffer", buffer)),
         ecn=ecn,
-        loss=_probability(loss),
+        loss=None if loss is None else words.part("--loss", loss),
+        jitter=jitter,
+        reorder=reorder,
         seeds=seeds,
         duration=duration,
         warm_up=warm_up,
@@ -178,6 +188,10 @@ def ask(
     _check_round_trips(question)
     _check_queues(question)
     _check_times(question)
+    if jitter is not None:
+        words.quantity("--jitter", "time", jitter)
+    if reorder is not None:
+        words.part_at("--reorder", reorder)
     return question
 
 
@@ -189,6 +203,10 @@ def notes(question: Question) -> list[dict[str, str]]:
             if any(name in words.split(queue, "+") for queue in queues):
                 text = f"the papers'; Linux's is {linux}"
                 found.append({"code": "papers", "where": f"{option} {name}", "text": text})
+    for item in question.flows if question.ecn else ():
+        if not words.can_mark(item.name):
+            text = "it takes no marks: its packets are dropped where others' are marked"
+            found.append({"code": "ecn", "where": f"--flows {item.text}", "text": text})
     if not question.buffers:
         text = "none is named: queues have Linux's limits (fifo 1000 packets); write --buffer 1BDP for a router's"
         found.append({"code": "buffer", "where": "--buffer", "text": text})
@@ -203,19 +221,6 @@ def is_pacer(queue: str) -> bool:
 
 def _seconds(text: str) -> float:
     return words.quantity("--rtt", "time", text)
-
-
-def _probability(given: str | float | None) -> float | None:
-    if given is None:
-        return None
-    text = str(given).strip()
-    try:
-        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        raise UsageError(f"--loss {text}: write a part of the packets, as 0.01 or 1%") from None
-    if not 0 <= value < 1:
-        raise UsageError(f"--loss {text}: a part of the packets is from 0 to below 1, as 0.01 or 1%")
-    return value
 
 
 def _check_hosts(question: Question) -> None:

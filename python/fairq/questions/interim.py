@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from fairq import _native
-
-Scale = tuple[Callable[[float], float], Callable[[float], float]]
-LOGIT: Scale = (lambda x: math.log(x / (1 - x)), lambda y: 1 / (1 + math.exp(-y)))
-PLAIN: Scale = (lambda x: x, lambda y: y)
 
 
 class Interval(NamedTuple):
@@ -36,11 +32,15 @@ def interval(values: Sequence[float], scale: str) -> Interval:
     mean = math.fsum(values) / len(values)
     if len(values) < 2:
         return Interval(mean, None, None)
-    to, back = {"plain": PLAIN, "log": (math.log, math.exp), "logit": LOGIT}[scale]
-    if scale != "plain" and not all(0 < value < (1 if scale == "logit" else math.inf) for value in values):
-        to, back = PLAIN
-    _, low, high = _native.confidence_interval([to(value) for value in values])
-    return Interval(mean, back(low), back(high))
+    _, low, high = _native.confidence_interval(list(values))
+    half = (high - low) / 2
+    if half == 0 or scale == "plain":
+        return Interval(mean, mean - half, mean + half)
+    if scale == "log":
+        return Interval(mean, mean * math.exp(-half / mean), mean * math.exp(half / mean))
+    rest = 1 - mean
+    step = min(half / (mean * rest), 700)
+    return Interval(mean, mean / (mean + rest * math.exp(step)), mean / (mean + rest * math.exp(-step)))
 
 
 def paired(a: Sequence[float], b: Sequence[float], scale: str) -> Paired:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from fairq import api
 from fairq._native import ScenarioError, UsageError
 from fairq.given import Text
 from fairq.questions import words
@@ -162,8 +161,12 @@ class _Made:
             "links[0].queue": f"--queue {question.queues[0]}",
             "links[0].buffer": f"--buffer {next(iter(question.buffers), '')}",
             "links[0].loss": f"--loss {question.loss}",
+            "links[0].jitter": f"--jitter {question.jitter}",
+            "links[0].reorder": f"--reorder {question.reorder}",
             "links[0].delay": f"--rtt {question.line_rtts[0]}",
         }
+        # A profile has no settings in a question; the RFCs' acknowledges each packet.
+        fault = fault.replace("write acknowledge_every = 1", "write --profile rfc")
         for start, said in word.items():
             if path.startswith(start):
                 return f"{said}: {fault}"
@@ -207,6 +210,11 @@ class _Made:
             link["buffer"] = question.buffers[0]
         if question.loss:
             link["loss"] = question.loss
+        if question.jitter is not None:
+            link["jitter"] = question.jitter
+        if question.reorder is not None:
+            part, delay = words.part_at("--reorder", question.reorder)
+            link["reorder"] = {"probability": part, "delay": delay}
         yield link
         for node in self.nodes:
             host: dict[str, Any] = {"name": node, "from": CLIENTS, "to": node, "rate": self.access_rate}
@@ -228,6 +236,9 @@ class _Made:
             found["hosts"] = 1
         if "start" in item.options:
             found["start"] = item.options["start"]
+        elif "size" in item.options:
+            # A transfer that ends before the measured time is not counted.
+            found["start"] = question.warm_up
         delay = _more(item.rtt, question.line_rtts[0]) if item.rtt is not None else None
         if delay is not None or entry.host is not None:
             where = "sink_access" if item.is_up else "access"
@@ -242,7 +253,7 @@ class _Made:
     def _transport(self, item: Item) -> str:
         name = "cubic" if item.name == "web" else item.name
         settings = "" if item.name == "web" else item.settings
-        if self.question.ecn and "ecn" not in settings and _takes(name, "transport", "ecn"):
+        if self.question.ecn and "ecn" not in settings and words.takes(name, ("transport",), "ecn"):
             settings = ", ".join(filter(None, (settings, "ecn=true")))
         return f"{name}({settings})" if settings else name
 
@@ -313,25 +324,22 @@ def _traffic(item: Item) -> dict[str, Any]:
     return {"traffic": "ftp"}
 
 
-def _takes(name: str, part: str, setting: str) -> bool:
-    """Whether a part has a setting that is off unless it is said."""
-    cards = [card for card in api.cards(name) if card["part"] == part]
-    return any(each["name"] == setting and each["default"] is False for card in cards for each in card["settings"])
-
-
 def _marking(part: str) -> str:
     """A part of a queue with ECN on, if it has that setting and does not say it."""
     name, _, inside = part.partition("(")
-    name, settings = name.strip(), inside.rstrip(") ")
+    name, settings = name.strip(), inside.strip().removesuffix(")")
     if "ecn" in settings:
         return part
     try:
-        cards = [card for card in api.cards(name) if card["part"] in ("buffer", "design")]
+        more = next((text for setting, text in MARKING if words.takes(name, ("buffer", "design"), setting)), None)
     except UsageError:
+        # It is a limit.
         return part
-    off = {each["name"] for card in cards for each in card["settings"] if each["default"] is False}
-    more = "ecn=true" if "ecn" in off else "pie=(ecn=true)" if "pie.ecn" in off and "pie=" not in settings else None
     return part if more is None else f"{name}({', '.join(filter(None, (settings, more)))})"
+
+
+MARKING = (("ecn", "ecn=true"), ("pie.ecn", "pie=(ecn=true)"))
+"""Settings by which queues mark, and their text."""
 
 
 def _half(rtt: str) -> str:

@@ -3,41 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Saying(NamedTuple):
+    """What is said of the best by a quantity, of one and of two, and what its values are of."""
+
+    one: str
+    two: str
+    values: str
+
 
 SAYINGS = {
-    "jain": "the most even shares, by Jain's index",
-    "jain_hosts": "the most even shares of hosts, by Jain's index",
-    "queueing_s_mean": "the shortest mean queueing delay",
-    "queueing_s_p99": "the shortest 99th percentile of the queueing delay",
-    "completion_s_mean": "the shortest mean completion time",
-    "share_per_flow": "the most for each flow",
+    "jain": Saying("shares most evenly", "share most evenly", "Jain's index"),
+    "jain_hosts": Saying("shares most evenly among hosts", "share most evenly among hosts", "Jain's index of hosts"),
+    "queueing_s_mean": Saying("has the shortest queue", "have the shortest queues", "mean queueing delay"),
+    "queueing_s_p99": Saying("delays {of} least", "delay {of} least", "99th percentile of its queueing delay"),
+    "completion_s_mean": Saying("finishes {of} soonest", "finish {of} soonest", "mean completion time"),
+    "share": Saying("leaves {of} most", "leave {of} most", "its part of the line"),
+    "share_per_flow": Saying("gets most", "get most", "part of the line for each flow"),
 }
-"""What the best has of each quantity by which there is a best."""
+"""By quantity."""
 
 
 def answer(found: Mapping[str, Any], seeds: int) -> str:
     """The sentence that an answer is rendered as."""
-    values = {each["name"]: amount(found["quantity"], each["mean"]) for each in found["values"]}
+    quantity = found["quantity"]
+    said = Saying(*(text.format(of=found["of"]) for text in SAYINGS[quantity]))
+    values = {each["name"]: amount(quantity, each["mean"]) for each in found["values"]}
     best, second = found["best"], found["second"]
     if best is None:
-        return "Nothing to compare: no value was found."
+        return "There is nothing to compare: no packet of these flows arrived, and no transfer came to its end."
     if second is None:
-        return f"{best}: {values[best]}."
-    who = f" of {found['of']}" if found["of"] else ""
-    what = f"{SAYINGS[found['quantity']]}{who}"
-    others = [f"{name} {value}" for name, value in values.items() if name not in (best, second)]
-    rest = f"; {', '.join(others)}" if others else ""
+        whose = f" ({found['of']})" if found["of"] else ""
+        return f"{best}: {said.values} {values[best]}{whose}."
+    others = "".join(f"; {name} {value}" for name, value in values.items() if name not in (best, second))
     if found["low"] is None:
-        return f"{best} has {what}: {values[best]}, {second} {values[second]}{rest}; one seed decides nothing."
-    gap = " to ".join(amount(found["quantity"], found[end]) for end in ("low", "high"))
-    interval = f"difference {amount(found['quantity'], found['difference'])}, 95 % interval {gap}, {seeds} seeds"
+        two = f"{said.values} {values[best]}, then {second} {values[second]}"
+        return f"{best} {said.one}: {two}{others}. One seed decides nothing."
+    low, high = (amount(quantity, found[end]) for end in ("low", "high"))
+    gap = f"difference {amount(quantity, found['difference'])}, 95 % interval {low} to {high}"
     if found["decided"]:
-        return f"{best} has {what}: {values[best]}, before {second} with {values[second]} ({interval}){rest}."
+        return f"{best} {said.one}: {said.values} {values[best]}, then {second} {values[second]} ({gap}){others}."
+    more = found["more_seeds"]
+    enough = f"; about {more} more would" if more and more <= MORE_SEEDS_MAX else ""
     return (
-        f"{best} {values[best]} and {second} {values[second]} cannot be told apart by {seeds} seeds ({interval}), "
-        f"by {what}{rest}."
+        f"{best} and {second} {said.two}, and {seeds} seeds do not tell them apart{enough}: "
+        f"{said.values} {values[best]} and {values[second]} ({gap}){others}."
     )
+
+
+MORE_SEEDS_MAX = 1000
+"""With more seeds than this nobody decides a question."""
 
 
 def amount(quantity: str, value: float) -> str:
@@ -45,5 +62,5 @@ def amount(quantity: str, value: float) -> str:
     if "_s_" in quantity:
         return f"{value * 1e3:.3g} ms" if abs(value) < 1 else f"{value:.3g} s"
     if "share" in quantity:
-        return f"{value * 100:.3g} %"
-    return f"{value:.3f}"
+        return f"{value * 100:.1f} %"
+    return f"{value:.4f}"

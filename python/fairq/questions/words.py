@@ -96,8 +96,10 @@ def values(option: str, given: str | Sequence[str] | None) -> list[str]:
     if given is None:
         return []
     found = split(given) if isinstance(given, str) else [value.strip() for value in given]
-    if not found or not all(found):
-        raise UsageError(f"{option}: a value is missing; write one, or several separated by commas")
+    if not found:
+        raise UsageError(f"{option} is empty; write a value, or several separated by commas")
+    if not all(found):
+        raise UsageError(f"{option}: there is no value between two commas or behind the last; write one, or no comma")
     for value in found:
         if found.count(value) > 1:
             raise UsageError(f"{option}: {value} is there twice; write it once")
@@ -112,17 +114,37 @@ def quantity(option: str, kind: str, text: str) -> float:
         raise UsageError(f"{option} {error}") from None
 
 
+def part(option: str, given: str | float) -> float:
+    """A part of the packets, from 0 to below 1: 0.01, or "1%"."""
+    text = str(given).strip()
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise UsageError(f"{option} {text}: write a part of the packets, as 0.01 or 1%") from None
+    if not 0 <= value < 1:
+        raise UsageError(f"{option} {text}: a part of the packets is from 0 to below 1, as 0.01 or 1%")
+    return value
+
+
+def part_at(option: str, text: str) -> tuple[float, str]:
+    """A part of the packets and a time: "1%@5ms"."""
+    some, at, time = text.partition("@")
+    if not at:
+        raise UsageError(f"{option} {text}: write which part of the packets is late, and by how much, as 1%@5ms")
+    quantity(option, "time", time.strip())
+    return part(option, some), time.strip()
+
+
 def rates(text: str) -> tuple[str, str]:
     """The rates down and up of `DOWN[/UP]`: "50Mbit/s/10Mbit/s", or "100Mbit/s" for both."""
     words = text.split("/")
     # A unit has one stroke of its own: bit/s.
-    if len(words) == 4:
-        down, up = "/".join(words[:2]), "/".join(words[2:])
-    else:
-        down = up = text
-    for rate in (down, up):
-        quantity("--rate", "rate", rate.strip())
-    return down.strip(), up.strip()
+    if len(words) > 2 and len(words) != 4:
+        raise UsageError(f"--rate {text}: write one rate, or DOWN/UP with the unit of both, as 50Mbit/s/10Mbit/s")
+    found = ["/".join(words[:2]).strip(), "/".join(words[2:]).strip()] if len(words) == 4 else [text.strip()] * 2
+    for rate in found:
+        quantity("--rate", "rate", rate)
+    return found[0], found[1]
 
 
 def hosts(given: str | Sequence[str]) -> list[HostClass]:
@@ -144,7 +166,14 @@ def _host_class(text: str) -> HostClass:
 
 def items(given: str | Sequence[str]) -> list[Item]:
     """The items of --flows; UsageError names the item that is wrong."""
-    return [item(text) for text in values("--flows", given)]
+    found = [item(text) for text in values("--flows", given)]
+    labels = [each.label for each in found]
+    for number, each in enumerate(found):
+        if labels.index(each.label) != number:
+            raise UsageError(
+                f"--flows {each.text}: {each.label} is there twice; write it once, with the sum as its count"
+            )
+    return found
 
 
 def item(text: str) -> Item:
@@ -235,6 +264,10 @@ def _count(where: str, name: str, word: str) -> int:
 
 def _checked(where: str, found: Item) -> Item:
     """The item, if what it says goes together."""
+    if controls().get(found.name) == "uncontrolled":
+        raise UsageError(
+            f"{where}: {found.name} has no flow control; write flood(rate=20Mbit/s) or call(rate=100kbit/s)"
+        )
     direction = found.options.get("direction", "down")
     if direction not in DIRECTIONS:
         raise UsageError(f"{where}: direction {direction!r}{near_miss(direction, DIRECTIONS)}")
@@ -262,6 +295,22 @@ def controls() -> dict[str, str]:
     """Congestion controls and the other transports by name and by alias."""
     entries = api.listing("transports")
     return {name: entry["name"] for entry in entries for name in (entry["name"], *entry["aliases"])}
+
+
+MARKED = ("dctcp", "decbit", "prague")
+"""Controls whose packets ask for marks without being told to."""
+
+
+def can_mark(name: str) -> bool:
+    """Whether marks mean something to an item: to its control, or to CUBIC below a page of the web."""
+    control = controls().get("cubic" if name == "web" else name)
+    return control is not None and (control in MARKED or takes(control, ("transport",), "ecn"))
+
+
+def takes(name: str, parts: Sequence[str], setting: str) -> bool:
+    """Whether an entry of the registry, as one of these parts, has a setting that is off unless it is said."""
+    cards = [card for card in api.cards(name) if card["part"] in parts]
+    return any(each["name"] == setting and each["default"] is False for card in cards for each in card["settings"])
 
 
 def _known(where: str, name: str) -> None:

@@ -1,0 +1,124 @@
+"""The document that `fairq compare --json` prints: a type, of which its JSON Schema is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, TypedDict
+
+from fairq.questions.measures import MEASURES, OF_GROUP, OF_QUEUE
+
+Direction = Literal["down", "up"]
+
+
+def _measured(names: Iterable[str]) -> dict[str, Any]:
+    """The columns of measures: each with the ends of its interval."""
+    columns: dict[str, Any] = {}
+    for name in names:
+        columns[name] = Annotated[float | None, f"{MEASURES[name].meaning} The mean over the seeds."]
+        columns[f"{name}_low"] = Annotated[float | None, "The lower end of its 95 % interval."]
+        columns[f"{name}_high"] = Annotated[float | None, "The upper end of its 95 % interval."]
+    return columns
+
+
+class Question(TypedDict):
+    """The question, with what it left unsaid; quantities are text, with units."""
+
+    command: Annotated[str, "The command that asks it."]
+    rate: Annotated[str, "The line's rate, DOWN or DOWN/UP."]
+    rtt: Annotated[list[str], "Round trips of the line; empty if each item has its own."]
+    flows: Annotated[list[str], "The items of --flows."]
+    hosts: Annotated[list[str], "The classes of --hosts."]
+    queue: Annotated[list[str], "The queues of the line."]
+    host_queue: Annotated[list[str], "The queues of the sending hosts; empty: first in, first out."]
+    buffer: Annotated[list[str], "The rooms of the line's queue; empty: the limit of each queue in Linux."]
+    ecn: Annotated[bool, "Whether packets are marked in place of being dropped, where both ends can."]
+    loss: Annotated[float | None, "The part of the packets that the line loses at random, 0 to 1."]
+    jitter: Annotated[str | None, "The greatest random delay of a packet."]
+    reorder: Annotated[str | None, "The part of the packets that is late, and by how much."]
+    seeds: Annotated[int, "Runs of each point."]
+    duration: Annotated[str, "The measured time."]
+    warm_up: Annotated[str, "The time before it."]
+    profile: Annotated[str, "The system of the hosts."]
+
+
+class Value(TypedDict):
+    """A choice, or a group of flows, and its mean of the quantity of the answer."""
+
+    name: str
+    mean: float
+
+
+class Answer(TypedDict):
+    """The answer: which of the choices, or groups of flows, is best by one quantity."""
+
+    quantity: Annotated[str, "The quantity, a column of rows or of queues; share_per_flow is share over count."]
+    of: Annotated[str | None, "The group of flows whose quantity it is; null if it is a queue's."]
+    best: Annotated[str | None, "The best; null if none has a value."]
+    second: Annotated[str | None, "The second best; null if there is one only."]
+    difference: Annotated[float | None, "The mean difference of the two on the same seeds, best less second."]
+    low: Annotated[float | None, "The lower end of its 95 % interval."]
+    high: Annotated[float | None, "The upper end of its 95 % interval."]
+    decided: Annotated[bool, "Whether zero is outside the interval."]
+    more_seeds: Annotated[int | None, "About how many more seeds would decide it; 0 if it is decided."]
+    values: Annotated[list[Value], "All of them, the best first."]
+    text: Annotated[str, "The answer as a sentence."]
+
+
+Choice: dict[str, Any] = {
+    "queue": Annotated[str, "The queue, as it was written."],
+    "queue_settings": Annotated[str, "The discipline with those of its settings that are not their defaults."],
+    "host_queue": Annotated[str | None, "The queue of the sending hosts; null if none was named."],
+    "buffer": Annotated[str, "How much may wait."],
+    "rtt_s": Annotated[float, "The round trip without queueing and transmission, in seconds."],
+}
+
+GROUP: dict[str, Any] = {
+    "flow": Annotated[str, "The group of flows: an item of --flows without its count, on a class of --hosts."],
+    "control": Annotated[str, "The congestion control, or transport."],
+    "direction": Annotated[Direction, "The direction of its data."],
+    "hosts": Annotated[int | None, "Its clients; null without --hosts: each flow has its own."],
+    "count": Annotated[int, "Its flows; of the web, its users."],
+}
+
+SEEDS: dict[str, Any] = {"seeds": Annotated[int, "Runs of which the row is the mean."]}
+
+Row = TypedDict("Row", {**Choice, **GROUP, **_measured(OF_GROUP), **SEEDS})  # type: ignore[misc]
+Row.__doc__ = "A group of flows over one queue; goodput, share, marks and retransmissions are of the group together."
+
+QUEUE: dict[str, Any] = {"direction": Annotated[Direction, "The direction of the line."]}
+Queue = TypedDict("Queue", {**Choice, **QUEUE, **_measured(OF_QUEUE), **SEEDS})  # type: ignore[misc]
+Queue.__doc__ = "A queue of the line, in one direction."
+
+
+class Paired(TypedDict):
+    """A difference between runs of the same seeds."""
+
+    quantity: Annotated[str, "The quantity, a column of rows or of queues; share_per_flow is share over count."]
+    flow: Annotated[str | None, "The group of flows, the direction, or the choice in which two groups are compared."]
+    a: Annotated[str, "The first choice or group."]
+    b: Annotated[str, "The second."]
+    difference: Annotated[float, "The mean of a less b."]
+    low: Annotated[float, "The lower end of its 95 % interval."]
+    high: Annotated[float, "The upper end of its 95 % interval."]
+    decided: Annotated[bool, "Whether zero is outside the interval."]
+    more_seeds: Annotated[int | None, "About how many more seeds would decide it; null if none would."]
+
+
+class Note(TypedDict):
+    """What a reader should know before he trusts the answer."""
+
+    code: Annotated[str, "Its code, which stays the same."]
+    where: Annotated[str, "What it is about."]
+    text: Annotated[str, "What it says."]
+
+
+class Compared(TypedDict):
+    """What `fairq compare` found."""
+
+    schema_version: Annotated[int, "The version of this document."]
+    question: Question
+    answer: Answer
+    rows: list[Row]
+    queues: list[Queue]
+    paired: Annotated[list[Paired], "With --paired; else empty."]
+    notes: list[Note]

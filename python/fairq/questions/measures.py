@@ -1,0 +1,47 @@
+"""What is measured: the quantities of a group of flows and of a queue, the scale of their intervals, what they mean."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Measure(NamedTuple):
+    """A quantity: the scale on which it cannot leave its range, and its meaning."""
+
+    scale: str
+    meaning: str
+    is_more_better: bool = False
+
+
+MEASURES = {
+    "goodput_bit_per_s": Measure("log", "Data that arrived for the first time, headers of IP included, in bit/s."),
+    "share": Measure("logit", "The goodput as a part of the line's rate in that direction, 0 to 1.", True),
+    "share_per_flow": Measure("logit", "The share of one flow of the group, 0 to 1.", True),
+    "queueing_s_mean": Measure("log", "Mean queueing delay: the delay less propagation and transmission, in seconds."),
+    "queueing_s_p95": Measure("log", "95th percentile of the queueing delay, mean of the flows', in seconds."),
+    "queueing_s_p99": Measure("log", "99th percentile of the queueing delay, mean of the flows', in seconds."),
+    "loss": Measure("logit", "The part of the packets sent that was dropped or lost, 0 to 1."),
+    "marked_ratio": Measure("logit", "The part of the packets sent that was marked, 0 to 1."),
+    "marked": Measure("log", "Packets that were marked."),
+    "retransmitted": Measure("log", "Packets sent that had been sent before."),
+    "completion_s_mean": Measure("log", "Mean time from a transfer's start to its last acknowledgement, in seconds."),
+    "completion_s_p95": Measure("log", "95th percentile of that time, in seconds."),
+    "jain": Measure("logit", "Jain's index over the throughput of the flows that take what they can get.", True),
+    "jain_hosts": Measure("logit", "The same over the throughput of the clients of --hosts.", True),
+    "utilisation": Measure("logit", "The part of the line's capacity that was used, 0 to 1.", True),
+    "overtaken": Measure("logit", "The part of the packets before which a packet that arrived later was sent, 0 to 1."),
+}  # fmt: skip
+"""By name. A measure is null where no packet, transfer or second flow gives it a value."""
+
+OF_GROUP = (
+    "goodput_bit_per_s", "share", "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss", "marked_ratio",
+    "marked", "retransmitted", "completion_s_mean", "completion_s_p95",
+)  # fmt: skip
+"""The columns of a group of flows."""
+
+OF_QUEUE = ("jain", "jain_hosts", "utilisation", "queueing_s_mean", "overtaken")
+"""The columns of a queue."""
+
+PAIRED_OF_GROUP = ("share", "queueing_s_mean", "queueing_s_p99", "loss", "completion_s_mean")
+PAIRED_OF_QUEUE = ("jain", "jain_hosts", "utilisation", "queueing_s_mean")
+"""What is compared on the same seeds."""
