@@ -54,7 +54,7 @@ def answer(found: Mapping[str, Any], seeds: int) -> str:
 
 
 MORE_SEEDS_MAX = 1000
-"""With more seeds than this nobody decides a question."""
+"""A number of further seeds above this is left out."""
 
 
 def amount(quantity: str, value: float) -> str:
