@@ -261,6 +261,7 @@ def _points(question: Question, result: Result) -> list[Point]:
     queues = _by_point(question, result, "queues", "direction", link=network.LINE)
     transfers = _by_point(question, result, "transfers", "flow", size="all")
     entries = network.entries(question)
+    of_group = [[entry for entry in entries if entry.group is group] for group in question.groups]
     rates = {
         way: words.quantity("--rate", "rate", rate)
         for way, rate in zip(words.DIRECTIONS, question.rates, strict=True)
@@ -274,7 +275,7 @@ def _points(question: Question, result: Result) -> list[Point]:
         for seed, rows in by_seed.items():
             done = transfers.get(key, {}).get(seed, {})
             for at, group in enumerate(question.groups):
-                mine = [entry for entry in entries if entry.group is group]
+                mine = of_group[at]
                 found = _of_flows([rows[name] for entry in mine for name in entry.flow_names], rates[group.direction])
                 found["share_per_flow"] = None if found["share"] is None else found["share"] / group.count
                 found |= _of_transfers([done[entry.name] for entry in mine if entry.name in done])

@@ -17,7 +17,7 @@ from fairq._native import ScenarioError, UsageError
 from fairq.given import Text
 from fairq.questions import words
 from fairq.questions.asked import Group, Question, is_pacer
-from fairq.questions.words import Item
+from fairq.questions.words import HostClass, Item
 from fairq.runs import Experiment
 
 LINE = "line"
@@ -58,46 +58,22 @@ class Entry:
 
 
 def entries(question: Question) -> list[Entry]:
-    """The entries of the scenario's flows, in order."""
-    found: list[Entry] = []
-    taken: set[str] = set()
-
-    def add(name: str, group: Group, count: int, host: str | None) -> None:
-        # Two items may be the same text, as cubic and cubic, to see what chance alone does.
-        names = (name, *(f"{name} #{number}" for number in range(2, len(taken) + 2)))
-        unique = next(each for each in names if each not in taken)
-        taken.add(unique)
-        found.append(Entry(unique, group, count, host))
-
+    """The entries of the scenario's flows, in order: one for each group, or each host of it; of the web, each user."""
+    found = []
     for group in question.groups:
-        hosts = list(_hosts_of(question, group))
-        if group.item.name == "web":
-            users = group.count
-            for user in range(users):
-                host = hosts[user % len(hosts)] if hosts else None
-                place = f"{host} " if host else ""
-                add(f"{place}{group.item.label}", group, WEB_CONNECTIONS, host)
-        elif hosts:
-            for host in hosts:
-                add(f"{host} {group.item.label}", group, group.count // len(hosts), host)
-        else:
-            add(group.label, group, group.count, None)
+        for host in [None] if group.host_class is None else _nodes(group.host_class):
+            name = group.label if host is None else f"{host} {group.item.label}"
+            count = group.count if group.host_class is None else group.count // group.host_class.hosts
+            if group.item.name != "web":
+                found.append(Entry(name, group, count, host))
+                continue
+            for user in range(1, count + 1):
+                found.append(Entry(name if count == 1 else f"{name} {user}", group, WEB_CONNECTIONS, host))
     return found
 
 
-def _hosts_of(question: Question, group: Group) -> Iterator[str]:
-    """The nodes of a group's clients."""
-    for each in _host_nodes(question):
-        if each[0] is group.host_class:
-            yield each[1]
-
-
-def _host_nodes(question: Question) -> Iterator[tuple[Any, str]]:
-    for number, host_class in enumerate(question.hosts):
-        known = [each.text for each in question.hosts[:number]]
-        suffix = f"#{known.count(host_class.text) + 1}" if host_class.text in known else ""
-        for host in range(1, host_class.hosts + 1):
-            yield host_class, f"{host_class.text}{suffix}.{host}"
+def _nodes(host_class: HostClass) -> list[str]:
+    return [f"{host_class.text}.{host}" for host in range(1, host_class.hosts + 1)]
 
 
 def scenario(question: Question) -> Text:
@@ -125,7 +101,7 @@ class _Made:
         self.question = question
         self.access_rate = f"{access_bit_per_s(question) // 10**9} Gbit/s"
         self.entries = entries(question)
-        self.nodes = [node for _, node in _host_nodes(question)]
+        self.nodes = [node for each in question.hosts for node in _nodes(each)]
         self.axes = [axis for axis in (self._queues(), self._host_queues(), self._buffers(), self._rtts()) if axis]
 
     def text(self) -> str:
@@ -135,7 +111,7 @@ class _Made:
             "warm_up": question.warm_up, "duration": question.duration, "replications": question.seeds,
         }  # fmt: skip
         parts = [
-            f"# {question.command}",
+            f"# {' '.join(question.command.split())}",
             _table("", {"edition": 2, "title": "compare"}),
             _table("[measure]", measure),
             _table("[defaults]", self._defaults()),

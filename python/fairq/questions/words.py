@@ -95,7 +95,8 @@ def values(option: str, given: str | Sequence[str] | None) -> list[str]:
     """The values of a list, each once; UsageError names what is empty or written twice."""
     if given is None:
         return []
-    found = split(given) if isinstance(given, str) else [value.strip() for value in given]
+    # A line's end within a value is a space, as everywhere in text forms.
+    found = [" ".join(value.split()) for value in (split(given) if isinstance(given, str) else given)]
     if not found:
         raise UsageError(f"{option} is empty; write a value, or several separated by commas")
     if not all(found):
@@ -149,7 +150,10 @@ def rates(text: str) -> tuple[str, str]:
 
 def hosts(given: str | Sequence[str]) -> list[HostClass]:
     """The classes of --hosts: "16x1,1x4" is sixteen hosts with one connection and one with four."""
-    return [_host_class(text) for text in values("--hosts", given)]
+    found = [_host_class(text) for text in values("--hosts", given)]
+    if len(set(found)) < len(found):
+        raise UsageError("--hosts: a class is there twice; write the sum of its hosts once")
+    return found
 
 
 def _host_class(text: str) -> HostClass:
@@ -157,7 +161,7 @@ def _host_class(text: str) -> HostClass:
     where = f"--hosts {text}"
     if not cross or not many.strip().isascii() or not many.strip().isdigit() or not connections.strip().isdigit():
         raise UsageError(f"{where}: write hosts x connections of each, as 16x1 for 16 hosts with one each")
-    found = HostClass(text, int(many), int(connections))
+    found = HostClass(f"{int(many)}x{int(connections)}", int(many), int(connections))
     for number, what in ((found.hosts, "hosts"), (found.connections, "connections")):
         if not 1 <= number <= COUNT_MAX:
             raise UsageError(f"{where}: {number} {what}; write a number from 1 to {COUNT_MAX}")
