@@ -141,14 +141,14 @@ def test_the_quick_bench_measures_every_workload(document):
     found = document("bench", "--quick")
     rows = {row["row"]: row for row in found["rows"]}
     simulated = [row for row in rows.values() if "data_packets" in row]
-    assert len(simulated) == 8 and {"replications", "start", "replay"} < set(rows)
+    assert len(simulated) == 8 and {"replications", "start", "compare", "replay"} < set(rows)
     for row in simulated:
         # six lines for a packet and its acknowledgement on a dumbbell, more on the large network
         assert row["packet_hops"] >= 5 * row["data_packets"] > 0, row
         assert row["million_packet_hops_per_cpu_s"] == pytest.approx(row["packet_hops"] / row["cpu_s"] / 1e6)
         assert row["peak_memory_bytes"] > 10_000_000, row
     assert rows["many"]["flows"] == 1000 and rows["network"]["flows"] == 1600
-    assert rows["replay"]["packets"] == 100_000 and rows["start"]["wall_s"] > 0
+    assert rows["replay"]["packets"] == 100_000 and rows["start"]["wall_s"] > 0 and rows["compare"]["wall_s"] > 0
     assert {"version", "commit", "machine", "cores"} <= set(found["run_info"])
 
 
@@ -225,6 +225,11 @@ def test_ctrl_c_ends_a_long_run_with_one_line_and_leaves_nothing(dumbbell, tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["dumbbell.toml"]
 
 
+def test_ctrl_c_ends_a_question_with_one_line():
+    arguments = ["compare", "--rate", "1Gbit/s", "--rtt", "40ms", "--flows", "cubic:8", "--duration", "100s"]
+    assert interrupted(arguments, after=2.0) == (130, "", "fairq: interrupted\n")
+
+
 def test_ctrl_c_ends_a_replay_with_one_line_and_leaves_nothing(capture, tmp_path):
     header, record = capture.read_bytes()[:24], capture.read_bytes()[24 : 24 + 16 + 1000]
     # a packet cut to its headers, many times over
@@ -252,6 +257,8 @@ def test_ctrl_c_ends_the_description_of_a_large_topology(tmp_path, json_too):
 def test_a_document_is_all_there_is_on_standard_output(process, dumbbell, capture):
     commands = [
         ["run", dumbbell],
+        ["run", dumbbell, "--dry-run"],
+        ["compare", "--rate", "10Mbit/s", "--rtt", "20ms", "--flows", "cubic", "--duration", "1s"],
         ["replay", capture, "--rate", "1Mbit/s", "--buffer", "4packets"],
         ["list", "disciplines"],
         ["explain", "fq"],

@@ -85,6 +85,7 @@ def rows() -> list[Row]:
         Row("many", "100000 Reno, 10 Gbit/s, FQ", Simulated(many, quick=few)),
         Row("replications", "1000 runs, 2 workers, by two programs with 500 each", _replications),
         Row("start", "fairq run of a millisecond", _start),
+        Row("compare", "fairq compare: 2 CUBIC and 2 BBR at 100 Mbit/s, three queues, ten seeds", _compare),
         # Only where polars is installed.
         *([Row("table-polars", "a million packets' rows to polars", _table)] if find_spec("polars") else []),
         Row("replay", "10 million packets of a capture through FQ", _replay),
@@ -180,6 +181,20 @@ def _start(is_quick: bool) -> dict[str, Any]:
     command = [sys.executable, "-m", "fairq", "run", str(HERE / "small.toml"), "--set", "measure.duration=1 ms"]
     _, took = _timed(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True))
     return {"wall_s": took}
+
+
+def _compare(is_quick: bool) -> dict[str, Any]:
+    """A question from the command to its answer, on all cores."""
+    few = ["--seeds", "1", "--duration", "1s"] if is_quick else []
+    _, took = _timed(lambda: subprocess.run([*COMPARE, *few], stdout=subprocess.DEVNULL, check=True))
+    return {"wall_s": took}
+
+
+COMPARE = [
+    sys.executable, "-m", "fairq", "compare", "--rate", "100Mbit/s", "--rtt", "40ms", "--flows", "cubic:2,bbr:2",
+    "--queue", "fifo,fq_codel,cake",
+]  # fmt: skip
+"""The first question of docs/guide/compare.md."""
 
 
 def _table(is_quick: bool) -> dict[str, Any]:

@@ -74,12 +74,13 @@ def compare(arguments: Namespace) -> str:
         return as_json(found._asdict()) if arguments.json else cost(found) + written
     with Bar("compare") as bar:
         comparison = api.compare(**words, paired=arguments.paired, workers=arguments.workers, progress=bar)
-    tell(comparison.notes)
+    tell(note for note in comparison.notes if note["code"] != "buffer")
     if arguments.json:
         return as_json(comparison.document)
     parts = [_section("Flows", comparison.rows, ROWS), _section("Queues", comparison.queues, QUEUES)]
     if arguments.paired:
         parts.append(_section("Differences on the same seeds", comparison.paired, PAIRED))
+    parts += [f"{note['where']}: {note['text']}." for note in comparison.notes if note["code"] == "buffer"]
     return "\n\n".join([*parts, comparison.answer["text"]]) + "\n" + written
 
 

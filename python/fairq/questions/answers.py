@@ -94,7 +94,8 @@ class Answers:
             "queue": point.choice.queue,
             "queue_settings": point.settings[direction],
             "host_queue": point.choice.host_queue,
-            "buffer": point.limits[direction],
+            "buffer": point.choice.buffer or point.limits[direction],
+            "limit": point.limits[direction],
         }
 
     def label(self, choice: Choice, rtt: str | None = None) -> str:

@@ -208,7 +208,7 @@ def notes(question: Question) -> list[dict[str, str]]:
             text = "it takes no marks: its packets are dropped where others' are marked"
             found.append({"code": "ecn", "where": f"--flows {item.text}", "text": text})
     if not question.buffers:
-        text = "none is named: queues have Linux's limits (fifo 1000 packets); write --buffer 1BDP for a router's"
+        text = "none is named, so that each queue has its limit in Linux; write for example --buffer 1BDP"
         found.append({"code": "buffer", "where": "--buffer", "text": text})
     return found
 

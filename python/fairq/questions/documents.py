@@ -68,7 +68,8 @@ Choice: dict[str, Any] = {
     "queue": Annotated[str, "The queue, as it was written."],
     "queue_settings": Annotated[str, "The discipline with those of its settings that are not their defaults."],
     "host_queue": Annotated[str | None, "The queue of the sending hosts; null if none was named."],
-    "buffer": Annotated[str, "How much may wait."],
+    "buffer": Annotated[str, "How much may wait, as it was written; if that was not, the limit."],
+    "limit": Annotated[str, "How much may wait: packets or bytes."],
     "rtt_s": Annotated[float, "The round trip without queueing and transmission, in seconds."],
 }
 
