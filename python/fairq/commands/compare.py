@@ -8,10 +8,11 @@ from typing import Any
 
 from fairq import api, tables
 from fairq.commands.options import Commands, command, count, dry_run, workers
-from fairq.commands.printing import as_json, cost, tell
+from fairq.commands.printing import as_json, cost, picture, save, tell
 from fairq.output import check_file, file
 from fairq.progress import Bar
 from fairq.questions import asked, network
+from fairq.questions.comparing import Comparison
 
 
 def add(commands_of: Commands) -> None:
@@ -47,6 +48,7 @@ def add(commands_of: Commands) -> None:
                         help=f"the system of the hosts (default {asked.PROFILE})")  # fmt: skip
     parser.add_argument("--paired", action="store_true",
                         help="show differences between runs of the same seeds, and which are decided")  # fmt: skip
+    parser.add_argument("--plot", metavar="FILE", help="draw means with their intervals (.svg, .png or .pdf)")
     parser.add_argument("--scenario", metavar="FILE", help="write the scenario that is run, for fairq run")
     workers(parser)
     dry_run(parser)
@@ -61,6 +63,7 @@ WORDS = ("rate", "rtt", "flows", "hosts", "queue", "host_queue", "buffer", "ecn"
 def compare(arguments: Namespace) -> str:
     """`fairq compare`."""
     words: dict[str, Any] = {word: getattr(arguments, word) for word in WORDS}
+    plot = picture(arguments.plot) if arguments.plot else None
     if arguments.scenario:
         check_file(arguments.scenario)
     question = asked.ask(**words)
@@ -68,12 +71,15 @@ def compare(arguments: Namespace) -> str:
     if arguments.scenario:
         with file(arguments.scenario) as place:
             place.write_text(scenario.text, encoding="utf-8")
-    written = f"\nWritten: {arguments.scenario}\n" if arguments.scenario else ""
+    places = (arguments.scenario, arguments.plot if not arguments.dry_run else None)
+    written = "".join(f"\nWritten: {place}" for place in places if place) + "\n"
     if arguments.dry_run:
         found = api.estimate(scenario, workers=arguments.workers)
         return as_json(found._asdict()) if arguments.json else cost(found) + written
     with Bar("compare") as bar:
         comparison = api.compare(**words, paired=arguments.paired, workers=arguments.workers, progress=bar)
+    if plot is not None:
+        save(_figure(comparison), plot)
     tell(note for note in comparison.notes if note["code"] != "buffer")
     if arguments.json:
         return as_json(comparison.document)
@@ -83,6 +89,23 @@ def compare(arguments: Namespace) -> str:
     parts += [f"{note['where']}: {note['text']}." for note in comparison.notes if note["code"] == "buffer"]
     return "\n\n".join([*parts, comparison.answer["text"]]) + "\n" + written
 
+
+def _figure(comparison: Comparison) -> Any:
+    """The means of each group of flows with their intervals, by queue, host queue, buffer and round trip."""
+    from fairq import figures
+
+    question = comparison.document["question"]
+    drawn = [name for name in DRAWN if any(row[name] is not None for row in comparison.rows)]
+    # A limit that follows from the queue is no axis of its own.
+    rows = comparison.rows if question["buffer"] else [{**row, "buffer": None} for row in comparison.rows]
+    title = f"A line of {question['rate']}"
+    if question["rtt"]:
+        title += f" with a round trip of {' or '.join(question['rtt'])}"
+    return figures.compared(rows, title, quantities=drawn)
+
+
+DRAWN = ("share", "queueing_s_mean", "loss", "completion_s_mean")
+"""The quantities of a figure."""
 
 ROWS = ("queue", "host_queue", "buffer", "rtt_s", "flow", "direction", "count", "goodput_bit_per_s", "share",
         "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss", "marked_ratio", "retransmitted",
