@@ -61,6 +61,10 @@ def amount(quantity: str, value: float) -> str:
     """A value as people read it: three digits and a unit."""
     if "_s_" in quantity:
         return f"{value * 1e3:.3g} ms" if abs(value) < 1 else f"{value:.3g} s"
-    if "share" in quantity:
-        return f"{value * 100:.1f} %"
+    if quantity in PARTS:
+        return f"{value * 100:.3g} %"
     return f"{value:.4f}"
+
+
+PARTS = ("share", "share_per_flow", "loss", "marked_ratio", "utilisation", "overtaken")
+"""Parts of a whole, which are said in percent."""
