@@ -244,9 +244,10 @@ def _check_hosts(question: Question) -> None:
 def _check_round_trips(question: Question) -> None:
     without = [item for item in question.flows if item.rtt is None]
     if not question.rtts and without:
+        item = without[0]
+        own = f"{item.name}({item.settings})@40ms" if item.settings else f"{item.name}@40ms"
         raise UsageError(
-            "--rtt is missing: write the round trip without queueing, as --rtt 40ms, or one for each item, as "
-            f"{without[0].name}@40ms"
+            f"--rtt is missing: write the round trip without queueing, as --rtt 40ms, or one for each item, as {own}"
         )
     for rtt in question.rtts:
         if _seconds(rtt) <= 0:

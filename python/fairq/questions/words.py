@@ -190,12 +190,11 @@ def item(text: str) -> Item:
         raise UsageError(f"{where}: it begins with no name; write CONTROL[(settings)][:COUNT][@RTT], as cubic:2@40ms")
     _known(where, name)
     found = Item(text, name)
-    is_first = True
     while rest:
         mark = rest[0]
         if mark == "(":
             inside, rest = _inside(where, rest)
-            found = _with(where, found, inside, may_be_settings=is_first)
+            found = _with(where, found, inside)
         elif mark == ":":
             word, rest = _word(rest[1:])
             if found.count is not None:
@@ -210,7 +209,6 @@ def item(text: str) -> Item:
             raise UsageError(
                 f"{where}: {rest!r} is no part of an item; write CONTROL[(settings)][:COUNT][@RTT], as cubic:2@40ms"
             )
-        is_first = False
     return _checked(where, found)
 
 
@@ -231,19 +229,24 @@ def _inside(where: str, text: str) -> tuple[str, str]:
     raise UsageError(f"{where}: a parenthesis is not closed; write ) at its end")
 
 
-def _with(where: str, found: Item, inside: str, *, may_be_settings: bool) -> Item:
+def _with(where: str, found: Item, inside: str) -> Item:
     """An item with what a pair of parentheses says: options by their names, else settings of its control."""
     settings, options = [], dict(found.options)
     for part in split(inside):
         key, value = _pair(part)
-        if key in OPTIONS and not (key == "size" and found.name == "web"):
+        is_own = key == "size" and found.name == "web"
+        if key in OPTIONS and not is_own:
             if not value:
                 raise UsageError(f"{where}: {key} has no value; write {key}={_EXAMPLES[key]}")
             if key in options:
                 raise UsageError(f"{where}: {key} is there twice; write it once")
             options[key] = value
-        elif may_be_settings and not found.settings:
+        elif not found.settings:
             settings.append(part)
+        elif is_own:
+            raise UsageError(
+                f"{where}: {part} stands with the other settings of the web, as web({found.settings}, {part})"
+            )
         else:
             raise UsageError(f"{where}: {key} is none of an item's words{near_miss(key, OPTIONS)}")
     return replace(found, settings=found.settings or ", ".join(settings), options=options)
