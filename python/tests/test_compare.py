@@ -282,7 +282,7 @@ def test_the_document_is_of_its_type(document):
 def test_a_dry_run_says_what_the_run_will_take(fairq, document, tmp_path):
     path = tmp_path / "asked.toml"
     status, out, _ = fairq(
-        "compare", *LINE, "--flows", "cubic:2", "--queue", "fifo,fq", "--dry-run", "--scenario", path
+        "compare", *LINE[:-1], "--flows", "cubic:2", "--queue", "fifo,fq", "--dry-run", "--scenario", path
     )
     assert status == 0
     assert out.startswith("2 points x 2 seeds = 4 runs: ") and f"Written: {path}" in out
@@ -293,3 +293,31 @@ def test_a_dry_run_says_what_the_run_will_take(fairq, document, tmp_path):
     hops = package.run(path, set={"measure.duration": "200 s"}).run_info["packet_hops"]
     assert not longer.is_exact
     assert longer.packet_hops == pytest.approx(10 * hops, rel=0.2)
+
+
+@pytest.mark.parametrize("columns", [80, 160])
+def test_the_tables_fit_the_terminal_and_keep_what_tells_rows_apart(fairq, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    said = ["--rtt", "20ms,40ms", "--flows", "cubic:2,bbr", "--queue", "fifo,fq_codel(target=3ms)", "--paired"]
+    status, out, _ = fairq("compare", *LINE, *said, "--host-queue", "linux_fq,fq_codel")
+    assert status == 0
+    assert max(map(len, out.splitlines())) <= columns
+    flows = out.split("\n\n")[0].splitlines()
+    heads = next(line for line in flows if line.startswith("queue")).split()
+    assert {"queue", "host", "rtt", "flow", "share"} <= set(heads)
+    assert len([line for line in flows if line.startswith(("fifo", "fq_codel"))]) == 2 * 2 * 2 * 2
+
+
+def test_raw_numbers_have_columns_for_the_ends_of_their_intervals(fairq):
+    _, out, _ = fairq("compare", *LINE, "--flows", "cubic,bbr", "--queue", "fifo,fq", "--si", "--wide")
+    head = next(line for line in out.splitlines() if line.startswith("queue"))
+    assert "share low" in head and "goodput high (bit/s)" in head
+
+
+def test_a_figure_is_drawn_with_what_was_varied(fairq, tmp_path):
+    path = tmp_path / "asked.svg"
+    status, out, _ = fairq("compare", *LINE[:-1], "--flows", "cubic,bbr", "--queue", "fifo,fq_codel", "--plot", path)
+    assert status == 0 and f"Written: {path}" in out
+    drawn = path.read_text(encoding="utf-8")
+    assert all(word in drawn for word in ("fifo", "fq_codel", "cubic", "bbr", "share (%)", "loss (%)"))
+    assert "1000 packets" not in drawn, "a limit that follows from the queue is no axis"

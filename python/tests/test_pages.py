@@ -121,6 +121,18 @@ def test_the_topologies_of_the_guide_run_and_print_what_is_shown(capsys, monkeyp
     assert cli.main(["run", str(scenario)]) == 0
 
 
+def test_the_questions_of_the_guide_have_the_answers_that_are_shown(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "guide" / "compare.md").read_text()
+    blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
+    assert len(blocks) == 2
+    for command, shown in blocks:
+        assert cli.main(shlex.split(command)) == 0
+        assert capsys.readouterr().out.startswith(shown.rstrip("…"))
+    assert cli.main(["run", "asked.toml", "--dry-run"]) == 0
+    assert capsys.readouterr().out.startswith(shown.rstrip("…"))
+
+
 def test_the_theory_of_the_guide_is_the_real_one(capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     page = (ROOT / "docs" / "guide" / "theory.md").read_text()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from fairq import api, tables
-from fairq.commands.options import Commands, command, count, dry_run, workers
-from fairq.commands.printing import as_json, cost, picture, save, tell
+from fairq.commands.options import Commands, command, count, dry_run, looks, workers
+from fairq.commands.printing import as_json, cost, look, picture, save, tell, written
 from fairq.output import check_file, file
 from fairq.progress import Bar
 from fairq.questions import asked, network
 from fairq.questions.comparing import Comparison
+from fairq.questions.sentences import amount
 
 
 def add(commands_of: Commands) -> None:
@@ -52,11 +53,11 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--scenario", metavar="FILE", help="write the scenario that is run, for fairq run")
     workers(parser)
     dry_run(parser)
+    looks(parser)
 
 
-WORDS = ("rate", "rtt", "flows", "hosts", "queue", "host_queue", "buffer", "ecn", "loss", "jitter",
-         "reorder", "seeds", "duration",
-         "warm_up", "profile")  # fmt: skip
+WORDS = ("rate", "rtt", "flows", "hosts", "queue", "host_queue", "buffer", "ecn", "loss", "jitter", "reorder",
+         "seeds", "duration", "warm_up", "profile")  # fmt: skip
 """The words of a question, which the API has as well."""
 
 
@@ -71,11 +72,12 @@ def compare(arguments: Namespace) -> str:
     if arguments.scenario:
         with file(arguments.scenario) as place:
             place.write_text(scenario.text, encoding="utf-8")
-    places = (arguments.scenario, arguments.plot if not arguments.dry_run else None)
-    written = "".join(f"\nWritten: {place}" for place in places if place) + "\n"
     if arguments.dry_run:
         found = api.estimate(scenario, workers=arguments.workers)
-        return as_json(found._asdict()) if arguments.json else cost(found) + written
+        if arguments.json:
+            return as_json(found._asdict())
+        places = written(arguments, arguments.scenario)
+        return cost(found) + (f"\n{places}" if places else "")
     with Bar("compare") as bar:
         comparison = api.compare(**words, paired=arguments.paired, workers=arguments.workers, progress=bar)
     if plot is not None:
@@ -83,11 +85,50 @@ def compare(arguments: Namespace) -> str:
     tell(note for note in comparison.notes if note["code"] != "buffer")
     if arguments.json:
         return as_json(comparison.document)
-    parts = [_section("Flows", comparison.rows, ROWS), _section("Queues", comparison.queues, QUEUES)]
+    places = written(arguments, arguments.scenario, plot)
+    parts = [*_shown(comparison, arguments), tables.prose(comparison.answer["text"])]
+    return "\n\n".join(parts) + (f"\n{places}" if places else "")
+
+
+def _shown(comparison: Comparison, arguments: Namespace) -> list[str]:
+    """The tables, each under its title, and what their numbers are."""
+    parts = []
+    # A limit that follows from the queue tells no rows apart.
+    follows = [] if comparison.document["question"]["buffer"] else ["buffer"]
+    for title, rows, columns in (("Flows", comparison.rows, ROWS), ("Queues", comparison.queues, QUEUES)):
+        minor = [*follows, *MINOR]
+        raw = [f"{name}{end}" for name in columns for end in ("", *tables.ENDS) if f"{name}{end}" in rows[0]]
+        shown = None if arguments.wide else raw if arguments.si else columns
+        table = tables.text(rows, shown, minor=minor, keep=("queue", "flow"), **look(arguments))
+        parts.append(f"{title}\n{table}")
     if arguments.paired:
-        parts.append(_section("Differences on the same seeds", comparison.paired, PAIRED))
-    parts += [f"{note['where']}: {note['text']}." for note in comparison.notes if note["code"] == "buffer"]
-    return "\n\n".join([*parts, comparison.answer["text"]]) + "\n" + written
+        rows = comparison.paired if arguments.si else [_read(row) for row in comparison.paired]
+        kept = ("quantity", "a", "b", "difference", "decided")
+        table = tables.text(rows, keep=kept, minor=("95 % interval",), **look(arguments)) if rows else NO_PAIRS
+        parts.append(f"a less b, on the same seeds\n{table}")
+    said = [f"{note['where']}: {note['text']}." for note in comparison.notes if note["code"] == "buffer"]
+    if (seeds := comparison.rows[0]["seeds"]) > 1:
+        said.insert(0, f"Means of {seeds} seeds with their 95 % intervals.")
+    return [*parts, tables.prose(" ".join(said))] if said else parts
+
+
+def _read(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A difference as people read it: each quantity has a unit of its own."""
+    quantity = row["quantity"]
+    low, high = (amount(quantity, row[end]) for end in ("low", "high"))
+    return {
+        "quantity": tables.words(quantity)[0],
+        "flow": row["flow"],
+        "a": row["a"],
+        "b": row["b"],
+        "difference": amount(quantity, row["difference"]),
+        "95 % interval": f"{low} to {high}",
+        "decided": row["decided"],
+        "more seeds": row["more_seeds"] or None,
+    }
+
+
+NO_PAIRS = "one seed has no difference; write --seeds 10"
 
 
 def _figure(comparison: Comparison) -> Any:
@@ -107,15 +148,12 @@ def _figure(comparison: Comparison) -> Any:
 DRAWN = ("share", "queueing_s_mean", "loss", "completion_s_mean")
 """The quantities of a figure."""
 
-ROWS = ("queue", "host_queue", "buffer", "rtt_s", "flow", "direction", "count", "goodput_bit_per_s", "share",
+ROWS = ("queue", "host_queue", "buffer", "rtt_s", "flow", "direction", "count", "share", "goodput_bit_per_s",
         "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss", "marked_ratio", "retransmitted",
         "completion_s_mean")  # fmt: skip
 QUEUES = ("queue", "host_queue", "buffer", "rtt_s", "direction", "jain", "jain_hosts", "utilisation",
           "queueing_s_mean", "overtaken")  # fmt: skip
-PAIRED = ("quantity", "flow", "a", "b", "difference", "low", "high", "decided", "more_seeds")
+"""The columns on a screen; --wide and --json have all."""
 
-
-def _section(title: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """A table with the columns that say something, under its title."""
-    kept = [name for name in columns if any(row[name] is not None for row in rows)]
-    return f"{title}\n{tables.text(rows, kept)}"
+MINOR = ("overtaken", "retransmitted", "queueing_s_p95", "count", "goodput_bit_per_s", "queueing_s_p99", "marked_ratio")
+"""The columns that go first where a screen is too narrow."""

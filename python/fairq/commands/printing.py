@@ -100,15 +100,18 @@ def tell(notes: Iterable[Mapping[str, Any]]) -> None:
 
 def cost(found: Estimate) -> str:
     """What runs will cost, in a sentence."""
-    points, seeds = (f"{number} {word}{'' if number == 1 else 's'}"
-                     for number, word in ((found.points, "point"), (found.seeds, "seed")))  # fmt: skip
     about = "" if found.is_exact else "about "
+    took = f"{about}{span(found.time_s)}" if found.time_s >= 1 else "less than 1 s"
     memory = "" if found.memory_bytes is None else f", {found.memory_bytes / 1e6:.0f} MB of memory"
     return (
-        f"{points} x {seeds} = {found.runs} run{'' if found.runs == 1 else 's'}: "
+        f"{_many(found.points, 'point')} x {_many(found.seeds, 'seed')} = {_many(found.runs, 'run')}: "
         f"{about}{found.packet_hops / 1e6:.3g} million packet-hops, "
-        f"{about}{span(found.time_s)} on {found.workers} thread{'' if found.workers == 1 else 's'}{memory}.\n"
+        f"{took} on {_many(found.workers, 'thread')}{memory}."
     )
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def picture(name: str) -> Path:

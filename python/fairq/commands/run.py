@@ -12,8 +12,8 @@ from fairq import _native, api, tables
 from fairq.commands.options import (
     Commands,
     command,
-    looks,
     dry_run,
+    looks,
     out,
     set_field,
     workers,

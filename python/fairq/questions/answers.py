@@ -102,13 +102,13 @@ class Answers:
         """What tells a choice from the others of this question, and the round trip if one is given and it varies."""
         question = self.question
         parts = [choice.queue] if len(question.queues) > 1 else []
-        if choice.host_queue is not None and len(question.host_queues) > 1:
-            parts.append(f"{choice.host_queue} on hosts")
         if choice.buffer is not None and len(question.buffers) > 1:
-            parts.append(choice.buffer)
+            parts.append(f"of {choice.buffer}" if parts else choice.buffer)
+        if choice.host_queue is not None and len(question.host_queues) > 1:
+            parts.append(f"{'with ' if parts else ''}{choice.host_queue} on hosts")
         if rtt is not None and len(question.rtts) > 1:
-            parts.append(rtt)
-        return ", ".join(parts) or choice.queue
+            parts.append(f"at {rtt}")
+        return " ".join(parts) or choice.queue
 
     def paired(self) -> list[dict[str, Any]]:
         """Differences on the same seeds: between choices, and between groups of flows at one point."""
