@@ -157,10 +157,11 @@ def run(
     result = Experiment(scenario, pairs(set), series, packets, states).run(_threads(workers), progress)
     if overlay:
         from fairq.overlay import beside
+        from fairq.results import table_of
 
         text, name = scenario
         shares, routes = max_min(scenario, set=set), json.loads(_native.routes(text, name, pairs(set)))
-        result.theory = beside(result.scenario, result.points, shares, routes)
+        result.theory = table_of("theory", beside(result.scenario, result.points, shares, routes))
     return result
 
 

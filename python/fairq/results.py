@@ -213,7 +213,7 @@ class Result:
     versions, packet-hops). `document` is all of it as `--json` prints it.
     """
 
-    def __init__(self, native: _native.Outcome, theory: Sequence[Mapping[str, Any]] | None = None) -> None:
+    def __init__(self, native: _native.Outcome, theory: Table[_types.Theory] | None = None) -> None:
         self._native = native
         self._tables: dict[str, Table[Any]] = {}
         self._document: dict[str, Any] | None = None
@@ -276,7 +276,7 @@ class Result:
             self._native.write_json(parts.append)
             self._document = json.loads("".join(parts))
         if self.theory is not None:
-            self._document["theory"] = self.theory
+            self._document["theory"] = [dict(row) for row in self.theory]
         return self._document
 
     def write_json(self, write: Callable[[str], Any]) -> None:
@@ -367,6 +367,11 @@ def row_class(table: str) -> type[Row]:
 
     found: type[Row] = getattr(_types, described()[table]["class"])
     return found
+
+
+def table_of(name: str, rows: Sequence[Mapping[str, Any]]) -> Table[Any]:
+    """The table called `name` with these rows; UsageError for a value of another kind."""
+    return table(_native.table_of(name, json.dumps(rows)), name)
 
 
 def table(native: Any, name: str) -> Table[Any]:

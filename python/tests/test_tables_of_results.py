@@ -128,6 +128,12 @@ def test_types_of_rows_are_those_of_the_columns() -> None:
 
 def test_rows_of_theory_have_the_columns_that_are_described() -> None:
     result = fairq.run(SCENARIO, workers=1, overlay=True)
+    assert result.theory is not None
+    # a column without any value has its kind all the same
+    columns = described()["theory"]["columns"]
+    assert set(result.theory["delay_bound_s"]) == {None}
+    assert result.theory._native.kinds[1:] == [column["kind"] for column in columns]
+    assert result.theory[0].flow == result.flows[0].flow
     for name, rows in (("theory", result.document["theory"]), ("shares", fairq.max_min(SCENARIO))):
         assert list(rows[0]) == ["speed", *(column["name"] for column in described()[name]["columns"])], name
 

@@ -14,12 +14,12 @@ mod progress;
 mod schemas;
 mod speed;
 mod statistics;
-mod tables;
 mod topologies;
 
 use std::path::Path;
 
 use fairq_experiment::experiment::Experiment;
+use fairq_experiment::results::table::Table;
 use fairq_experiment::{columns as described, reference, routes as paths, shares};
 use fairq_sched::units::{Bytes, Rate, Time, UnitError};
 use pyo3::prelude::*;
@@ -43,7 +43,7 @@ mod _native {
     #[pymodule_export]
     use super::{
         audit, bench_disciplines, check_capture, columns, explain, explained, lines, listing, max_min, pair_captures,
-        quantity, queue, replay, routes, scenes, schema, schema_names, topology, version, write_table,
+        quantity, queue, replay, routes, scenes, schema, schema_names, table_of, topology, version,
     };
     use pyo3::prelude::*;
 
@@ -249,15 +249,15 @@ fn pair_captures<'py>(py: Python<'py>, first: &str, second: &str) -> PyResult<(S
     Ok((about, columns.map(|column| PyBytes::new(py, &column))))
 }
 
-/// Writes the rows of a table, a JSON array of objects, as a Parquet file; `source` and `seed` go
-/// into its metadata.
+/// The table of results called `name` with these rows, a JSON array of objects; its columns have
+/// the kinds that its description declares.
 #[pyfunction]
-fn write_table(path: &str, rows_json: &str, source: &str, seed: u64) -> PyResult<()> {
+fn table_of(name: &str, rows_json: &str) -> PyResult<arrow::Table> {
+    let of = described::TABLES.into_iter().find(|table| table.name == name);
+    let of = of.ok_or_else(|| UsageError::new_err(format!("{name}: no table of results is called so")))?;
     let rows: Vec<serde_json::Map<String, serde_json::Value>> =
         serde_json::from_str(rows_json).map_err(|error| UsageError::new_err(error.to_string()))?;
-    let written = std::fs::File::create_new(path)
-        .and_then(|file| tables::write(std::io::BufWriter::new(file), &rows, parquet::About { source, seed }));
-    written.map_err(|cause| OutputError::new_err(format!("{path}: cannot be written: {cause}")))
+    arrow::Table::new(Table::of_rows(of, &rows).map_err(UsageError::new_err)?)
 }
 
 /// Audits the discipline that `text` says; `options_json` is

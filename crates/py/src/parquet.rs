@@ -21,8 +21,6 @@ use std::sync::Arc;
 pub(crate) enum Kind {
     /// Whole numbers from 0.
     U64,
-    /// Whole numbers.
-    I64,
     /// Numbers.
     F64,
     /// Truth values.
@@ -56,7 +54,6 @@ impl Column {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cell<'a> {
     U64(u64),
-    I64(i64),
     F64(f64),
     Bool(bool),
     Text(&'a str),
@@ -107,7 +104,7 @@ impl<W: Write + Send> Table<W> {
         for column in columns {
             let path = ColumnPath::from(&*column.name);
             properties = match column.kind {
-                Kind::U64 | Kind::I64 => properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
+                Kind::U64 => properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
                 Kind::Text => properties.set_column_dictionary_enabled(path, true),
                 Kind::F64 | Kind::Bool => properties,
             };
@@ -153,7 +150,7 @@ impl<W: Write + Send> Table<W> {
 
 fn field(column: &Column) -> Result<Type, ParquetError> {
     let physical = match column.kind {
-        Kind::U64 | Kind::I64 => Physical::INT64,
+        Kind::U64 => Physical::INT64,
         Kind::F64 => Physical::DOUBLE,
         Kind::Bool => Physical::BOOLEAN,
         Kind::Text => Physical::BYTE_ARRAY,
@@ -161,7 +158,7 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
     let logical = match column.kind {
         Kind::U64 => Some(LogicalType::integer(64, false)),
         Kind::Text => Some(LogicalType::String),
-        Kind::I64 | Kind::F64 | Kind::Bool => None,
+        Kind::F64 | Kind::Bool => None,
     };
     Type::primitive_type_builder(&column.name, physical)
         .with_repetition(if column.is_nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED })
@@ -179,7 +176,6 @@ struct Gathered {
 
 enum Values {
     U64(Vec<i64>),
-    I64(Vec<i64>),
     F64(Vec<f64>),
     Bool(Vec<bool>),
     Text(Vec<ByteArray>),
@@ -189,7 +185,6 @@ impl Gathered {
     fn new(column: &Column) -> Self {
         let values = match column.kind {
             Kind::U64 => Values::U64(Vec::new()),
-            Kind::I64 => Values::I64(Vec::new()),
             Kind::F64 => Values::F64(Vec::new()),
             Kind::Bool => Values::Bool(Vec::new()),
             Kind::Text => Values::Text(Vec::new()),
@@ -201,7 +196,6 @@ impl Gathered {
         match cell {
             Cell::Null => self.present.is_some(),
             Cell::U64(_) => matches!(self.values, Values::U64(_)),
-            Cell::I64(_) => matches!(self.values, Values::I64(_)),
             Cell::F64(_) => matches!(self.values, Values::F64(_)),
             Cell::Bool(_) => matches!(self.values, Values::Bool(_)),
             Cell::Text(_) => matches!(self.values, Values::Text(_)),
@@ -216,7 +210,6 @@ impl Gathered {
         match (&mut self.values, cell) {
             // The 64 bits as they are; the column is marked as unsigned.
             (Values::U64(values), Cell::U64(value)) => values.push(value.cast_signed()),
-            (Values::I64(values), Cell::I64(value)) => values.push(value),
             (Values::F64(values), Cell::F64(value)) => values.push(value),
             (Values::Bool(values), Cell::Bool(value)) => values.push(value),
             (Values::Text(values), Cell::Text(value)) => values.push(ByteArray::from(value)),
@@ -227,7 +220,7 @@ impl Gathered {
     fn write<W: Write + Send>(&mut self, group: &mut SerializedRowGroupWriter<'_, W>) -> Result<(), ParquetError> {
         let present = self.present.as_deref();
         match &mut self.values {
-            Values::U64(values) | Values::I64(values) => write_values::<Int64Type, W>(group, values, present),
+            Values::U64(values) => write_values::<Int64Type, W>(group, values, present),
             Values::F64(values) => write_values::<DoubleType, W>(group, values, present),
             Values::Bool(values) => write_values::<BoolType, W>(group, values, present),
             Values::Text(values) => write_values::<ByteArrayType, W>(group, values, present),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairq import _native, api, tables
+from fairq import api, tables
 from fairq.commands.options import (
     Commands,
     command,
@@ -22,7 +22,7 @@ from fairq.commands.printing import as_json, cost, look, picture, pieces, save, 
 from fairq.given import ran, read
 from fairq.output import check, folder
 from fairq.progress import Bar
-from fairq.results import Result, Table
+from fairq.results import Result
 
 
 def add(commands_of: Commands) -> None:
@@ -159,11 +159,7 @@ def _write_result(inside: Path, result: Result) -> None:
         if not rows:
             continue
         tables.write_csv(inside / f"{name}.csv", rows)
-        path = inside / f"{name}.parquet"
-        if isinstance(rows, Table):
-            rows.write_parquet(path, json.dumps(result.scenario), seed)
-        else:
-            _native.write_table(str(path), json.dumps(rows), json.dumps(result.scenario), seed)
+        rows.write_parquet(inside / f"{name}.parquet", json.dumps(result.scenario), seed)
     with (inside / "result.json").open("w", encoding="utf-8") as file:
         result.write_json(file.write)
         file.write("\n")

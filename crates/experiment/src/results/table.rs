@@ -1,8 +1,8 @@
 //! A table by columns: each holds values of one kind, so that a row costs what its numbers take.
 
-use crate::columns::{Kind, TableOf};
+use crate::columns::{Column, Kind, TableOf};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -58,6 +58,28 @@ impl Cells {
             std::iter::repeat_n(Some(text), *rows)
         });
         Self::Text(cells.collect())
+    }
+
+    /// The values of a column, by the kind that it declares.
+    ///
+    /// # Errors
+    /// A value that is missing from its row or of another kind.
+    fn of_values<'a>(column: &Column, values: impl Iterator<Item = Option<&'a Value>>) -> Result<Self, String> {
+        fn read<'a, T>(value: Option<&'a Value>, read: impl Fn(&'a Value) -> Option<T>) -> Option<Option<T>> {
+            value.and_then(|value| if value.is_null() { Some(None) } else { read(value).map(Some) })
+        }
+        let cells = match column.kind {
+            Kind::Whole => values.map(|value| read(value, Value::as_u64)).collect::<Option<_>>().map(Self::Whole),
+            Kind::Real => {
+                let real = |value| read(value, Value::as_f64).map(|real| real.unwrap_or(f64::NAN));
+                values.map(real).collect::<Option<_>>().map(Self::Real)
+            }
+            Kind::Text => {
+                let text = |value| read(value, Value::as_str).map(|text| text.map(Into::into));
+                values.map(text).collect::<Option<_>>().map(Self::Text)
+            }
+        };
+        cells.ok_or_else(|| format!("{}: a row has no value of the kind {:?} here", column.name, column.kind))
     }
 
     /// Adds the cells of another column of the same kind.
@@ -218,6 +240,22 @@ impl Table {
         joined
     }
 
+    /// The table of `rows`: objects with the values of axes and the columns of `of`.
+    ///
+    /// # Errors
+    /// A value that is missing from its row or of another kind.
+    pub fn of_rows(of: &'static TableOf, rows: &[Map<String, Value>]) -> Result<Self, String> {
+        let mut table = Self::default();
+        for axis in rows.first().into_iter().flat_map(Map::keys).filter(|name| of.column(name).is_none()) {
+            let labels = rows.iter().map(|row| (row.get(axis).cloned().unwrap_or_default(), 1));
+            table.push(axis.clone(), Cells::of_labels(labels.collect()));
+        }
+        for column in of.columns {
+            table.push(column.name, Cells::of_values(column, rows.iter().map(|row| row.get(column.name)))?);
+        }
+        Ok(table)
+    }
+
     /// Adds a column.
     pub(super) fn push(&mut self, name: impl Into<Name>, cells: Cells) {
         self.columns.push((name.into(), cells));
@@ -348,7 +386,7 @@ impl Serialize for Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::columns::{Column, SEED};
+    use crate::columns::SEED;
     use serde_json::json;
 
     const TRIED: TableOf = TableOf {
@@ -380,6 +418,27 @@ mod tests {
         assert_eq!(table.rows(), 3);
         let names = |table: &Table| table.columns().iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>();
         assert_eq!(names(&Table::empty(&TRIED)), names(&table));
+    }
+
+    #[test]
+    fn columns_of_rows_have_the_declared_kinds_whatever_their_values_are() {
+        let made = |rows: Value| {
+            let rows: Vec<Map<String, Value>> = serde_json::from_value(rows).unwrap();
+            Table::of_rows(&TRIED, &rows)
+        };
+        let table = made(json!([
+            { "axis": "x", "kind": "a", "count": null, "mean": 1 },
+            { "axis": 2, "kind": "b", "count": null, "mean": null },
+        ]))
+        .unwrap();
+        let kinds: Vec<_> = table.columns().iter().map(|(name, cells)| (&**name, cells.kind())).collect();
+        let expected = [("axis", Kind::Text), ("kind", Kind::Text), ("count", Kind::Whole), ("mean", Kind::Real)];
+        assert_eq!(kinds, expected);
+        assert_eq!(table.column("mean").map(|mean| [mean.at(0), mean.at(1)]), Some([Cell::Real(1.0), Cell::None]));
+        assert_eq!(made(json!([])).unwrap(), Table::empty(&TRIED));
+        for wrong in [json!({ "kind": "a", "count": 1 }), json!({ "kind": "a", "count": 1.5, "mean": 1 })] {
+            assert!(made(json!([wrong])).unwrap_err().contains("no value of the kind"));
+        }
     }
 
     #[test]
