@@ -14,6 +14,7 @@ use fairq_sim::transport::supply::Supply;
 use fairq_sim::transport::tcp::Setup;
 use fairq_sim::transport::tcp::settings::Terms;
 use fairq_sim::transport::{Acknowledgement, Ends};
+use fairq_testkit::scenarios::dumbbell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
@@ -152,36 +153,4 @@ fn floors(names: &[String], mix: Mix) {
         let cells: Vec<String> = cells.collect();
         println!("{:12} {} {}", of_name[0].discipline, of_name[0].floor.unwrap_or_default(), cells.join(" "));
     }
-}
-
-/// A dumbbell: 16 fixed windows, six lines for a packet and its acknowledgement (access,
-/// bottleneck, access, and back), access at twice the bottleneck's rate, an acknowledgement for
-/// each packet.
-fn dumbbell(discipline: &str, simulated_s: u64) -> String {
-    format!(
-        r#"
-title = "dumbbell"
-edition = 1
-[measure]
-duration = "{simulated_s} s"
-[defaults]
-queue = "{discipline}"
-buffer = "128 packets"
-access = {{ rate = "20 Mbit/s", delay = "2 ms" }}
-sink_access = {{ rate = "20 Mbit/s", delay = "2 ms" }}
-transport = "fixed_window(window=8)"
-[[links]]
-name = "bottleneck"
-from = "a"
-to = "b"
-rate = "10 Mbit/s"
-delay = "10 ms"
-[[flows]]
-name = "flow"
-from = "a"
-to = "b"
-traffic = "ftp"
-count = 16
-"#
-    )
 }

@@ -2,39 +2,11 @@
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sched::units::Time;
-
-/// Sixteen windows of eight packets over one line of 10 Mbit/s, two seconds long.
-fn dumbbell(discipline: &str) -> String {
-    format!(
-        r#"
-edition = 1
-[measure]
-duration = "2 s"
-[defaults]
-queue = "{discipline}"
-buffer = "128 packets"
-access = {{ rate = "20 Mbit/s", delay = "2 ms" }}
-sink_access = {{ rate = "20 Mbit/s", delay = "2 ms" }}
-transport = "fixed_window(window=8)"
-[[links]]
-name = "bottleneck"
-from = "a"
-to = "b"
-rate = "10 Mbit/s"
-delay = "10 ms"
-[[flows]]
-name = "flow"
-from = "a"
-to = "b"
-traffic = "ftp"
-count = 16
-"#
-    )
-}
+use fairq_testkit::scenarios::dumbbell;
 
 #[test]
 fn the_samples_add_up_to_what_the_run_delivered() {
-    let text = dumbbell("fq");
+    let text = dumbbell("fq", 2);
     let mut experiment = Experiment::read(&text, "dumbbell", &[]).unwrap();
     experiment.sample_every(Time::from_ms(100)).unwrap();
     let files = |name: &str| Err(name.to_string());
@@ -52,7 +24,7 @@ fn the_samples_add_up_to_what_the_run_delivered() {
 
 #[test]
 fn each_packet_that_was_counted_is_there_and_those_that_were_dropped_have_no_end() {
-    let text = dumbbell("fifo");
+    let text = dumbbell("fifo", 2);
     let mut experiment = Experiment::read(&text, "dumbbell", &[]).unwrap();
     experiment.trace_flow("flow.1").unwrap();
     let files = |name: &str| Err(name.to_string());

@@ -1,5 +1,5 @@
-//! What tests share: slow and obvious oracles and a seeded mutator, beside the workloads, the
-//! driver, the checking wrapper and the measures of `fairq-audit`. Used by tests only.
+//! What tests share: slow and obvious oracles, a seeded mutator and scenarios, beside the
+//! workloads, the driver, the checking wrapper and the measures of `fairq-audit`. For tests only.
 
 pub use fairq_audit::{arrivals, case, checked, draw, driver, invariant, measure, uneven_line, world};
 
@@ -8,5 +8,6 @@ pub mod drift;
 pub mod gps_oracle;
 pub mod hierarchy_oracle;
 pub mod mutate;
+pub mod scenarios;
 pub mod skip;
 pub mod tag_oracle;
