@@ -42,8 +42,9 @@ impl Card {
         without_code(&self.comment())
     }
 
-    /// The card as its file has it. A parenthesis that names a file of code is for the authors of that
-    /// code: a test that proves a claim, as `(laws.rs: its_name)`, or a place, as `(round.rs)`.
+    /// The card as its file has it. A parenthesis that names a file of code is for the authors of
+    /// that code: a test that proves a claim, as `(laws.rs: its_name)`, or a place, as
+    /// `(round.rs)`.
     #[must_use]
     pub fn comment(&self) -> String {
         let mut text = String::new();

@@ -184,7 +184,7 @@ struct Tenant<T> {
 /// let first = dispatcher.start().unwrap();
 /// assert_eq!(first.item, "big 1");
 /// assert!(dispatcher.start().is_none(), "the one seat is taken");
-/// // It took much; nobody could know. The next turns are the others'.
+/// // It took more than was given. The next turns are those of the other tenant.
 /// dispatcher.complete(first.ticket, 1000);
 /// assert_eq!(dispatcher.start().unwrap().item, "small");
 /// # Ok::<(), fairq_sched::work::Refused<&str>>(())

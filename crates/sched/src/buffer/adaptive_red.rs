@@ -1,18 +1,21 @@
-//! Adaptive RED: RED that moves its greatest probability so that the average queue stays between its thresholds.
+//! Adaptive RED: RED that moves its greatest probability so that the average queue stays between
+//! its thresholds.
 //!
 //! Use when: you want RED's early signals at a load that is not known: the average queue stays in
 //! its band. With few flows it swings; to aim at a delay use `codel` or `pie`.
-//! Source: Floyd, Gummadi and Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue
-//! Management", 2001 (figure 3, sections 4.1 and 4.2).
-//! Chosen: half a `target_delay` of packets is `min`, at least 5 packets, and `max` is three times that; the weight of one
-//! packet is 1 − exp(−1/C) for C packets of `mean_packet` a second. Periods that were missed are all judged by the average
-//! at their end. The target runs from 0.4 to 0.6 of the way from min to max.
+//! Source: Floyd, Gummadi and Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of
+//! RED's Active Queue Management", 2001 (figure 3, sections 4.1 and 4.2).
+//! Chosen: half a `target_delay` of packets is `min`, at least 5 packets, and `max` is three times
+//! that; the weight of one packet is 1 − exp(−1/C) for C packets of `mean_packet` a second. Periods
+//! that were missed are all judged by the average at their end. The target runs from 0.4 to 0.6 of
+//! the way from min to max.
 //! Cost: O(1) a packet; an update every interval.
-//! Bound: with 15 and with 30 adaptive flows the mean of the average is in its target band, where RED's moves with the
-//! load (active_queues.rs: adaptive_red_holds_the_average_in_its_band). With few flows, whose halving is a great part of
-//! the load, it swings and its mean lies outside the band, with five flows below it; with very many it may lie some
-//! packets above.
-//! Range: `increase` up to 0.1, `decrease` from 0.5 to 0.99: at most a few hundred steps from one end to the other.
+//! Bound: with 15 and with 30 adaptive flows the mean of the average is in its target band, where
+//! RED's moves with the load (active_queues.rs: adaptive_red_holds_the_average_in_its_band). With
+//! few flows, whose halving is a great part of the load, it swings and its mean lies outside the
+//! band, with five flows below it; with very many it may lie some packets above.
+//! Range: `increase` up to 0.1, `decrease` from 0.5 to 0.99: at most a few hundred steps from one
+//! end to the other.
 
 use super::red::{self, Red};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};

@@ -1,20 +1,26 @@
-//! Approximate fair dropping: a flow's share of recent arrivals, seen in a sample of them, decides how much of it is dropped.
+//! Approximate fair dropping: a flow's share of recent arrivals, seen in a sample of them, decides
+//! how much of it is dropped.
 //!
 //! Use when: one FIFO must give heavy flows equal rates from a sample of the arrivals. Where each
 //! flow can have a queue use a fair scheduler with `longest_queue_drop`; with labels from an edge,
 //! `csfq`.
-//! Source: Pan, Breslau, Prabhakar and Shenker, "Approximate Fairness through Differential Dropping", ACM CCR 2003. The
-//! gains of the controller, its period and the size of the sample are from memory and therefore settings.
-//! Departs: no flow has more than its slot, so that the count of a flow is looked up by it in place of a hash of it.
-//! Chosen: a packet is sampled with a chance in proportion to its length, so that shares are of bytes; it is sampled
-//! before it is judged, and takes a random place of the full sample. The queue is measured in packets. The fair
-//! count never falls below 1, nor rises above the sample. The gains are for lines that carry about seven packets in an
-//! interval: the fair count moves by packets of the queue, whatever the line's rate. `interval` is therefore what seven
-//! packets of `mean_packet` take on the line, unless it is given. Missed periods are applied in closed form with the queue as it is.
+//! Source: Pan, Breslau, Prabhakar and Shenker, "Approximate Fairness through Differential
+//! Dropping", ACM CCR 2003. The gains of the controller, its period and the size of the sample are
+//! from memory and therefore settings.
+//! Departs: no flow has more than its slot, so that the count of a flow is looked up by it in place
+//! of a hash of it.
+//! Chosen: a packet is sampled with a chance in proportion to its length, so that shares are of
+//! bytes; it is sampled before it is judged, and takes a random place of the full sample. The queue
+//! is measured in packets. The fair count never falls below 1, nor rises above the sample. The
+//! gains are for lines that carry about seven packets in an interval: the fair count moves by
+//! packets of the queue, whatever the line's rate. `interval` is therefore what seven packets of
+//! `mean_packet` take on the line, unless it is given. Missed periods are applied in closed form
+//! with the queue as it is.
 //! Cost: O(1) a packet; 4 bytes for each place of the sample and for each flow's slot.
-//! Bound: heavy flows are accepted at one rate, within about 1/√mi of a flow with mi packets in the sample, and flows below
-//! the fair share lose nothing (active_queues.rs: afd_gives_heavy_flows_one_rate_and_spares_light_ones), at any rate of the
-//! line (active_queues.rs: afd_holds_the_queue_at_any_rate).
+//! Bound: heavy flows are accepted at one rate, within about 1/√mi of a flow with mi packets in the
+//! sample, and flows below the fair share lose nothing (active_queues.rs:
+//! afd_gives_heavy_flows_one_rate_and_spares_light_ones), at any rate of the line
+//! (active_queues.rs: afd_holds_the_queue_at_any_rate).
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};

@@ -1,16 +1,18 @@
-//! AIFO: one FIFO that admits a packet if its rank is among the least of the latest arrivals, the less the fuller it is.
+//! AIFO: one FIFO that admits a packet if its rank is among the least of the latest arrivals, the
+//! less the fuller it is.
 //!
 //! Use when: an order by rank is to be approximated with one FIFO, by refusing packets of high
 //! rank. It needs `fifo` and a limit; with several queues use `sp_pifo`, for the exact order
 //! `pifo`.
-//! Source: Yu et al., "Programmable Packet Scheduling with a Single Queue", SIGCOMM 2021 (section 4: quantile of a sliding
-//! window against the free part of the queue).
-//! Chosen: every arrival enters the window, refused or not; while the window is empty everything is admitted; a packet
-//! that is refused or dropped does not count in its flow's rank; the window (20) and the headroom k (0.1) are settings, for their defaults are
-//! from memory.
+//! Source: Yu et al., "Programmable Packet Scheduling with a Single Queue", SIGCOMM 2021 (section
+//! 4: quantile of a sliding window against the free part of the queue).
+//! Chosen: every arrival enters the window, refused or not; while the window is empty everything is
+//! admitted; a packet that is refused or dropped does not count in its flow's rank; the window (20)
+//! and the headroom k (0.1) are settings, for their defaults are from memory.
 //! Cost: O(window) a packet.
 //! Bound: while less than k of the buffer is taken everything is admitted (ranked.rs:
-//! aifo_admits_everything_in_its_headroom). It is meant for `fifo`; a queue without a limit admits everything.
+//! aifo_admits_everything_in_its_headroom). It is meant for `fifo`; a queue without a limit admits
+//! everything.
 
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};

@@ -1,14 +1,17 @@
-//! BLUE: packets are marked or dropped with one probability that rises on overflow and falls when the line is idle.
+//! BLUE: packets are marked or dropped with one probability that rises on overflow and falls when
+//! the line is idle.
 //!
 //! Use when: the rate of signals should follow overflows and idle times, not the queue's length. It
 //! has no target delay: for one use `codel` or `pie`; against floods use `sfb`.
-//! Source: Feng, Kandlur, Saha and Shin, "BLUE: A New Class of Active Queue Management Algorithms", University of Michigan
-//! CSE-TR-387-99, 1999 (figure 4). Its constants are a range there; all are settings.
-//! Chosen: an arrival that does not fit overflows, whichever packet is dropped; a queue above `threshold`, if there is one, is
-//! the same. An idle line lowers the probability when it becomes idle and again for every freeze time that it stays so.
+//! Source: Feng, Kandlur, Saha and Shin, "BLUE: A New Class of Active Queue Management Algorithms",
+//! University of Michigan CSE-TR-387-99, 1999 (figure 4). Its constants are a range there; all are
+//! settings.
+//! Chosen: an arrival that does not fit overflows, whichever packet is dropped; a queue above
+//! `threshold`, if there is one, is the same. An idle line lowers the probability when it becomes
+//! idle and again for every freeze time that it stays so.
 //! Cost: O(1) a packet.
-//! Bound: the probability rises at most once in a freeze time and falls while the line is idle (active_queues.rs:
-//! blue_rises_on_overflow_once_in_a_freeze_time_and_falls_while_idle).
+//! Bound: the probability rises at most once in a freeze time and falls while the line is idle
+//! (active_queues.rs: blue_rises_on_overflow_once_in_a_freeze_time_and_falls_while_idle).
 
 use super::red::is_share;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};

@@ -1,18 +1,21 @@
-//! CHOKe: an arriving packet is compared with a random one of the queue; if both are of one flow, both are dropped.
+//! CHOKe: an arriving packet is compared with a random one of the queue; if both are of one flow,
+//! both are dropped.
 //!
 //! Use when: one FIFO should hold back a flow that ignores signals, without state for flows. A
 //! flood still gets up to 0.27 of the line: to hold it near its share use `sfb` or `afd`.
-//! Source: Pan, Prabhakar and Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair Bandwidth
-//! Allocation", INFOCOM 2000 (figure 1).
-//! Departs: what the comparison spares is RED's matter, so that a packet may be marked; above `max` RED drops, all at once
-//! or, with `gentle`, more and more.
-//! As in Linux 6.1 (`choke_enqueue`, `choke_match_random`, sch_choke.c) a match above `min` costs both packets, and nothing is
-//! marked without `ecn`.
-//! Chosen: the packet is picked uniformly from all that wait, in whatever queue, the head among them; the one being sent is
-//! not picked. One packet is picked for each arrival (the basic scheme).
+//! Source: Pan, Prabhakar and Psounis, "CHOKe: A Stateless Active Queue Management Scheme for
+//! Approximating Fair Bandwidth Allocation", INFOCOM 2000 (figure 1).
+//! Departs: what the comparison spares is RED's matter, so that a packet may be marked; above `max`
+//! RED drops, all at once or, with `gentle`, more and more. As in Linux 6.1 (`choke_enqueue`,
+//! `choke_match_random`, sch_choke.c) a match above `min` costs both packets, and nothing is marked
+//! without `ecn`.
+//! Chosen: the packet is picked uniformly from all that wait, in whatever queue, the head among
+//! them; the one being sent is not picked. One packet is picked for each arrival (the basic
+//! scheme).
 //! Cost: O(1) a packet.
-//! Bound: an unresponsive flow's share of what is sent falls with its rate and is at most about 1/(e + 1) = 0.269 beside
-//! many flows that slow down, the number from memory (active_queues.rs: choke_bounds_the_share_of_a_flood).
+//! Bound: an unresponsive flow's share of what is sent falls with its rate and is at most about
+//! 1/(e + 1) = 0.269 beside many flows that slow down, the number from memory (active_queues.rs:
+//! choke_bounds_the_share_of_a_flood).
 
 use super::red::{self, Red};
 use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Verdict, Victim};

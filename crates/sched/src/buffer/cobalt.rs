@@ -6,16 +6,16 @@
 //! Solution for Home Gateways", LANMAN 2018; the algorithm (control/cobalt.rs), and the rule that
 //! the last packet of a queue may be marked and is never dropped, are those of the Linux qdisc
 //! (sch_cake.c).
-//! Departs: each queue has a state of its own; BLUE's steps are settings; a head that is late after a pause is given another
-//! interval though a signal was due, where the qdisc signals at once; all signals that come due while a queue is empty are
-//! taken back (the qdisc: one).
-//! Chosen: it makes room itself, at the head of the longest queue, for a drop there is what BLUE learns from; a queue
-//! that stays empty takes a step of BLUE down for each target time.
-//! Cost: O(1) a packet; an integer square root a signal; O(log N) for a drop that makes room, amortised as in
-//! longest-queue drop.
+//! Departs: each queue has a state of its own; BLUE's steps are settings; a head that is late after
+//! a pause is given another interval though a signal was due, where the qdisc signals at once; all
+//! signals that come due while a queue is empty are taken back (the qdisc: one).
+//! Chosen: it makes room itself, at the head of the longest queue, for a drop there is what BLUE
+//! learns from; a queue that stays empty takes a step of BLUE down for each target time.
+//! Cost: O(1) a packet; an integer square root a signal; O(log N) for a drop that makes room,
+//! amortised as in longest-queue drop.
 //! Bound: an unresponsive flood is held to a drop rate that empties the queue (delay_laws.rs:
-//! cobalt_holds_a_flood_that_fills_the_queue_under_codel); the last packet of a queue is dropped for room alone (cake.rs:
-//! cake_never_drops_the_last_packet_of_a_queue).
+//! cobalt_holds_a_flood_that_fills_the_queue_under_codel); the last packet of a queue is dropped
+//! for room alone (cake.rs: cake_never_drops_the_last_packet_of_a_queue).
 
 use super::codel::fault_of;
 use super::longest_queue_drop::{self, LongestQueueDrop};

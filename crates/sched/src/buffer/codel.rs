@@ -1,4 +1,5 @@
-//! CoDel: drops at the head while packets have waited too long for too long, ever more often until they do not.
+//! CoDel: drops at the head while packets have waited too long for too long, ever more often until
+//! they do not.
 //!
 //! Use when: a standing queue should be cut without knowing the line's rate. It does not hold
 //! senders that ignore drops: use `cobalt`. With fair sharing use `fq_codel`; to decide on arrival,
@@ -7,17 +8,20 @@
 //! 8289 (2018), section 5, and Linux 6.1, sch_codel.c.
 //! Rules: Linux's arithmetic by default (`codel_Newton_step`, `codel_should_drop`), the
 //! RFC's with `rfc` (control/codel.rs).
-//! Departs: each queue has a state of its own; a scheduler that gives every packet its own queue leaves it nothing to
-//! judge. With `ecn` a packet that accepts CE is marked in place of being dropped (`codel_dequeue`; the RFC leaves it open);
-//! a dequeue marks one packet at most, and what else is due comes with the packets after it.
-//! Chosen: `ecn` is off by default, as in Linux. `ce_threshold` is Linux's: a packet that has waited longer is marked,
-//! whatever the schedule says and whether `ecn` is set or not; with a mask only those of which the TOS byte has the
-//! selector's bits there. The largest packet is a setting. With `rfc` interval/√count is rounded down to a whole
-//! picosecond, and exact.
+//! Departs: each queue has a state of its own; a scheduler that gives every packet its own queue
+//! leaves it nothing to judge. With `ecn` a packet that accepts CE is marked in place of being
+//! dropped (`codel_dequeue`; the RFC leaves it open); a dequeue marks one packet at most, and what
+//! else is due comes with the packets after it.
+//! Chosen: `ecn` is off by default, as in Linux. `ce_threshold` is Linux's: a packet that has
+//! waited longer is marked, whatever the schedule says and whether `ecn` is set or not; with a mask
+//! only those of which the TOS byte has the selector's bits there. The largest packet is a setting.
+//! With `rfc` interval/√count is rounded down to a whole picosecond, and exact.
 //! Cost: O(1) a packet, and with `rfc` one integer square root a drop.
-//! Bound: with `rfc` and under constant overload the signals come at the times that the control law names, to the picosecond
-//! (delay_laws.rs: codel_drops_at_the_times_of_the_inverse_square_root_law); none come while a packet in each interval
-//! waited less than the target (delay_laws.rs: codel_drops_nothing_that_comes_below_target_once_an_interval).
+//! Bound: with `rfc` and under constant overload the signals come at the times that the control law
+//! names, to the picosecond (delay_laws.rs:
+//! codel_drops_at_the_times_of_the_inverse_square_root_law); none come while a packet in each
+//! interval waited less than the target (delay_laws.rs:
+//! codel_drops_nothing_that_comes_below_target_once_an_interval).
 
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Marker, Slot, Verdict};
 use crate::control::codel::{Control, Head, Parameters, Rules};

@@ -1,21 +1,25 @@
-//! Core-stateless fair queueing: the edge writes each flow's rate into its packets, the core drops by that label alone.
+//! Core-stateless fair queueing: the edge writes each flow's rate into its packets, the core drops
+//! by that label alone.
 //!
 //! Use when: a core should share fairly without state for flows and its edges can label every
 //! packet. For layers in place of rates use `rainbow_fq`; on a single gateway `drr` is simpler.
-//! Source: Stoica, Shenker and Zhang, "Core-Stateless Fair Queueing", SIGCOMM 1998 (sections 3.1 to 3.4, the pseudo-code
-//! of its figure 3).
-//! Departs: a dropped packet counts as one of no bytes in the accepted rate F; an F that stood still while all is dropped
-//! would drive α to zero. While the line is not congested nothing is dropped for its label: α is then the greatest
-//! label of the last window, and a flow that speeds up would be dropped before a line that has room. A full buffer
-//! refuses the arriving packet.
-//! Chosen: α begins as "all pass" and becomes the greatest label when the line is first congested. The label is the
-//! rate over the weight, r/w in bit/s, as the bits of an IEEE single; 0 is no label, and such a packet is never dropped
-//! for it. A flow that has been silent for ten windows is new. The windows, and the cuts of α on overflow (1 %, at
-//! most 25 % between regular updates), are from memory of the paper and therefore settings.
-//! Cost: O(1) a packet. An edge keeps a rate and a time for each flow; a core keeps two rates and α, whatever the flows.
+//! Source: Stoica, Shenker and Zhang, "Core-Stateless Fair Queueing", SIGCOMM 1998 (sections 3.1 to
+//! 3.4, the pseudo-code of its figure 3).
+//! Departs: a dropped packet counts as one of no bytes in the accepted rate F; an F that stood
+//! still while all is dropped would drive α to zero. While the line is not congested nothing is
+//! dropped for its label: α is then the greatest label of the last window, and a flow that speeds
+//! up would be dropped before a line that has room. A full buffer refuses the arriving packet.
+//! Chosen: α begins as "all pass" and becomes the greatest label when the line is first congested.
+//! The label is the rate over the weight, r/w in bit/s, as the bits of an IEEE single; 0 is no
+//! label, and such a packet is never dropped for it. A flow that has been silent for ten windows is
+//! new. The windows, and the cuts of α on overflow (1 %, at most 25 % between regular updates), are
+//! from memory of the paper and therefore settings.
+//! Cost: O(1) a packet. An edge keeps a rate and a time for each flow; a core keeps two rates and
+//! α, whatever the flows.
 //! Bound: a packet is accepted with probability min(1, α/label) (edge_and_core.rs:
-//! csfq_accepts_with_the_probability_of_the_label); flows of constant rates get their weighted max-min shares to
-//! within a tenth (edge_and_core.rs: csfq_gives_constant_flows_their_max_min_shares).
+//! csfq_accepts_with_the_probability_of_the_label); flows of constant rates get their weighted
+//! max-min shares to within a tenth (edge_and_core.rs:
+//! csfq_gives_constant_flows_their_max_min_shares).
 
 use super::rate_estimate::{FlowRates, RateEstimate, window_fault};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};

@@ -2,15 +2,15 @@
 //!
 //! Use when: several queues or lines share one memory and some of it must stay free for newcomers.
 //! To use all of it and drop from the longest queue use `longest_queue_drop`.
-//! Source: Choudhury and Hahne, "Dynamic Queue Length Thresholds in a Shared Memory Packet Switch", INFOCOM 1996 and
-//! IEEE/ACM Transactions on Networking 1998: T = α·(B − Q).
+//! Source: Choudhury and Hahne, "Dynamic Queue Length Thresholds in a Shared Memory Packet Switch",
+//! INFOCOM 1996 and IEEE/ACM Transactions on Networking 1998: T = α·(B − Q).
 //! Departs: lengths are in the unit of the limit, bytes or packets, where the source has cells.
-//! Chosen: a queue at its threshold is blocked and not cut, as in the source, though the threshold may fall below it
-//! later. As the buffer policy of a single line the queues are the scheduler's; as a scenario's pool each line of the
-//! node is one.
+//! Chosen: a queue at its threshold is blocked and not cut, as in the source, though the threshold
+//! may fall below it later. As the buffer policy of a single line the queues are the scheduler's;
+//! as a scenario's pool each line of the node is one.
 //! Cost: O(1) a packet.
-//! Bound: M queues that always have more to take come to hold α·B/(1 + α·M) each, and B/(1 + α·M) stays free
-//! (shared_buffers.rs: dynamic_thresholds_settle_where_the_source_says).
+//! Bound: M queues that always have more to take come to hold α·B/(1 + α·M) each, and B/(1 + α·M)
+//! stays free (shared_buffers.rs: dynamic_thresholds_settle_where_the_source_says).
 
 use crate::contract::{BufferPolicy, Flow, Held, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};

@@ -1,18 +1,20 @@
-//! Flow random early drop: RED's drops, but only from flows that hold more than their share, and a cap for each flow.
+//! Flow random early drop: RED's drops, but only from flows that hold more than their share, and a
+//! cap for each flow.
 //!
 //! Use when: one FIFO under RED should protect fragile flows by counting the packets that each
 //! holds. Without such counts use `choke`; where flows have queues of their own,
 //! `longest_queue_drop`.
-//! Source: Lin and Morris, "Dynamics of Random Early Detection", SIGCOMM 1997 (the algorithm of section 5 is from memory
-//! and agrees with what ports of it say). Its constants are therefore settings.
-//! Departs: packets are dropped, never marked, as in the source; thresholds are in packets. A flow's packets are counted
-//! wherever they wait, so that it goes with queues of flows too.
-//! Chosen: the average is updated by every packet that is accepted and every one that leaves, which makes `weight` count
-//! about twice; no flow holds anything: the mean of a flow is 1.
+//! Source: Lin and Morris, "Dynamics of Random Early Detection", SIGCOMM 1997 (the algorithm of
+//! section 5 is from memory and agrees with what ports of it say). Its constants are therefore
+//! settings.
+//! Departs: packets are dropped, never marked, as in the source; thresholds are in packets. A
+//! flow's packets are counted wherever they wait, so that it goes with queues of flows too.
+//! Chosen: the average is updated by every packet that is accepted and every one that leaves, which
+//! makes `weight` count about twice; no flow holds anything: the mean of a flow is 1.
 //! Cost: O(1) a packet; four bytes for each flow's slot.
-//! Bound: below `max` a flow with fewer than `flow_min` packets loses nothing; no flow holds more than `min` packets
-//! (active_queues.rs: fred_spares_small_flows_and_caps_large_ones); a fragile flow gets what it asks for beside a flood
-//! (active_queues.rs: fred_protects_a_fragile_flow).
+//! Bound: below `max` a flow with fewer than `flow_min` packets loses nothing; no flow holds more
+//! than `min` packets (active_queues.rs: fred_spares_small_flows_and_caps_large_ones); a fragile
+//! flow gets what it asks for beside a flood (active_queues.rs: fred_protects_a_fragile_flow).
 
 use super::red;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};

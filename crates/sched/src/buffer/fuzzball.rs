@@ -1,19 +1,23 @@
-//! Fuzzball selective preemption: buffers are shared fairly among source hosts, over all lines of a gateway.
+//! Fuzzball selective preemption: buffers are shared fairly among source hosts, over all lines of a
+//! gateway.
 //!
 //! Use when: you study the NSFNET gateways of 1988, which share buffers among source hosts. It is
 //! historic; for new work use `longest_queue_drop` for flows, `dynamic_threshold` for lines.
-//! Source: Mills and Braun, "The NSFNET Backbone Network", SIGCOMM 1987; Mills, "The Fuzzball", SIGCOMM 1988. Of both we
-//! know the rule, as Demers, Keshav and Shenker 1990 and others tell it, and not the mechanics.
-//! Departs: as the buffer policy of a single line it shares that line's buffer alone; as a scenario's pool it shares one
-//! buffer among all lines of a node.
-//! Chosen: when space is short, the packets of the lowest precedence (the upper three bits of the type-of-service byte)
-//! are at stake; of the hosts that have one, the host with the most bytes of whatever precedence loses its latest.
-//! The arriving packet counts, and its host loses ties; else the host with the lowest number. Hosts are what the
-//! classifier tells apart: `source` if nothing else is said.
+//! Source: Mills and Braun, "The NSFNET Backbone Network", SIGCOMM 1987; Mills, "The Fuzzball",
+//! SIGCOMM 1988. Of both we know the rule, as Demers, Keshav and Shenker 1990 and others tell it,
+//! and not the mechanics.
+//! Departs: as the buffer policy of a single line it shares that line's buffer alone; as a
+//! scenario's pool it shares one buffer among all lines of a node.
+//! Chosen: when space is short, the packets of the lowest precedence (the upper three bits of the
+//! type-of-service byte) are at stake; of the hosts that have one, the host with the most bytes of
+//! whatever precedence loses its latest. The arriving packet counts, and its host loses ties; else
+//! the host with the lowest number. Hosts are what the classifier tells apart: `source` if nothing
+//! else is said.
 //! Cost: O(log hosts) a packet for each precedence that its host has waiting, mostly one.
-//! Bound: a host that holds at most limit / hosts, the arriving packet counted, never loses a packet to another of its
-//! precedence (shared_buffers.rs: fuzzball_spares_a_host_within_its_share); a packet is lost only when none of lower
-//! precedence waits (shared_buffers.rs: fuzzball_loses_the_lowest_precedence_first).
+//! Bound: a host that holds at most limit / hosts, the arriving packet counted, never loses a
+//! packet to another of its precedence (shared_buffers.rs:
+//! fuzzball_spares_a_host_within_its_share); a packet is lost only when none of lower precedence
+//! waits (shared_buffers.rs: fuzzball_loses_the_lowest_precedence_first).
 
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::heap::Heap;

@@ -1,13 +1,16 @@
-//! Greatest-rank drop: when too much waits, the packet that would leave last loses, by the tag its scheduler gave it.
+//! Greatest-rank drop: when too much waits, the packet that would leave last loses, by the tag its
+//! scheduler gave it.
 //!
 //! Use when: the scheduler ranks packets on arrival (`pifo`, `sp_pifo`, `edf`, `fq`) and the first
 //! in that order must survive overload. To drop from the flow with most bytes use
 //! `longest_queue_drop`.
-//! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016; pFabric (Alizadeh et al., SIGCOMM
-//! 2013, section 4.3: drop the lowest priority).
-//! Chosen: of equal tags the last to come loses. A scheduler that does not rank packets on arrival is refused.
+//! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016; pFabric
+//! (Alizadeh et al., SIGCOMM 2013, section 4.3: drop the lowest priority).
+//! Chosen: of equal tags the last to come loses. A scheduler that does not rank packets on arrival
+//! is refused.
 //! Cost: O(log n) for n packets held.
-//! Bound: the least ranks offered are the ones that are held (ranked.rs: greatest_rank_drop_keeps_the_least_ranks).
+//! Bound: the least ranks offered are the ones that are held (ranked.rs:
+//! greatest_rank_drop_keeps_the_least_ranks).
 
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Tag, Verdict, Victim};
 use crate::heap::Heap;

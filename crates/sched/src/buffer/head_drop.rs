@@ -1,11 +1,14 @@
-//! Head drop: when the buffer is full, the packet that has waited longest is dropped and the arriving one joins.
+//! Head drop: when the buffer is full, the packet that has waited longest is dropped and the
+//! arriving one joins.
 //!
 //! Use when: TCP should hear of a full buffer sooner, by the loss of the oldest packet. To signal
 //! before the buffer is full use `codel`; the plain baseline is `tail_drop`.
-//! Source: Lakshman, Neidhardt and Ott, "The Drop from Front Strategy in TCP and in TCP over ATM", INFOCOM 1996.
+//! Source: Lakshman, Neidhardt and Ott, "The Drop from Front Strategy in TCP and in TCP over ATM",
+//! INFOCOM 1996.
 //! Departs: with several queues it is the oldest packet of all of them (the source has one queue).
 //! Chosen: a packet whose transmission was interrupted counts as the oldest.
-//! Cost: O(1) a packet, amortised: the list of ages is cleared of packets that have left when they are half of it.
+//! Cost: O(1) a packet, amortised: the list of ages is cleared of packets that have left when they
+//! are half of it.
 //! Bound: the packets held are always the last that arrived, as many as fit, less those sent
 //! (active_queues.rs: head_drop_keeps_the_latest).
 

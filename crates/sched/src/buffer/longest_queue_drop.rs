@@ -2,12 +2,14 @@
 //!
 //! Use when: flows have queues of their own and the one that fills the buffer should lose; it is
 //! the default there. It gives no early signal: for short queues use `fq_codel`.
-//! Source: Demers, Keshav and Shenker 1990 (Definition); McKenney 1990; Suter et al., INFOCOM 1998 (from the front).
-//! Chosen: the arriving packet counts; of equal queues the arriving packet's loses, else the one with the lowest
-//! number; the longest is measured in the limit's unit (packets if there is none).
-//! Cost: O(1) a packet; a drop settles what was left to be done since the last, O(log N) for each queue that shrank:
-//! amortised over the packets that left it, at worst all queues in one call.
-//! Bound: a queue within limit / (backlogged queues) never loses (laws.rs: a_queue_within_its_share_never_loses).
+//! Source: Demers, Keshav and Shenker 1990 (Definition); McKenney 1990; Suter et al., INFOCOM 1998
+//! (from the front).
+//! Chosen: the arriving packet counts; of equal queues the arriving packet's loses, else the one
+//! with the lowest number; the longest is measured in the limit's unit (packets if there is none).
+//! Cost: O(1) a packet; a drop settles what was left to be done since the last, O(log N) for each
+//! queue that shrank: amortised over the packets that left it, at worst all queues in one call.
+//! Bound: a queue within limit / (backlogged queues) never loses (laws.rs:
+//! a_queue_within_its_share_never_loses).
 
 use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::heap::Heap;

@@ -2,26 +2,29 @@
 //!
 //! Use when: the queueing delay should stay near a target and the decision fall on arrival. `codel`
 //! decides on departure; for fair sharing use `fq_pie`, for L4S `dualpi2`.
-//! Source: Pan, Natarajan, Baker and White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033 (2017),
-//! sections 4 and 5; by default in the form of Linux 6.1 (sch_pie.c), with `rfc` in the RFC's.
+//! Source: Pan, Natarajan, Baker and White, "Proportional Integral Controller Enhanced (PIE)", RFC
+//! 8033 (2017), sections 4 and 5; by default in the form of Linux 6.1 (sch_pie.c), with `rfc` in
+//! the RFC's.
 //! Rules: Linux's form: whether the delay is short is judged by the last packet sent, not by the
 //! last step (`pie_drop_early`); the burst allowance falls by the time between departures, not by
 //! periods (`pie_process_dequeue`); a step that leaves no probability and finds short delays resets
 //! the controller; a probability may exceed 1; a period without delay multiplies it by 63/64 if the
 //! queue is empty (`pie_calculate_probability`); the weight of the average departure rate is 1/8;
 //! the first period ends half a second after the qdisc is made (`pie_init`), here after time zero.
-//! Departs: each queue has a controller of its own, which is always active (the RFC may turn it off while the buffer is
-//! less than a third full); the probability is not scaled by packet length; a packet that finds the buffer full leaves the
-//! sum of `derandomised` as it is.
-//! Chosen: periods follow one another from `first` on, with `rfc` from `update` on, and those that have passed are made
-//! up when the queue is next touched: between touches nothing changes that the controller sees. With `timestamps` the delay is
-//! that of the last packet sent, and 0 when nothing waits. An idle queue's probability below 10⁻⁹ counts as none. By
-//! what a step is divided at a small probability, the largest step, the extra one at a long delay, how fast an idle
-//! queue forgets, the probability of a short queue, the bounds of `derandomised` and the size of a measurement of the
-//! departure rate are the RFC's from memory and therefore settings.
+//! Departs: each queue has a controller of its own, which is always active (the RFC may turn it off
+//! while the buffer is less than a third full); the probability is not scaled by packet length; a
+//! packet that finds the buffer full leaves the sum of `derandomised` as it is.
+//! Chosen: periods follow one another from `first` on, with `rfc` from `update` on, and those that
+//! have passed are made up when the queue is next touched: between touches nothing changes that the
+//! controller sees. With `timestamps` the delay is that of the last packet sent, and 0 when nothing
+//! waits. An idle queue's probability below 10⁻⁹ counts as none. By what a step is divided at a
+//! small probability, the largest step, the extra one at a long delay, how fast an idle queue
+//! forgets, the probability of a short queue, the bounds of `derandomised` and the size of a
+//! measurement of the departure rate are the RFC's from memory and therefore settings.
 //! Cost: O(1) a packet, and a step for each period that passed until the steps change nothing.
-//! Bound: the probability is that of the plain reading of the RFC (delay_laws.rs: pie_steps_as_the_plain_reading_does);
-//! nothing is refused in the burst allowance (delay_laws.rs: pie_lets_a_burst_pass).
+//! Bound: the probability is that of the plain reading of the RFC (delay_laws.rs:
+//! pie_steps_as_the_plain_reading_does); nothing is refused in the burst allowance (delay_laws.rs:
+//! pie_lets_a_burst_pass).
 
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};

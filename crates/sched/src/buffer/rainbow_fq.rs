@@ -1,21 +1,25 @@
-//! Rainbow fair queueing: the edge paints packets in the colours of rate layers, the core drops all colours above one.
+//! Rainbow fair queueing: the edge paints packets in the colours of rate layers, the core drops all
+//! colours above one.
 //!
 //! Use when: a core should share fairly without state for flows or arithmetic on rates: edges
 //! colour packets by layer. Its shares are as fine as a layer; `csfq` labels the rate itself.
-//! Source: Cao, Wang and Zegura, "Rainbow Fair Queueing: Fair Bandwidth Sharing Without Per-Flow State", INFOCOM 2000
-//! (layers and colours at the edge; a threshold of colours in the core).
-//! Departs: a full buffer refuses the arriving packet; if it did so since the last look at the threshold, that counts as a
-//! queue above the high mark that grows, for a full queue cannot.
-//! Chosen: layers grow by a constant factor, so that low rates are told apart finely; each is as wide as the flow's
-//! weight makes it. A packet's colour is the layer of a uniform random point below its flow's rate. The label is the
-//! colour, from 1; 0 is no label and always passes. The threshold is looked at on arrivals: a layer down at most once an
-//! interval, if the queue is above the high mark and has grown since; a layer up for each interval that has passed, if
-//! it is not above the low mark. All gateways of an island must have the same layers, growth and `rate_max`. The number
-//! of layers, their growth, the marks and the interval are from memory of the paper and therefore settings.
+//! Source: Cao, Wang and Zegura, "Rainbow Fair Queueing: Fair Bandwidth Sharing Without Per-Flow
+//! State", INFOCOM 2000 (layers and colours at the edge; a threshold of colours in the core).
+//! Departs: a full buffer refuses the arriving packet; if it did so since the last look at the
+//! threshold, that counts as a queue above the high mark that grows, for a full queue cannot.
+//! Chosen: layers grow by a constant factor, so that low rates are told apart finely; each is as
+//! wide as the flow's weight makes it. A packet's colour is the layer of a uniform random point
+//! below its flow's rate. The label is the colour, from 1; 0 is no label and always passes. The
+//! threshold is looked at on arrivals: a layer down at most once an interval, if the queue is above
+//! the high mark and has grown since; a layer up for each interval that has passed, if it is not
+//! above the low mark. All gateways of an island must have the same layers, growth and `rate_max`.
+//! The number of layers, their growth, the marks and the interval are from memory of the paper and
+//! therefore settings.
 //! Cost: O(1) a packet in a core; O(log layers) and a rate and a time for each flow at an edge.
-//! Bound: a flow of constant rate has the sum of its layers up to the threshold accepted (edge_and_core.rs:
-//! rainbow_accepts_the_layers_up_to_the_threshold); the threshold settles within a layer of the max-min share
-//! (edge_and_core.rs: rainbow_settles_within_a_layer_of_the_fair_share).
+//! Bound: a flow of constant rate has the sum of its layers up to the threshold accepted
+//! (edge_and_core.rs: rainbow_accepts_the_layers_up_to_the_threshold); the threshold settles within
+//! a layer of the max-min share (edge_and_core.rs:
+//! rainbow_settles_within_a_layer_of_the_fair_share).
 
 use super::rate_estimate::{FlowRates, window_fault};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};

@@ -1,14 +1,16 @@
-//! Random drop: when the buffer is full, a random packet of those that wait and the arriving one is dropped.
+//! Random drop: when the buffer is full, a random packet of those that wait and the arriving one is
+//! dropped.
 //!
 //! Use when: you compare with the random drop of 1989. A flood keeps its share, as losses follow
 //! the buffer held: for new work use `choke`, or `longest_queue_drop` with a queue for each flow.
-//! Source: Hashem, "Analysis of Random Drop for Gateway Congestion Control", MIT/LCS/TR-465, 1989; Mankin and
-//! Ramakrishnan, RFC 1254, 1991 (section 3.2).
-//! Chosen: all packets have the same chance, whatever their length and queue; with a limit in bytes as many are picked
-//! as make room.
+//! Source: Hashem, "Analysis of Random Drop for Gateway Congestion Control", MIT/LCS/TR-465, 1989;
+//! Mankin and Ramakrishnan, RFC 1254, 1991 (section 3.2).
+//! Chosen: all packets have the same chance, whatever their length and queue; with a limit in bytes
+//! as many are picked as make room.
 //! Cost: O(1) a packet: the waiting packets stand side by side, the last one fills a gap.
 //! Bound: a flow's share of the losses is its share of the buffer (active_queues.rs:
-//! random_drop_takes_from_flows_what_they_hold); so a flow that does not slow down keeps what it took.
+//! random_drop_takes_from_flows_what_they_hold); so a flow that does not slow down keeps what it
+//! took.
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};

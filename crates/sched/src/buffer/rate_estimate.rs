@@ -1,7 +1,8 @@
-//! The rate of packets by exponential averaging, as CSFQ and Rainbow fair queueing estimate it at the edge.
+//! The rate of packets by exponential averaging, as CSFQ and Rainbow fair queueing estimate it at
+//! the edge.
 //!
-//! r ← (1 − e^(−T/K))·L/T + e^(−T/K)·r, where T is the time since the last packet and K the window. The limit for T = 0 is
-//! r + L/K; the first packet counts so too, for nothing came before it.
+//! r ← (1 − e^(−T/K))·L/T + e^(−T/K)·r, where T is the time since the last packet and K the window.
+//! The limit for T = 0 is r + L/K; the first packet counts so too, for nothing came before it.
 
 use crate::contract::Slot;
 use crate::units::Time;

@@ -1,23 +1,28 @@
-//! Random early detection: packets are marked or dropped with a probability that grows with the average queue.
+//! Random early detection: packets are marked or dropped with a probability that grows with the
+//! average queue.
 //!
 //! Use when: you compare with classic early detection. Its thresholds do not follow the line's
 //! rate: for new work use `adaptive_red`, or `codel` or `pie`, which aim at a delay.
-//! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1993 (figure 2);
-//! Floyd, "Recommendation on using the gentle_ variant of RED", 2000; RFC 3168, section 7 (ECN).
-//! Departs: the average is updated by the queue that an arrival finds, the packet being sent not counted; with queues of
-//! flows it is what waits in all of them.
-//! Chosen: the gap between two signals is uniform on 1, …, 1/pb as section 7 derives it, not on 1, …, 1/pb − 1 as
-//! figure 2 gives it to the letter; the idle time begins when the line, not the queue, becomes empty, and counts in
-//! packets of `mean_packet` at the line's rate. As in Linux (`red_enqueue`, sch_red.c) nothing is marked without `ecn`, what
-//! accepts a mark is marked from `max` on too unless `hard_drop` is set, as RFC 3168 has it (section 7), and the step at `max`
-//! is whole unless `gentle` is. In byte mode pb is multiplied by length over `mean_packet`. Weight 0.002, 5 and 15 packets and
-//! the probability 0.1 are the usual ones (the paper has 0.02; Linux has no thresholds of its own). They do not follow the line:
-//! ten Reno flows over 60 Mbit/s and 40 ms use 61 % of it with them, with `adaptive_red` 97 %. `wait`, `spare_empty`, `counts_bytes` and `overflow_resets` are what ns-2
-//! does; all are off.
+//! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
+//! ToN 1993 (figure 2); Floyd, "Recommendation on using the gentle_ variant of RED", 2000; RFC
+//! 3168, section 7 (ECN).
+//! Departs: the average is updated by the queue that an arrival finds, the packet being sent not
+//! counted; with queues of flows it is what waits in all of them.
+//! Chosen: the gap between two signals is uniform on 1, …, 1/pb as section 7 derives it, not on 1,
+//! …, 1/pb − 1 as figure 2 gives it to the letter; the idle time begins when the line, not the
+//! queue, becomes empty, and counts in packets of `mean_packet` at the line's rate. As in Linux
+//! (`red_enqueue`, sch_red.c) nothing is marked without `ecn`, what accepts a mark is marked from
+//! `max` on too unless `hard_drop` is set, as RFC 3168 has it (section 7), and the step at `max` is
+//! whole unless `gentle` is. In byte mode pb is multiplied by length over `mean_packet`. Weight
+//! 0.002, 5 and 15 packets and the probability 0.1 are the usual ones (the paper has 0.02; Linux
+//! has no thresholds of its own). They do not follow the line: ten Reno flows over 60 Mbit/s and 40
+//! ms use 61 % of it with them, with `adaptive_red` 97 %. `wait`, `spare_empty`, `counts_bytes` and
+//! `overflow_resets` are what ns-2 does; all are off.
 //! Cost: O(1) a packet; a power after an idle time.
-//! Bound: at a fixed average the share signalled is 2/(1/pb + 1), gaps are uniform (active_queues.rs:
-//! red_signals_at_the_rate_of_its_law_with_even_gaps); marks go to packets that accept them, with `hard_drop` drops to all from max on
-//! (active_queues.rs: red_marks_what_accepts_marks_and_drops_above_max); an idle line lowers the average
+//! Bound: at a fixed average the share signalled is 2/(1/pb + 1), gaps are uniform
+//! (active_queues.rs: red_signals_at_the_rate_of_its_law_with_even_gaps); marks go to packets that
+//! accept them, with `hard_drop` drops to all from max on (active_queues.rs:
+//! red_marks_what_accepts_marks_and_drops_above_max); an idle line lowers the average
 //! (active_queues.rs: red_forgets_while_the_line_is_idle).
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};

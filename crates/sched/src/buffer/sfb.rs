@@ -1,23 +1,29 @@
-//! Stochastic fair BLUE: a BLUE for each bin of several hash tables; a flow is judged by its best bin.
+//! Stochastic fair BLUE: a BLUE for each bin of several hash tables; a flow is judged by its best
+//! bin.
 //!
 //! Use when: one FIFO must find floods and hold them, with memory that does not grow with the
 //! flows. Where each flow can have a queue use `fq_codel`; to equalise heavy flows use `afd`.
-//! Source: Feng, Kandlur, Saha and Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness",
-//! INFOCOM 2001 (figure 3; moving hashes with double buffering, section III); that at a probability p above a half packets
-//! that accept a mark are dropped with 2 (p − 1/2) all the same is Linux 6.1's (`sfb_enqueue`, sch_sfb.c), the defaults are
-//! tc's (iproute2 q_sfb.c, which hands its own to the kernel), and with `paper` they are not.
-//! Departs: a cap on the packets of a flow whose bins are all as full (`bin_max`), as Linux has; a packet that overflows
-//! a bin is not dropped for that alone.
-//! Chosen: a flow is hashed by its slot, which the classifier's key has led to, with a key for each level that follows
-//! from the line's seed and the number of the table. Each packet remembers the tables that it was counted in. A new table
-//! is warmed for `warmup` before it takes over: it counts arrivals, and learns from flows that are found unresponsive.
-//! These share one bucket of `penalty_rate` and `penalty_burst` packets; what exceeds it is dropped, marks or not.
-//! Cost: O(levels) a packet; two tables of levels · bins bins, 16 bytes for each packet that may wait.
-//! Bound: a flow with all its bins at 1 is sent at the penalty rate, a flow with a bin of its own is not touched
-//! (active_queues.rs: sfb_lets_an_unresponsive_flow_send_at_the_penalty_rate); a flood is found and held near its share
-//! (active_queues.rs: sfb_finds_the_flood_and_spares_the_others); bins count what waits, whatever table is current
+//! Source: Feng, Kandlur, Saha and Shin, "Stochastic Fair Blue: A Queue Management Algorithm for
+//! Enforcing Fairness", INFOCOM 2001 (figure 3; moving hashes with double buffering, section III);
+//! that at a probability p above a half packets that accept a mark are dropped with 2 (p − 1/2) all
+//! the same is Linux 6.1's (`sfb_enqueue`, sch_sfb.c), the defaults are tc's (iproute2 q_sfb.c,
+//! which hands its own to the kernel), and with `paper` they are not.
+//! Departs: a cap on the packets of a flow whose bins are all as full (`bin_max`), as Linux has; a
+//! packet that overflows a bin is not dropped for that alone.
+//! Chosen: a flow is hashed by its slot, which the classifier's key has led to, with a key for each
+//! level that follows from the line's seed and the number of the table. Each packet remembers the
+//! tables that it was counted in. A new table is warmed for `warmup` before it takes over: it
+//! counts arrivals, and learns from flows that are found unresponsive. These share one bucket of
+//! `penalty_rate` and `penalty_burst` packets; what exceeds it is dropped, marks or not.
+//! Cost: O(levels) a packet; two tables of levels · bins bins, 16 bytes for each packet that may
+//! wait.
+//! Bound: a flow with all its bins at 1 is sent at the penalty rate, a flow with a bin of its own
+//! is not touched (active_queues.rs: sfb_lets_an_unresponsive_flow_send_at_the_penalty_rate); a
+//! flood is found and held near its share (active_queues.rs:
+//! sfb_finds_the_flood_and_spares_the_others); bins count what waits, whatever table is current
 //! (active_queues.rs: sfb_takes_packets_out_of_the_bins_they_were_counted_in).
-//! Range: a flood gets what the others leave: its bins come to 1 only while the line is full without it.
+//! Range: a flood gets what the others leave: its bins come to 1 only while the line is full
+//! without it.
 
 use super::blue::steps_fault;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};

@@ -2,8 +2,8 @@
 //!
 //! Use when: you need the baseline, or the buffer is small. TCP keeps a large buffer full: for
 //! early signals use `codel` or `pie`; to protect flows from each other, `longest_queue_drop`.
-//! Source: folklore; the FCFS gateways of Demers, Keshav and Shenker 1990 (Introduction). `stops_for`: ns-3.37,
-//! `NetDeviceQueue::PacketEnqueued`, after drivers of network cards.
+//! Source: folklore; the FCFS gateways of Demers, Keshav and Shenker 1990 (Introduction).
+//! `stops_for`: ns-3.37, `NetDeviceQueue::PacketEnqueued`, after drivers of network cards.
 //! Cost: O(1) a packet.
 //! Bound: never more than the limit waits (laws.rs: the_limit_is_kept).
 

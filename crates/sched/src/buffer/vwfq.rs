@@ -1,24 +1,31 @@
-//! Virtual weighted fair queueing (V-WFQ): first in, first out, where a flow above its fair rate loses packets on arrival.
+//! Virtual weighted fair queueing (V-WFQ): first in, first out, where a flow above its fair rate
+//! loses packets on arrival.
 //!
 //! Use when: you reproduce the NTT paper: one FIFO that shares by weight from measured rates. Rates
 //! are a window old and `rate_min` matters; for new work use `afd`.
-//! Source: Miyamura, Kurimoto, Dhananjaya, Aoki, Nakagawa and Yamanaka, "Active Queue Control Scheme for Achieving
-//! Approximately Fair Bandwidth Allocation" (NTT; sections II.B.1 and II.B.2, figure 3).
-//! Departs: nowhere that is known; a rate's window begins at a whole number of windows since the start of the run.
-//! Chosen: the scan of figure 3 is damaged. `reading = "text"` is section II.B.2: every interval, if the average queue
-//! is at `queue_max` or above, AR is halved; below `queue_min` it grows by a tenth; between them it stays.
-//! `reading = "figure"` is what is left of the figure: AR becomes MGR in its first branch (taken as the one at `queue_max`
-//! or above), grows by a tenth below `queue_min`, and is halved between them. We read MGR as a minimum guaranteed rate:
-//! AR is never below `rate_min`, nor above `rate_max` (AR_max). As in the figure the average is renewed after AR. AR begins
-//! at `rate_max`. The source gives no value of its constants but the tenth and the half: they are settings.
+//! Source: Miyamura, Kurimoto, Dhananjaya, Aoki, Nakagawa and Yamanaka, "Active Queue Control
+//! Scheme for Achieving Approximately Fair Bandwidth Allocation" (NTT; sections II.B.1 and II.B.2,
+//! figure 3).
+//! Departs: nowhere that is known; a rate's window begins at a whole number of windows since the
+//! start of the run.
+//! Chosen: the scan of figure 3 is damaged. `reading = "text"` is section II.B.2: every interval,
+//! if the average queue is at `queue_max` or above, AR is halved; below `queue_min` it grows by a
+//! tenth; between them it stays. `reading = "figure"` is what is left of the figure: AR becomes MGR
+//! in its first branch (taken as the one at `queue_max` or above), grows by a tenth below
+//! `queue_min`, and is halved between them. We read MGR as a minimum guaranteed rate: AR is never
+//! below `rate_min`, nor above `rate_max` (AR_max). As in the figure the average is renewed after
+//! AR. AR begins at `rate_max`. The source gives no value of its constants but the tenth and the
+//! half: they are settings.
 //! Cost: O(1) a packet and interval; a rate, a count and a window's number for each flow.
-//! Bound: a flow of constant rate R passes with probability min(1, wi·AR/R), so that flows above their shares have equal
-//! ones for their weights (edge_and_core.rs: vwfq_gives_flows_above_their_share_the_same_for_their_weight); rates are one
-//! window old, and a new flow passes freely for its first (edge_and_core.rs:
+//! Bound: a flow of constant rate R passes with probability min(1, wi·AR/R), so that flows above
+//! their shares have equal ones for their weights (edge_and_core.rs:
+//! vwfq_gives_flows_above_their_share_the_same_for_their_weight); rates are one window old, and a
+//! new flow passes freely for its first (edge_and_core.rs:
 //! vwfq_knows_a_flow_only_after_its_first_window).
-//! Range: AR swings, for it is halved again until the queue is short. The part of the line that constant flows leave unused,
-//! and what flows just at their share lose by it, depend on `rate_min`: write the least share that a flow is to have
-//! (edge_and_core.rs: vwfq_fills_more_of_the_line_above_a_guaranteed_rate).
+//! Range: AR swings, for it is halved again until the queue is short. The part of the line that
+//! constant flows leave unused, and what flows just at their share lose by it, depend on
+//! `rate_min`: write the least share that a flow is to have (edge_and_core.rs:
+//! vwfq_fills_more_of_the_line_above_a_guaranteed_rate).
 
 use super::rate_estimate::window_fault;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};

@@ -2,7 +2,8 @@
 //!
 //! Use when: receivers should share, as where clients download. A flood at one receiver takes that
 //! receiver's share: to keep its senders apart use `pair`, or `port_pair` for connections.
-//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", 1990 (Motivation).
+//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", 1990
+//! (Motivation).
 //! Cost: O(1) a packet.
 //! Bound: none of its own. A malicious sender can eat a receiver's share.
 

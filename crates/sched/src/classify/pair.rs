@@ -1,8 +1,10 @@
-//! Allocation per source-destination pair, the paper's conversation; the two directions are two flows.
+//! Allocation per source-destination pair, the paper's conversation; the two directions are two
+//! flows.
 //!
 //! Use when: conversations between two hosts should share, as in the 1990 paper. All connections of
 //! a pair are one flow: to separate them use `port_pair`; for shares of sending hosts, `source`.
-//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", 1990 (Motivation).
+//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", 1990
+//! (Motivation).
 //! Cost: O(1) a packet.
 //! Bound: none of its own. A sender that spreads over many destinations gets a share for each.
 

@@ -2,7 +2,8 @@
 //!
 //! Use when: connections should share, as in Linux's fair qdiscs. A host with more connections gets
 //! more: for equal hosts use `source` or `destination`, or `cake` for hosts and then connections.
-//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", 1990 (Motivation).
+//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", 1990
+//! (Motivation).
 //! Cost: O(1) a packet.
 //! Bound: none of its own. A host gets a share for each of its processes.
 

@@ -2,9 +2,11 @@
 //!
 //! Use when: sending hosts should share, however many connections each has. A busy server gets no
 //! more than a client: for shares of conversations use `pair`, of connections `port_pair`.
-//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", 1990 (Motivation).
+//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", 1990
+//! (Motivation).
 //! Cost: O(1) a packet.
-//! Bound: none of its own. Departs from fairness for file servers, which send much with good reason.
+//! Bound: none of its own. Departs from fairness for file servers, which send much with good
+//! reason.
 
 use crate::contract::{Classifier, Line};
 use crate::hash::Hash;

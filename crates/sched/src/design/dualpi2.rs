@@ -1,24 +1,29 @@
-//! DualPI2: a short queue for scalable senders and a classic one for all others, whose signals are coupled.
+//! DualPI2: a short queue for scalable senders and a classic one for all others, whose signals are
+//! coupled.
 //!
 //! Use when: L4S senders (`prague`) and classic ones share a line, and the first should have a
 //! short queue. It does not keep flows apart: for shares by flow use `fq_codel`.
-//! Source: De Schepper, Briscoe and White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss,
-//! and Scalable Throughput (L4S)", RFC 9332 (2023), appendix A, with the overload rules of its figures 8 and 9. One PI
-//! controller steers p' by the greater delay of the classic queue C and the low-latency queue L; C signals with p'², L with
-//! k·p' or its own step, whichever is greater.
-//! Departs: a packet goes to L if its ECN field is ECT(1) or CE and it accepts CE; the classifier is not used.
-//! Chosen: signals are spread evenly, as the appendix does (a running sum), not at random; periods end at whole multiples of
-//! `update` and are made up when a packet comes or goes. L goes first but for C's weight, as appendix A.2 recommends: a tenth,
-//! as in Linux (the RFC's example is 1/16); its shifted FIFO, "not recommended over WRR", is `between = "time_shifted"` with
-//! the 50 ms that it names for the public Internet. Gains and period are Linux's. L's own signal is Linux's step at 1 ms; with
-//! `native = "ramp"`, `step = "800 us"` and `range = "400 us"` it is the ramp of figure 2. With `enqueue` coupled signals are
-//! given on arrival, L's own step still on departure.
+//! Source: De Schepper, Briscoe and White, "Dual-Queue Coupled Active Queue Management (AQM) for
+//! Low Latency, Low Loss, and Scalable Throughput (L4S)", RFC 9332 (2023), appendix A, with the
+//! overload rules of its figures 8 and 9. One PI controller steers p' by the greater delay of the
+//! classic queue C and the low-latency queue L; C signals with p'², L with k·p' or its own step,
+//! whichever is greater.
+//! Departs: a packet goes to L if its ECN field is ECT(1) or CE and it accepts CE; the classifier
+//! is not used.
+//! Chosen: signals are spread evenly, as the appendix does (a running sum), not at random; periods
+//! end at whole multiples of `update` and are made up when a packet comes or goes. L goes first but
+//! for C's weight, as appendix A.2 recommends: a tenth, as in Linux (the RFC's example is 1/16);
+//! its shifted FIFO, "not recommended over WRR", is `between = "time_shifted"` with the 50 ms that
+//! it names for the public Internet. Gains and period are Linux's. L's own signal is Linux's step
+//! at 1 ms; with `native = "ramp"`, `step = "800 us"` and `range = "400 us"` it is the ramp of
+//! figure 2. With `enqueue` coupled signals are given on arrival, L's own step still on departure.
 //! Cost: O(1) a packet, and a step for each period that passed.
-//! Bound: L is signalled with k·√p_C (designs.rs: dualpi2_couples_l_to_the_root_of_c); with weights C gets its share
-//! whatever L sends (designs.rs: dualpi2_with_weights_never_starves_c); from p' = 1/k on L loses packets too
-//! (designs.rs: dualpi2_drops_in_l_when_it_is_saturated), so that a flood of L alone is held to the target (designs.rs:
-//! dualpi2_sheds_a_flood_of_l_to_the_target). Within a queue the order of arrival holds; packets of one flow
-//! that differ in their ECN field wait in two queues and overtake each other (designs.rs:
+//! Bound: L is signalled with k·√p_C (designs.rs: dualpi2_couples_l_to_the_root_of_c); with weights
+//! C gets its share whatever L sends (designs.rs: dualpi2_with_weights_never_starves_c); from p' =
+//! 1/k on L loses packets too (designs.rs: dualpi2_drops_in_l_when_it_is_saturated), so that a
+//! flood of L alone is held to the target (designs.rs: dualpi2_sheds_a_flood_of_l_to_the_target).
+//! Within a queue the order of arrival holds; packets of one flow that differ in their ECN field
+//! wait in two queues and overtake each other (designs.rs:
 //! dualpi2_may_reorder_a_flow_whose_ecn_field_changes).
 
 use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot};

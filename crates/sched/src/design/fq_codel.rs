@@ -1,9 +1,11 @@
-//! FQ-CoDel: flows are hashed into queues, which take turns by DRR++ and are each kept short by CoDel.
+//! FQ-CoDel: flows are hashed into queues, which take turns by DRR++ and are each kept short by
+//! CoDel.
 //!
 //! Use when: a router's queues should be short and fair with few settings. To shape and to share by
 //! host use `cake`; on a host with paced senders, `linux_fq`; for L4S, `dualpi2`.
-//! Source: Hoeiland-Joergensen, McKenney, Taht, Gettys and Dumazet, "The Flow Queue CoDel Packet Scheduler and Active
-//! Queue Management Algorithm", RFC 8290 (2018), and Linux 6.1, sch_fq_codel.c.
+//! Source: Hoeiland-Joergensen, McKenney, Taht, Gettys and Dumazet, "The Flow Queue CoDel Packet
+//! Scheduler and Active Queue Management Algorithm", RFC 8290 (2018), and Linux 6.1,
+//! sch_fq_codel.c.
 //! Rules: Linux's, by default: CoDel lets be what leaves no more than `mtu` in all queues together
 //! (`fq_codel_dequeue` hands the whole backlog to `codel_dequeue`); a new queue that empties joins
 //! the old ones only if there are any; without room half of the fattest queue goes at once, at most
@@ -13,15 +15,17 @@
 //! joins the old ones in any case; one packet at a time leaves the fattest queue; the square root
 //! is exact. It is composed of `drr_plus_plus`, `codel` and longest-queue drop by bytes, whose
 //! cards hold for it.
-//! Departs: the limit on memory counts packet lengths, where Linux counts its buffers (`truesize`), and room is made until
-//! it is kept. Linux raises a quantum to 256 B.
-//! Chosen: the flow is the classifier's if one is named, else the five-tuple (section 4.1). Without a limit
-//! 10240 packets may wait.
-//! Cost: O(1) a packet while the quantum is at least the largest packet, and O(log `queues`) for a drop that makes room.
+//! Departs: the limit on memory counts packet lengths, where Linux counts its buffers (`truesize`),
+//! and room is made until it is kept. Linux raises a quantum to 256 B.
+//! Chosen: the flow is the classifier's if one is named, else the five-tuple (section 4.1). Without
+//! a limit 10240 packets may wait.
+//! Cost: O(1) a packet while the quantum is at least the largest packet, and O(log `queues`) for a
+//! drop that makes room.
 //! Bound: Linux's rules to the packet (docs/agreement/linux.md); with `rfc` the rules of section 4
-//! (designs.rs: fq_codel_follows_the_rules_of_its_rfc); flows that share no queue are
-//! served as fairly as by DRR++ (designs.rs: fq_codel_is_fair_to_flows_that_share_no_queue); a million flows cost no
-//! more memory than its queues (designs.rs: a_flood_of_flows_costs_bounded_memory_and_work).
+//! (designs.rs: fq_codel_follows_the_rules_of_its_rfc); flows that share no queue are served as
+//! fairly as by DRR++ (designs.rs: fq_codel_is_fair_to_flows_that_share_no_queue); a million flows
+//! cost no more memory than its queues (designs.rs:
+//! a_flood_of_flows_costs_bounded_memory_and_work).
 
 mod linux;
 

@@ -3,14 +3,17 @@
 //! Use when: you want fair queues that PIE keeps short by refusing packets on arrival, as this
 //! Linux qdisc does. `fq_codel` drops at the head and is the more usual; for a single queue use
 //! `pie`.
-//! Source: the Linux qdisc `fq_pie` (Tahiliani and others, 2020; sch_fq_pie.c of Linux 6.1), after RFC 8290 (2018) and RFC
-//! 8033 (2017): a packet that finds the limit reached is refused (`fq_pie_qdisc_enqueue`), and a new queue that empties goes
-//! to the old ones only if there are others (`fq_pie_qdisc_dequeue`).
-//! Departs: a queue's controller makes up its periods when the queue is next touched, so that no timer goes through all queues;
-//! a packet that finds `memory` full is refused too, where Linux only counts it.
-//! Chosen: `ce_threshold` marks as in `codel` (the qdisc has none). The flow is the classifier's if one is named, else the
-//! five-tuple, as Linux tells flows apart. Composed of `drr_plus_plus` and `pie`, whose cards hold for it. Without a limit 10240
-//! packets may wait; the limit on memory counts packet lengths.
+//! Source: the Linux qdisc `fq_pie` (Tahiliani and others, 2020; sch_fq_pie.c of Linux 6.1), after
+//! RFC 8290 (2018) and RFC 8033 (2017): a packet that finds the limit reached is refused
+//! (`fq_pie_qdisc_enqueue`), and a new queue that empties goes to the old ones only if there are
+//! others (`fq_pie_qdisc_dequeue`).
+//! Departs: a queue's controller makes up its periods when the queue is next touched, so that no
+//! timer goes through all queues; a packet that finds `memory` full is refused too, where Linux
+//! only counts it.
+//! Chosen: `ce_threshold` marks as in `codel` (the qdisc has none). The flow is the classifier's if
+//! one is named, else the five-tuple, as Linux tells flows apart. Composed of `drr_plus_plus` and
+//! `pie`, whose cards hold for it. Without a limit 10240 packets may wait; the limit on memory
+//! counts packet lengths.
 //! Cost: O(1) a packet while the quantum is at least the largest packet.
 //! Bound: as `drr_plus_plus` and `pie`; each queue has a controller of its own (designs.rs:
 //! fq_pie_refuses_only_whom_the_delay_is_due_to).

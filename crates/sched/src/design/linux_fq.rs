@@ -1,25 +1,33 @@
-//! Linux's fq: flows take turns by credit, a flow with a pacing rate waits for its time, and no flow may queue more than its
-//! part.
+//! Linux's fq: flows take turns by credit, a flow with a pacing rate waits for its time, and no
+//! flow may queue more than its part.
 //!
 //! Use when: the queue is that of a sending host whose connections are paced, as with `bbr`. It
 //! keeps no queue short: at a router use `fq_codel`. With composed parts in place of the kernel's
 //! rules, `fq_pacing`.
-//! Source: Linux 6.1, sch_fq.c (E. Dumazet); the bands and their weights are those of Linux 6.7 and later.
-//! Rules: a flow that wakes is new and goes before the old ones, with what is left of its credit, and with a whole quantum
-//! at least if it has rested longer than `refill_delay`, counted in ticks (`fq_enqueue`); it sends while its credit is above 0 (`fq_dequeue`). A new flow that empties joins the old
-//! ones if there are any. While nothing waits no list is looked at. A packet that finds `flow_limit` packets of its flow,
-//! or the limit reached, is dropped. A paced flow waits after each quantum, or after each packet at up to
-//! `low_rate_threshold`; lateness of up to half of the wait is made up.
-//! Departs: flows are what the classifier says, the five-tuple without one, not sockets; packets carry no departure times,
-//! so that there is no horizon; ticks begin with the run, and Linux takes the next tick for a rest that begins at an
-//! even one (`fq_flow_set_detached`), so that a flow may have a whole quantum a tick sooner or later; no packet is the kernel's own (`internal`). `ce_threshold` counts the wait
-//! since arrival, the time in which pacing held the packet back too. As in Linux, weights of flows are not used.
-//! Chosen: without `weights`, as in Linux 6.1, there is one band. With them the rules are Linux 6.7's: a packet belongs to the
-//! band that `priomap` gives the priority of its type of service, and a limit in packets is a band's (`fq_enqueue`); a flow
-//! that wakes joins the new ones of the band of its last packet before, and the old ones of the band of its last packet; a
-//! new flow that empties joins the old ones in any case; a band sends its weight in bytes, then the next one has its turn,
-//! and as bands begin with none, the second one's comes first (`fq_dequeue`). A limit in bytes is that of all together.
-//! Cost: O(1) a packet while the quantum is at least the largest packet, else O(N); O(log N) for a flow that is held back.
+//! Source: Linux 6.1, sch_fq.c (E. Dumazet); the bands and their weights are those of Linux 6.7 and
+//! later.
+//! Rules: a flow that wakes is new and goes before the old ones, with what is left of its credit,
+//! and with a whole quantum at least if it has rested longer than `refill_delay`, counted in ticks
+//! (`fq_enqueue`); it sends while its credit is above 0 (`fq_dequeue`). A new flow that empties
+//! joins the old ones if there are any. While nothing waits no list is looked at. A packet that
+//! finds `flow_limit` packets of its flow, or the limit reached, is dropped. A paced flow waits
+//! after each quantum, or after each packet at up to `low_rate_threshold`; lateness of up to half
+//! of the wait is made up.
+//! Departs: flows are what the classifier says, the five-tuple without one, not sockets; packets
+//! carry no departure times, so that there is no horizon; ticks begin with the run, and Linux takes
+//! the next tick for a rest that begins at an even one (`fq_flow_set_detached`), so that a flow may
+//! have a whole quantum a tick sooner or later; no packet is the kernel's own (`internal`).
+//! `ce_threshold` counts the wait since arrival, the time in which pacing held the packet back too.
+//! As in Linux, weights of flows are not used.
+//! Chosen: without `weights`, as in Linux 6.1, there is one band. With them the rules are Linux
+//! 6.7's: a packet belongs to the band that `priomap` gives the priority of its type of service,
+//! and a limit in packets is a band's (`fq_enqueue`); a flow that wakes joins the new ones of the
+//! band of its last packet before, and the old ones of the band of its last packet; a new flow that
+//! empties joins the old ones in any case; a band sends its weight in bytes, then the next one has
+//! its turn, and as bands begin with none, the second one's comes first (`fq_dequeue`). A limit in
+//! bytes is that of all together.
+//! Cost: O(1) a packet while the quantum is at least the largest packet, else O(N); O(log N) for a
+//! flow that is held back.
 //! Bound: Linux's order to the packet (docs/agreement/linux.md). A line whose flows are all held
 //! back is idle though packets wait.
 

@@ -1,18 +1,24 @@
-//! Linux's sfq: flows are hashed into queues that take turns by credit, and the longest queue loses when there is no room.
+//! Linux's sfq: flows are hashed into queues that take turns by credit, and the longest queue loses
+//! when there is no room.
 //!
 //! Use when: results must match the kernel's `sfq` packet by packet. For new work use `fq_codel`;
 //! for McKenney's scheme, `stochastic_fq`; for start-time fair queueing, `sfq`.
-//! Source: Linux 6.1, sch_sfq.c (A. Kuznetsov, E. Dumazet), after McKenney, "Stochastic Fairness Queueing", 1990.
-//! Rules: a queue sends while its credit is above 0, and a packet that leaves others behind takes its length from the
-//! credit (`sfq_dequeue`); a queue that gets its first packet takes the last turn with a whole quantum (`sfq_enqueue`). A
-//! packet that finds `depth` packets in its queue is dropped, or the head in its place with `headdrop`. Above the limit
-//! the last packet, or the first, of the longest queue goes; of equally long queues that whose length changed last; if
-//! all have one packet, that of the queue whose turn is next (`sfq_drop`). `depth` counts to 127, and no more queues hold
-//! packets at a time than the hash has values or packets may wait (`sfq_change`).
-//! Departs: no perturbation of the hash, no RED in each queue (`redflowlimit`); a limit may be in bytes, and room is made
-//! until it is kept.
-//! Chosen: the flow is the classifier's if one is named, else the five-tuple. Without a limit 127 packets may wait.
-//! Cost: O(1) a packet while the quantum is at least the largest packet, and O(log `flows`) to know the longest queue.
+//! Source: Linux 6.1, sch_sfq.c (A. Kuznetsov, E. Dumazet), after McKenney, "Stochastic Fairness
+//! Queueing", 1990.
+//! Rules: a queue sends while its credit is above 0, and a packet that leaves others behind takes
+//! its length from the credit (`sfq_dequeue`); a queue that gets its first packet takes the last
+//! turn with a whole quantum (`sfq_enqueue`). A packet that finds `depth` packets in its queue is
+//! dropped, or the head in its place with `headdrop`. Above the limit the last packet, or the
+//! first, of the longest queue goes; of equally long queues that whose length changed last; if all
+//! have one packet, that of the queue whose turn is next (`sfq_drop`). `depth` counts to 127, and
+//! no more queues hold packets at a time than the hash has values or packets may wait
+//! (`sfq_change`).
+//! Departs: no perturbation of the hash, no RED in each queue (`redflowlimit`); a limit may be in
+//! bytes, and room is made until it is kept.
+//! Chosen: the flow is the classifier's if one is named, else the five-tuple. Without a limit 127
+//! packets may wait.
+//! Cost: O(1) a packet while the quantum is at least the largest packet, and O(log `flows`) to know
+//! the longest queue.
 //! Bound: Linux's order and drops to the packet (docs/agreement/linux.md).
 
 use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot};

@@ -1,23 +1,28 @@
-//! Type-of-service queueing: classes by the TOS byte, each of which gets what it asks for at the price of something else.
+//! Type-of-service queueing: classes by the TOS byte, each of which gets what it asks for at the
+//! price of something else.
 //!
 //! Use when: you study RFC 1046 of 1988. It is historic and not fair among users; for new work use
 //! `ets` or `priority`, or `cake` for classes with fair flows.
-//! Source: Prue and Postel, "A Queuing Algorithm to Provide Type-of-Service for IP Links", RFC 1046 (1988).
-//! Departs: no source quench. How the line and the buffer are shared among the classes is said by settings in place of the
-//! memo's rules and constants, of which only the aims were at hand.
-//! Chosen: a packet that asks for several services belongs to the first of low delay, high throughput, high reliability.
-//! Every class may send its part of a round, and what it sends beyond is taken from its next; low delay goes first while
-//! it keeps to its part, the others take turns. A packet of low delay that could wait longer than `delay_max` (the memo's
-//! maximum guaranteed delay) at the class's part of the line is refused, for a sender that asks for promptness prefers a loss;
-//! the last part of the buffer, `reserve`, is kept for high reliability, as far as one packet fits beside it. Within a class higher precedence goes first.
+//! Source: Prue and Postel, "A Queuing Algorithm to Provide Type-of-Service for IP Links", RFC 1046
+//! (1988).
+//! Departs: no source quench. How the line and the buffer are shared among the classes is said by
+//! settings in place of the memo's rules and constants, of which only the aims were at hand.
+//! Chosen: a packet that asks for several services belongs to the first of low delay, high
+//! throughput, high reliability. Every class may send its part of a round, and what it sends beyond
+//! is taken from its next; low delay goes first while it keeps to its part, the others take turns.
+//! A packet of low delay that could wait longer than `delay_max` (the memo's maximum guaranteed
+//! delay) at the class's part of the line is refused, for a sender that asks for promptness prefers
+//! a loss; the last part of the buffer, `reserve`, is kept for high reliability, as far as one
+//! packet fits beside it. Within a class higher precedence goes first.
 //! Cost: O(1) a packet.
-//! Bound: no class shuts out another: a backlogged class gets its part of the line but for its part of a round and five
-//! packets (shaped.rs: tos_priority_gives_every_class_its_part); low delay overtakes (shaped.rs:
-//! tos_priority_lets_low_delay_overtake) and never waits behind more than it may (shaped.rs:
-//! tos_priority_keeps_the_limits_of_its_classes); high reliability loses last (shaped.rs:
-//! tos_priority_drops_high_reliability_last); without TOS bits it is a FIFO in the open part of the buffer (shaped.rs:
-//! tos_priority_is_a_fifo_without_tos_bits). It is not fair among users, and a flow whose packets differ in TOS is
-//! reordered (shaped.rs: tos_priority_breaks_the_order_of_a_flow_of_many_services).
+//! Bound: no class shuts out another: a backlogged class gets its part of the line but for its part
+//! of a round and five packets (shaped.rs: tos_priority_gives_every_class_its_part); low delay
+//! overtakes (shaped.rs: tos_priority_lets_low_delay_overtake) and never waits behind more than it
+//! may (shaped.rs: tos_priority_keeps_the_limits_of_its_classes); high reliability loses last
+//! (shaped.rs: tos_priority_drops_high_reliability_last); without TOS bits it is a FIFO in the open
+//! part of the buffer (shaped.rs: tos_priority_is_a_fifo_without_tos_bits). It is not fair among
+//! users, and a flow whose packets differ in TOS is reordered (shaped.rs:
+//! tos_priority_breaks_the_order_of_a_flow_of_many_services).
 
 use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict};

@@ -1,8 +1,10 @@
-//! The average queue over regeneration cycles, as DECbit gateways take it (Jain and Ramakrishnan 1988).
+//! The average queue over regeneration cycles, as DECbit gateways take it (Jain and Ramakrishnan
+//! 1988).
 //!
-//! A cycle is a busy period and the idle one after it: it begins with the arrival that finds the gateway empty. The
-//! average is over the last whole cycle and the present one up to now, the packet being sent counted. It is kept in
-//! whole packet-picoseconds, so that an average of exactly one is told from one just below.
+//! A cycle is a busy period and the idle one after it: it begins with the arrival that finds the
+//! gateway empty. The average is over the last whole cycle and the present one up to now, the
+//! packet being sent counted. It is kept in whole packet-picoseconds, so that an average of exactly
+//! one is told from one just below.
 
 use crate::store::Store;
 use crate::units::Time;

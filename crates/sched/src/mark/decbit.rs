@@ -2,8 +2,9 @@
 //!
 //! Use when: you reproduce the gateway of 1988, with the transport `decbit`. It marks all flows
 //! alike; `selective_decbit` spares light ones. For new work use `step`, or `codel` with `ecn`.
-//! Source: Ramakrishnan and Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks with a
-//! Connectionless Network Layer", SIGCOMM 1988 (section 4); averaging: Jain and Ramakrishnan 1988.
+//! Source: Ramakrishnan and Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer
+//! Networks with a Connectionless Network Layer", SIGCOMM 1988 (section 4); averaging: Jain and
+//! Ramakrishnan 1988.
 //! Chosen: the arriving packet is not counted; at the very start the time from 0 is the last cycle.
 //! Cost: O(1) a packet.
 //! Bound: none; with windows that obey, the queue stays near one packet.

@@ -1,11 +1,13 @@
-//! The bit of bit-setting fair queueing: a packet is marked when its flow holds more than a third of its fair share of
-//! the buffer.
+//! The bit of bit-setting fair queueing: a packet is marked when its flow holds more than a third
+//! of its fair share of the buffer.
 //!
 //! Use when: you reproduce the 1990 paper's bit-setting fair queueing, with the transport `decbit`.
 //! For new work use `fq_codel` with `ecn`.
-//! Source: Demers, Keshav and Shenker 1990 (Simulations); the third is "completely ad hoc" (the authors).
-//! Chosen: a flow holds what waits and what is being sent, without the arriving packet; the fair share is the limit
-//! over the flows that hold something, the arriving one counted; in bytes if the limit is in bytes.
+//! Source: Demers, Keshav and Shenker 1990 (Simulations); the third is "completely ad hoc" (the
+//! authors).
+//! Chosen: a flow holds what waits and what is being sent, without the arriving packet; the fair
+//! share is the limit over the flows that hold something, the arriving one counted; in bytes if the
+//! limit is in bytes.
 //! Cost: O(1) a packet.
 //! Bound: none; a flow with nothing in the gateway is never marked.
 

@@ -1,13 +1,16 @@
-//! Selective DECbit: while the average queue is one packet or more, flows that use more than their share are marked.
+//! Selective DECbit: while the average queue is one packet or more, flows that use more than their
+//! share are marked.
 //!
 //! Use when: you reproduce the 1987 gateway, with the transport `decbit`: only flows above their
 //! share are marked. For new work use `fq_codel` with `ecn`.
-//! Source: Ramakrishnan, Chiu and Jain, DEC-TR-510 (1987); capacity factor 0.9: Demers, Keshav and Shenker 1990
-//! (Simulations).
-//! Chosen: the interval is the last whole cycle and the present one (Jain and Ramakrishnan 1988); the arriving packet
-//! counts in its flow's demand but not in the average; capacity is the factor times what the line could carry in the
-//! interval; the share is the max-min share of it over the demands.
-//! Cost: O(1) a packet while the queue is short; O(N log N) with the N flows of the interval while it is not.
+//! Source: Ramakrishnan, Chiu and Jain, DEC-TR-510 (1987); capacity factor 0.9: Demers, Keshav and
+//! Shenker 1990 (Simulations).
+//! Chosen: the interval is the last whole cycle and the present one (Jain and Ramakrishnan 1988);
+//! the arriving packet counts in its flow's demand but not in the average; capacity is the factor
+//! times what the line could carry in the interval; the share is the max-min share of it over the
+//! demands.
+//! Cost: O(1) a packet while the queue is short; O(N log N) with the N flows of the interval while
+//! it is not.
 //! Bound: none; a flow that demands no more than its max-min share is never marked.
 
 use super::cycle::Cycles;

@@ -1,13 +1,16 @@
-//! Step: every packet is marked that finds `at` or more before it, or has waited as long when it leaves; none is dropped.
+//! Step: every packet is marked that finds `at` or more before it, or has waited as long when it
+//! leaves; none is dropped.
 //!
 //! Use when: senders such as `dctcp` expect marks at a fixed queue or delay. Senders that halve on
 //! a mark lose throughput: for them use `codel` or `pie` with `ecn`; for both kinds `dualpi2`.
-//! Source: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.1 (K, by the instantaneous queue); the
-//! threshold by the time waited is `ce_threshold` of Linux's codel and fq_codel.
-//! Chosen: with packets or bytes a packet is marked on arrival if `at` or more wait in all queues together, the arriving
-//! packet and the one being sent not counted. With a time it is marked when it leaves, if it has waited so long or longer. The
-//! mark is CE, for packets that accept it; what becomes of the others is the buffer policy's to say. With a `mask` only those
-//! are marked of which the TOS byte has the bits of `selector` there: `mask = 3, selector = 1` is ECT(1).
+//! Source: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.1 (K, by the
+//! instantaneous queue); the threshold by the time waited is `ce_threshold` of Linux's codel and
+//! fq_codel.
+//! Chosen: with packets or bytes a packet is marked on arrival if `at` or more wait in all queues
+//! together, the arriving packet and the one being sent not counted. With a time it is marked when
+//! it leaves, if it has waited so long or longer. The mark is CE, for packets that accept it; what
+//! becomes of the others is the buffer policy's to say. With a `mask` only those are marked of
+//! which the TOS byte has the bits of `selector` there: `mask = 3, selector = 1` is ECT(1).
 //! Cost: O(1) a packet.
 //! Bound: none; with windows that obey, the queue stays near `at` and a few packets for each flow.
 

@@ -1,5 +1,5 @@
-//! Credit-based shaper: classes with credit go first, in order; credit grows at the class's reserved rate while it waits and
-//! falls while it sends.
+//! Credit-based shaper: classes with credit go first, in order; credit grows at the class's
+//! reserved rate while it waits and falls while it sends.
 //!
 //! Use when: audio or video classes need a reserved rate ahead of other traffic, as in 802.1Qav.
 //! For a ceiling on one queue use `token_bucket`; for a tree of rates that may borrow, `htb`.
@@ -11,22 +11,27 @@
 //! down to `lo_credit`. With `paper` those of the standard: credit grows whenever a packet of the
 //! class waits, without bound.
 //!
-//! Source: Linux `net/sched/sch_cbs.c`; with `paper` IEEE 802.1Q-2018, 8.6.8.2 (credit-based shaper, from 802.1Qav).
-//! Departs: Linux has a qdisc for each class, on a queue of the device, or of mqprio above it; here the classes of a line stand
-//! together, in strict priority. A flow's class, or else the precedence of the packet's TOS byte, names the class, for
-//! packets carry no priority code point. What belongs to none is `default`'s, or best effort, last in strict priority.
-//! Credit is exact, in Linux a whole number of bytes. With `paper` a packet is charged whole when it begins, and
-//! idleSlope goes on: at its end the credit is what sendSlope = idleSlope - C gives, and in between it is not read.
-//! Chosen: the two classes a and b at precedence 3 and 2, and the 3/8 of the line's nominal rate that a class has which
-//! names no slope, are from memory and therefore settings. hiCredit is what idleSlope gives while 1514 B of others
-//! are sent, sendSlope idleSlope - C, loCredit no bound, if they are not given; tc has 0 for each.
+//! Source: Linux `net/sched/sch_cbs.c`; with `paper` IEEE 802.1Q-2018, 8.6.8.2 (credit-based
+//! shaper, from 802.1Qav).
+//! Departs: Linux has a qdisc for each class, on a queue of the device, or of mqprio above it; here
+//! the classes of a line stand together, in strict priority. A flow's class, or else the precedence
+//! of the packet's TOS byte, names the class, for packets carry no priority code point. What
+//! belongs to none is `default`'s, or best effort, last in strict priority. Credit is exact, in
+//! Linux a whole number of bytes. With `paper` a packet is charged whole when it begins, and
+//! idleSlope goes on: at its end the credit is what sendSlope = idleSlope - C gives, and in between
+//! it is not read.
+//! Chosen: the two classes a and b at precedence 3 and 2, and the 3/8 of the line's nominal rate
+//! that a class has which names no slope, are from memory and therefore settings. hiCredit is what
+//! idleSlope gives while 1514 B of others are sent, sendSlope idleSlope - C, loCredit no bound, if
+//! they are not given; tc has 0 for each.
 //! Cost: O(classes) a packet.
-//! Bound: a class sends at most idleSlope · t + hiCredit - loCredit in any interval of length t, where
-//! loCredit = sendSlope · Lmax/C, and with `paper` for the first class hiCredit = idleSlope · L/C with the longest packet L of
-//! the others (shaped.rs: cbs_keeps_a_class_to_its_idle_slope). A line whose shaped classes have no credit is idle though
-//! packets wait (shaped.rs: cbs_waits_until_the_credit_is_back_to_zero), and a flow whose packets differ in precedence is
-//! reordered (shaped.rs: cbs_breaks_the_order_of_a_flow_of_many_precedences). Classes whose slopes add up to more than
-//! the line have strict priority.
+//! Bound: a class sends at most idleSlope · t + hiCredit - loCredit in any interval of length t,
+//! where loCredit = sendSlope · Lmax/C, and with `paper` for the first class hiCredit = idleSlope ·
+//! L/C with the longest packet L of the others (shaped.rs: cbs_keeps_a_class_to_its_idle_slope). A
+//! line whose shaped classes have no credit is idle though packets wait (shaped.rs:
+//! cbs_waits_until_the_credit_is_back_to_zero), and a flow whose packets differ in precedence is
+//! reordered (shaped.rs: cbs_breaks_the_order_of_a_flow_of_many_precedences). Classes whose slopes
+//! add up to more than the line have strict priority.
 //!
 //! Range: credit is a rate in bit/s times picoseconds, in 128 bits.
 

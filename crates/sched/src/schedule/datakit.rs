@@ -3,17 +3,17 @@
 //! Use when: you study the AT&T trunks that the 1990 paper compares with: short messages first. It
 //! is historic; for new work `drr_plus_plus` prefers flows that have just become active, and is
 //! fair in bytes.
-//! Source: Fraser and Morgan, AT&T Bell Laboratories Technical Journal 1984; Lo, 1987; Morgan, INFOCOM 1989; the comparison
-//! in Demers, Keshav and Shenker 1990.
-//! Departs: a line sees packets, not messages: a packet counts as a short message if it is not longer than `short` and
-//! nothing of its circuit waits.
-//! Chosen: `short` is a setting, for the papers' trunks tell messages apart by means that packets do not have; 64 bytes
-//! take in a keystroke of the 1990 paper (40 bytes).
+//! Source: Fraser and Morgan, AT&T Bell Laboratories Technical Journal 1984; Lo, 1987; Morgan,
+//! INFOCOM 1989; the comparison in Demers, Keshav and Shenker 1990.
+//! Departs: a line sees packets, not messages: a packet counts as a short message if it is not
+//! longer than `short` and nothing of its circuit waits.
+//! Chosen: `short` is a setting, for the papers' trunks tell messages apart by means that packets
+//! do not have; 64 bytes take in a keystroke of the 1990 paper (40 bytes).
 //! Cost: O(1) a packet.
-//! Bound: a short message waits for the short ones before it and for one packet in transmission (ranked.rs:
-//! datakit_makes_a_short_message_wait_for_short_ones_only); two backlogged circuits differ by at most one, in packets, not
-//! in bytes (ranked.rs: datakit_serves_circuits_evenly). A circuit that sends short packets slowly keeps its priority for
-//! ever.
+//! Bound: a short message waits for the short ones before it and for one packet in transmission
+//! (ranked.rs: datakit_makes_a_short_message_wait_for_short_ones_only); two backlogged circuits
+//! differ by at most one, in packets, not in bytes (ranked.rs: datakit_serves_circuits_evenly). A
+//! circuit that sends short packets slowly keeps its priority for ever.
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;

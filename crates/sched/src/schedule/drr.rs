@@ -1,25 +1,30 @@
-//! Deficit round robin: flows take turns, each turn may send a quantum of bytes, and what is not used carries over.
+//! Deficit round robin: flows take turns, each turn may send a quantum of bytes, and what is not
+//! used carries over.
 //!
 //! Use when: flows with packets of different lengths need fair or weighted shares of bytes at O(1).
 //! Delay grows with the sum of the quanta; for bounds that do not, use `qfq` or `wf2q_plus`.
-//! Source: Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM 1995 (section 3) and
-//! IEEE/ACM Trans. Networking 1996.
-//! Departs: a flow's quantum is its weight times one common quantum, counted in thousandths of bytes, so that no weight
-//! is rounded. Turns are those of Linux 6.1, sch_drr.c (`drr_dequeue`), whose classes are what here are flows.
-//! Chosen: a flow that a drop emptied leaves the round and loses its deficit like one that sent its last packet; one that
-//! empties and refills inside its own turn takes the last turn; a weight that changes counts from the flow's next turn; a
-//! packet at a head that is dropped leaves the deficit as it is. A quantum may be smaller than a packet: when no flow
-//! could send in a whole round, the empty rounds that follow are given at once (deficit.rs), which changes no departure.
-//! Cost: O(1) a packet while every flow's quantum is at least its largest packet; at worst three steps for each
-//! backlogged flow, however small the quanta. A flow's state is 32 bytes.
-//! Bound: after each turn 0 <= deficit < Lmax, and m turns of a backlogged flow send between m Q - Lmax and m Q + Lmax
-//! bytes (round_bounds.rs: drr_serves_its_quanta_turn_by_turn); over any interval in which two flows wait their
-//! bytes over Q/q differ by at most 2 Lmax + q, q the least quantum (round_bounds.rs: drr_is_fair_over_every_interval);
-//! a backlogged flow's service is at most (3 F - 2 Q)/C late, F the sum of all quanta, while Q >= Lmax
-//! (round_bounds.rs: drr_is_a_latency_rate_server). Bursts and delays grow with F: a weight of a million is a turn of
+//! Source: Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM
+//! 1995 (section 3) and IEEE/ACM Trans. Networking 1996.
+//! Departs: a flow's quantum is its weight times one common quantum, counted in thousandths of
+//! bytes, so that no weight is rounded. Turns are those of Linux 6.1, sch_drr.c (`drr_dequeue`),
+//! whose classes are what here are flows.
+//! Chosen: a flow that a drop emptied leaves the round and loses its deficit like one that sent its
+//! last packet; one that empties and refills inside its own turn takes the last turn; a weight that
+//! changes counts from the flow's next turn; a packet at a head that is dropped leaves the deficit
+//! as it is. A quantum may be smaller than a packet: when no flow could send in a whole round, the
+//! empty rounds that follow are given at once (deficit.rs), which changes no departure.
+//! Cost: O(1) a packet while every flow's quantum is at least its largest packet; at worst three
+//! steps for each backlogged flow, however small the quanta. A flow's state is 32 bytes.
+//! Bound: after each turn 0 <= deficit < Lmax, and m turns of a backlogged flow send between m Q -
+//! Lmax and m Q + Lmax bytes (round_bounds.rs: drr_serves_its_quanta_turn_by_turn); over any
+//! interval in which two flows wait their bytes over Q/q differ by at most 2 Lmax + q, q the least
+//! quantum (round_bounds.rs: drr_is_fair_over_every_interval); a backlogged flow's service is at
+//! most (3 F - 2 Q)/C late, F the sum of all quanta, while Q >= Lmax (round_bounds.rs:
+//! drr_is_a_latency_rate_server). Bursts and delays grow with F: a weight of a million is a turn of
 //! a million quanta.
 //!
-//! Range: the quantum is at most 1 GiB, so that weight times quantum is below 2⁶⁰ thousandths of a byte.
+//! Range: the quantum is at most 1 GiB, so that weight times quantum is below 2⁶⁰ thousandths of a
+//! byte.
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};

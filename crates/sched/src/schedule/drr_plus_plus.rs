@@ -2,19 +2,22 @@
 //!
 //! Use when: sparse flows should overtake bulk flows while shares stay fair in bytes. To keep the
 //! queues short as well use `fq_codel`; without preference for new flows, `drr`.
-//! Source: MacGregor and Shi, "Deficits for Bursty Latency-critical Flows: DRR++", ICON 2000; in the form of RFC 8290
-//! (2018), sections 4.1 and 4.2, with a list of new and a list of old queues.
-//! Departs: latency-critical flows are not declared: a flow is new when it has nothing waiting and is in neither list.
-//! Chosen: a weight multiplies the quantum; a quantum is at least 1/1000 B; when a whole round finds no flow that may
-//! send, the rounds until one may are given at once, so that a long packet costs no more than three rounds.
-//! With `buckets` flows share that number of queues by a keyed hash, all of weight 1.
-//! Cost: O(1) a packet, amortised over the places of flows, while the quantum is at least the largest packet; else up to
-//! three rounds of the active flows.
-//! Bound: over any time in which two flows are backlogged their bytes over weights differ by at most three quanta and,
-//! for each, its largest packet over its weight: the numbers of their quanta differ by one, and a credit is between
-//! minus a packet and a quantum (designs.rs: drr_plus_plus_is_fair_over_any_time). A flow that has been silent goes
-//! before all that are not new (designs.rs: a_sparse_flow_goes_first), and one that empties while new passes once through the old list
-//! (designs.rs: a_new_flow_that_empties_passes_once_through_the_old_list).
+//! Source: MacGregor and Shi, "Deficits for Bursty Latency-critical Flows: DRR++", ICON 2000; in
+//! the form of RFC 8290 (2018), sections 4.1 and 4.2, with a list of new and a list of old queues.
+//! Departs: latency-critical flows are not declared: a flow is new when it has nothing waiting and
+//! is in neither list.
+//! Chosen: a weight multiplies the quantum; a quantum is at least 1/1000 B; when a whole round
+//! finds no flow that may send, the rounds until one may are given at once, so that a long packet
+//! costs no more than three rounds. With `buckets` flows share that number of queues by a keyed
+//! hash, all of weight 1.
+//! Cost: O(1) a packet, amortised over the places of flows, while the quantum is at least the
+//! largest packet; else up to three rounds of the active flows.
+//! Bound: over any time in which two flows are backlogged their bytes over weights differ by at
+//! most three quanta and, for each, its largest packet over its weight: the numbers of their quanta
+//! differ by one, and a credit is between minus a packet and a quantum (designs.rs:
+//! drr_plus_plus_is_fair_over_any_time). A flow that has been silent goes before all that are not
+//! new (designs.rs: a_sparse_flow_goes_first), and one that empties while new passes once through
+//! the old list (designs.rs: a_new_flow_that_empties_passes_once_through_the_old_list).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::hash::{Hash, bucket_of};

@@ -3,14 +3,15 @@
 //! Use when: packets have deadlines and the load lets all of them be met. It has no shares: in
 //! overload a flow can delay all others. For guaranteed rates use `wf2q_plus`, for guaranteed
 //! delays `hfsc`.
-//! Source: Liu and Layland, "Scheduling Algorithms for Multiprogramming in a Hard-Real-Time Environment", JACM 1973; for
-//! packets Ferrari and Verma, "A Scheme for Real-Time Channel Establishment", JSAC 1990.
-//! Chosen: a packet that carries no deadline is given one, `bound` over its flow's weight after its arrival; a late packet
-//! is sent all the same; equal deadlines leave in order of arrival.
+//! Source: Liu and Layland, "Scheduling Algorithms for Multiprogramming in a Hard-Real-Time
+//! Environment", JACM 1973; for packets Ferrari and Verma, "A Scheme for Real-Time Channel
+//! Establishment", JSAC 1990.
+//! Chosen: a packet that carries no deadline is given one, `bound` over its flow's weight after its
+//! arrival; a late packet is sent all the same; equal deadlines leave in order of arrival.
 //! Cost: O(log n) for n packets held.
-//! Bound: if any order meets all deadlines, no packet is later than its deadline by more than Lmax/C (ranked.rs:
-//! edf_is_late_by_a_packet_at_most). Packets of one flow whose deadlines are not in order overtake each other (ranked.rs:
-//! edf_breaks_the_order_of_a_flow).
+//! Bound: if any order meets all deadlines, no packet is later than its deadline by more than
+//! Lmax/C (ranked.rs: edf_is_late_by_a_packet_at_most). Packets of one flow whose deadlines are not
+//! in order overtake each other (ranked.rs: edf_breaks_the_order_of_a_flow).
 
 use super::pifo::PushIn;
 use crate::contract::{Flow, Line};

@@ -1,20 +1,22 @@
-//! Enhanced transmission selection: some bands are served strictly first, the others share what they leave by weight.
+//! Enhanced transmission selection: some bands are served strictly first, the others share what
+//! they leave by weight.
 //!
 //! Use when: some classes must go strictly first and the others share the rest by weight, as in
 //! 802.1Qaz. A strict class can starve the others; to give every class a guaranteed rate use `htb`.
-//! Source: IEEE 802.1Qaz-2011 (clause 37, enhanced transmission selection), whose weights are percentages and whose
-//! sharing is left open; deficit round robin among the sharing bands is Linux 6.1's
-//! (`ets_qdisc_dequeue`, sch_ets.c).
-//! Departs: the priority of a packet is the precedence in its type-of-service byte, or its flow names a class.
-//! Chosen: band 0 is the first of the strict ones; a sharing band's part is its quantum over the sum of quanta of the
-//! bands that wait, and what an idle band leaves goes to the rest, including what strict bands leave; a sharing band's
-//! turn that a strict packet interrupts goes on after it.
+//! Source: IEEE 802.1Qaz-2011 (clause 37, enhanced transmission selection), whose weights are
+//! percentages and whose sharing is left open; deficit round robin among the sharing bands is Linux
+//! 6.1's (`ets_qdisc_dequeue`, sch_ets.c).
+//! Departs: the priority of a packet is the precedence in its type-of-service byte, or its flow
+//! names a class.
+//! Chosen: band 0 is the first of the strict ones; a sharing band's part is its quantum over the
+//! sum of quanta of the bands that wait, and what an idle band leaves goes to the rest, including
+//! what strict bands leave; a sharing band's turn that a strict packet interrupts goes on after it.
 //! Cost: O(1) a packet and one step for each band.
 //! Bound: backlogged sharing bands share like deficit round robin's flows, by quanta
-//! (round_schedulers.rs: ets_bands_share_by_their_quanta). A strict band that always waits starves all after it, the
-//! sharing ones too (round_schedulers.rs: ets_strict_bands_starve_the_others). Packets of a flow that differ in precedence
-//! wait in different bands and overtake each other (round_schedulers.rs: ets_reorders_a_flow_over_its_bands); within a
-//! band the order holds.
+//! (round_schedulers.rs: ets_bands_share_by_their_quanta). A strict band that always waits starves
+//! all after it, the sharing ones too (round_schedulers.rs: ets_strict_bands_starve_the_others).
+//! Packets of a flow that differ in precedence wait in different bands and overtake each other
+//! (round_schedulers.rs: ets_reorders_a_flow_over_its_bands); within a band the order holds.
 
 use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};

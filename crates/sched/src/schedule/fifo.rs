@@ -4,8 +4,8 @@
 //! share follows its arrivals. For equal shares use `drr`, for short queues too `fq_codel`.
 //! Source: folklore; the FCFS gateways of Demers, Keshav and Shenker 1990 (Introduction).
 //! Cost: O(1) a packet.
-//! Bound: no fairness: a flow's share is its share of the arrivals. Delay is the backlog ahead over the rate
-//! (laws.rs: fifo_keeps_the_order_of_arrival).
+//! Bound: no fairness: a flow's share is its share of the arrivals. Delay is the backlog ahead over
+//! the rate (laws.rs: fifo_keeps_the_order_of_arrival).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;

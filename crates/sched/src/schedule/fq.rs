@@ -2,17 +2,20 @@
 //!
 //! Use when: you reproduce the 1990 paper: bids, `delta`, preemption, charges for dropped packets.
 //! For new work use `wf2q_plus`, which needs no emulated fluid, or `drr` at O(1).
-//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", Internetworking:
-//! Research and Experience 1990 (Definition; weights: Discussion).
-//! Departs: R(t) stands still while no conversation is active (the paper divides by N_ac = 0 there).
-//! Chosen: bids are compared in steps of 1/(16·5⁹) byte (2⁻²⁴·⁹), and equal bids leave in order of arrival; a round is a
-//! byte of weight one; the line's nominal rate drives R(t); what the buffer refuses is charged like what it drops.
+//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm",
+//! Internetworking: Research and Experience 1990 (Definition; weights: Discussion).
+//! Departs: R(t) stands still while no conversation is active (the paper divides by N_ac = 0
+//! there).
+//! Chosen: bids are compared in steps of 1/(16·5⁹) byte (2⁻²⁴·⁹), and equal bids leave in order of
+//! arrival; a round is a byte of weight one; the line's nominal rate drives R(t); what the buffer
+//! refuses is charged like what it drops.
 //! Cost: O(log N) a packet, and one step for each conversation that leaves the emulation.
-//! Bound: without drops and with delta = 0 no packet leaves later than Lmax/C after the fluid, no conversation is more
-//! than Lmax behind its fluid service and none more than (N-1) Lmax ahead (laws.rs: fq_is_never_late). The paper's
-//! "within Pmax" in both directions holds while weights are equal, with weights for the late side only. With any delta
-//! no packet leaves later than N Lmax/C after the fluid; preemptive and with delta = 0 none later than the fluid. With
-//! `on_drop = "charge"` the fluid also serves the packets that were dropped.
+//! Bound: without drops and with delta = 0 no packet leaves later than Lmax/C after the fluid, no
+//! conversation is more than Lmax behind its fluid service and none more than (N-1) Lmax ahead
+//! (laws.rs: fq_is_never_late). The paper's "within Pmax" in both directions holds while weights
+//! are equal, with weights for the late side only. With any delta no packet leaves later than N
+//! Lmax/C after the fluid; preemptive and with delta = 0 none later than the fluid. With `on_drop =
+//! "charge"` the fluid also serves the packets that were dropped.
 //!
 //! Range: a bid is below 2⁶⁴ bytes of weight one (ten days at 100 Gbit/s with a weight of 0.001 are
 //! 2^63.2), that is 2⁸⁹ of its steps of 1/(16·5⁹) byte: it fits the value of a tag. R(t) and F

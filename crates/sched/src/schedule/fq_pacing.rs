@@ -1,20 +1,24 @@
-//! Fair queueing with pacing, as the Linux fq qdisc: flows take turns by credit, and a flow with a pacing rate is not served
-//! before the time that its last packet earned.
+//! Fair queueing with pacing, as the Linux fq qdisc: flows take turns by credit, and a flow with a
+//! pacing rate is not served before the time that its last packet earned.
 //!
 //! Use when: flows with a pacing rate share a line with others. For the kernel's own rules (limit
 //! for each flow, bands, making up for lateness) use `linux_fq`; without pacing, `drr`.
 //! Source: the Linux fq packet scheduler (E. Dumazet, 2013); as described, for no paper defines it.
-//! Departs: flows are what the classifier says, not sockets; packets carry no departure times, so that there is no horizon; a
-//! limit for each flow is a buffer policy's business. As there, weights are not used. What the line made late is not made up:
-//! a flow held to 5 Mbit/s beside 2 Mbit/s of others on a line of 10 has 4.0 Mbit/s; `linux_fq`, which lets up to half of a wait
-//! be made up, gives it 4.9.
-//! Chosen: every packet is paced by itself, at now + length/rate, so that another rate counts from the next packet sent; a
-//! flow with a rate keeps its slot until it takes the wish back; the defaults (quantum of 2 packets, 10 packets at first,
-//! 40 ms until a new start) are those of `fq_init`.
-//! Cost: O(1) a packet while the quantum is at least the largest packet, else O(N); O(log N) for a flow that is held back.
-//! Bound: a paced flow begins packets of at most rate · t + Lmax in any interval of length t (shaped.rs:
-//! fq_pacing_keeps_a_flow_to_its_rate); two backlogged flows without a rate differ by at most a quantum and two packets
-//! (shaped.rs: fq_pacing_shares_by_credit). A line whose flows are all held back is idle though packets wait (shaped.rs:
+//! Departs: flows are what the classifier says, not sockets; packets carry no departure times, so
+//! that there is no horizon; a limit for each flow is a buffer policy's business. As there, weights
+//! are not used. What the line made late is not made up: a flow held to 5 Mbit/s beside 2 Mbit/s of
+//! others on a line of 10 has 4.0 Mbit/s; `linux_fq`, which lets up to half of a wait be made up,
+//! gives it 4.9.
+//! Chosen: every packet is paced by itself, at now + length/rate, so that another rate counts from
+//! the next packet sent; a flow with a rate keeps its slot until it takes the wish back; the
+//! defaults (quantum of 2 packets, 10 packets at first, 40 ms until a new start) are those of
+//! `fq_init`.
+//! Cost: O(1) a packet while the quantum is at least the largest packet, else O(N); O(log N) for a
+//! flow that is held back.
+//! Bound: a paced flow begins packets of at most rate · t + Lmax in any interval of length t
+//! (shaped.rs: fq_pacing_keeps_a_flow_to_its_rate); two backlogged flows without a rate differ by
+//! at most a quantum and two packets (shaped.rs: fq_pacing_shares_by_credit). A line whose flows
+//! are all held back is idle though packets wait (shaped.rs:
 //! fq_pacing_waits_until_the_last_packet_has_earned_the_next).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};

@@ -1,29 +1,32 @@
-//! Hierarchical fair service curve: leaves have deadlines from real-time curves, and what those leave goes down a tree of
-//! classes by virtual times from link-sharing curves.
+//! Hierarchical fair service curve: leaves have deadlines from real-time curves, and what those
+//! leave goes down a tree of classes by virtual times from link-sharing curves.
 //!
 //! Use when: a class needs a low delay without a large rate, and a tree shares the rest. If rates
 //! and ceilings are enough, `htb` is simpler; if shares are enough, `hpfq`.
-//! Source: Stoica, Zhang and Ng, "A Hierarchical Fair Service Curve Algorithm for Link-Sharing, Real-Time and Priority
-//! Services", SIGCOMM 1997, ToN 2000; without `paper` in the arithmetic and order of Linux 6.1, sch_hfsc.c: ticks of 64 ns
-//! (`psched_get_time`), slopes in binary parts rounded up (`m2sm`, `m2ism`), the curve of a class that wakes is one of two
-//! pieces (`rtsc_min`), a leaf without a link-sharing curve has its real-time service alone (`hfsc_dequeue`), upper limits
-//! follow the class's own time (`update_vf`, `cl_myf`).
-//! Departs: with `paper` the curve of a class that wakes is the exact minimum of the curves since its earlier wake-ups, which
-//! of a convex curve has more pieces than two; from the ninth piece on the two oldest become one below both (curve.rs). What
-//! no class takes goes to the default one; Linux drops it where that names no leaf (`hfsc_enqueue`).
-//! Chosen: only what is sent by the real-time criterion counts for deadlines, everything counts for virtual times and upper
-//! limits. A class that wakes starts half way between the least and the greatest virtual time of its active siblings, or at
-//! the greatest that was reached if there is none (`init_vf`). With `paper` a leaf without a link-sharing curve shares by its
-//! real-time curve, one whose last packet is being sent sleeps, an upper limit is concave and begins anew with each packet
-//! that it did not hold back, so that nothing is saved, and deadlines and virtual times are rounded up to whole picoseconds;
-//! equal ones go in the order of the list.
+//! Source: Stoica, Zhang and Ng, "A Hierarchical Fair Service Curve Algorithm for Link-Sharing,
+//! Real-Time and Priority Services", SIGCOMM 1997, ToN 2000; without `paper` in the arithmetic and
+//! order of Linux 6.1, sch_hfsc.c: ticks of 64 ns (`psched_get_time`), slopes in binary parts
+//! rounded up (`m2sm`, `m2ism`), the curve of a class that wakes is one of two pieces (`rtsc_min`),
+//! a leaf without a link-sharing curve has its real-time service alone (`hfsc_dequeue`), upper
+//! limits follow the class's own time (`update_vf`, `cl_myf`).
+//! Departs: with `paper` the curve of a class that wakes is the exact minimum of the curves since
+//! its earlier wake-ups, which of a convex curve has more pieces than two; from the ninth piece on
+//! the two oldest become one below both (curve.rs). What no class takes goes to the default one;
+//! Linux drops it where that names no leaf (`hfsc_enqueue`).
+//! Chosen: only what is sent by the real-time criterion counts for deadlines, everything counts for
+//! virtual times and upper limits. A class that wakes starts half way between the least and the
+//! greatest virtual time of its active siblings, or at the greatest that was reached if there is
+//! none (`init_vf`). With `paper` a leaf without a link-sharing curve shares by its real-time
+//! curve, one whose last packet is being sent sleeps, an upper limit is concave and begins anew
+//! with each packet that it did not hold back, so that nothing is saved, and deadlines and virtual
+//! times are rounded up to whole picoseconds; equal ones go in the order of the list.
 //! Cost: O(leaves + children of the classes on the way down) a packet.
-//! Bound: while the real-time curves together stay below C·t, a leaf has the service of its curve, Lmax/C late at most
-//! (class_trees.rs: hfsc_meets_deadlines_of_any_curves); what they leave is shared by the link-sharing curves
-//! (class_trees.rs: hfsc_shares_the_rest_by_the_curves). With an upper limit u a class has at most u·t, and a packet, of
-//! link-sharing service (class_trees.rs: hfsc_keeps_upper_limits), and waits though the line is idle
-//! (class_trees.rs: hfsc_waits_at_its_upper_limit). A flow
-//! without a class whose packets differ in DSCP is reordered
+//! Bound: while the real-time curves together stay below C·t, a leaf has the service of its curve,
+//! Lmax/C late at most (class_trees.rs: hfsc_meets_deadlines_of_any_curves); what they leave is
+//! shared by the link-sharing curves (class_trees.rs: hfsc_shares_the_rest_by_the_curves). With an
+//! upper limit u a class has at most u·t, and a packet, of link-sharing service (class_trees.rs:
+//! hfsc_keeps_upper_limits), and waits though the line is idle (class_trees.rs:
+//! hfsc_waits_at_its_upper_limit). A flow without a class whose packets differ in DSCP is reordered
 //! (class_trees.rs: a_flow_of_two_code_points_is_reordered).
 //!
 //! Range: service is in bits × 10⁻¹², up to 2¹⁰⁷ for 2⁶⁴ bytes; times saturate (curve.rs).

@@ -1,29 +1,34 @@
-//! Hierarchical packet fair queueing: a tree of classes in which each class shares what it is given by a scheduler of one
-//! level.
+//! Hierarchical packet fair queueing: a tree of classes in which each class shares what it is given
+//! by a scheduler of one level.
 //!
 //! Use when: a tree of classes should share the line by weight, with little unfairness at every
 //! level. It sets no ceiling and no delay for a class: for ceilings use `htb`, for delays `hfsc`.
-//! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN 1997 (H-PFQ, H-WF2Q+).
-//! Departs: the clock of a class moves while its bytes leave; the source's moves when the packet is offered, and with that
-//! the index below does not hold (hierarchies.rs:
+//! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN
+//! 1997 (H-PFQ, H-WF2Q+).
+//! Departs: the clock of a class moves while its bytes leave; the source's moves when the packet is
+//! offered, and with that the index below does not hold (hierarchies.rs:
 //! a_class_charged_when_it_offers_breaks_the_index_and_one_charged_when_it_sends_does_not).
-//! Chosen: the root's clock is real time; that of a class is the whole bytes it has been given, a picosecond each, those
-//! of the packet on the line at the line's nominal rate, and the line that its scheduler sees is one of 8 Tbit/s. A class
-//! offers one packet upwards; the offer stays though a better one comes below it, until it is sent or dropped. The next
-//! one is chosen when the transmission has ended, and a class that has a packet by then goes on from its last finish
-//! number. When an offer is dropped, so are those made from it further up, and the class offers anew. A class of which
-//! nothing waits when its packet has been sent is idle.
+//! Chosen: the root's clock is real time; that of a class is the whole bytes it has been given, a
+//! picosecond each, those of the packet on the line at the line's nominal rate, and the line that
+//! its scheduler sees is one of 8 Tbit/s. A class offers one packet upwards; the offer stays though
+//! a better one comes below it, until it is sent or dropped. The next one is chosen when the
+//! transmission has ended, and a class that has a packet by then goes on from its last finish
+//! number. When an offer is dropped, so are those made from it further up, and the class offers
+//! anew. A class of which nothing waits when its packet has been sent is idle.
 //! Cost: one operation of the one-level scheduler for each level.
-//! Bound: with wf2q_plus, ri, rp and C the rates of a leaf, the class above and the line, the indices of worst-case fairness
-//! of the levels add up: Li + (Lmax - Li) ri/rp + Lmax ri/rp (hierarchies.rs: the_worst_case_indices_of_the_levels_add_up).
-//! A packet leaves by its expected arrival + L/ri + 2 Lmax/rp + Lmax/C (hierarchies.rs:
-//! a_leaf_is_late_by_a_packet_of_each_level_and_one_by_which_its_class_was_ahead). One Lmax/rp for each level is too
-//! little, by the source's own procedures too: a class may be a packet ahead of its share when the leaf's packet comes
-//! (hierarchies.rs: a_packet_of_each_level_is_too_little_for_the_source_too). While all leaves wait packets leave as by
-//! the source, and by the fluid + Lmax/rp + Lmax/C (hierarchies.rs:
-//! while_all_leaves_wait_packets_leave_as_by_the_source_and_soon_after_the_fluid). A tree of one level is its scheduler,
-//! packet by packet (hierarchies.rs: hpfq_with_one_level_is_its_scheduler). A flow without a class whose packets differ in
-//! DSCP is reordered (class_trees.rs: a_flow_of_two_code_points_is_reordered).
+//! Bound: with wf2q_plus, ri, rp and C the rates of a leaf, the class above and the line, the
+//! indices of worst-case fairness of the levels add up: Li + (Lmax - Li) ri/rp + Lmax ri/rp
+//! (hierarchies.rs: the_worst_case_indices_of_the_levels_add_up). A packet leaves by its expected
+//! arrival + L/ri + 2 Lmax/rp + Lmax/C (hierarchies.rs:
+//! a_leaf_is_late_by_a_packet_of_each_level_and_one_by_which_its_class_was_ahead). One Lmax/rp for
+//! each level is too little, by the source's own procedures too: a class may be a packet ahead of
+//! its share when the leaf's packet comes (hierarchies.rs:
+//! a_packet_of_each_level_is_too_little_for_the_source_too). While all leaves wait packets leave as
+//! by the source, and by the fluid + Lmax/rp + Lmax/C (hierarchies.rs:
+//! while_all_leaves_wait_packets_leave_as_by_the_source_and_soon_after_the_fluid). A tree of one
+//! level is its scheduler, packet by packet (hierarchies.rs: hpfq_with_one_level_is_its_scheduler).
+//! A flow without a class whose packets differ in DSCP is reordered (class_trees.rs:
+//! a_flow_of_two_code_points_is_reordered).
 //!
 //! Range: the clock of a class counts 2⁶⁴ bytes and stands still then: 213 days at 8 Tbit/s.
 

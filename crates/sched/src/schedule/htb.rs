@@ -1,5 +1,5 @@
-//! Hierarchical token bucket: each class of a tree has a rate that is its own and a ceiling; between the two it borrows from
-//! the classes above it.
+//! Hierarchical token bucket: each class of a tree has a rate that is its own and a ceiling;
+//! between the two it borrows from the classes above it.
 //!
 //! Use when: each class needs a guaranteed rate and a ceiling, and may borrow, as in Linux. It
 //! guarantees no delay: for that use `hfsc`. For shares without rates use `hpfq` or `drr`.
@@ -16,19 +16,21 @@
 //! ceilings of all classes above a leaf are kept; without a ceiling a class may have what those
 //! above it may have; rates of children may not sum up to more than their parent's; a quantum is
 //! from 1514 B.
-//! Departs: a packet that belongs to no class goes to `default`, where Linux sends it unshaped if there is none. Classes
-//! share the discipline's limit.
-//! Chosen: buckets are full at the start. A bucket's debt is at most 60 s of its rate, the kernel's mbuffer. A class without a
-//! rate, which Linux refuses, has an equal part of what its siblings leave.
+//! Departs: a packet that belongs to no class goes to `default`, where Linux sends it unshaped if
+//! there is none. Classes share the discipline's limit.
+//! Chosen: buckets are full at the start. A bucket's debt is at most 60 s of its rate, the kernel's
+//! mbuffer. A class without a rate, which Linux refuses, has an equal part of what its siblings
+//! leave.
 //! Cost: O(levels · log(classes)) a packet; with `paper` O(backlogged leaves times levels).
-//! Bound: Linux's order to the packet (docs/agreement/linux.md). With `paper` in any time t a class sends
-//! at most ceil·t + max(cburst, Lmax) (class_trees.rs: htb_keeps_every_ceiling); a
-//! backlogged leaf whose siblings' rates fit the line has its rate (class_trees.rs: htb_guarantees_rates); what is left
-//! goes to borrowers of one level and priority in proportion to their quanta while a quantum is at least the longest
-//! packet (class_trees.rs: htb_shares_what_is_left_by_quanta). Above its ceiling a class waits though the line is idle
-//! (class_trees.rs: htb_waits_at_its_ceiling). At the time it names a packet goes, and none before. A flow
-//! without a class whose packets differ in DSCP is reordered
-//! (class_trees.rs: a_flow_of_two_code_points_is_reordered).
+//! Bound: Linux's order to the packet (docs/agreement/linux.md). With `paper` in any time t a class
+//! sends at most ceil·t + max(cburst, Lmax) (class_trees.rs: htb_keeps_every_ceiling); a backlogged
+//! leaf whose siblings' rates fit the line has its rate (class_trees.rs: htb_guarantees_rates);
+//! what is left goes to borrowers of one level and priority in proportion to their quanta while a
+//! quantum is at least the longest packet (class_trees.rs: htb_shares_what_is_left_by_quanta).
+//! Above its ceiling a class waits though the line is idle (class_trees.rs:
+//! htb_waits_at_its_ceiling). At the time it names a packet goes, and none before. A flow without a
+//! class whose packets differ in DSCP is reordered (class_trees.rs:
+//! a_flow_of_two_code_points_is_reordered).
 
 mod linux;
 mod paper;

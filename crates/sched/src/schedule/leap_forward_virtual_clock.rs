@@ -1,22 +1,26 @@
-//! Leap forward virtual clock: Virtual Clock that holds back flows that are far ahead, and whose clock leaps when all are.
+//! Leap forward virtual clock: Virtual Clock that holds back flows that are far ahead, and whose
+//! clock leaps when all are.
 //!
 //! Use when: you study the 1997 paper, or compare with `virtual_clock` a clock that leaps. No bound
 //! on fairness is claimed here; where you need one use `wf2q_plus` or `scfq`.
-//! Source: Suri, Varghese and Chandranmenon, "Leap Forward Virtual Clock: A New Fair Queuing Scheme with Guaranteed Delays
-//! and Throughput Fairness", INFOCOM 1997 (WUCS-96-10); read in summaries, so the details below are this file's.
+//! Source: Suri, Varghese and Chandranmenon, "Leap Forward Virtual Clock: A New Fair Queuing Scheme
+//! with Guaranteed Delays and Throughput Fairness", INFOCOM 1997 (WUCS-96-10); read in summaries,
+//! so the details below are this file's.
 //! Departs: tags are not rounded to a small range, so the queues are heaps.
-//! Chosen: tags and the server's clock t are in bytes at weight one: t grows with real time by C/Σw, the weights being of
-//! all flows seen, and by leaps. The head of a queue has S = max(T', t) when it comes to an empty one, else S = T', and
-//! T = S + L/wi. It is held while T > t + (Li + ahead)/wi, Li the flow's longest packet so far; before each choice, if all
-//! heads are held, t leaps to where the first is let go. Equal tags leave in order of arrival, compared in steps of
-//! 1/(16·5⁹) byte; a packet that is dropped costs its flow nothing. As `ahead` grows it is `virtual_clock`, but for two
-//! things: a new flow slows t here, and there stretches later stamps; packets that come while others of their flow wait
-//! beyond their stamps are stamped from now there (tag_schedulers.rs: never_leaping_is_virtual_clock).
+//! Chosen: tags and the server's clock t are in bytes at weight one: t grows with real time by
+//! C/Σw, the weights being of all flows seen, and by leaps. The head of a queue has S = max(T', t)
+//! when it comes to an empty one, else S = T', and T = S + L/wi. It is held while T > t + (Li +
+//! ahead)/wi, Li the flow's longest packet so far; before each choice, if all heads are held, t
+//! leaps to where the first is let go. Equal tags leave in order of arrival, compared in steps of
+//! 1/(16·5⁹) byte; a packet that is dropped costs its flow nothing. As `ahead` grows it is
+//! `virtual_clock`, but for two things: a new flow slows t here, and there stretches later stamps;
+//! packets that come while others of their flow wait beyond their stamps are stamped from now there
+//! (tag_schedulers.rs: never_leaping_is_virtual_clock).
 //! Cost: O(log N) a packet, amortised: a leap lets go of every head that it passes, each once.
 //! Bound: a packet leaves by its expected arrival + Li/ri + Lmax/C (tag_bounds.rs:
-//! latency_is_a_packet_of_the_flow_and_one_of_the_line). No bound is claimed on relative fairness: the source's constant is
-//! not at hand, and one of our own, (ahead + 2 Li)/wi + (ahead + 2 Lj)/wj + 2 Lmax/Σw, was broken by half in the audit by
-//! tiny packets against large ones.
+//! latency_is_a_packet_of_the_flow_and_one_of_the_line). No bound is claimed on relative fairness:
+//! the source's constant is not at hand, and one of our own, (ahead + 2 Li)/wi + (ahead + 2
+//! Lj)/wj + 2 Lmax/Σw, was broken by half in the audit by tiny packets against large ones.
 //!
 //! Range: tags as those of `scfq` (head_tags.rs); t grows by all work of a line, 2¹²⁴ (round.rs),
 //! over the least weight in thousandths, 1, at most, and leaps to a tag at most, so that nothing

@@ -2,17 +2,18 @@
 //!
 //! Use when: results must match the kernel's `qfq` packet by packet. To study the published
 //! algorithm use `qfq_plus`; without aggregates of flows, `qfq`.
-//! Source: Linux 6.1, sch_qfq.c (F. Checconi, P. Valente), after Valente, "Reducing the Execution Time of Fair-Queueing
-//! Packet Schedulers", 2014. Beside `qfq_plus`: an aggregate's budget and weight count all its classes, waiting or not
-//! (`qfq_update_agg`); virtual time and its inverse weights are whole numbers of 30 binary places, and a slot of a group
-//! is served last in, first out (`qfq_slot_insert`); a class whose deficit does not cover its next packet goes to the end
-//! of its aggregate at once (`agg_dequeue`); an aggregate whose service ends is chosen anew when the line asks
-//! (`qfq_dequeue`), and is charged what it sent (`charge_actual_service`).
-//! Departs: a class keeps its queue within the discipline's limit; the kernel gives each a `pfifo` of its own. What no
-//! class takes goes to the default one; the kernel drops it (`qfq_enqueue`).
-//! Chosen: with `classes` a packet belongs to the class that its flow names, else to that of its code point, else to the
-//! default one; without them each flow is a class of its weight, rounded to a whole number from 1 to 1024, from its first
-//! packet until its aggregate owes nothing.
+//! Source: Linux 6.1, sch_qfq.c (F. Checconi, P. Valente), after Valente, "Reducing the Execution
+//! Time of Fair-Queueing Packet Schedulers", 2014. Beside `qfq_plus`: an aggregate's budget and
+//! weight count all its classes, waiting or not (`qfq_update_agg`); virtual time and its inverse
+//! weights are whole numbers of 30 binary places, and a slot of a group is served last in, first
+//! out (`qfq_slot_insert`); a class whose deficit does not cover its next packet goes to the end of
+//! its aggregate at once (`agg_dequeue`); an aggregate whose service ends is chosen anew when the
+//! line asks (`qfq_dequeue`), and is charged what it sent (`charge_actual_service`).
+//! Departs: a class keeps its queue within the discipline's limit; the kernel gives each a `pfifo`
+//! of its own. What no class takes goes to the default one; the kernel drops it (`qfq_enqueue`).
+//! Chosen: with `classes` a packet belongs to the class that its flow names, else to that of its
+//! code point, else to the default one; without them each flow is a class of its weight, rounded to
+//! a whole number from 1 to 1024, from its first packet until its aggregate owes nothing.
 //! Cost: O(1) a packet.
 //! Bound: Linux's order to the packet (docs/agreement/linux.md); a backlogged class gets its share
 //! as in `qfq_plus`.

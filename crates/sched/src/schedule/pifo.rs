@@ -1,18 +1,21 @@
-//! Push-in first-out queue: a packet's rank is fixed on arrival and the packet of least rank leaves first.
+//! Push-in first-out queue: a packet's rank is fixed on arrival and the packet of least rank leaves
+//! first.
 //!
 //! Use when: you want an order of your own: a rank fixed on arrival (start time, deadline,
 //! remaining size, attained service). To model a switch that approximates it use `sp_pifo` or
 //! `aifo`.
-//! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016 (section 3: PIFO, STFQ).
+//! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016 (section
+//! 3: PIFO, STFQ).
 //! Departs: the tree of PIFOs is hpfq's; this is one of them.
-//! Chosen: ranks that packets do not tell are refused by a run and by a replay; equal ranks leave in order of arrival; a
-//! packet that is dropped is charged to no flow (program.rs); attained service is remembered for as long as the flow has a
-//! slot.
+//! Chosen: ranks that packets do not tell are refused by a run and by a replay; equal ranks leave
+//! in order of arrival; a packet that is dropped is charged to no flow (program.rs); attained
+//! service is remembered for as long as the flow has a slot.
 //! Cost: O(log n) for n packets held: each has a place of its own in the heap.
-//! Bound: packets leave in order of (rank, arrival) among those present (ranked.rs: pifo_sends_the_least_rank_present);
-//! with start-time ranks it is start-time fair queueing (ranked.rs: pifo_by_start_time_is_start_time_fair_queueing), whichever packets are
-//! pushed out (ranked.rs: no_scheduler_of_flows_keeps_the_charge_of_a_packet_that_is_pushed_out). By
-//! remaining size or deadline packets of one flow may overtake each other (ranked.rs:
+//! Bound: packets leave in order of (rank, arrival) among those present (ranked.rs:
+//! pifo_sends_the_least_rank_present); with start-time ranks it is start-time fair queueing
+//! (ranked.rs: pifo_by_start_time_is_start_time_fair_queueing), whichever packets are pushed out
+//! (ranked.rs: no_scheduler_of_flows_keeps_the_charge_of_a_packet_that_is_pushed_out). By remaining
+//! size or deadline packets of one flow may overtake each other (ranked.rs:
 //! pifo_by_remaining_size_breaks_the_order_of_a_flow).
 //!
 //! Range: a rank of 2⁸⁹ or more counts as 2⁸⁹ - 1 (rank.rs, program.rs).

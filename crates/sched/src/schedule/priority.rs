@@ -3,12 +3,13 @@
 //! Use when: one class must never wait for a lower one and its load is bounded elsewhere. A busy
 //! first band starves the others: to bound its rate use `cbs`, to share among the others `ets`.
 //! Source: folklore; IEEE 802.1Q strict priority transmission selection (8.6.8.1).
-//! Chosen: a flow's class, `band_0` … `band_7`, names its band; without one the precedence of the packet's TOS byte does, 7
-//! first. Within a band packets leave in order of arrival.
+//! Chosen: a flow's class, `band_0` … `band_7`, names its band; without one the precedence of the
+//! packet's TOS byte does, 7 first. Within a band packets leave in order of arrival.
 //! Cost: O(1) a packet.
-//! Bound: a packet waits for packets of its own and of earlier bands only, and for one packet in transmission
-//! (ranked.rs: priority_makes_nobody_wait_for_a_later_band). No fairness: an earlier band starves the later ones. A flow
-//! whose packets differ in precedence is reordered (ranked.rs: priority_breaks_the_order_of_a_flow_of_many_precedences).
+//! Bound: a packet waits for packets of its own and of earlier bands only, and for one packet in
+//! transmission (ranked.rs: priority_makes_nobody_wait_for_a_later_band). No fairness: an earlier
+//! band starves the later ones. A flow whose packets differ in precedence is reordered (ranked.rs:
+//! priority_breaks_the_order_of_a_flow_of_many_precedences).
 
 use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;

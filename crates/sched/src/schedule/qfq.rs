@@ -1,27 +1,32 @@
-//! Quick fair queueing: fair queueing with eligible start times, on time stamps rounded so that a packet costs O(1).
+//! Quick fair queueing: fair queueing with eligible start times, on time stamps rounded so that a
+//! packet costs O(1).
 //!
 //! Use when: many weighted flows need bounds on unfairness at O(1) a packet. For less work and
 //! slightly wider bounds use `qfq_plus`; with few flows `wf2q_plus` has tighter bounds at O(log N).
-//! Source: Checconi, Rizzo and Valente, "QFQ: Efficient Packet Scheduling with Tight Guarantees", IEEE/ACM Trans.
-//! Networking 2013 (sections III and IV).
-//! Departs: V grows by L/W, W the weights of all flows that are known (the authors' code: of the greatest sum allowed); a
-//! flow is known until its debt is paid and its slot is taken over. Within a slot flows take turns, a packet each (the
-//! authors' code: last in, first out). V jumps to the least start when a packet is asked for and no group is eligible.
-//! When the line is idle V passes all finish times.
-//! Chosen: packets longer than `longest` move their flow to the group that its longest packet yet asks for, when they
-//! arrive; a start that the group's window does not hold, after a weight or a longest packet has changed, is moved into
-//! it; a dropped head leaves its start to the next packet.
-//! Cost: O(1) a packet, without loops. A packet longer than `longest`, a drop that empties a flow and a change of weight
-//! cost a step for each group in use. A flow's state is 64 bytes.
-//! Bound: a flow that waits from an instant on gets at least its share wi of the line from then on, less 3 wi si + 2 wi Lmax
-//! bytes, where weights are normalised to sum 1 and si is Li/wi rounded up to a slot width, Li at least `longest`
-//! (round_bounds.rs: qfq_keeps_its_worst_case_fair_index). It serves what its definition says, which is among the
-//! eligible groups the one of least F (round_schedulers.rs: qfq_is_its_definition).
+//! Source: Checconi, Rizzo and Valente, "QFQ: Efficient Packet Scheduling with Tight Guarantees",
+//! IEEE/ACM Trans. Networking 2013 (sections III and IV).
+//! Departs: V grows by L/W, W the weights of all flows that are known (the authors' code: of the
+//! greatest sum allowed); a flow is known until its debt is paid and its slot is taken over. Within
+//! a slot flows take turns, a packet each (the authors' code: last in, first out). V jumps to the
+//! least start when a packet is asked for and no group is eligible. When the line is idle V passes
+//! all finish times.
+//! Chosen: packets longer than `longest` move their flow to the group that its longest packet yet
+//! asks for, when they arrive; a start that the group's window does not hold, after a weight or a
+//! longest packet has changed, is moved into it; a dropped head leaves its start to the next
+//! packet.
+//! Cost: O(1) a packet, without loops. A packet longer than `longest`, a drop that empties a flow
+//! and a change of weight cost a step for each group in use. A flow's state is 64 bytes.
+//! Bound: a flow that waits from an instant on gets at least its share wi of the line from then on,
+//! less 3 wi si + 2 wi Lmax bytes, where weights are normalised to sum 1 and si is Li/wi rounded up
+//! to a slot width, Li at least `longest` (round_bounds.rs: qfq_keeps_its_worst_case_fair_index).
+//! It serves what its definition says, which is among the eligible groups the one of least F
+//! (round_schedulers.rs: qfq_is_its_definition).
 //!
-//! Range: 63 groups of slot widths from 2⁻²⁰ to 2⁴² bytes of weight one hold every weight and every length. Time stamps
-//! have 128 bits with 50 after the point: V is below 2¹¹³ after ten days of 100 Gbit/s at a weight of 0.001, and never
-//! wraps. 1/w is rounded down by at most one part in 2³⁰. In slots of up to 2¹³ bytes of weight one a word holds what a
-//! start is beyond that of its slot: less than 2⁶³, and below 2⁶⁴ with a packet added. In wider ones stamps are added.
+//! Range: 63 groups of slot widths from 2⁻²⁰ to 2⁴² bytes of weight one hold every weight and every
+//! length. Time stamps have 128 bits with 50 after the point: V is below 2¹¹³ after ten days of 100
+//! Gbit/s at a weight of 0.001, and never wraps. 1/w is rounded down by at most one part in 2³⁰. In
+//! slots of up to 2¹³ bytes of weight one a word holds what a start is beyond that of its slot:
+//! less than 2⁶³, and below 2⁶⁴ with a packet added. In wider ones stamps are added.
 
 pub(crate) mod groups;
 mod guesses;

@@ -1,21 +1,24 @@
-//! QFQ+: quick fair queueing over aggregates of flows of equal weight, deficit round robin within an aggregate.
+//! QFQ+: quick fair queueing over aggregates of flows of equal weight, deficit round robin within
+//! an aggregate.
 //!
 //! Use when: many flows have few distinct weights and the scheduler's own cost counts. `qfq` has
 //! tighter bounds; to match the kernel use `linux_qfq`.
-//! Source: Valente, "Reducing the Execution Time of Fair-Queueing Packet Schedulers", Computer Communications 2014, and
-//! Linux's `sch_qfq`.
+//! Source: Valente, "Reducing the Execution Time of Fair-Queueing Packet Schedulers", Computer
+//! Communications 2014, and Linux's `sch_qfq`.
 //! Departs: an aggregate's budget and weight count its members that wait when its service begins,
 //! not all of them, so that the share of an idle member goes to all flows and not to its aggregate.
 //! The rest as in `qfq`.
-//! Chosen: a flow belongs to an aggregate with room of its weight from its first packet on; an aggregate's longest
-//! packet is the longest any of its members has sent; a service is charged for what was sent, not for the budget; a flow
-//! whose weight changes goes to another aggregate and loses its deficit.
-//! Cost: O(1) a packet, and less of it than in QFQ: time stamps change once a service. A flow that is seen first and a
-//! weight that changes cost O(log N).
-//! Bound: a flow that waits from an instant on gets at least its share wi from then on, less QFQ's 3 wi si + 2 wi Lmax and less
-//! (M - 1) Lmax for the other members of its aggregate (round_bounds.rs: qfq_plus_keeps_its_worst_case_fair_index), while
-//! no packet is longer than `longest`: `fairq audit` finds twice that where all are and come at once.
-//! With aggregates of one flow and packets of one length it is QFQ (round_schedulers.rs: qfq_plus_of_single_flows_is_qfq).
+//! Chosen: a flow belongs to an aggregate with room of its weight from its first packet on; an
+//! aggregate's longest packet is the longest any of its members has sent; a service is charged for
+//! what was sent, not for the budget; a flow whose weight changes goes to another aggregate and
+//! loses its deficit.
+//! Cost: O(1) a packet, and less of it than in QFQ: time stamps change once a service. A flow that
+//! is seen first and a weight that changes cost O(log N).
+//! Bound: a flow that waits from an instant on gets at least its share wi from then on, less QFQ's
+//! 3 wi si + 2 wi Lmax and less (M - 1) Lmax for the other members of its aggregate
+//! (round_bounds.rs: qfq_plus_keeps_its_worst_case_fair_index), while no packet is longer than
+//! `longest`: `fairq audit` finds twice that where all are and come at once. With aggregates of one
+//! flow and packets of one length it is QFQ (round_schedulers.rs: qfq_plus_of_single_flows_is_qfq).
 //!
 //! Range: as `qfq`.
 

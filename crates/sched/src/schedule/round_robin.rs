@@ -2,11 +2,12 @@
 //!
 //! Use when: all packets have the same length, or you reproduce Nagle's queueing of 1985. It is
 //! fair in packets, not in bytes: with different lengths use `drr`.
-//! Source: Nagle, "On Packet Switches with Infinite Storage", RFC 970 (1985) and IEEE Trans. Communications 1987.
+//! Source: Nagle, "On Packet Switches with Infinite Storage", RFC 970 (1985) and IEEE Trans.
+//! Communications 1987.
 //! Chosen: a flow that becomes backlogged takes the last turn.
 //! Cost: O(1) a packet.
-//! Bound: packets served of two continuously backlogged flows differ by at most 1; their bytes by up to the ratio
-//! of packet lengths (laws.rs: round_robin_serves_packets_evenly).
+//! Bound: packets served of two continuously backlogged flows differ by at most 1; their bytes by
+//! up to the ratio of packet lengths (laws.rs: round_robin_serves_packets_evenly).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;

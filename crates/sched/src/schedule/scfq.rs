@@ -3,10 +3,11 @@
 //! Use when: fairness by weight at O(log N) is enough and no fluid should be emulated. Its delay
 //! grows with the number of flows; `sfq` delays flows of little weight less, `wf2q_plus` has no
 //! such growth.
-//! Source: Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994; Davin and Heybey,
-//! "A Simulation Study of Fair Queueing and Policy Enforcement", CCR 1990.
-//! Chosen: equal tags leave in order of arrival, and tags are compared in steps of 1/(16·5⁹) byte; a packet that is
-//! dropped costs its flow nothing; when the line is idle V and all F go back to zero (Golestani's rule).
+//! Source: Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM
+//! 1994; Davin and Heybey, "A Simulation Study of Fair Queueing and Policy Enforcement", CCR 1990.
+//! Chosen: equal tags leave in order of arrival, and tags are compared in steps of 1/(16·5⁹) byte;
+//! a packet that is dropped costs its flow nothing; when the line is idle V and all F go back to
+//! zero (Golestani's rule).
 //! Cost: O(log N) a packet, also when flows come and go.
 //! Bound: |Wi/wi - Wj/wj| <= Li/wi + Lj/wj between any two departures while both are backlogged, on
 //! a line of any rate (tag_bounds.rs: scfq_and_sfq_are_fair_over_every_interval); a packet leaves
@@ -133,7 +134,7 @@ impl Scheduler for Scfq {
         true
     }
 
-    // V and all F are zero then, whichever flow came last.
+    // V and all F are zero then: it does not matter which flow came last.
     fn forgets_when_idle(&self) -> bool {
         true
     }

@@ -1,18 +1,21 @@
-//! Start-time fair queueing: packets leave in order of their start tags, and the virtual time is the last one of those.
+//! Start-time fair queueing: packets leave in order of their start tags, and the virtual time is
+//! the last one of those.
 //!
 //! Use when: shares must stay fair over any interval on a line whose rate varies. Its delay grows
 //! with the number of flows; `wf2q_plus` has no such growth. Linux's qdisc of this name is
 //! `linux_sfq`.
-//! Source: Goyal, Vin and Cheng, "Start-time Fair Queueing: A Scheduling Algorithm for Integrated Services Packet
-//! Switching Networks", SIGCOMM 1996. (Stochastic fairness queueing is another discipline of the same letters.)
-//! Departs: at the end of a busy period V and all F go to zero, where the source sets V to the greatest F: the same, for
-//! no F lies beyond V then.
-//! Chosen: equal start tags leave in order of arrival, and tags are compared in steps of 1/(16·5⁹) byte; a packet is
-//! charged when it is sent, so that one that is dropped costs its flow nothing.
+//! Source: Goyal, Vin and Cheng, "Start-time Fair Queueing: A Scheduling Algorithm for Integrated
+//! Services Packet Switching Networks", SIGCOMM 1996. (Stochastic fairness queueing is another
+//! discipline of the same letters.)
+//! Departs: at the end of a busy period V and all F go to zero, where the source sets V to the
+//! greatest F: the same, for no F lies beyond V then.
+//! Chosen: equal start tags leave in order of arrival, and tags are compared in steps of 1/(16·5⁹)
+//! byte; a packet is charged when it is sent, so that one that is dropped costs its flow nothing.
 //! Cost: O(log N) a packet, also when flows come and go.
-//! Bound: |Wi/wi - Wj/wj| <= Li/wi + Lj/wj between any two departures while both are backlogged, also on a line whose
-//! rate varies in any way (tag_bounds.rs: scfq_and_sfq_are_fair_over_every_interval); a packet leaves by its expected
-//! arrival + the sum of the others' Lj/C + its own L/C (tag_bounds.rs: latency_of_those_without_a_fluid).
+//! Bound: |Wi/wi - Wj/wj| <= Li/wi + Lj/wj between any two departures while both are backlogged,
+//! also on a line whose rate varies in any way (tag_bounds.rs:
+//! scfq_and_sfq_are_fair_over_every_interval); a packet leaves by its expected arrival + the sum of
+//! the others' Lj/C + its own L/C (tag_bounds.rs: latency_of_those_without_a_fluid).
 //!
 //! Range: tags are compared up to 2⁶⁴ bytes of weight one (16 days at 100 Gbit/s without an idle
 //! moment and a weight of 0.001); beyond, heads leave in order of arrival (head_tags.rs).
@@ -136,7 +139,7 @@ impl Scheduler for Sfq {
         true
     }
 
-    // V and all F are zero then, whichever flow came last.
+    // V and all F are zero then: it does not matter which flow came last.
     fn forgets_when_idle(&self) -> bool {
         true
     }

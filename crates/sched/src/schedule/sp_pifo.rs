@@ -2,15 +2,16 @@
 //!
 //! Use when: you ask how well a switch with a few priority queues approximates an order by rank. It
 //! has no worst-case bound and can reorder a flow; for the exact order use `pifo`.
-//! Source: Alcoz, Dietmüller and Vanbever, "SP-PIFO: Approximating Push-In First-Out Behaviors using Strict-Priority
-//! Queues", NSDI 2020 (section 4: push-up, push-down).
-//! Chosen: bounds move when a packet joins, not when one is refused or dropped; a packet that is dropped is charged to no flow;
-//! with ranks that only grow, as virtual times do, the
-//! bounds follow and are never set back.
+//! Source: Alcoz, Dietmüller and Vanbever, "SP-PIFO: Approximating Push-In First-Out Behaviors
+//! using Strict-Priority Queues", NSDI 2020 (section 4: push-up, push-down).
+//! Chosen: bounds move when a packet joins, not when one is refused or dropped; a packet that is
+//! dropped is charged to no flow; with ranks that only grow, as virtual times do, the bounds follow
+//! and are never set back.
 //! Cost: O(queues) a packet.
-//! Bound: none in the worst case; with one queue it is a FIFO, and inversions against the exact PIFO become fewer with the
-//! number of queues (ranked.rs: sp_pifo_inverts_less_with_more_queues). Packets of one flow may overtake each other when
-//! the bounds fall between them (ranked.rs: sp_pifo_breaks_the_order_of_a_flow).
+//! Bound: none in the worst case; with one queue it is a FIFO, and inversions against the exact
+//! PIFO become fewer with the number of queues (ranked.rs: sp_pifo_inverts_less_with_more_queues).
+//! Packets of one flow may overtake each other when the bounds fall between them (ranked.rs:
+//! sp_pifo_breaks_the_order_of_a_flow).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;

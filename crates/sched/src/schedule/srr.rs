@@ -2,21 +2,25 @@
 //!
 //! Use when: weighted flows need O(1) a packet and their turns spread over the round. Its delay
 //! grows with the number of flows, as for `drr`; for a delay that does not grow use `qfq`.
-//! Source: Guo, "SRR: An O(1) Time Complexity Packet Scheduler for Flows in Multi-Service Packet Networks", SIGCOMM 2001
-//! and IEEE/ACM Trans. Networking 2004 (weight spread sequence, weight matrix; packets of varying length by deficits).
-//! Departs: the sequence is always the one of order 30, of which terms without a flow are stepped over: what is left of
-//! it is the sequence of the order that the greatest weight asks for, so that flows may come and go at any place of it.
-//! Weights are counted in steps (setting `steps`), 1000 to a weight of one, so that all are exact; the paper's integers
-//! are `steps = 1`.
-//! Chosen: a visit gives a quantum; a longer packet raises the quantum for all from its arrival on, so that every visit
-//! sends a packet at least. A flow that becomes backlogged takes the last place in each of its columns, in the one that
-//! is being served too; one that empties loses its deficit; a weight that changes ends the flow's visit.
-//! Cost: O(1) a packet; a flow that comes or goes is put into a list, or taken out, for each bit of its weight (30 at most).
+//! Source: Guo, "SRR: An O(1) Time Complexity Packet Scheduler for Flows in Multi-Service Packet
+//! Networks", SIGCOMM 2001 and IEEE/ACM Trans. Networking 2004 (weight spread sequence, weight
+//! matrix; packets of varying length by deficits).
+//! Departs: the sequence is always the one of order 30, of which terms without a flow are stepped
+//! over: what is left of it is the sequence of the order that the greatest weight asks for, so that
+//! flows may come and go at any place of it. Weights are counted in steps (setting `steps`), 1000
+//! to a weight of one, so that all are exact; the paper's integers are `steps = 1`.
+//! Chosen: a visit gives a quantum; a longer packet raises the quantum for all from its arrival on,
+//! so that every visit sends a packet at least. A flow that becomes backlogged takes the last place
+//! in each of its columns, in the one that is being served too; one that empties loses its deficit;
+//! a weight that changes ends the flow's visit.
+//! Cost: O(1) a packet; a flow that comes or goes is put into a list, or taken out, for each bit of
+//! its weight (30 at most).
 //! Bound: a flow that waits throughout has exactly its steps in visits a round (round_bounds.rs:
-//! srr_gives_each_flow_its_steps_a_round); over any interval in which two flows wait, bytes over weights differ by at most
-//! (k + 2) Lmax / (2 min(wi, wj)), w in steps and k their bits, while all packets have the quantum's length
-//! (round_bounds.rs: srr_is_fair_over_every_interval), and with packets of any length by a quantum more for each flow
-//! for its deficit. No bound on delay holds without the number of flows.
+//! srr_gives_each_flow_its_steps_a_round); over any interval in which two flows wait, bytes over
+//! weights differ by at most (k + 2) Lmax / (2 min(wi, wj)), w in steps and k their bits, while all
+//! packets have the quantum's length (round_bounds.rs: srr_is_fair_over_every_interval), and with
+//! packets of any length by a quantum more for each flow for its deficit. No bound on delay holds
+//! without the number of flows.
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;

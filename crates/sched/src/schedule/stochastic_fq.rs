@@ -1,21 +1,26 @@
-//! Stochastic fairness queueing: flows are hashed into a fixed number of queues, and the queues take turns.
+//! Stochastic fairness queueing: flows are hashed into a fixed number of queues, and the queues
+//! take turns.
 //!
 //! Use when: there are more flows than queues and memory must be bounded. Flows that share a queue
 //! are served as in FIFO: where each flow can have a queue use `drr`. For the kernel's qdisc use
 //! `linux_sfq`.
-//! Source: McKenney, "Stochastic Fairness Queueing", INFOCOM 1990. Turns of a quantum of bytes in place of a packet are
-//! Linux's (`sch_sfq`).
-//! Departs: the number of queues need not be a power of two. The longest queue is found by the buffer policy
-//! (longest_queue_drop, the default here), not by lists of queues by length.
-//! Chosen: the hash is keyed by the line's seed, and by the number of the period when it is perturbed. A flow of which
-//! packets wait keeps its queue over perturbations, so that its order holds; this takes a table of the flows that wait,
-//! kept only if the hash is perturbed. Two flows that share a queue and never cease to wait go on sharing it.
-//! Cost: O(1) a packet; a hash more if perturbed. While quanta are smaller than packets, as deficit round robin.
+//! Source: McKenney, "Stochastic Fairness Queueing", INFOCOM 1990. Turns of a quantum of bytes in
+//! place of a packet are Linux's (`sch_sfq`).
+//! Departs: the number of queues need not be a power of two. The longest queue is found by the
+//! buffer policy (longest_queue_drop, the default here), not by lists of queues by length.
+//! Chosen: the hash is keyed by the line's seed, and by the number of the period when it is
+//! perturbed. A flow of which packets wait keeps its queue over perturbations, so that its order
+//! holds; this takes a table of the flows that wait, kept only if the hash is perturbed. Two flows
+//! that share a queue and never cease to wait go on sharing it.
+//! Cost: O(1) a packet; a hash more if perturbed. While quanta are smaller than packets, as deficit
+//! round robin.
 //! Bound: over m queues, n flows: a flow shares its queue with probability 1 - (1 - 1/m)^(n-1)
-//! (round_schedulers.rs: stochastic_fq_collides_as_often_as_chance_has_it); the order of a flow holds over perturbations
-//! (round_schedulers.rs: stochastic_fq_keeps_the_order_of_a_flow_over_perturbations); memory is bounded by the queues
-//! and the packets that wait, for any number of flows (round_schedulers.rs: stochastic_fq_keeps_nothing_of_flows_that_left).
-//! Queues are as fair among each other as deficit round robin's; flows that share one are as in FIFO.
+//! (round_schedulers.rs: stochastic_fq_collides_as_often_as_chance_has_it); the order of a flow
+//! holds over perturbations (round_schedulers.rs:
+//! stochastic_fq_keeps_the_order_of_a_flow_over_perturbations); memory is bounded by the queues and
+//! the packets that wait, for any number of flows (round_schedulers.rs:
+//! stochastic_fq_keeps_nothing_of_flows_that_left). Queues are as fair among each other as deficit
+//! round robin's; flows that share one are as in FIFO.
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};

@@ -2,15 +2,17 @@
 //!
 //! Use when: one queue must not exceed a rate, such as that of a modem behind it. It is a FIFO
 //! within: for several classes use `htb`; to shape and share a home line, `cake`.
-//! Source: Turner, "New Directions in Communications", IEEE Communications Magazine 1986 (the leaky bucket); RFC 2697
-//! and RFC 3290 (section 5.1) for the form with tokens. A second bucket for a peak rate, and what the line behind adds, are
-//! Linux's (`tbf_dequeue`, sch_tbf.c).
-//! Departs: a packet longer than the bucket goes when the bucket is full and leaves a debt, where Linux drops it
-//! (`tbf_enqueue`).
-//! Chosen: the bucket is full at the start; tokens are counted in picosecond-bits, so that none is lost to rounding.
+//! Source: Turner, "New Directions in Communications", IEEE Communications Magazine 1986 (the leaky
+//! bucket); RFC 2697 and RFC 3290 (section 5.1) for the form with tokens. A second bucket for a
+//! peak rate, and what the line behind adds, are Linux's (`tbf_dequeue`, sch_tbf.c).
+//! Departs: a packet longer than the bucket goes when the bucket is full and leaves a debt, where
+//! Linux drops it (`tbf_enqueue`).
+//! Chosen: the bucket is full at the start; tokens are counted in picosecond-bits, so that none is
+//! lost to rounding.
 //! Cost: O(1) a packet.
-//! Bound: in any time t at most burst + rate·t leaves, and mtu + peak_rate·t, plus a packet if it is longer than the bucket;
-//! nothing leaves before the time it names, and at that time something does (laws.rs: token_bucket_keeps_its_rate).
+//! Bound: in any time t at most burst + rate·t leaves, and mtu + peak_rate·t, plus a packet if it
+//! is longer than the bucket; nothing leaves before the time it names, and at that time something
+//! does (laws.rs: token_bucket_keeps_its_rate).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 #[cfg(feature = "schema")]

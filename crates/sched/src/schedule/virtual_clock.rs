@@ -1,19 +1,24 @@
-//! Virtual Clock: each flow has a clock that runs at its reserved rate; packets leave in order of their stamps.
+//! Virtual Clock: each flow has a clock that runs at its reserved rate; packets leave in order of
+//! their stamps.
 //!
 //! Use when: flows reserve rates and keep to them: the delay bound is that of `wfq` without its
 //! fluid. A flow that used idle capacity is shut out later: for fairness use `wf2q_plus` or `sfq`.
-//! Source: Zhang, "VirtualClock: A New Traffic Control Algorithm for Packet Switching Networks", SIGCOMM 1990.
-//! Departs: a flow's rate is its share of the line's nominal rate: its weight over the weights of all flows seen.
-//! Chosen: stamps are rounded up to whole picoseconds; equal stamps leave in order of arrival; a packet refused on
-//! arrival is not charged, one that is pushed out is.
+//! Source: Zhang, "VirtualClock: A New Traffic Control Algorithm for Packet Switching Networks",
+//! SIGCOMM 1990.
+//! Departs: a flow's rate is its share of the line's nominal rate: its weight over the weights of
+//! all flows seen.
+//! Chosen: stamps are rounded up to whole picoseconds; equal stamps leave in order of arrival; a
+//! packet refused on arrival is not charged, one that is pushed out is.
 //! Cost: O(log N) a packet.
-//! Bound: when no more than the line is reserved, a packet leaves by its stamp + Lmax/C
-//! (laws.rs: virtual_clock_keeps_its_stamps); a flow seen for the first time takes from the others' shares, so this
-//! counts for stamps given after the last new flow, once those given before it are passed. It is not fair: a flow that used idle capacity is shut out until its clock is
-//! caught up with (laws.rs: virtual_clock_punishes_past_use).
+//! Bound: when no more than the line is reserved, a packet leaves by its stamp + Lmax/C (laws.rs:
+//! virtual_clock_keeps_its_stamps); a flow seen for the first time takes from the others' shares,
+//! so this counts for stamps given after the last new flow, once those given before it are passed.
+//! It is not fair: a flow that used idle capacity is shut out until its clock is caught up with
+//! (laws.rs: virtual_clock_punishes_past_use).
 //!
-//! Range: a stamp is below 2⁶⁴ ps of real time and grows at a flow's share of its arrivals; 2⁸⁹ ps are 20 million
-//! years of arrivals at the line's rate with a weight of one in a million. Further ahead, stamps are equal (rank.rs).
+//! Range: a stamp is below 2⁶⁴ ps of real time and grows at a flow's share of its arrivals; 2⁸⁹ ps
+//! are 20 million years of arrivals at the line's rate with a weight of one in a million. Further
+//! ahead, stamps are equal (rank.rs).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;

@@ -1,19 +1,24 @@
-//! Worst-case fair weighted fair queueing: of the packets that the fluid has begun, the one that it finishes first.
+//! Worst-case fair weighted fair queueing: of the packets that the fluid has begun, the one that it
+//! finishes first.
 //!
 //! Use when: you need the packet scheduler nearest to the fluid, as a yardstick. `wf2q_plus` keeps
 //! the same worst-case index without emulating the fluid, and is the choice for other work.
 //! Source: Bennett and Zhang, "WF2Q: Worst-case Fair Weighted Fair Queueing", INFOCOM 1996.
-//! Departs: if nothing that waits has begun in the fluid (drops, a line that is faster than its nominal rate), the fluid
-//! counts as having got to where the first of them begins: the line never waits. In the source that cannot happen.
-//! Chosen: equal finish numbers leave in order of arrival; S, F and V are compared in steps of 1/(16·5⁹) byte; drops are
-//! taken back from the fluid as in `wfq`, and the packet behind a dropped head may go when that might have.
+//! Departs: if nothing that waits has begun in the fluid (drops, a line that is faster than its
+//! nominal rate), the fluid counts as having got to where the first of them begins: the line never
+//! waits. In the source that cannot happen.
+//! Chosen: equal finish numbers leave in order of arrival; S, F and V are compared in steps of
+//! 1/(16·5⁹) byte; drops are taken back from the fluid as in `wfq`, and the packet behind a dropped
+//! head may go when that might have.
 //! Cost: O(log N) a packet, amortised; one arrival may have to delete N flows from the fluid.
-//! Bound: no packet leaves later than Lmax/C after the fluid, and no flow is more than Lmax behind its fluid service
-//! (tag_bounds.rs: wfq_and_wf2q_are_never_later_than_the_fluid_by_more_than_a_packet) nor more than (1 - ri/C) Li ahead
-//! of it (tag_bounds.rs: wf2q_is_ahead_of_the_fluid_by_less_than_a_packet_of_the_flow). Its bit worst-case fair index is
-//! Li + (Lmax - Li) ri/C while the fluid has packets of the flow all along (tag_bounds.rs:
-//! wf2q_and_wf2q_plus_keep_the_worst_case_index). It can be more for a flow that comes back when its last packet still
-//! waits but the fluid is done with it, for the fluid owes nothing for that time: 1.17 times was seen in the audit.
+//! Bound: no packet leaves later than Lmax/C after the fluid, and no flow is more than Lmax behind
+//! its fluid service (tag_bounds.rs:
+//! wfq_and_wf2q_are_never_later_than_the_fluid_by_more_than_a_packet) nor more than (1 - ri/C) Li
+//! ahead of it (tag_bounds.rs: wf2q_is_ahead_of_the_fluid_by_less_than_a_packet_of_the_flow). Its
+//! bit worst-case fair index is Li + (Lmax - Li) ri/C while the fluid has packets of the flow all
+//! along (tag_bounds.rs: wf2q_and_wf2q_plus_keep_the_worst_case_index). It can be more for a flow
+//! that comes back when its last packet still waits but the fluid is done with it, for the fluid
+//! owes nothing for that time: 1.17 times was seen in the audit.
 //!
 //! Range: as for `wfq`: 2⁶⁴ bytes of weight one for the order of tags (round.rs).
 

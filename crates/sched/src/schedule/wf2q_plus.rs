@@ -1,25 +1,30 @@
-//! WF2Q+: worst-case fair queueing without a fluid; the virtual time follows the work done and is never behind every head.
+//! WF2Q+: worst-case fair queueing without a fluid; the virtual time follows the work done and is
+//! never behind every head.
 //!
 //! Use when: each flow needs its weighted share and a delay that does not grow with the number of
 //! flows. With many flows `qfq` costs O(1); for a tree of classes use `hpfq`; simpler and coarser
 //! is `drr`.
-//! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN 1997, section on WF2Q+.
-//! Departs: the source's shares are of all flows that may ever come. Here V grows by the bytes sent over the weights of
-//! the flows that wait, whose packet is on the line, or that were sent ahead of V (F > V). That is all that its argument
-//! needs, and no flow has to be declared.
-//! Chosen: V grows while a packet is sent, at the line's nominal rate, and by all of it when that is over: with one step at
-//! the start a flow that comes meanwhile would begin too late, with one at the end too early. When the line is free, in this
-//! order: flows with F <= V that do not wait leave the sum; V is raised if no head has begun; heads with S <= V may go; the
-//! least F goes; the flow's next head is tagged. A flow is backlogged while its packet is on the line, as in the source: a
-//! packet that comes meanwhile has S = F, though V may be beyond (tag_bounds.rs:
-//! a_flow_of_wf2q_plus_has_a_packet_as_long_as_it_is_on_the_line). Equal F leave in order of arrival; S, F and V are compared
-//! in steps of 1/(16·5⁹) byte. A packet that is dropped costs its flow nothing. When the line is idle V and all F go back
-//! to zero.
+//! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN
+//! 1997, section on WF2Q+.
+//! Departs: the source's shares are of all flows that may ever come. Here V grows by the bytes sent
+//! over the weights of the flows that wait, whose packet is on the line, or that were sent ahead of
+//! V (F > V). That is all that its argument needs, and no flow has to be declared.
+//! Chosen: V grows while a packet is sent, at the line's nominal rate, and by all of it when that
+//! is over: with one step at the start a flow that comes meanwhile would begin too late, with one
+//! at the end too early. When the line is free, in this order: flows with F <= V that do not wait
+//! leave the sum; V is raised if no head has begun; heads with S <= V may go; the least F goes; the
+//! flow's next head is tagged. A flow is backlogged while its packet is on the line, as in the
+//! source: a packet that comes meanwhile has S = F, though V may be beyond (tag_bounds.rs:
+//! a_flow_of_wf2q_plus_has_a_packet_as_long_as_it_is_on_the_line). Equal F leave in order of
+//! arrival; S, F and V are compared in steps of 1/(16·5⁹) byte. A packet that is dropped costs its
+//! flow nothing. When the line is idle V and all F go back to zero.
 //! Cost: O(log N) a packet, amortised: each head begins once and each flow leaves the sum once.
-//! Bound: with ri the share among all flows ever seen, the bit worst-case fair index at departures of the flow's own
-//! packets is Li + (Lmax - Li) ri/C (tag_bounds.rs: wf2q_and_wf2q_plus_keep_the_worst_case_index); a packet leaves by its
-//! expected arrival + Li/ri + Lmax/C (tag_bounds.rs: latency_is_a_packet_of_the_flow_and_one_of_the_line). It may be
-//! later than the fluid by more than Lmax/C (tag_bounds.rs: wf2q_plus_may_be_later_than_the_fluid_by_more_than_a_packet).
+//! Bound: with ri the share among all flows ever seen, the bit worst-case fair index at departures
+//! of the flow's own packets is Li + (Lmax - Li) ri/C (tag_bounds.rs:
+//! wf2q_and_wf2q_plus_keep_the_worst_case_index); a packet leaves by its expected arrival + Li/ri +
+//! Lmax/C (tag_bounds.rs: latency_is_a_packet_of_the_flow_and_one_of_the_line). It may be later
+//! than the fluid by more than Lmax/C (tag_bounds.rs:
+//! wf2q_plus_may_be_later_than_the_fluid_by_more_than_a_packet).
 //!
 //! Range: tags as those of `scfq` (head_tags.rs); V grows by less than 2⁹¹ a packet and, with the
 //! least weight alone, to 2¹²³·² at most. The sum of the weights of 2³² flows is below 2⁶².
@@ -347,7 +352,7 @@ impl Scheduler for Wf2qPlus {
         true
     }
 
-    // V and all F are zero then, whichever flow came last.
+    // V and all F are zero then: it does not matter which flow came last.
     fn forgets_when_idle(&self) -> bool {
         true
     }

@@ -1,18 +1,22 @@
-//! Weighted fair queueing (PGPS): packets leave in the order in which generalised processor sharing would finish them.
+//! Weighted fair queueing (PGPS): packets leave in the order in which generalised processor sharing
+//! would finish them.
 //!
 //! Use when: you need the classic PGPS, never later than the fluid by more than a packet. A flow
 //! can run many packets ahead of it: `wf2q_plus` prevents that. For the 1990 paper's rules use
 //! `fq`.
-//! Source: Parekh and Gallager, "A Generalized Processor Sharing Approach to Flow Control in Integrated Services
-//! Networks: The Single-Node Case", ToN 1993, section II; Demers, Keshav and Shenker, SIGCOMM 1989.
-//! Chosen: equal finish numbers leave in order of arrival, and they are compared in steps of 1/(16·5⁹) byte; a packet
-//! refused on arrival is not charged and one that is pushed out is taken back from the fluid, so that shares are of what
-//! was sent. `fq` charges both, for its paper's rule is that the offender pays; it also has delta and preemption. Without
-//! drops `fq` with delta = 0 is the same packet by packet (tag_schedulers.rs: wfq_is_fq_without_delta).
+//! Source: Parekh and Gallager, "A Generalized Processor Sharing Approach to Flow Control in
+//! Integrated Services Networks: The Single-Node Case", ToN 1993, section II; Demers, Keshav and
+//! Shenker, SIGCOMM 1989.
+//! Chosen: equal finish numbers leave in order of arrival, and they are compared in steps of
+//! 1/(16·5⁹) byte; a packet refused on arrival is not charged and one that is pushed out is taken
+//! back from the fluid, so that shares are of what was sent. `fq` charges both, for its paper's
+//! rule is that the offender pays; it also has delta and preemption. Without drops `fq` with delta
+//! = 0 is the same packet by packet (tag_schedulers.rs: wfq_is_fq_without_delta).
 //! Cost: O(log N) a packet, amortised; one arrival may have to delete N flows from the fluid.
-//! Bound: no packet leaves later than Lmax/C after the fluid, and no flow is more than Lmax behind its fluid service
-//! (tag_bounds.rs: wfq_and_wf2q_are_never_later_than_the_fluid_by_more_than_a_packet). A flow may be many packets ahead
-//! of it (tag_schedulers.rs: the_case_of_eleven_flows).
+//! Bound: no packet leaves later than Lmax/C after the fluid, and no flow is more than Lmax behind
+//! its fluid service (tag_bounds.rs:
+//! wfq_and_wf2q_are_never_later_than_the_fluid_by_more_than_a_packet). A flow may be many packets
+//! ahead of it (tag_schedulers.rs: the_case_of_eleven_flows).
 //!
 //! Range: a finish number is below 2⁶⁴ bytes of weight one, that is 2⁸⁹ of its steps, the value of
 //! a tag; beyond, packets leave in order of arrival. R(t) and F never overflow (round.rs).

@@ -1,20 +1,22 @@
-//! Weighted round robin: flows take turns, and in a round each sends as many packets as its weight says.
+//! Weighted round robin: flows take turns, and in a round each sends as many packets as its weight
+//! says.
 //!
 //! Use when: packets have one length, as ATM cells do, and weights are small. It is fair in
 //! packets: with different lengths use `drr`; to spread a flow's turns over the round, `srr`.
-//! Source: Katevenis, Sidiropoulos and Courcoubetis, "Weighted Round-Robin Cell Multiplexing in a General-Purpose ATM
-//! Switch Chip", IEEE J. Selected Areas in Communications 1991.
-//! Departs: weights need not be whole: what a round leaves of a packet carries over to the next while the flow waits, so
-//! that a flow of weight 0.4 sends in two rounds of five.
-//! Chosen: a flow that becomes backlogged takes part from the next round on; one that empties loses what was left of its
-//! round. Rounds in which no flow may send are skipped.
-//! Cost: O(1) a packet while weights are at least one; at worst two steps for each backlogged flow, however small the
-//! weights.
-//! Bound: in each round a flow that waits throughout sends its weight in packets, rounded to one side or the other, and
-//! no flow sends more; over any interval in which two flows wait their packets over weights differ by at most 2, and by
-//! 1/wi + 1/wj more if weights are not whole (round_bounds.rs: wrr_sends_its_weights_in_packets_a_round). Fair in packets:
-//! bytes differ by the ratio of lengths. Rounds are as long as the sum of weights, and so is the wait of a flow that
-//! becomes backlogged.
+//! Source: Katevenis, Sidiropoulos and Courcoubetis, "Weighted Round-Robin Cell Multiplexing in a
+//! General-Purpose ATM Switch Chip", IEEE J. Selected Areas in Communications 1991.
+//! Departs: weights need not be whole: what a round leaves of a packet carries over to the next
+//! while the flow waits, so that a flow of weight 0.4 sends in two rounds of five.
+//! Chosen: a flow that becomes backlogged takes part from the next round on; one that empties loses
+//! what was left of its round. Rounds in which no flow may send are skipped.
+//! Cost: O(1) a packet while weights are at least one; at worst two steps for each backlogged flow,
+//! however small the weights.
+//! Bound: in each round a flow that waits throughout sends its weight in packets, rounded to one
+//! side or the other, and no flow sends more; over any interval in which two flows wait their
+//! packets over weights differ by at most 2, and by 1/wi + 1/wj more if weights are not whole
+//! (round_bounds.rs: wrr_sends_its_weights_in_packets_a_round). Fair in packets: bytes differ by
+//! the ratio of lengths. Rounds are as long as the sum of weights, and so is the wait of a flow
+//! that becomes backlogged.
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
