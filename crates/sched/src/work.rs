@@ -87,7 +87,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
 pub use items::Ticket;
-use items::{Asked, Items, Line};
+use items::{Asked, Items, Waiting};
 pub use records::Waited;
 use records::{Place, Records};
 #[cfg(feature = "std")]
@@ -162,7 +162,7 @@ struct Tenant<T> {
     key: T,
     weight: Weight,
     account: Account,
-    line: Line,
+    line: Waiting,
     running: u32,
     mean: Mean,
     record: Option<Place>,
@@ -475,7 +475,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         let weight = self.weights.get(tenant).copied().unwrap_or_default();
         let (mean, record) = self.records.recall(tenant);
         let (key, account) = (tenant.clone(), Account::default());
-        let new = Tenant { key, weight, account, line: Line::EMPTY, running: 0, mean, record, waiting_weight: 0 };
+        let new = Tenant { key, weight, account, line: Waiting::EMPTY, running: 0, mean, record, waiting_weight: 0 };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.tenants[slot as usize] = new;

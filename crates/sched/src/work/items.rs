@@ -17,13 +17,13 @@ const NONE: u32 = u32::MAX;
 
 /// The waiting items of a tenant.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct Waiting {
     first: u32,
     last: u32,
     len: u32,
 }
 
-impl Line {
+impl Waiting {
     pub(super) const EMPTY: Self = Self { first: NONE, last: NONE, len: 0 };
 
     pub(super) const fn len(&self) -> u32 {
@@ -69,7 +69,7 @@ impl<I> Items<I> {
     }
 
     /// `item` waits at the end of `line`.
-    pub(super) fn push(&mut self, line: &mut Line, asked: Asked, item: I) -> Ticket {
+    pub(super) fn push(&mut self, line: &mut Waiting, asked: Asked, item: I) -> Ticket {
         let serial = self.admitted;
         self.admitted += 1;
         let entry = Entry { serial, asked, state: State::Waits(item), previous: line.last, next: NONE };
@@ -94,13 +94,13 @@ impl<I> Items<I> {
 
     /// The first item of `line`: its ticket, whose serial number gives the order of admission, and
     /// what it asks.
-    pub(super) fn first(&self, line: &Line) -> Option<(Ticket, Asked)> {
+    pub(super) fn first(&self, line: &Waiting) -> Option<(Ticket, Asked)> {
         let entry = self.entries.get(line.first as usize)?;
         Some((Ticket { index: line.first, serial: entry.serial }, entry.asked))
     }
 
     /// The first item of `line` starts with `charge`.
-    pub(super) fn start(&mut self, line: &mut Line, charge: Charge) -> Option<I> {
+    pub(super) fn start(&mut self, line: &mut Waiting, charge: Charge) -> Option<I> {
         let index = line.first;
         self.unlink(line, index);
         match core::mem::replace(&mut self.entries.get_mut(index as usize)?.state, State::Runs(charge)) {
@@ -116,7 +116,7 @@ impl<I> Items<I> {
     }
 
     /// Takes out an item that waits in `line`.
-    pub(super) fn remove(&mut self, line: &mut Line, ticket: Ticket) -> Option<I> {
+    pub(super) fn remove(&mut self, line: &mut Waiting, ticket: Ticket) -> Option<I> {
         self.waiting(ticket)?;
         self.unlink(line, ticket.index);
         match self.release(ticket.index) {
@@ -143,7 +143,7 @@ impl<I> Items<I> {
         core::mem::replace(&mut self.entries[index as usize].state, State::Free)
     }
 
-    fn unlink(&mut self, line: &mut Line, index: u32) {
+    fn unlink(&mut self, line: &mut Waiting, index: u32) {
         let Some(entry) = self.entries.get(index as usize) else { return };
         let (previous, next) = (entry.previous, entry.next);
         match self.entries.get_mut(previous as usize) {

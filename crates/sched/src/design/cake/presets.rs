@@ -40,11 +40,11 @@ pub enum Preset {
 
 /// What a packet has more there, what it takes at least, and how it is cut up. `None`: the length
 /// counts as it is.
-pub(super) type Line = (Option<i32>, u32, Framing);
+pub(super) type Overheads = (Option<i32>, u32, Framing);
 
 impl Preset {
     /// The keyword's numbers (iproute2, tc/q_cake.c).
-    pub(super) const fn line(self) -> Line {
+    pub(super) const fn line(self) -> Overheads {
         match self {
             Self::Raw => (None, 0, Framing::None),
             Self::Conservative => (Some(48), 0, Framing::Atm),
