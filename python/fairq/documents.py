@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
+from fairq.estimating import Estimate
+from fairq.questions.documents import Compared
 from fairq.verdicts import Line
 
 
@@ -240,6 +242,8 @@ class Benchmarks(TypedDict):
 
 
 DOCUMENTS: Mapping[str, Any] = {
+    "compare": Compared,
+    "estimate": Estimate,
     "reproduce": list[Line],
     "list-papers": list[Paper],
     "detect": list[Detected],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from fairq._native import FairqError
 from fairq.given import Text
@@ -25,14 +25,14 @@ class Estimate(NamedTuple):
     program. `is_exact` if the work was over before it was to be ended.
     """
 
-    points: int
-    seeds: int
-    runs: int
-    workers: int
-    packet_hops: int
-    time_s: float
-    memory_bytes: int | None
-    is_exact: bool
+    points: Annotated[int, "Points of the axes."]
+    seeds: Annotated[int, "Seeds of each point."]
+    runs: Annotated[int, "Runs of all points."]
+    workers: Annotated[int, "Threads."]
+    packet_hops: Annotated[int, "Packets sent, on each line counted, acknowledgements included."]
+    time_s: Annotated[float, "Time of all runs on these threads, in seconds."]
+    memory_bytes: Annotated[int | None, "Memory of the whole program in bytes; null if unknown."]
+    is_exact: Annotated[bool, "Whether the work was over before it was to be ended."]
 
 
 class _Enough(Exception):  # noqa: N818 - it is no error

@@ -60,7 +60,7 @@ def _of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
         return {"type": "array", "items": _of(given[0], definitions)}
     if origin in (dict, Mapping) and given[0] is str:
         return {"type": "object", "additionalProperties": _of(given[1], definitions)}
-    if is_typeddict(kind) or hasattr(kind, "__dataclass_fields__"):
+    if is_typeddict(kind) or hasattr(kind, "__dataclass_fields__") or hasattr(kind, "_fields"):
         if kind.__name__ not in definitions:
             definitions[kind.__name__] = {}
             definitions[kind.__name__] = _fields(kind, definitions)

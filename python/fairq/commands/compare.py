@@ -75,7 +75,7 @@ def compare(arguments: Namespace) -> str:
     if arguments.dry_run:
         found = api.estimate(scenario, workers=arguments.workers)
         if arguments.json:
-            return as_json(found._asdict())
+            return as_json(found._asdict(), "estimate")
         places = written(arguments, arguments.scenario)
         return cost(found) + (f"\n{places}" if places else "")
     with Bar("compare") as bar:
@@ -84,7 +84,7 @@ def compare(arguments: Namespace) -> str:
         save(_figure(comparison), plot)
     tell(note for note in comparison.notes if note["code"] != "buffer")
     if arguments.json:
-        return as_json(comparison.document)
+        return as_json(comparison.document, "compare")
     places = written(arguments, arguments.scenario, plot)
     parts = [*_shown(comparison, arguments), tables.prose(comparison.answer["text"])]
     return "\n\n".join(parts) + (f"\n{places}" if places else "")

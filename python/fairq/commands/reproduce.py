@@ -41,7 +41,9 @@ def reproduce(arguments: Namespace) -> str:
     """`fairq reproduce`."""
     if arguments.list:
         found = api.listing("papers")
-        return as_json(found, "list-papers") if arguments.json else tables.text(found, minor=["quick_seeds"], **look(arguments))
+        if arguments.json:
+            return as_json(found, "list-papers")
+        return tables.text(found, minor=["quick_seeds"], **look(arguments))
     if arguments.paper is None:
         raise UsageError("PAPER is missing; write one of those that fairq reproduce --list shows, or all")
     out = arguments.out or ("out/all" if arguments.paper == "all" else None)

@@ -44,8 +44,8 @@ class Question(TypedDict):
 class Value(TypedDict):
     """A choice, or a group of flows, and its mean of the quantity of the answer."""
 
-    name: str
-    mean: float
+    name: Annotated[str, "The choice, or the group of flows."]
+    mean: Annotated[float, "The mean of the quantity over the seeds."]
 
 
 class Answer(TypedDict):
