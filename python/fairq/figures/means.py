@@ -321,7 +321,7 @@ def mean_curve(
     panel.plot(x, y, color=look.colour, linestyle=look.dash, marker=look.marker, markersize=style.marker,
                linewidth=style.line, zorder=3, transform=beside)  # fmt: skip
     known = [(place, row[quantity] / size, ends) for place, row in own if (ends := _ends(row, quantity))]
-    # what is drawn beside its place does not count for the limits by itself
+    # what is plotted beside its place does not count for the limits by itself
     panel.update_datalim([*zip(x, y, strict=True), *((x, end / size) for x, _, ends in known for end in ends)])
     if known:
         below = [max(y - ends[0] / size, 0) for _, y, ends in known]

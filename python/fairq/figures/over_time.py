@@ -255,7 +255,7 @@ def _of(kind: str) -> Callable[[Mapping[str, Any]], str | None]:
 
 
 def _names(mine: Sequence[Rows], kind: str) -> tuple[list[str], int]:
-    """The names of the curves of a quantity that are drawn at some point, and how many are drawn at none."""
+    """The names of the curves of a quantity that are shown at some point; how many at none."""
     of_name = _of(kind)
     every: dict[str, None] = {}
     shown: dict[str, None] = {}

@@ -34,7 +34,7 @@ def drawn(figure: Figure, form: str) -> bytes:
 
 
 def svg(figure: Figure, says: str) -> str:
-    """The figure as an element of a page, which says to those who cannot see it what it shows."""
+    """The figure as an element of a page, which says to a reader without sight what it shows."""
     whole = drawn(figure, "svg").decode()
     element = whole[whole.index("<svg") :].rstrip()
     head, rest = element.split(">", 1)

@@ -22,7 +22,7 @@ HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----")
 
 @dataclass(frozen=True)
 class Look:
-    """What a curve, a marker or an area is drawn with."""
+    """What a curve, a marker or an area is plotted with."""
 
     colour: str
     marker: str

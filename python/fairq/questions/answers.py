@@ -186,7 +186,7 @@ def _line(way: str, point: Point) -> Seeds:
 
 
 def _ranked(quantity: str, of: str | None, values: Mapping[str, list[float | None]]) -> dict[str, Any]:
-    """The answer: who is best, by how much, and whether that is decided."""
+    """The answer: which is best, by how much, and whether that is decided."""
     means = {
         label: statistics.interval(_known(found), MEASURES[quantity].scale).mean
         for label, found in values.items()
