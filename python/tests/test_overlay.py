@@ -106,7 +106,7 @@ def test_the_figure_and_the_folder_have_the_theory(fairq, tmp_path):
     out = ("--plot", tmp_path / "x.svg", "--out", tmp_path / "out")
     status, printed, err = fairq("run", PROMISED, "--overlay", *SHORT, *out)
     assert (status, err) == (0, "")
-    assert "delay bound (s)" in printed
+    assert "  delay bound  " in printed
     figure = (tmp_path / "x.svg").read_text()
     assert "max-min share" in figure and "Padhye" in figure and "bound" in figure
     assert (tmp_path / "out" / "theory.csv").read_text().startswith("queue,flow,")
