@@ -91,7 +91,7 @@ def _part(value: Any) -> str | float | None:
     """A number, or its text."""
     if isinstance(value, bool):
         return None
-    return _text(value) or (float(value) if isinstance(value, int | float) else None)
+    return float(value) if isinstance(value, int | float) else _text(value)
 
 
 def _settings(value: Any) -> Any:

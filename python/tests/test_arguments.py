@@ -13,6 +13,8 @@ SCENARIO = Path(__file__).resolve().parents[2] / "scenarios" / "dumbbell.toml"
 GIVEN = {
     "run": {"scenario": SCENARIO, "set": {"measure.duration": "1 s"}, "workers": 1},
     "experiment": {"scenario": SCENARIO},
+    "compare": {"rate": "1Mbit/s", "rtt": "20ms", "flows": "cubic", "seeds": 1, "duration": "100 ms", "warm_up": "0 s"},
+    "estimate": {"scenario": SCENARIO, "set": {"measure.duration": "1 s"}, "workers": 1},
     "max_min": {"scenario": SCENARIO},
     "read_result": {"path": "no-such-folder"},
     "replay": {"capture": "no-such.pcap", "rate": "1Mbit/s", "buffer": "9 packets"},

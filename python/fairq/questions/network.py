@@ -111,7 +111,8 @@ class _Made:
             "warm_up": question.warm_up, "duration": question.duration, "replications": question.seeds,
         }  # fmt: skip
         parts = [
-            f"# {' '.join(question.command.split())}",
+            # A comment of TOML has no letters that control a terminal.
+            f"# {''.join(letter if letter.isprintable() else ' ' for letter in question.command)}",
             _table("", {"edition": 2, "title": "compare"}),
             _table("[measure]", measure),
             _table("[defaults]", self._defaults()),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fairq import tables
+
 
 class Saying(NamedTuple):
     """What is said of the best by a quantity, of one and of two, and what its values are of."""
@@ -58,13 +60,17 @@ MORE_SEEDS_MAX = 1000
 
 
 def amount(quantity: str, value: float) -> str:
-    """A value as people read it: three digits and a unit."""
-    if "_s_" in quantity:
-        return f"{value * 1e3:.3g} ms" if abs(value) < 1 else f"{value:.3g} s"
+    """A value as people read it: three digits and a unit, parts of a whole in percent."""
     if quantity in PARTS:
-        return f"{value * 100:.3g} %"
+        percent = value * 100
+        return f"{percent:.3g} %" if abs(percent) >= LEAST else "0 %"
+    if "_s_" in quantity:
+        return tables.value(quantity, value)
     return f"{value:.4f}"
 
 
 PARTS = ("share", "share_per_flow", "loss", "marked_ratio", "utilisation", "overtaken")
-"""Parts of a whole, which are said in percent."""
+"""Parts of a whole."""
+
+LEAST = 5e-4
+"""The least percentage that is told from none."""
