@@ -117,7 +117,7 @@ def main() -> None:
              "fair": QUEUES[queue], "capacity_bit_per_s": found.get("capacity_bit_per_s"),
              "share_bit_per_s": found.get("share_bit_per_s")}
         )  # fmt: skip
-    print(text(rows))
+    print(text(rows, wide=True, si=True))
 
 
 if __name__ == "__main__":

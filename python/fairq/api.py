@@ -360,6 +360,7 @@ def reproduce(
     replace: bool = False,
     progress: Tell | None = None,
     printed: Print | None = None,
+    width: int | None = None,
 ) -> Reproduction:
     """Run a paper's scenarios, or those of all papers, and compare each published number with ours.
 
@@ -368,7 +369,8 @@ def reproduce(
     figures, the report and a page of it all (index.html), whole or not at all; a folder of another
     reproduction, or of one with other seeds, is refused unless `replace` allows it. `printed` is
     called with each part of the report, in order and as soon as its scenarios have run:
-    `printed=print` shows the first table while the others run.
+    `printed=print` shows the first table while the others run. With `width` its tables have no
+    more columns of text than that; the report has all.
 
     >>> reproduce("demers1990", seeds=10).rows[0]["verdict"]    # doctest: +SKIP
     'agrees'
@@ -377,7 +379,7 @@ def reproduce(
 
     return reproduction.reproduce(
         paper, seeds=seeds, quick=quick, start=start, workers=_threads(workers), out=out, replace=replace,
-        progress=progress, printed=printed,
+        progress=progress, printed=printed, width=width,
     )  # fmt: skip
 
 

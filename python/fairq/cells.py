@@ -25,6 +25,9 @@ BYTES_WHOLE = 10_000
 ROUNDING = 5e-13
 """A smaller magnitude is what arithmetic leaves of 0 and is written so: a time is a whole number of picoseconds."""
 
+NOTHING = 1e-5
+"""Half of an interval that is a smaller part of its mean is written as 0."""
+
 LEAST = 1e-4
 """What is smaller and beside far greater numbers is said to be below this."""
 
@@ -180,13 +183,17 @@ def significant(value: float) -> str:
     return f"{value:.{max(0, 2 - power)}f}"
 
 
+def _is_bound(number: str) -> bool:
+    return number.startswith(("<", ">"))
+
+
 def _decimals(number: str) -> int:
     return len(number.partition(".")[2]) if number.replace(".", "").lstrip("-").isdigit() else 0
 
 
 def _half(value: float, number: str, low: float, high: float) -> str | None:
-    """Half of an interval, "" if there is none, None if its halves differ."""
-    if math.isnan(low) or math.isnan(high) or not math.isfinite(value):
+    """Half of an interval, "" if there is none to show, None if its halves differ."""
+    if math.isnan(low) or math.isnan(high) or not math.isfinite(value) or _is_bound(number):
         return ""
     if not (math.isfinite(low) and math.isfinite(high)):
         return None
@@ -194,14 +201,14 @@ def _half(value: float, number: str, low: float, high: float) -> str | None:
     if min(below, above) < 0 or abs(above - below) > 0.01 * (above + below) + 1e-12 * abs(value):
         return None
     half = (above + below) / 2
-    if half <= max(ROUNDING, 1e-9 * abs(value)):
+    if half <= max(ROUNDING, NOTHING * abs(value)):
         return "± 0" if value else ""
     return f"± {_as_exact(half, number)}"
 
 
 def _between(pair: tuple[float, float], number: str) -> str:
     low, high = pair
-    if math.isnan(low) or math.isnan(high):
+    if math.isnan(low) or math.isnan(high) or _is_bound(number):
         return ""
     return f"({_as_exact(low, number)}–{_as_exact(high, number)})"
 
@@ -212,7 +219,8 @@ def _as_exact(value: float, number: str) -> str:
         return "-inf" if value < 0 else "inf"
     if value == 0:
         return "0"
-    if "×" in number or "<" in number or abs(value) < LEAST or abs(value) >= GREAT:
+    if "×" in number or abs(value) >= GREAT:
         return significant(value)
+    decimals = max(_decimals(number), -math.floor(math.log10(abs(value))) if abs(value) < 1 else 0)
     text = f"{value:.{_decimals(number)}f}"
-    return text if any(digit in text for digit in "123456789") else f"{value:.1g}"
+    return text if any(digit in text for digit in "123456789") else f"{value:.{decimals}f}"

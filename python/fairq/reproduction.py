@@ -55,10 +55,12 @@ def reproduce(
     replace: bool = False,
     progress: Tell | None = None,
     printed: Print | None = None,
+    width: int | None = None,
 ) -> Reproduction:
     """Run the scenarios of a paper, or of all, and judge each number; see `fairq.reproduce`.
 
-    `printed` is called with the parts of the report, in order, each as soon as its runs are done.
+    `printed` is called with the parts of the report, in order, each as soon as its runs are done,
+    and of lines of `width` columns if that is said.
     With `start="drawn"` the scenarios are run twice, and the report says which verdicts the start
     phase moved.
     """
@@ -74,7 +76,7 @@ def reproduce(
     for one, plan in zip(found, plans, strict=True):
         if printed is not None and outcomes:
             printed(BETWEEN)
-        outcomes.append(outcome(one, plan, tell, printed))
+        outcomes.append(outcome(one, plan, tell, printed, width))
     text = BETWEEN.join(report(each) for each in outcomes)
     rows = tuple(row for each in outcomes for row in each.rows)
     if out is not None:
@@ -98,9 +100,11 @@ def jobs_of(paper: Paper, plan: Sequence[Setup]) -> list[Job]:
     return list(dict.fromkeys(job for setup in plan for job in paper.compare.jobs(setup).values()))
 
 
-def outcome(paper: Paper, plan: Sequence[Setup], tell: Steps, printed: Print | None = None) -> Outcome:
+def outcome(
+    paper: Paper, plan: Sequence[Setup], tell: Steps, printed: Print | None = None, width: int | None = None
+) -> Outcome:
     """Run the jobs of all setups, each once, and judge the last; the one before says which verdicts moved."""
-    early = Early(paper, plan[-1], printed) if printed is not None else None
+    early = Early(paper, plan[-1], printed, width) if printed is not None else None
     done: dict[Job, Mapping[str, Any]] = {}
     for job in jobs_of(paper, plan):
         done[job] = run_job(paper, job, plan[0].workers, tell)
@@ -115,7 +119,7 @@ def outcome(paper: Paper, plan: Sequence[Setup], tell: Steps, printed: Print | N
         lines = _with_moves(by_setup[0][0], lines)
     found = Outcome(paper, plan[-1], lines, results)
     if early is not None:
-        early.end(report(found))
+        early.end(report(found, width))
     return found
 
 
@@ -161,28 +165,41 @@ BETWEEN = "\n\n"
 """What stands between the reports of two papers."""
 
 
-def report(found: Outcome) -> str:
+def report(found: Outcome, width: int | None = None) -> str:
     """What is printed: each table and figure with the numbers side by side, the claims, the totals."""
-    text = beginning(found.paper, found.setup) + "".join(map(as_text, sections(found)))
-    return f"{text}\n{totals(found.lines)}\n"
+    text = beginning(found.paper, found.setup, width) + "".join(as_text(each, width) for each in sections(found))
+    return f"{text}\n{_wrapped(totals(found.lines), width)}\n"
 
 
-def beginning(paper: Paper, setup: Setup) -> str:
+def beginning(paper: Paper, setup: Setup, width: int | None = None) -> str:
     """The lines of a report above its tables."""
-    return f"{heading(paper, setup)}\n{LEGEND}\n"
+    lines = f"{heading(paper, setup)}\n{LEGEND}"
+    return f"{_wrapped(lines, width)}\n"
 
 
-def as_text(section: Section) -> str:
-    """A section of a report: an empty line, the title, the table if it has rows."""
-    table = f"{tables.text(section.rows, section.columns, wide=True, si=True)}\n" if section.rows else ""
-    return f"\n{section.title}\n{table}"
+def _wrapped(lines: str, width: int | None) -> str:
+    return lines if width is None else "\n".join(tables.prose(line, width) for line in lines.split("\n"))
+
+
+def as_text(section: Section, width: int | None = None) -> str:
+    """A section of a report: an empty line, the title, the table if it has rows, of `width` columns if that is said.
+
+    The numbers are those that the paper prints, in its units.
+    """
+    title = _wrapped(section.title, width)
+    if not section.rows:
+        return f"\n{title}\n"
+    names = section.columns
+    table = tables.text(section.rows, names, keep=names, width=width, wide=width is None, si=True)
+    return f"\n{title}\n{table}\n"
 
 
 class Early:
     """The report of a paper whose jobs still run: a table is printed when its jobs are done."""
 
-    def __init__(self, paper: Paper, setup: Setup, printed: Print) -> None:
+    def __init__(self, paper: Paper, setup: Setup, printed: Print, width: int | None) -> None:
         self._paper = paper
+        self._width = width
         self._setup = setup
         self._printed = printed
         jobs = paper.compare.jobs(setup)
@@ -191,7 +208,7 @@ class Early:
             for item, caption in paper.compare.captions(setup).items()
         ]
         self._text = ""
-        self._print(beginning(paper, setup))
+        self._print(beginning(paper, setup, width))
         self.go_on({})
 
     def go_on(self, done: Mapping[Job, Mapping[str, Any]]) -> None:
@@ -202,7 +219,7 @@ class Early:
                 return
             del self._left[0]
             lines = verdicts(self._paper, self._setup, {name: done[job] for name, job in needed.items()})
-            self._print(as_text(section(self._paper, item, caption, lines)))
+            self._print(as_text(section(self._paper, item, caption, lines), self._width))
 
     def end(self, report: str) -> None:
         """Print what is left of the whole report."""

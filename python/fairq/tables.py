@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +28,9 @@ WIDTH_MIN = 20
 
 NAMES_MIN = (32, 16)
 """Columns of a name that stay at least: before a column of less import is left out, and before any other is."""
+
+CUTS = (0.5, 0.25, 0.75)
+"""Where a long name may be cut: the part of what stays that is behind. The first that keeps names apart is taken."""
 
 GAP = "  "
 """What stands between two columns."""
@@ -129,13 +133,19 @@ def prose(text: str, width: int | None = None) -> str:
     return "\n\n".join("\n".join(_filled(part.split(), room)) for part in text.strip("\n").split("\n\n"))
 
 
+def marked(text: str) -> str:
+    """A text whose cells stand in columns already, with the signs of verdicts in their colours."""
+    return re.sub(r"(?<=\S) [=#~](?=  |$)", lambda sign: _painted(sign[0], MARKS[sign[0]]), text, flags=re.MULTILINE)
+
+
 def value(name: str, given: Any, si: bool = False) -> str:
     """One value of the column called `name`, with its unit."""
     unit = words(name)[1]
     if si or not _is_number(given):
         return shown(given)
     (cell,) = cells.column([given], unit)
-    return str(cell._replace(unit=unit) if not cell.unit and cell.number[-1:].isdigit() else cell)
+    has_none = not cell.unit and unit != name and cell.number[-1:].isdigit()
+    return str(cell._replace(unit=unit) if has_none else cell)
 
 
 def head(name: str, si: bool = False) -> str:
@@ -178,8 +188,8 @@ def columns_wide(text: str) -> int:
     return sum(map(_letter_wide, text))
 
 
-def middle(text: str, width: int) -> str:
-    """A text cut in its middle to at most `width` columns.
+def middle(text: str, width: int, behind_part: float = 0.5) -> str:
+    """A text cut in its middle, or where `behind_part` of what stays is behind, to at most `width` columns.
 
     >>> middle("a name that is far too long", 12)
     'a name… long'
@@ -188,7 +198,7 @@ def middle(text: str, width: int) -> str:
         return text
     behind, used = "", 0
     for letter in reversed(text):
-        if used + _letter_wide(letter) > (width - 1) // 2:
+        if used + _letter_wide(letter) > int((width - 1) * behind_part):
             break
         behind, used = letter + behind, used + _letter_wide(letter)
     before = ""
@@ -251,7 +261,7 @@ def _readable(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[_
         lows, highs = ([row.get(f"{name}{end}") for row in rows] for end in ENDS)
         made = cells.column(values, unit, lows, highs)
         has_sign = any(cell.unit for cell in made)
-        of = rest if has_sign and rest else name.replace("_", " ") if unit == "packets" else heading(name)
+        of = name.replace("_", " ") if unit in _COUNTED else rest if has_sign and rest else heading(name)
         laid.append(_column(name, of, cells.aligned(made), values, list(zip(lows, highs, strict=True))))
     return laid
 
@@ -306,7 +316,7 @@ def _cut(laid: Sequence[_Column], room: int, name_min: int) -> list[_Column] | N
         if each.is_number:
             continue
         least = max(name_min, columns_wide(each.head), each.width - over)
-        while least < each.width and not _tells_apart(each, least):
+        while least < each.width and _cut_at(each, least) is None:
             least += 1
         if least < each.width:
             over -= each.width - least
@@ -314,12 +324,16 @@ def _cut(laid: Sequence[_Column], room: int, name_min: int) -> list[_Column] | N
     return cut if over <= 0 else None
 
 
-def _tells_apart(column: _Column, width: int) -> bool:
-    return len({middle(cell, width) for cell in column.cells}) == len({*column.cells})
+def _cut_at(column: _Column, width: int) -> float | None:
+    """Where to cut the names of a column so that no two become the same; None if they would at each place."""
+    names = {*column.cells}
+    return next((at for at in CUTS if len({middle(name, width, at) for name in names}) == len(names)), None)
 
 
 def _narrowed(column: _Column, width: int) -> _Column:
-    return column._replace(head=middle(column.head, width), cells=[middle(cell, width) for cell in column.cells])
+    at = _cut_at(column, width)
+    cells = [middle(cell, width, CUTS[0] if at is None else at) for cell in column.cells]
+    return column._replace(head=middle(column.head, width), cells=cells)
 
 
 def _left_out(left: Sequence[_Column], room: int, more: str) -> str:
@@ -332,7 +346,7 @@ def _left_out(left: Sequence[_Column], room: int, more: str) -> str:
         line = f"left out: {', '.join(names[:count])}{others}; {more}"
         if columns_wide(line) <= room:
             return line
-    return middle(f"left out: {len(names)} columns; {more}", room)
+    return middle(f"left out: {len(names)}; {more}", room)
 
 
 def _folded(what: str, parts: Sequence[str], room: int) -> str:
@@ -342,11 +356,16 @@ def _folded(what: str, parts: Sequence[str], room: int) -> str:
     return "\n".join(_filled([what, *(f"{part}," for part in parts[:-1]), parts[-1]], room, "  "))
 
 
+def _short(parts: Sequence[str], room: int) -> Iterator[str]:
+    """The parts; one that is longer than a line as its words."""
+    for part in parts:
+        yield from [part] if columns_wide(part) <= room else (middle(word, room) for word in part.split())
+
+
 def _filled(parts: Sequence[str], room: int, further: str = "") -> list[str]:
     """Lines of at most `room` columns; those after the first begin with `further`."""
     lines: list[str] = []
-    for part in parts:
-        part = middle(part, room - len(further))
+    for part in _short(parts, room - len(further)):
         if lines and columns_wide(lines[-1]) + 1 + columns_wide(part) <= room:
             lines[-1] += f" {part}"
         else:

@@ -28,7 +28,7 @@ def test_the_cost_of_each_part_is_shown_as_claimed_and_who_counts_it(capsys):
     assert found.costs[0]["cost"] == "O(log N) a packet, also when flows come and go."
     assert [row["part"] for row in api.audit("fq_codel", run="bursts:3").costs] == ["fq_codel"]
     assert cli.main(["audit", "sfq", "--replay", "bursts:3"]) == 0
-    assert "Not measured here; instructions are counted by: cargo test" in capsys.readouterr().out
+    assert "Not measured here; instructions are counted by:\ncargo test" in capsys.readouterr().out
 
 
 def test_an_exemption_is_shown_with_a_run_that_shows_it(capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairq import api, tables
@@ -62,9 +63,9 @@ def _audited(found: api.Audit, look: Look) -> str:
         "Laws": laws,
         "Worst measured": bounds,
         "Packets": tables.text(packets, **look) if packets else "",
-        "Cost by the card": tables.text(found.costs, **look) if found.costs else "",
+        "Cost by the card": _costs(found.costs, look),
     })  # fmt: skip
-    text += f"\nNot measured here; instructions are counted by: {found.document['costs_counted_by']}"
+    text += f"\nNot measured here; instructions are counted by:\n{found.document['costs_counted_by']}"
     broken = [f"BROKEN {row['of']}: {row['message']}; fairq audit {name} --replay {row['run']}"
               for row in found.violations]  # fmt: skip
     exempt = [f"Exempt from {row['law']}: {row['example']}; fairq audit {name} --replay {row['run']}"
@@ -72,6 +73,15 @@ def _audited(found: api.Audit, look: Look) -> str:
     count = f"{found.document['runs']} runs, {found.document['packets']} packets."
     verdict = "Something is broken." if broken else "All laws and bounds that are claimed hold."
     return "\n".join([text, "", *exempt, *broken, f"{count} {verdict}"])
+
+
+def _costs(costs: Sequence[Mapping[str, Any]], look: Look) -> str:
+    """The table of the parts' costs, and what their cards say of them below it."""
+    if not costs:
+        return ""
+    numbers = [{name: value for name, value in row.items() if name != "cost"} for row in costs]
+    cards = [tables.prose(f"{row['part']}: {row['cost']}") for row in costs]
+    return "\n".join([tables.text(numbers, **look), *cards])
 
 
 def _seconds(column: str, value: Any) -> Any:

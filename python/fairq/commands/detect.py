@@ -34,6 +34,10 @@ DETECTED = ["flow", "verdict", "confidence", "capacity_bit_per_s", "share_bit_pe
 """The columns of `fairq detect`; --json has the evidence too."""
 
 
+MINOR = ["pairs", "unmatched", "packets"]
+"""The columns that go first where a screen is too narrow."""
+
+
 MEANT = """\
 confidence: the share of correct verdicts on test networks, half of them fair. capacity: from the smallest distance of
 two packets that comes often; if others never paused in a fair queue, the line has more. share: what the flow got while
@@ -53,14 +57,16 @@ def detect(arguments: Namespace) -> str:
         return as_json(rows, "detect")
     kept = rows if arguments.all else rows[:FLOWS_SHOWN]
     every = "every row" if len(kept) == len(rows) else "every row shown"
-    text = tables.text(kept, DETECTED, every=every, minor=["pairs", "unmatched", "packets"], **look(arguments))
+    columns = DETECTED if arguments.wide else [name for name in DETECTED if name != "why"]
+    text = tables.text(kept, columns, every=every, minor=MINOR, keep=["verdict", "confidence"], **look(arguments))
     if len(kept) < len(rows):
         text += f"\nand {len(rows) - len(kept)} flows with fewer packets; --all shows them"
-    said: dict[str, list[str]] = {}
+    said: dict[tuple[str, str], list[str]] = {}
     for row in kept:
-        for note in row["notes"]:
-            said.setdefault(note, []).append(row["flow"])
-    for note, flows in said.items():
+        why = [] if arguments.wide or not row["why"] else [("why", row["why"])]
+        for each in (*why, *(("note", note) for note in row["notes"])):
+            said.setdefault(each, []).append(row["flow"])
+    for (what, of), flows in said.items():
         more = f" and {len(flows) - 1} others" if len(flows) > 1 else ""
-        text += f"\nnote, {flows[0]}{more}: {note}"
+        text += f"\n{tables.prose(f'{what}, {tables.shown(flows[0])}{more}: {of}')}"
     return f"{text}\n\n{tables.prose(MEANT)}"

@@ -55,5 +55,8 @@ def _scenes(arguments: Namespace) -> str:
     if plot:
         return written(arguments, plot).lstrip("\n")
     return sections(
-        {f"{scene['scene']}: {scene['shows']}": tables.text(scene["rounds"], **look(arguments)) for scene in played}
+        {
+            tables.prose(f"{scene['scene']}: {scene['shows']}"): tables.text(scene["rounds"], **look(arguments))
+            for scene in played
+        }
     )

@@ -38,6 +38,10 @@ def add(commands_of: Commands) -> None:
     out(parser, "write packets.parquet and capture.pcapng of each discipline into this folder")
 
 
+MINOR = ["delay_s_p50", "bytes", "delay_s_max"]
+"""The columns of flows that go first where a screen is too narrow."""
+
+
 def replay(arguments: Namespace) -> str:
     """`fairq replay`."""
     with Bar(Path(arguments.capture).name) as bar:
@@ -56,7 +60,7 @@ def replay(arguments: Namespace) -> str:
         )
     if arguments.json:
         return as_json(result.document, "replay")
-    summary = [{key: d[key] for key in d if key not in ("flows", "note")} for d in result.disciplines]
+    summary = [{key: d[key] for key in d if key not in ("flows", "note", "states")} for d in result.disciplines]
     parts = [pairs(result.capture, arguments.si), "", "Disciplines", tables.text(summary, **look(arguments))]
     parts += [f"{d['name']}: {d['note']}" for d in result.disciplines if d.get("note")]
     for discipline in result.disciplines:
@@ -64,7 +68,7 @@ def replay(arguments: Namespace) -> str:
         kept = flows if arguments.all else flows[:FLOWS_SHOWN]
         every = "every row" if len(kept) == len(flows) else "every row shown"
         parts += ["", f"Flows under {discipline['name']}, by {discipline['rows_by']}"]
-        parts.append(tables.text(kept, every=every, **look(arguments)))
+        parts.append(tables.text(kept, every=every, minor=MINOR, **look(arguments)))
         if len(kept) < len(flows):
             parts.append(f"and {len(flows) - len(kept)} flows with fewer packets; --all shows them")
     if places := written(arguments, arguments.out):

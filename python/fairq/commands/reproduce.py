@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 
-from fairq import api, tables
+from fairq import api, streams, tables
 from fairq._native import UsageError
 from fairq.commands.options import (
     Commands,
@@ -51,7 +51,7 @@ def reproduce(arguments: Namespace) -> str:
 
         def printed(part: str) -> None:
             bar.clear()
-            sys.stdout.write(part)
+            sys.stdout.write(tables.marked(part) if streams.has_colour() else part)
             sys.stdout.flush()
 
         reproduced = api.reproduce(
@@ -64,6 +64,7 @@ def reproduce(arguments: Namespace) -> str:
             replace=arguments.replace,
             progress=bar,
             printed=None if arguments.json else printed,
+            width=None if arguments.wide else streams.screen_width() or tables.WIDTH,
         )
     if arguments.json:
         return as_json(reproduced.rows, "reproduce")

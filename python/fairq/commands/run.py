@@ -145,11 +145,12 @@ def _columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, raw: 
 
 
 def _seeds(scenario: Mapping[str, Any], *, raw: bool) -> str:
-    """What an interval is of."""
+    """What the numbers of several seeds are, and their intervals."""
     seeds = scenario["measure"]["replications"]
     if seeds == 1:
         return ""
-    return f"\n\nmean of {seeds} seeds{'' if raw else ' ± half of its 95 % confidence interval'}"
+    ends = "low and high are the ends" if raw else "± is half"
+    return f"\n\n{tables.prose(f'Means of {seeds} seeds; {ends} of the 95 % confidence interval.')}"
 
 
 def _write_result(inside: Path, result: Result) -> None:
@@ -191,7 +192,7 @@ def _speed(info: Mapping[str, Any], workers: int | None = None) -> str:
     hops, cpu = info.get("packet_hops"), info.get("cpu_s")
     if not hops:
         return ""
-    said = f"\n\n{hops} packet-hops" + (f" in {cpu:.2f} CPU seconds" if cpu else "")
+    said = f"\n\n{hops} packet-hops" + (f" in {tables.value('cpu_s', cpu)} of CPU time" if cpu else "")
     if info.get("parts", 1) > 1:
         return f"{said}, the network in {info['parts']} parts"
     # A user that asked for workers, or waited, reads why there was one.
