@@ -39,6 +39,9 @@ GREAT = 1e15
 
 POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
+INSTANT_DIGITS = 7
+"""Digits of an instant: of a run of minutes to the tenth of a millisecond."""
+
 NONE = "-"
 """What stands for a value that does not exist."""
 
@@ -91,6 +94,24 @@ def column(
         )
         for value, number, half, pair, (_, sign) in zip(scaled, numbers, halves, inside, scales, strict=True)
     ]
+
+
+def instants(values: Sequence[Any], unit: str) -> list[Cell]:
+    """The cells of a column of instants, of as many decimals each as tell one from the next.
+
+    >>> [str(cell) for cell in instants([9.75, 10.00125, None], "s")]
+    ['9.75000 s', '10.00125 s', '-']
+    """
+    unit, part = INSIDE.get(unit, (unit, 1.0))
+    times = [_real(value, part) for value in values]
+    greatest = max((abs(time) for time in times if math.isfinite(time)), default=0.0)
+    scale, sign = _prefix(greatest, unit)
+    before = len(f"{greatest / scale:.0f}")
+    said = [f"{time / scale:.{max(0, INSTANT_DIGITS - before)}f}" for time in times if math.isfinite(time)]
+    while said and "." in said[0] and all(text.endswith(("0", ".")) for text in said):
+        said = [text[:-1] for text in said]
+    left = iter(said)
+    return [Cell(next(left), sign) if math.isfinite(time) else Cell(_number(time, 0.0)) for time in times]
 
 
 def aligned(cells: Sequence[Cell]) -> list[str]:
@@ -155,7 +176,7 @@ def _is_short(value: float) -> bool:
     return value == 0 or (LEAST <= abs(value) < GREAT and abs(float(f"{value:.2e}") - value) <= 1e-9 * abs(value))
 
 
-def _number(value: float, greatest: float, *, is_whole: bool, is_short: bool) -> str:
+def _number(value: float, greatest: float, *, is_whole: bool = False, is_short: bool = False) -> str:
     if math.isnan(value):
         return NONE
     if math.isinf(value):

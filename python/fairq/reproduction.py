@@ -161,6 +161,10 @@ LEGEND = "Published / measured, then the verdict: = agrees, # differs, ~ undecid
 """What stands in the cells of a table."""
 
 
+SENTENCES = ("policy", "claim", "holds in", "note")
+"""Columns whose texts take several lines where there is little room."""
+
+
 BETWEEN = "\n\n"
 """What stands between the reports of two papers."""
 
@@ -190,7 +194,7 @@ def as_text(section: Section, width: int | None = None) -> str:
     if not section.rows:
         return f"\n{title}\n"
     names = section.columns
-    table = tables.text(section.rows, names, keep=names, width=width, wide=width is None, si=True)
+    table = tables.text(section.rows, names, keep=names, sentences=SENTENCES, width=width, wide=width is None, si=True)
     return f"\n{title}\n{table}\n"
 
 

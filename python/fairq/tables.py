@@ -11,6 +11,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,6 +52,9 @@ UNITS = {
 
 _COUNTED = frozenset({"bytes", "packets"})
 """Units that are also the name of what is counted: a column `packets` is headed "packets"."""
+
+INSTANTS = frozenset({"time_s", "sent_s", "received_s", "arrival_s", "start_s", "end_s"})
+"""Columns of instants and not of durations: what happened within a microsecond must not look the same."""
 
 BOLD, DIM, RED, GREEN, YELLOW = "1", "2", "31", "32", "33"
 """Colours as a terminal is told them."""
@@ -95,6 +99,7 @@ def text(
     *,
     minor: Sequence[str] = (),
     keep: Sequence[str] = (),
+    sentences: Sequence[str] = (),
     width: int | None = None,
     wide: bool = False,
     si: bool = False,
@@ -105,14 +110,18 @@ def text(
     """An aligned table with a line under the headings; numbers to the right, words to the left.
 
     Where a row has NAME_low and NAME_high, they are shown as the interval of NAME. What is the same in all rows is said
-    once above the table, behind `every`, unless its column is in `keep`; a column without any value is left out. If the
-    table is wider than `width` (default: the terminal), long names are cut in the middle, and columns are left out:
-    those of `minor` in their order, then from the right. The last line names them and says `more`. With `wide` all
-    columns are shown as they are, however wide. With `si` numbers are raw, in the units of their columns' names, and
-    the ends of intervals have columns of their own. `colour` adds what a terminal takes for colours.
+    once above the table, behind `every`, unless its column is in `keep`; a column without any value is left out.
+
+    If the table is wider than `width` (default: the terminal), long names are cut in the middle, the texts of the
+    columns `sentences` take several lines, and columns are left out: those of `minor` in their order, then from the
+    right. The last line names them and says `more`. With `wide` all columns are shown as they are, however wide.
+
+    With `si` numbers are raw, in the units of their columns' names, and the ends of intervals have columns of their
+    own. `colour` adds what a terminal takes for colours.
     """
     names = list(columns) if columns is not None else columns_of(rows)
     laid = [_raw(rows, name) for name in names] if si else _readable(rows, names)
+    laid = [each._replace(is_sentence=each.name in sentences) for each in laid]
     room = max(WIDTH_MIN, (screen_width() or WIDTH) if width is None else width)
     above, below = "", ""
     if not wide:
@@ -120,9 +129,10 @@ def text(
         above = _folded(f"{every}:", [f"{each.head} {each.cells[0].strip()}" for each in same], room)
         laid, left = _fitted(laid, minor, room)
         below = _left_out(left, room, more)
-    lines = [_line([each.head for each in laid], laid, BOLD if colour else "")]
-    lines.append(_line(["-" * each.width for each in laid], laid, DIM if colour else ""))
-    lines += [_line(row, laid, marks=colour) for row in zip(*(each.cells for each in laid), strict=True)]
+    form = [(each.width, each.is_number) for each in laid]
+    lines = [_line([each.head for each in laid], form, BOLD if colour else "")]
+    lines.append(_line(["-" * wide for wide, _ in form], form, DIM if colour else ""))
+    lines += [_line(row, form, marks=colour) for row in zip(*(each.cells for each in laid), strict=True)]
     ends = [_painted(part, DIM) if colour else part for part in (above, below) if part]
     return "\n".join([*ends[: bool(above)], *lines, *ends[bool(above) :]])
 
@@ -228,10 +238,11 @@ class _Column(NamedTuple):
     is_number: bool
     is_empty: bool
     is_same: bool
+    is_sentence: bool = False
 
     @property
     def width(self) -> int:
-        return max([columns_wide(self.head), *map(columns_wide, self.cells)])
+        return max([columns_wide(self.head), *(columns_wide(line) for cell in self.cells for line in cell.split("\n"))])
 
 
 def _raw(rows: Sequence[Mapping[str, Any]], name: str) -> _Column:
@@ -259,7 +270,7 @@ def _readable(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[_
             laid.append(_column(name, rest or unit, [shown(value) for value in values], values))
             continue
         lows, highs = ([row.get(f"{name}{end}") for row in rows] for end in ENDS)
-        made = cells.column(values, unit, lows, highs)
+        made = cells.instants(values, unit) if name in INSTANTS else cells.column(values, unit, lows, highs)
         has_sign = any(cell.unit for cell in made)
         of = name.replace("_", " ") if unit in _COUNTED else rest if has_sign and rest else heading(name)
         laid.append(_column(name, of, cells.aligned(made), values, list(zip(lows, highs, strict=True))))
@@ -305,32 +316,52 @@ def _fitted(laid: Sequence[_Column], minor: Sequence[str], room: int) -> tuple[l
 
 def _cut(laid: Sequence[_Column], room: int, name_min: int) -> list[_Column] | None:
     """The columns with long names cut so far that all fit, if that can be: no two names may become the same."""
-    over = sum(each.width for each in laid) + len(GAP) * (len(laid) - 1) - room
-    if len(laid) == 1 and over > 0:
+    widths = [each.width for each in laid]
+    free = room - len(GAP) * (len(laid) - 1)
+    if len(laid) == 1 and widths[0] > free:
         return [_narrowed(laid[0], room)]
-    cut = list(laid)
-    for at in sorted(range(len(laid)), key=lambda at: -laid[at].width):
-        each = laid[at]
-        if over <= 0:
-            break
-        if each.is_number:
-            continue
-        least = max(name_min, columns_wide(each.head), each.width - over)
-        while least < each.width and _cut_at(each, least) is None:
-            least += 1
-        if least < each.width:
-            over -= each.width - least
-            cut[at] = _narrowed(each, least)
-    return cut if over <= 0 else None
+    least = [
+        width if each.is_number else min(width, max(name_min, columns_wide(each.head)))
+        for each, width in zip(laid, widths, strict=True)
+    ]
+    # the widest are cut first, all to the same width
+    level = max(widths, default=0)
+    while sum(given := [max(low, min(width, level)) for low, width in zip(least, widths, strict=True)]) > free:
+        if level <= name_min:
+            return None
+        level -= 1
+    cut = []
+    for each, width, narrow in zip(laid, widths, given, strict=True):
+        spare = free - sum(given) + narrow
+        while narrow < width and _cut_at(each, narrow) is None:
+            narrow += 1
+            if narrow > spare:
+                return None
+        cut.append(_narrowed(each, narrow) if narrow < width else each)
+    return cut if sum(each.width for each in cut) <= free else None
 
 
 def _cut_at(column: _Column, width: int) -> float | None:
     """Where to cut the names of a column so that no two become the same; None if they would at each place."""
+    if column.is_sentence:
+        return CUTS[0]
     names = {*column.cells}
-    return next((at for at in CUTS if len({middle(name, width, at) for name in names}) == len(names)), None)
+    return next((at for at in CUTS if _are_apart(names, width, at)), None)
+
+
+def _are_apart(names: Iterable[str], width: int, at: float) -> bool:
+    seen: set[str] = set()
+    for name in names:
+        short = middle(name, width, at)
+        if short in seen:
+            return False
+        seen.add(short)
+    return True
 
 
 def _narrowed(column: _Column, width: int) -> _Column:
+    if column.is_sentence:
+        return column._replace(cells=["\n".join(_filled(cell.split(), width)) for cell in column.cells])
     at = _cut_at(column, width)
     cells = [middle(cell, width, CUTS[0] if at is None else at) for cell in column.cells]
     return column._replace(head=middle(column.head, width), cells=cells)
@@ -373,13 +404,17 @@ def _filled(parts: Sequence[str], room: int, further: str = "") -> list[str]:
     return lines
 
 
-def _line(parts: Sequence[str], laid: Sequence[_Column], colour: str = "", marks: bool = False) -> str:
+def _line(parts: Sequence[str], form: Sequence[tuple[int, bool]], colour: str = "", marks: bool = False) -> str:
+    """One row; `form` has the width of each column, and whether its cells stand to the right."""
+    if any("\n" in part for part in parts):
+        lines = zip_longest(*(part.split("\n") for part in parts), fillvalue="")
+        return "\n".join(_line(line, form, colour, marks) for line in lines)
     padded = []
-    for part, each in zip(parts, laid, strict=True):
-        fill = " " * (each.width - columns_wide(part))
+    for part, (width, is_right) in zip(parts, form, strict=True):
+        fill = " " * (width - columns_wide(part))
         paint = colour or (next((of for mark, of in MARKS.items() if part.endswith(mark)), "") if marks else "")
         text = _painted(part, paint) if paint else part
-        padded.append(fill + text if each.is_number else text + fill)
+        padded.append(fill + text if is_right else text + fill)
     return GAP.join(padded).rstrip()
 
 

@@ -34,7 +34,7 @@ def listing(arguments: Namespace) -> str:
     if arguments.json:
         return as_json(entries, "list-papers" if arguments.what == "papers" else "list")
     if arguments.what == "papers":
-        return tables.text(entries, minor=["quick_seeds"], **look(arguments))
+        return tables.text(entries, sentences=["title"], **look(arguments))
     return _names(entries, streams.screen_width())
 
 

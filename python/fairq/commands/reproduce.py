@@ -43,7 +43,7 @@ def reproduce(arguments: Namespace) -> str:
         found = api.listing("papers")
         if arguments.json:
             return as_json(found, "list-papers")
-        return tables.text(found, minor=["quick_seeds"], **look(arguments))
+        return tables.text(found, sentences=["title"], **look(arguments))
     if arguments.paper is None:
         raise UsageError("PAPER is missing; write one of those that fairq reproduce --list shows, or all")
     out = arguments.out or ("out/all" if arguments.paper == "all" else None)
