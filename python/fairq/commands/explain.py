@@ -9,8 +9,9 @@ from fairq.commands.options import (
     Commands,
     command,
     looks,
+    plot,
 )
-from fairq.commands.printing import as_json, look, picture, save, sections, written
+from fairq.commands.printing import as_json, look, picture, save, sections, style, written
 
 
 def add(commands_of: Commands) -> None:
@@ -20,7 +21,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("name", metavar="NAME")
     parser.add_argument("--scenes", action="store_true", help="drive a transport alone through named scenes"
                          " and print one line a round")  # fmt: skip
-    parser.add_argument("--plot", metavar="FILE", help="draw the same scenes into FILE (.svg, .png or .pdf)")
+    plot(parser, "draw the same scenes into FILE")
     looks(parser)
 
 
@@ -44,16 +45,16 @@ def explain(arguments: Namespace) -> str:
 
 def _scenes(arguments: Namespace) -> str:
     """A table for each scene of a transport; or one figure of them all."""
-    plot = picture(arguments.plot) if arguments.plot else None
+    drawing = picture(arguments.plot) if arguments.plot else None
     played = api.scenes(arguments.name)
-    if plot:
+    if drawing:
         from fairq import figures
 
-        save(figures.scenes(played, f"{arguments.name}, driven alone"), plot)
+        save(figures.scenes(played, f"{arguments.name}, driven alone", style=style(arguments)), drawing)
     if arguments.json:
         return as_json(played, "explain-scenes")
-    if plot:
-        return written(arguments, plot).lstrip("\n")
+    if drawing:
+        return written(arguments, drawing).lstrip("\n")
     return sections(
         {
             tables.prose(f"{scene['scene']}: {scene['shows']}"): tables.text(scene["rounds"], **look(arguments))

@@ -17,6 +17,9 @@ WHOLE_DIGITS_MAX = 15
 """The most digits of a whole number."""
 
 
+SIZES = ("page", "slide", "paper")
+"""What a picture can be for, as in `fairq.figures`, which would import the plotting package."""
+
 FIELDS = {
     "--seed": "measure.seed",
     "--seeds": "measure.replications",
@@ -145,6 +148,14 @@ def out(command: argparse.ArgumentParser, what: str) -> None:
     command.add_argument("--out", type=_folder, metavar="DIR", help=what)
     command.add_argument("--replace", action="store_true",
                          help="let --out replace the result of another scenario, or of other settings")  # fmt: skip
+
+
+def plot(command: argparse.ArgumentParser, what: str) -> None:
+    """Add --plot, --for and --dark; `what` is what --plot does. `printing.style` makes a style of them."""
+    command.add_argument("--plot", metavar="FILE", help=f"{what} (.svg, .png or .pdf)")
+    command.add_argument("--for", dest="size", choices=SIZES, default=SIZES[0],
+                         help="size of the picture: page (1280 pixels), slide (16:9) or paper (80 mm)")  # fmt: skip
+    command.add_argument("--dark", action="store_true", help="draw the picture on a dark ground")
 
 
 def _assignment(text: str) -> tuple[str, str]:

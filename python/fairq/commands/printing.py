@@ -7,7 +7,7 @@ import math
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from fairq import streams, tables
 from fairq._native import OutputError, UsageError
@@ -15,6 +15,9 @@ from fairq.estimating import Estimate
 from fairq.output import check_file, file
 from fairq.progress import span
 from fairq.results import Result
+
+if TYPE_CHECKING:
+    from fairq.figures import Style
 
 FLOWS_SHOWN = 20
 """Flows in the tables of a replay, those with most packets, unless all are asked for."""
@@ -122,6 +125,13 @@ def picture(name: str) -> Path:
     check_file(path)
     streams.listen()
     return path
+
+
+def style(arguments: Namespace) -> Style:
+    """The style of figures that --for and --dark ask for."""
+    from fairq import figures
+
+    return figures.style(arguments.size, dark=arguments.dark)
 
 
 def save(figure: Any, path: Path) -> None:

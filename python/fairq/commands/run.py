@@ -15,10 +15,11 @@ from fairq.commands.options import (
     dry_run,
     looks,
     out,
+    plot,
     set_field,
     workers,
 )
-from fairq.commands.printing import as_json, cost, look, picture, pieces, save, sections, tell, written
+from fairq.commands.printing import as_json, cost, look, picture, pieces, save, sections, style, tell, written
 from fairq.given import ran, read
 from fairq.output import check, folder
 from fairq.progress import Bar
@@ -41,7 +42,7 @@ def add(commands_of: Commands) -> None:
                      help="record when this flow's packets are sent and received (needs --out or --json)")  # fmt: skip
     parser.add_argument("--states", action="store_true",
                      help="show what each discipline counts and keeps at the end, as tc -s does")  # fmt: skip
-    parser.add_argument("--plot", metavar="FILE", help="draw the samples over time (.svg, .png or .pdf)")
+    plot(parser, "draw means over the axes, or samples over time if there are no axes or with --series")
     parser.add_argument("--overlay", action="store_true",
                      help="add predicted throughput and delay bounds, and the relative difference")  # fmt: skip
     looks(parser)
@@ -80,8 +81,8 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     """`fairq run`."""
     if arguments.out:
         check(arguments.out)
-    plot = picture(arguments.plot) if arguments.plot else None
-    series = arguments.series if arguments.series is not None else "auto" if plot else None
+    drawing = picture(arguments.plot) if arguments.plot else None
+    series = arguments.series if arguments.series is not None else "auto" if drawing else None
     scenario = read(arguments.scenario)
     work = ran(scenario, arguments.set)
     if arguments.out:
@@ -105,7 +106,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     tell(
         {"code": "samples", "where": option, "text": f"these rows go nowhere; write {places} to keep them"}
         for option, given, goes, places in (
-            ("--series", arguments.series, kept or plot, "--out DIR, --json or --plot FILE"),
+            ("--series", arguments.series, kept or drawing, "--out DIR, --json or --plot FILE"),
             ("--packets", arguments.packets, kept, "--out DIR or --json"),
         )
         if given is not None and not goes
@@ -114,8 +115,8 @@ def run(arguments: Namespace) -> str | Iterator[str]:
         name = Path(arguments.scenario).name
         with folder(arguments.out, wrote=f"fairq run {name}", of=work, replace=arguments.replace) as inside:
             _write_result(inside, result)
-    if plot:
-        _plot_over_time(plot, result)
+    if drawing:
+        _plot(drawing, result, arguments)
     if arguments.json:
         return pieces(result)
     axes = [axis["name"] for axis in result.scenario.get("axes", [])]
@@ -134,7 +135,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     }
     said = sections(shown_tables) + _seeds(result.scenario, raw=arguments.si) + _warned(result.transfers)
     said += _speed(result.run_info, workers=arguments.workers)
-    places = written(arguments, arguments.out, plot)
+    places = written(arguments, arguments.out, drawing)
     return f"{said}\n{places}" if places else said
 
 
@@ -180,12 +181,12 @@ def _warned(transfers: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _plot_over_time(path: Path, result: Result) -> None:
+def _plot(path: Path, result: Result, arguments: Namespace) -> None:
+    """Draw the means over the axes; the samples if they or the theory beside them were asked for, or without axes."""
     from fairq import figures
 
-    axes = [axis["name"] for axis in result.scenario["axes"]]
-    title = result.scenario["title"]
-    save(figures.over_time(result.series, axes, title, result.theory or ()), path)
+    over_time = arguments.series is not None or arguments.overlay or not result.scenario["axes"]
+    save(figures.of_result(result, samples=over_time, style=style(arguments)), path)
 
 
 def _speed(info: Mapping[str, Any], workers: int | None = None) -> str:

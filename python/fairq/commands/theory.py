@@ -19,10 +19,11 @@ from fairq.commands.options import (
     looks,
     number,
     numbers,
+    plot,
     set_field,
     whole,
 )
-from fairq.commands.printing import as_json, look, pairs, picture, save, written
+from fairq.commands.printing import as_json, look, pairs, picture, save, style, written
 from fairq.delay_bounds import Hop
 from fairq.delay_bounds import pgps as pgps_bound
 from fairq.quantities import rate, rates, size, time
@@ -72,7 +73,7 @@ def add(commands_of: Commands) -> None:
     curve.add_argument("--window", type=count, default=5, metavar="W", help="window of the FTPs under FCFS (default 5)")
     curve.add_argument("--rho", type=numbers, default=[0.01, *(tenths / 10 for tenths in range(1, 10))],
                        metavar="LIST", help="shares of the fair share (default 0.01,0.1,…,0.9)")  # fmt: skip
-    curve.add_argument("--plot", metavar="FILE", help="draw the curves into an SVG, PNG or PDF file")
+    plot(curve, "draw the curves into FILE")
 
     shares = command(results, "max-min", max_min,
                       "compute the max-min fair shares of a scenario's flows",
@@ -335,7 +336,7 @@ def _plot(arguments: Namespace) -> None:
     from fairq import figures
 
     curves = Namespace(FTPS=arguments.ftps, WINDOW=arguments.window, DELTAS=figures.deltas(arguments.delta))
-    save(figures.delay_curve(curves, []), path)
+    save(figures.delay_curve(curves, [], style=style(arguments)), path)
 
 
 def _both_units(bounds: theory.Bounds, line_rate: str | None) -> dict[str, float]:

@@ -5,26 +5,15 @@ takes a `style`: for a paper, a slide or a page, on a light or a dark ground.
 """
 
 from fairq.figures.chosen import compared, of_result, of_rows, shares
+from fairq.figures.curves import answers, curves_and_points, curves_below_each_other, curves_of_choices, steps
+from fairq.figures.delay_curve import delay_curve, deltas
 from fairq.figures.delays import distribution
 from fairq.figures.delays import over_time as delays_over_time
 from fairq.figures.effects import effects
-from fairq.figures.means import bars, lines, shades
+from fairq.figures.games import payoffs, ways
+from fairq.figures.means import bars, bars_of_panels, lines, shades
 from fairq.figures.over_time import baseline, over_time
-from fairq.figures.papers import (
-    answers,
-    bars_of_panels,
-    by_number,
-    by_source,
-    curves_and_points,
-    curves_below_each_other,
-    curves_of_choices,
-    delay_curve,
-    deltas,
-    payoffs,
-    published_beside_measured,
-    steps,
-    ways,
-)
+from fairq.figures.papers import by_number, by_source, published_beside_measured
 from fairq.figures.saved import drawn, save, save_as, svg
 from fairq.figures.scenes import scenes
 from fairq.figures.style import BLUE, GREY, ORANGE, PAGE, SIZES, Style, contrast, style

@@ -93,6 +93,38 @@ def bars(
     return drawn.finish()
 
 
+def bars_of_panels(
+    panels: Mapping[str, Mapping[str, Mapping[str, float]]], title: str, *, style: Style = PAGE
+) -> Figure:
+    """A panel for each quantity with groups of bars: by the bar's name, then by what stands beside the group."""
+    names = list(dict.fromkeys(name for series in panels.values() for name in series))
+    looks = {name: style.look(number) for number, name in enumerate(names)}
+    across = {caption: list(dict.fromkeys(key for values in series.values() for key in values))
+              for caption, series in panels.items()}  # fmt: skip
+    pitch = 1.32 * style.small
+    high = max(map(len, across.values())) * (len(names) * pitch + 0.45 * style.small)
+    columns = 1 if style.width < 300 else columns_for(style, len(panels))
+    keys = [Key([(handle(style, look, line=False), name) for name, look in looks.items()])]
+    drawn = sheet(style, len(panels), title, keys=keys, columns=columns, panel_height=high)
+    for panel, (caption, series) in zip(drawn.panels, panels.items(), strict=True):
+        groups = across[caption]
+        rows = [{"value": value} for values in series.values() for value in values.values()]
+        wide = drawn.room - max(text.width(group, style.text) for group in groups)
+        _limit(panel, rows, "value", "", 1.0, wide, style)
+        thick = 1 / (len(names) + 0.35)
+        for number, name in enumerate(names):
+            for index, group in enumerate(groups):
+                row = {"value": series[name][group]} if group in series.get(name, {}) else None
+                place = index + (number - (len(names) - 1) / 2) * thick
+                _bar(panel, row, "value", "", place, 0.62 * thick, 1.0, looks[name], style, wide)
+        panel.set_ylim(len(groups) - 0.45, -0.55)
+        panel.set_yticks(range(len(groups)), groups, fontsize=style.text)
+        panel.tick_params(axis="y", length=0)
+        panel.grid(visible=False, axis="y")
+        name_panel(drawn, panel, caption)
+    return drawn.finish()
+
+
 def lines(
     rows: Rows, quantities: Sequence[str], across: str, series: Sequence[str], panels: Sequence[str], title: str, *,
     caption: str = "", style: Style = PAGE,
@@ -355,9 +387,9 @@ def _side(rows: Rows, column: str) -> tuple[list[str], list[str], str]:
     return [units.brief(places[value] / size) for value in order], order, label
 
 
-def number_axis(panel: Any, xs: Sequence[float], style: Style, room: float) -> None:
-    """The axis across: logarithmic if its values are spread so; a label at each value, if they are few."""
-    if xs[0] > 0 and xs[-1] / xs[0] >= 20 and len(xs) > 2:
+def number_axis(panel: Any, xs: Sequence[float], style: Style, room: float, *, log: bool = False) -> None:
+    """The axis across: logarithmic if that is asked for or its values are spread; a label at each value, if few."""
+    if log or (xs[0] > 0 and xs[-1] / xs[0] >= 20 and len(xs) > 2):
         panel.set_xscale("log")
         panel.xaxis.set_minor_locator(NullLocator())
         panel.xaxis.set_minor_formatter(NullFormatter())

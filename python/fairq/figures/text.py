@@ -21,9 +21,11 @@ LACKING = 1.1
 
 @cache
 def _font() -> Any:
-    from matplotlib.font_manager import FontProperties, findfont, get_font
+    from matplotlib.font_manager import FontProperties, findfont
+    from matplotlib.ft2font import FT2Font
 
-    font = get_font(findfont(FontProperties()))
+    # matplotlib's own changes its size with every text that is drawn
+    font = FT2Font(findfont(FontProperties()))
     font.set_size(100, 72)
     return font
 
