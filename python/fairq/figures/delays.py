@@ -9,18 +9,15 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from fairq.figures import units
-from fairq.figures.means import named
+from fairq.figures.means import named, sentences
 from fairq.figures.over_time import curve
-from fairq.figures.sheet import GROUND, NOTE, Key, columns_for, from_zero, handle, name_panel, plain_logarithm, sheet
+from fairq.figures.sheet import GROUND, Key, columns_for, from_zero, handle, left, name_panel, plain_logarithm, sheet
 from fairq.figures.style import PAGE, Style
 
 Rows = Sequence[Mapping[str, Any]]
 
 STEPS = 400
 """Points of a distribution, and intervals of time: more cannot be seen."""
-
-CURVES = 8
-"""Curves in a panel."""
 
 SPREAD = 50.0
 """From this ratio of the greatest to the least delay on the axis is logarithmic."""
@@ -37,11 +34,11 @@ def distribution(
     """
     delays = _delays(rows, value)
     size, label = units.scaled(value, [delay for _, delay in delays if delay is not None])
-    kinds, curves, left = _parts(rows, series, panels, style)
+    kinds, curves, unseen = _parts(rows, series, panels, style)
     looks = {name: style.look(number) for number, name in enumerate(curves)}
     keys = [(handle(style, look), named(series, name)) for name, look in looks.items()] if series else []
     said = "Packets that did not arrive count as the slowest" if any(delay is None for _, delay in delays) else ""
-    drawn = sheet(style, len(kinds), title, keys=[Key([*keys, *left])], caption=_joined(said, caption))
+    drawn = sheet(style, len(kinds), title, keys=[Key(keys)], caption=sentences(said, caption, *unseen))
     known = [delay / size for _, delay in delays if delay is not None and delay > 0]
     log = bool(known) and max(known) > SPREAD * min(known)
     for number, (panel, kind) in enumerate(zip(drawn.panels, kinds, strict=True)):
@@ -75,7 +72,7 @@ def over_time(
     """
     delays = [(row, delay) for row, delay in _delays(rows, value) if delay is not None and row.get(time) is not None]
     size, label = units.scaled(value, [delay for _, delay in delays])
-    kinds, curves, left = _parts(rows, series, panels, style)
+    kinds, curves, unseen = _parts(rows, series, panels, style)
     looks = {name: style.look(number) for number, name in enumerate(curves)}
     keys = [(handle(style, look), named(series, name)) for name, look in looks.items()] if series else []
     times = [row[time] for row, _ in delays] or [0.0]
@@ -86,7 +83,7 @@ def over_time(
     is_mean = most > seen
     intervals = max(1, int(min(seen, most / 8)))
     said = f"Curve: mean of each {units.brief(span / intervals)} s; band: least and greatest in it" if is_mean else ""
-    drawn = sheet(style, len(kinds), title, keys=[Key([*keys, *left])], caption=_joined(said, caption))
+    drawn = sheet(style, len(kinds), title, keys=[Key(keys)], caption=sentences(said, caption, *unseen))
     known = [delay / size for _, delay in delays if delay > 0]
     log = bool(known) and max(known) > SPREAD * (sorted(known)[len(known) // 10])
     for number, (panel, kind) in enumerate(zip(drawn.panels, kinds, strict=True)):
@@ -111,7 +108,7 @@ def over_time(
             panel.set_yscale("log")
             plain_logarithm(panel.yaxis)
         else:
-            from_zero(panel)
+            from_zero(panel, known)
     return drawn.finish()
 
 
@@ -128,16 +125,12 @@ def _difference(end: float | None, start: float | None) -> float | None:
 
 def _parts(
     rows: Rows, series: Sequence[str], panels: Sequence[str], style: Style
-) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], list[tuple[Any, str]]]:
-    """The panels, the curves, and notes for the key on what is left out."""
+) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], tuple[str, str]]:
+    """The panels, the curves, and what the caption says of what is left out."""
     kinds = list(dict.fromkeys(tuple(row[p] for p in panels) for row in rows)) or [()]
     curves = list(dict.fromkeys(tuple(row[s] for s in series) for row in rows)) or [()]
-    left: list[tuple[Any, str]] = []
-    if len(curves) > CURVES:
-        left.append((NOTE, f"and {len(curves) - CURVES} more curves"))
-    if len(kinds) > style.panels_max:
-        left.append((NOTE, f"and {len(kinds) - style.panels_max} more panels"))
-    return kinds[: style.panels_max], curves[:CURVES], left
+    unseen = left(len(curves) - style.lines_max, "curve"), left(len(kinds) - style.panels_max, "panel")
+    return kinds[: style.panels_max], curves[: style.lines_max], unseen
 
 
 def _by(
@@ -147,8 +140,3 @@ def _by(
     for row, delay in delays:
         found.setdefault(tuple(row[column] for column in columns), []).append((row, delay))
     return found
-
-
-def _joined(*parts: str) -> str:
-    said = "; ".join(part for part in parts if part)
-    return f"{said}." if said else ""

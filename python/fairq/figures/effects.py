@@ -19,7 +19,7 @@ from fairq.figures.means import (
     size_of,
     values_of,
 )
-from fairq.figures.sheet import Key, columns_for, handle, name_panel, sheet
+from fairq.figures.sheet import Key, columns_for, from_zero, handle, left, name_panel, sheet
 from fairq.figures.style import PAGE, Look, Style
 
 Rows = Sequence[Mapping[str, Any]]
@@ -37,7 +37,7 @@ def effects(
     `flow`, and `is_default`: its value has an upright line. Where all quantities of all settings would be too many
     panels, the last quantities are left out.
     """
-    settings, left = first(list(dict.fromkeys(row["setting"] for row in rows)), style.panels_max)
+    settings, unseen_settings = first(list(dict.fromkeys(row["setting"] for row in rows)), style.panels_max)
     known = [quantity for quantity in quantities if any(row.get(quantity) is not None for row in rows)] or [
         quantities[0]
     ]
@@ -49,7 +49,7 @@ def effects(
     said = sentences(
         interval_said(rows, kinds, "mark", "upright line at it"),
         "line through the panel: the default" if has_default else "",
-        caption, f"{left} more settings are not shown" if left else "",
+        caption, left(unseen_settings, "setting"),
         f"not shown: {', '.join(units.words(quantity)[0] for quantity in known[len(kinds) :])}" if unseen else "",
     )  # fmt: skip
     most = columns_for(style, len(settings))
@@ -66,6 +66,7 @@ def effects(
         tops[quantity] = max(tops.get(quantity, 0.0), panel.get_ylim()[1])
     for panel, (_, quantity) in zip(drawn.panels, order, strict=True):
         panel.set_ylim(0, tops[quantity] or 1.0)
+        from_zero(panel, values_of(rows, quantity))
     return drawn.finish()
 
 

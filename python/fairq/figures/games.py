@@ -32,7 +32,8 @@ def payoffs(
         panel.grid(visible=False)
         room = 0.9 * drawn.room / len(names)
         panel.set_xticks(range(len(names)), [text.cut(each, room, style.small) for each in names], fontsize=style.small)
-        panel.set_yticks(range(len(names)), names if number % fits == 0 else [""] * len(names), fontsize=style.small)
+        beside = [text.cut(each, 0.25 * style.width, style.small) if number % fits == 0 else "" for each in names]
+        panel.set_yticks(range(len(names)), beside, fontsize=style.small)
         for i, line in enumerate(matrix):
             for j, value in enumerate(line):
                 shade = to_hex(colormaps["cividis"]((value - low) / ((high - low) or 1)))

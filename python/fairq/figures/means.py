@@ -16,16 +16,13 @@ from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
 from fairq.figures import text, units
-from fairq.figures.sheet import GROUND, Key, columns_for, from_zero, handle, name_panel, sheet
+from fairq.figures.sheet import GROUND, Key, columns_for, from_zero, handle, left, name_panel, panels_height, sheet
 from fairq.figures.style import PAGE, Look, Style, contrast
 
 Rows = Sequence[Mapping[str, Any]]
 
 SERIES_MAX = 8
 """Bars of one group that have looks of their own; more become groups of one bar, each with its name."""
-
-LINES_MAX = 8
-"""Curves of a panel: more cannot be told apart, and the caption says how many they are."""
 
 
 def bars(
@@ -43,31 +40,29 @@ def bars(
         groups, series = [*groups, series], None
     names = _distinct(rows, groups)
     of_series = _distinct(rows, [series]) if series else [()]
-    label_room = (0.36 if style.width < 300 else 0.24) * style.width
-    labels = [named(groups, name) for name in names]
-    label_wide = min(label_room, max(text.width(label, style.text) for label in labels) + style.text)
-    columns = columns_for(style, len(quantities), labels=label_wide)
-    lines = math.ceil(len(quantities) / columns)
-    pitch = 1.32 * style.small
-    group = len(of_series) * pitch + 0.45 * style.small
-    room = (0.9 * (style.height or style.height_max) - 10 * style.small) / lines - 3.6 * style.text
-    names, left_groups = first(names, max(2, int(room // group)))
-    labels = _fitted(labels[: len(names)], label_wide - style.text, style, max(1, int(group // (1.25 * style.text))))
-    shown = {(tuple(row[g] for g in groups), row[series] if series else None): row for row in rows}
     looks = {one: style.look(number) for number, (one, *_) in enumerate(of_series)} if series else {None: style.look(0)}
     key = []
     if len(looks) > 1:
         key = [(handle(style, look, line=False), named([series or ""], (one,))) for one, look in looks.items()]
     if ideals:
-        key.append(
-            (_upright(style), "; ".join(dict.fromkeys(units.words(ideals[q])[0] for q in quantities if q in ideals)))
-        )
-    said = sentences(
-        interval_said(rows, quantities, "bar", "line"), at, caption, _left("quantities", left_quantities),
-        _left("groups", left_groups),
-    )  # fmt: skip
+        expected = dict.fromkeys(units.words(ideals[quantity])[0] for quantity in quantities if quantity in ideals)
+        key.append((_upright(style), "; ".join(expected)))
+    label_room = (0.32 if style.width < 300 else 0.24) * style.width
+    labels = [named(groups, name) for name in names]
+    label_wide = min(label_room, max(text.width(label, style.text) for label in labels) + style.text)
+    columns = columns_for(style, len(quantities), labels=label_wide)
+    pitch = 1.32 * style.small
+    group = len(of_series) * pitch + 0.45 * style.small
+    said = [interval_said(rows, quantities, "bar", "line"), at, caption, left(left_quantities, "quantity")]
+    # as if some were left out, which the caption would say
+    room = panels_height(style, title, [Key(key)], sentences(*said, left(len(names), "group")))
+    room = room / math.ceil(len(quantities) / columns) - 4.4 * style.text
+    names, left_groups = first(names, max(1, int(room // group)))
+    labels = _fitted(labels[: len(names)], label_wide - style.text, style, 2 if group > 2.6 * style.text else 1)
+    shown = {(tuple(row[g] for g in groups), row[series] if series else None): row for row in rows}
+    said.append(left(left_groups, "group"))
     drawn = sheet(
-        style, len(quantities), title, keys=[Key(key)], caption=said, columns=columns,
+        style, len(quantities), title, keys=[Key(key)], caption=sentences(*said), columns=columns,
         panel_height=len(names) * group + 0.5 * style.small, labels=label_wide,
     )  # fmt: skip
     panel_wide = (style.width - label_wide) / columns - 1.6 * style.text
@@ -136,7 +131,7 @@ def lines(
     series, at = _varied(rows, series)
     panels, also = _varied(rows, panels)
     places = numbers_of(rows, across)
-    curves, left_curves = first(_distinct(rows, series), LINES_MAX)
+    curves, left_curves = first(_distinct(rows, series), style.lines_max)
     kinds, left_panels = first(
         [(quantity, name) for quantity in quantities for name in _distinct(rows, panels)], style.panels_max
     )
@@ -144,7 +139,7 @@ def lines(
     key = [(handle(style, look), named(series, name)) for name, look in looks.items()] if len(looks) > 1 else []
     said = sentences(
         interval_said(rows, quantities, "mark", "upright line"), *{at, also} - {""}, caption,
-        _left("curves", left_curves), _left("panels", left_panels),
+        left(left_curves, "curve"), left(left_panels, "panel"),
     )  # fmt: skip
     drawn = sheet(style, len(kinds), title, keys=[Key(key)], caption=said)
     span, label_across = size_of(rows, across)
@@ -163,7 +158,7 @@ def lines(
             if own:
                 mean_curve(panel, own, quantity, size, look, style, turn - (len(looks) - 1) / 2)
         number_axis(panel, xs, style, drawn.room)
-        from_zero(panel, negative=any(value < 0 for value in values_of(mine, quantity)))
+        from_zero(panel, values_of(mine, quantity))
     return drawn.finish()
 
 
@@ -176,7 +171,7 @@ def shades(
     kinds, left_panels = first(_distinct(rows, panels), style.panels_max)
     size, label = units.scaled(quantity, values_of(rows, quantity))
     sides = [_side(rows, across), _side(rows, up)]
-    said = sentences("cell: mean", at, caption, _left("panels", left_panels))
+    said = sentences("cell: mean", at, caption, left(left_panels, "panel"))
     columns = columns_for(style, len(kinds))
     height = min(1.6 * style.panel_height, max(style.panel_height, len(sides[1][0]) * 1.7 * style.small))
     drawn = sheet(style, len(kinds), title, caption=said, panel_height=height + 3 * style.text, columns=columns)
@@ -251,10 +246,6 @@ def first(found: list[Any], most: int) -> tuple[list[Any], int]:
     return found[:most], max(len(found) - most, 0)
 
 
-def _left(what: str, count: int) -> str:
-    return f"{count} more {what} are not shown" if count else ""
-
-
 def sentences(*parts: str) -> str:
     """The parts that are not empty as one sentence."""
     said = "; ".join(part for part in parts if part)
@@ -277,10 +268,12 @@ def _ends(row: Mapping[str, Any], quantity: str) -> tuple[float, float] | None:
 def interval_said(rows: Rows, quantities: Sequence[str], mark: str, line: str) -> str:
     """What marks and their intervals are, of how many seeds."""
     seeds = {row.get("seeds") for row in rows} - {None}
-    of = f" of {seeds.pop()} seeds" if len(seeds) == 1 else ""
+    of = "".join(f" of {count} seeds" for count in seeds) if len(seeds) == 1 else ""
     if any(_ends(row, quantity) for row in rows for quantity in quantities):
         return f"{mark}: mean{of}; {line}: its 95 % confidence interval"
-    return f"{mark}: value of one seed, without an interval" if not of or of == " of 1 seeds" else f"{mark}: mean{of}"
+    if seeds == {1}:
+        return f"{mark}: value of one seed, without an interval"
+    return f"{mark}: mean{of}" if of else f"{mark}: value"
 
 
 def _fitted(labels: Sequence[str], room: float, style: Style, lines_max: int) -> list[str]:

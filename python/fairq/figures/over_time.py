@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from fairq.figures import text, units
+from fairq.figures.means import sentences
 from fairq.figures.sheet import (
     GROUND,
     NOTE,
@@ -17,6 +18,7 @@ from fairq.figures.sheet import (
     columns_for,
     from_zero,
     handle,
+    left,
     name_panel,
     patch,
     plain_logarithm,
@@ -25,9 +27,6 @@ from fairq.figures.sheet import (
 from fairq.figures.style import PAGE, Look, Style
 
 Rows = Sequence[Mapping[str, Any]]
-
-LINES_DRAWN = 10
-"""Flows, and gateways, in a panel over time: more cannot be told apart, and the key says how many they are."""
 
 MARKS = 8
 """Markers along a curve, which tell it from others without its colour."""
@@ -70,11 +69,12 @@ def over_time(
     kinds = kinds or ["throughput_bit_per_s"]
     every = list(dict.fromkeys(tuple(row[axis] for axis in axes) for row in rows))
     # all points rather than all quantities; of these the first and those that were asked for rather than others
-    most = max(2, style.panels_max // len(every))
+    panels_max = style.panels_max if style.height is None else min(4, style.panels_max)
+    most = max(2, panels_max // len(every))
     dropped = [kind for kind in ("level", "rtt_s", "window_packets", "delays", "rates") if kind in kinds]
     dropped = dropped[: max(0, len(kinds) - most)]
     kinds = [kind for kind in kinds if kind not in dropped]
-    points = every[: max(1, style.panels_max // len(kinds))]
+    points = every[: max(1, panels_max // len(kinds))]
     columns = columns_for(style, len(points)) if len(points) > 1 or style.height is None else 2
     by_kind = len(points) > 1 or style.height is None
     blocks = math.ceil(len(points) / columns) if by_kind else 1
@@ -85,7 +85,7 @@ def over_time(
             place[kind, at] = (block * len(kinds) + number) * columns + column if by_kind else number
     count = blocks * len(kinds) * columns if by_kind else len(kinds)
     mine = [[row for row in rows if tuple(row[axis] for axis in axes) == point] for point in points]
-    names = {kind: _names(mine, kind) for kind in kinds if kind in SAMPLED}
+    names = {kind: _names(mine, kind, style.lines_max) for kind in kinds if kind in SAMPLED}
     # a flow has one look in all panels
     flows = list(
         dict.fromkeys(name for kind in names if kind not in ("held_packets", "level") for name in names[kind][0])
@@ -93,15 +93,14 @@ def over_time(
     looks = {kind: _looks(names[kind][0] if kind in ("held_packets", "level") else flows, style) for kind in names}
     keys = _keys(names, looks, theory, kinds, place, columns if by_kind else 1, style)
     seeds = len({row["seed"] for row in rows})
-    said = f"Curve: mean of {seeds} seeds; band: least and greatest of them" if seeds > 1 else "One seed"
-    left = len(every) - len(points)
-    said += f"; {left} more points of the axes are not shown" if left else ""
-    said += (
-        f"; not shown: {', '.join(SAMPLED.get(kind, kind).partition(' (')[0] for kind in dropped)}" if dropped else ""
+    said = sentences(
+        f"curve: mean of {seeds} seeds; band: least and greatest of them" if seeds > 1 else "one seed",
+        left(len(every) - len(points), "combination"),
+        f"not shown: {', '.join(SAMPLED.get(kind, kind).partition(' (')[0] for kind in dropped)}" if dropped else "",
+        caption,
     )
-    said += f"; {caption}" if caption else ""
     high = 0.62 * style.panel_height if len(kinds) > 4 else 0.8 * style.panel_height
-    drawn = sheet(style, count, title, keys=keys, caption=f"{said}.", columns=columns, panel_height=high,
+    drawn = sheet(style, count, title, keys=keys, caption=said, columns=columns, panel_height=high,
                   blank=set(range(count)) - set(place.values()))  # fmt: skip
     for kind in kinds:
         panels = [drawn.panels[place[kind, at]] for at in range(len(points))]
@@ -157,8 +156,8 @@ def baseline(rows: Rows, title: str, *, caption: str = "", style: Style = PAGE) 
         name_panel(drawn, panel, f"{name} ({short})", "time (s)" if number >= len(groups) - columns else "")
         times = [row["time_s"] for row in rows] or [0.0, 1.0]
         panel.set_xlim(min(*times, 0.0), max(times) or 1.0)
-        top = max(values, default=1.0) / size or 1.0
-        panel.set_ylim(0, 1.15 * top)
+        panel.set_ylim(0, 1.15 * max(values, default=1.0) / size or 1.0)
+        from_zero(panel, values)
     return drawn.finish()
 
 
@@ -185,17 +184,18 @@ def _draw_kind(
         values = [row[column] for rows in of for row in rows for column in marks if row[column] is not None]
         size, short = units.step("bit/s" if kind == "rates" else "s", values)
         for panel, own in zip(panels, of, strict=True):
-            _draw_marks(panel, own[:LINES_DRAWN], marks, size, drawn, log=kind == "delays")
+            _draw_marks(panel, own[: style.lines_max], marks, size, drawn, log=kind == "delays")
         return f"{label} ({short})"
     unit = units.words(kind)[1] if kind in ("throughput_bit_per_s", "rtt_s") else ""
-    size, short = units.step(unit, [row[kind] for rows in mine for row in rows if row.get(kind) is not None])
+    known = [row[kind] for rows in mine for row in rows if row.get(kind) is not None]
+    size, short = units.step(unit, known)
     for panel, rows, point in zip(panels, mine, points, strict=True):
         of_name = _of(kind)
         grouped: dict[str, dict[float, list[float]]] = {}
         for row in rows:
             if row.get(kind) is not None and (one := of_name(row)) is not None:
                 grouped.setdefault(one, {}).setdefault(row["time_s"], []).append(row[kind] / size)
-        for name, samples in list(grouped.items())[:LINES_DRAWN]:
+        for name, samples in list(grouped.items())[: style.lines_max]:
             look = looks[name]
             x = sorted(samples)
             if any(len(values) > 1 for values in samples.values()):
@@ -210,7 +210,7 @@ def _draw_kind(
     top = max(panel.get_ylim()[1] for panel in panels)
     for panel in panels:
         panel.set_ylim(0, top)
-        from_zero(panel)
+        from_zero(panel, known)
     return f"{SAMPLED[kind]} ({short})" if short else SAMPLED[kind]
 
 
@@ -254,7 +254,7 @@ def _of(kind: str) -> Callable[[Mapping[str, Any]], str | None]:
     return lambda row: row["flow"]
 
 
-def _names(mine: Sequence[Rows], kind: str) -> tuple[list[str], int]:
+def _names(mine: Sequence[Rows], kind: str, lines_max: int) -> tuple[list[str], int]:
     """The names of the curves of a quantity that are shown at some point; how many at none."""
     of_name = _of(kind)
     every: dict[str, None] = {}
@@ -262,7 +262,7 @@ def _names(mine: Sequence[Rows], kind: str) -> tuple[list[str], int]:
     for rows in mine:
         own = dict.fromkeys(name for row in rows if (name := of_name(row)) is not None and row.get(kind) is not None)
         every |= own
-        shown |= dict.fromkeys(list(own)[:LINES_DRAWN])
+        shown |= dict.fromkeys(list(own)[:lines_max])
     return list(shown), len(every) - len(shown)
 
 
@@ -277,14 +277,14 @@ def _keys(
     """A key of flows, of gateways, of receivers, and those of theory; each belongs to the last panel of a row."""
     keys = []
     seen: set[str] = set()
-    for kind, (shown, left) in names.items():
+    for kind, (shown, more) in names.items():
         what = {"held_packets": "gateways", "level": "receivers"}.get(kind, "flows")
         if what in seen:
             continue
         seen.add(what)
         every = [*looks[kind]]
         entries: list[tuple[Any, str]] = [(handle(style, looks[kind][name]), name) for name in every]
-        entries += [(NOTE, f"and {left} more")] if left else []
+        entries += [(NOTE, f"and {more} more")] if more else []
         keys.append(Key(entries, what, _end_of_row(place, kind, columns)))
         assert set(shown) <= set(every)
     for kind, marks in (("rates", RATE_MARKS), ("delays", DELAY_MARKS)):

@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.transforms import ScaledTranslation
 
 from fairq.figures import text
-from fairq.figures.means import number_axis
-from fairq.figures.sheet import Key, Sheet, columns_for, handle, name_panel, plain_logarithm, sheet
+from fairq.figures.means import number_axis, sentences
+from fairq.figures.sheet import GROUND, Key, Sheet, columns_for, handle, left, name_panel, plain_logarithm, sheet
 from fairq.figures.style import PAGE, Look, Style
 
 Rows = Sequence[Mapping[str, Any]]
@@ -48,10 +48,10 @@ def published_beside_measured(
     blocks = [policies[at : at + fits] for at in range(0, len(policies), fits)]
     blocks = blocks[: max(1, style.panels_max // max(len(shown), 1))]
     shown = shown[: style.panels_max // len(blocks)] or list(quantities)[:1]
-    left = len(policies) - sum(map(len, blocks))
+    unseen = left(len(policies) - sum(map(len, blocks)), "policy group")
     drawn = sheet(
         style, len(blocks) * len(shown), title, keys=[Key(_verdicts(rows, style))], columns=1,
-        caption=f"{OF_RUN}; {left} more policies are not shown." if left else f"{OF_RUN}.",
+        caption=sentences(OF_RUN, unseen),
         panel_height=0.8 * style.panel_height if len(blocks) == 1 else 0.55 * style.panel_height,
     )  # fmt: skip
     limits = {quantity: _limits([row for row in rows if row["quantity"] == quantity]) for quantity in shown}
@@ -76,7 +76,7 @@ def published_beside_measured(
         panel.set_xticks(list(place.values()), [source if is_last else "" for _, source in place], fontsize=style.small)
         panel.grid(visible=False, axis="x")
         for index in range(1, len(block)):
-            panel.axvline(index * (len(sources) + BETWEEN) - 1.25, color=style.grid, linewidth=style.line)
+            panel.axvline(index * (len(sources) + BETWEEN) - 1.25, color=style.grid, linewidth=style.line, gid=GROUND)
         if is_first and any(block):
             _name_policies(panel, block, len(sources), slot, style)
     return drawn.finish()
@@ -253,8 +253,8 @@ def _verdicts(rows: Rows, style: Style) -> list[tuple[Any, str]]:
 
 
 def _as_ring(style: Style) -> dict[str, Any]:
-    return {"marker": "o", "linestyle": "", "markersize": RING * style.marker, "markerfacecolor": "none",
-            "markeredgecolor": style.ink, "markeredgewidth": 0.6 * style.line}  # fmt: skip
+    return {"color": style.ink, "marker": "o", "linestyle": "", "markersize": RING * style.marker,
+            "markerfacecolor": "none", "markeredgecolor": style.ink, "markeredgewidth": 0.6 * style.line}  # fmt: skip
 
 
 def _ring(style: Style) -> Line2D:

@@ -9,7 +9,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fairq.figures.sheet import Key, from_zero, handle, name_panel, sheet
+from fairq.figures.means import sentences
+from fairq.figures.sheet import Key, from_zero, handle, left, name_panel, sheet
 from fairq.figures.style import PAGE, Style
 
 
@@ -31,8 +32,7 @@ def scenes(played: Sequence[Mapping[str, Any]], title: str, *, style: Style = PA
         entries.append((handle(style, looks[2], marker=False), "threshold"))
     entries += [(lost, "losses")] if any(row["lost"] for row in rounds) else []
     entries += [(marked, "marks")] if any(row["marked"] and not row["lost"] for row in rounds) else []
-    left = len(played) - len(shown)
-    said = f"{left} more scenes are not shown." if left else ""
+    said = sentences(left(len(played) - len(shown), "scene"))
     columns = None if style.width < 300 else min(2 if style.height is None else 3, len(shown))
     drawn = sheet(style, len(shown), title, keys=[Key(entries)], caption=said, columns=columns)
     for number, (panel, scene, windowed) in enumerate(zip(drawn.panels, shown, has_window, strict=True)):
@@ -59,5 +59,5 @@ def scenes(played: Sequence[Mapping[str, Any]], title: str, *, style: Style = PA
         name_panel(
             drawn, panel, f"{scene['scene']} (packets)\n{scene['shows']}", across, 4 if style.height is None else 2
         )
-        from_zero(panel)
+        from_zero(panel, [*(value for value in values if not math.isnan(value)), *(row["sent"] for row in rows)])
     return drawn.finish()

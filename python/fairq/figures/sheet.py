@@ -24,7 +24,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocato
 from fairq.figures import text, units
 from fairq.figures.style import Look, Style
 
-GAP = 1.6
+GAP = 1.42
 """The distance of two lines of a key, in heights of its letters."""
 
 GROUND = "ground"
@@ -88,13 +88,8 @@ def sheet(
     columns = columns or columns_for(style, count, labels=labels)
     lines = math.ceil(count / columns)
     pad = 0.6 * style.text
-    inner = style.width - 2 * pad
-    titles = text.wrapped(title, inner, style.title, 2)
-    captions = text.wrapped(caption, inner, style.small, 4) if caption else []
-    shown = [(key, *_shape(key, inner, style)) for key in keys if key.entries]
-    head = pad + len(titles) * 1.3 * style.title + 0.2 * style.title
-    strips = sum(rows * GAP * style.small + 0.3 * style.small for _, _, rows, _ in shown)
-    foot = len(captions) * 1.35 * style.small + pad
+    titles, captions, shown = _parts(style, title, keys, caption)
+    head, strips, foot = _heights(style, titles, captions, shown)
     if style.height is not None:
         height = style.height
     else:
@@ -125,6 +120,31 @@ def sheet(
         dress(panel, style)
     room = (style.width - labels) / columns - (1.6 if labels else 4.6) * style.text
     return Sheet(figure, panels[:count], columns, style, room)
+
+
+def panels_height(style: Style, title: str, keys: Sequence[Key] = (), caption: str = "") -> float:
+    """The height that title, keys and caption leave for panels, their labels included, in points."""
+    return (style.height or style.height_max) - sum(_heights(style, *_parts(style, title, keys, caption)))
+
+
+def _parts(
+    style: Style, title: str, keys: Sequence[Key], caption: str
+) -> tuple[list[str], list[str], list[tuple[Key, int, int, list[str]]]]:
+    """The lines of title and caption, and of each key that has entries its columns, rows and names."""
+    inner = style.width - 1.2 * style.text
+    titles = text.wrapped(title, inner, style.title, 2)
+    captions = text.wrapped(caption, inner, style.small, 4) if caption else []
+    return titles, captions, [(key, *_shape(key, inner, style)) for key in keys if key.entries]
+
+
+def _heights(
+    style: Style, titles: Sequence[str], captions: Sequence[str], keys: Sequence[tuple[Key, int, int, list[str]]]
+) -> tuple[float, float, float]:
+    """The heights of the title, the keys and the caption."""
+    pad = 0.6 * style.text
+    head = pad + len(titles) * 1.3 * style.title + 0.2 * style.title
+    strips = sum(rows * GAP * style.small + 0.3 * style.small for _, _, rows, _ in keys)
+    return head, strips, len(captions) * 1.35 * style.small + pad
 
 
 def dress(panel: Any, style: Style) -> None:
@@ -164,11 +184,23 @@ def patch(style: Style, look: Look) -> Patch:
     return Patch(facecolor=look.colour, edgecolor=style.ground, hatch=look.hatch, linewidth=0)
 
 
-def from_zero(panel: Any, *, negative: bool = False) -> None:
-    """Let the axis upwards begin at zero, unless it is logarithmic or has values below."""
-    if panel.get_yscale() == "linear" and not negative:
-        top = panel.get_ylim()[1]
-        panel.set_ylim(0, top if top > 0 else 1)
+def from_zero(panel: Any, values: Collection[float]) -> None:
+    """Let the axis upwards begin at zero, unless it is logarithmic or has values below.
+
+    Without a value that is not zero there is no scale: only zero has a label, if there is one.
+    """
+    if panel.get_yscale() != "linear" or min(values, default=0.0) < 0:
+        return
+    if any(values):
+        panel.set_ylim(0, panel.get_ylim()[1])
+        return
+    panel.set_ylim(0, 1)
+    panel.set_yticks([0] if values else [])
+
+
+def left(count: int, what: str) -> str:
+    """What a caption says of things that are not shown."""
+    return f"{count} more {what}{'' if count == 1 else 's'} not shown" if count > 0 else ""
 
 
 def plain_logarithm(axis: Any) -> None:
@@ -185,7 +217,9 @@ def _shape(key: Key, inner: float, style: Style) -> tuple[int, int, list[str]]:
     """Columns and rows of a key, and its names as they fit."""
     sample = 4.2 * style.small
     room = inner - _lead(key, style)
-    names = text.cut_all([name for _, name in key.entries], room - sample, style.small)
+    # on a wide figure several beside each other, or a few long names would take the room of the panels
+    share = 1 if style.width < 300 or len(key.entries) < 3 else 3
+    names = text.cut_all([name for _, name in key.entries], room / share - sample, style.small)
     wide = [text.width(name, style.small) + sample for name in names]
     for columns in range(len(names), 1, -1):
         rows = math.ceil(len(names) / columns)
@@ -212,7 +246,7 @@ def _legend(
         handles, [str(number) for number in range(len(handles))], loc="upper left", ncols=columns, frameon=False,
         bbox_to_anchor=(place[0] + lead / style.width, place[1]), bbox_transform=figure.transFigure, borderpad=0,
         borderaxespad=0, handlelength=2.4, handletextpad=0.6, columnspacing=1.2, fontsize=style.small,
-        labelspacing=GAP - 1.25, labelcolor=style.ink,
+        labelspacing=0.35, labelcolor=style.ink,
     )  # fmt: skip
     for written, name in zip(legend.get_texts(), names, strict=True):
         written.set_text(name)

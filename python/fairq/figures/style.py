@@ -49,6 +49,7 @@ class Style:
     panel_height: float
     columns_max: int
     panels_max: int
+    lines_max: int
     dpi: int
     dark: bool = False
 
@@ -90,17 +91,17 @@ _SIZES: Mapping[For, Style] = {
     # a column of a paper: 80 mm
     "paper": Style(
         width=80 / 25.4 * 72, height=None, height_max=660, text=7, small=6.25, title=8, line=1.0, marker=3.2,
-        panel_width=58, panel_height=72, columns_max=2, panels_max=12, dpi=300,
+        panel_width=58, panel_height=72, columns_max=2, panels_max=12, lines_max=8, dpi=300,
     ),
     # 16:9, read from the last row
     "slide": Style(
         width=960, height=540, height_max=540, text=18, small=16, title=25, line=2.4, marker=8, panel_width=150,
-        panel_height=120, columns_max=4, panels_max=6, dpi=144,
+        panel_height=120, columns_max=4, panels_max=6, lines_max=6, dpi=144,
     ),
     # 1280 pixels of a screen
     "page": Style(
         width=960, height=None, height_max=1800, text=10.5, small=9.5, title=13, line=1.5, marker=5, panel_width=150,
-        panel_height=165, columns_max=4, panels_max=12, dpi=96,
+        panel_height=165, columns_max=4, panels_max=12, lines_max=10, dpi=96,
     ),
 }  # fmt: skip
 

@@ -9,7 +9,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from fairq.figures import text, units
-from fairq.figures.sheet import Key, Sheet, handle, name_panel, plain_logarithm, sheet
+from fairq.figures.means import sentences
+from fairq.figures.sheet import Key, Sheet, from_zero, handle, left, name_panel, plain_logarithm, sheet
 from fairq.figures.style import PAGE, Style
 
 Rows = Sequence[Mapping[str, Any]]
@@ -31,13 +32,11 @@ def trade_off(
     """
     whole = [row for row in rows if row.get(across) is not None and row.get(up) is not None]
     shown = whole[:CANDIDATES]
-    left = [f"{len(rows) - len(whole)} without values are left out"] if len(whole) < len(rows) else []
-    left += [f"{len(whole) - len(shown)} more are not shown"] if len(shown) < len(whole) else []
     has_ends = any(row.get(f"{column}_low") is not None for row in shown for column in (across, up))
-    said = "; ".join(
-        [*(["Bars: 95 % confidence intervals"] if has_ends else []), *left, *([caption] if caption else [])]
-    )
-    said = f"{said}." if said else ""
+    said = sentences(
+        "bars: 95 % confidence intervals" if has_ends else "", left(len(whole) - len(shown), "candidate"),
+        f"{len(rows) - len(whole)} without values left out" if len(whole) < len(rows) else "", caption,
+    )  # fmt: skip
     if len(shown) <= LABELS:
         drawn = _drawn(shown, across, up, name, title, said, style, keyed=False)
         if _label(drawn, shown, across, up, name):
@@ -69,7 +68,7 @@ def _drawn(
         panel.set_yscale("log")
         plain_logarithm(panel.yaxis)
     else:
-        panel.set_ylim(bottom=0)
+        from_zero(panel, [row[up] for row in rows])
     panel.margins(x=0.12, y=0.12)
     name_panel(drawn, panel, y_label, x_label)
     drawn.finish()
@@ -135,13 +134,13 @@ def _around(x: float, y: float, half: float, wide: float, tall: float, scale: fl
     """Places for a name, the best first: right, left, above, below, then further away."""
     for far in (1.5 * scale, 6 * scale, 14 * scale, 24 * scale, 36 * scale):
         gap = half + far
-        for left, low in (
+        for side, low in (
             (x + gap, y - tall / 2), (x - gap - wide, y - tall / 2),
             (x - wide / 2, y + gap), (x - wide / 2, y - gap - tall),
             (x + gap, y + 0.5 * gap), (x + gap, y - 0.5 * gap - tall),
             (x - gap - wide, y + 0.5 * gap), (x - gap - wide, y - 0.5 * gap - tall),
         ):  # fmt: skip
-            yield left, low, left + wide, low + tall
+            yield side, low, side + wide, low + tall
 
 
 def _has_room(box: Box, frame: Any, taken: Sequence[Box]) -> bool:

@@ -1,0 +1,529 @@
+"""Figures: readable at every size on a light and a dark ground, chosen by the shape of the data."""
+
+import math
+import random
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from matplotlib import colors
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from fairq import figures
+from fairq.commands import options
+from fairq.figures import text, units
+from fairq.figures.sheet import GROUND
+from fairq.figures.style import COLOURS, COLOURS_DARK
+
+LONG = "a very long name of a queue, fq_codel(target=250us, interval=5ms, quantum=1514B)"
+MANY = [f"{LONG} {number}" for number in range(30)]
+HARD = ["$x_1$ \\frac", "_hidden", "", "a$b", "<&\"'>", LONG]
+
+
+def ends(rows, *columns, share=0.1):
+    """The rows with the ends of intervals around the columns."""
+    for row in rows:
+        for column in columns:
+            if row[column] is not None:
+                row |= {f"{column}_low": row[column] * (1 - share), f"{column}_high": row[column] * (1 + share)}
+    return rows
+
+
+def comparison(queues=("fifo", "fq_codel", "cake"), flows=("cubic", "bbr"), rtts=(0.04,), seeds=10, buffers=("1BDP",)):
+    """Rows of a comparison, with zeros, values that do not exist, and small beside large ones."""
+    chance = random.Random(1)
+    rows = [
+        {"queue": queue, "host_queue": None, "buffer": buffer, "rtt_s": rtt, "flow": flow, "seeds": seeds,
+         "share": (share := chance.random()), "goodput_bit_per_s": share * 1e8,
+         "queueing_s_mean": 0.0 if flow == flows[-1] else chance.random() * 0.03,
+         "loss": None if queue == queues[-1] else share * 2e-3}
+        for queue in queues for buffer in buffers for rtt in rtts for flow in flows
+    ]  # fmt: skip
+    return ends(rows, "share", "goodput_bit_per_s", "queueing_s_mean", "loss") if seeds > 1 else rows
+
+
+def settings(count, flows=("file", "call")):
+    known = [("target", ["1ms", "5ms", "20ms", "100ms"]), ("ecn", ["true", "false"]), ("quantum", ["300B", "9000B"])]
+    known += [(f"setting_of_a_long_name_{number}", [LONG, "ramp", "step"]) for number in range(20)]
+    rows = [
+        {"setting": name, "value": value, "flow": flow, "is_default": at == 1, "seeds": 10, "share": 0.5 / (at + 1),
+         "queueing_s_mean": 0.003 * (at + 1), "loss": 0.001 * at}
+        for name, values in known[:count] for at, value in enumerate(values) for flow in flows
+    ]  # fmt: skip
+    return ends(rows, "share", "queueing_s_mean", "loss")
+
+
+def alone(count=300):
+    """Samples of a flow by itself, in short phases."""
+    phases = (
+        "startup",
+        "drain",
+        "probe_bw_down",
+        "probe_bw_cruise",
+        "probe_bw_refill",
+        "probe_bw_up",
+        "probe_rtt",
+        None,
+    )
+    return [
+        {"time_s": 0.05 * at, "throughput_bit_per_s": 2e7 * min(1, at / 40), "flight_bytes": 1000 * at,
+         "window_bytes": None if at < 3 else 2000 * at, "pacing_bit_per_s": 2.5e7, "rtt_s": 0.1 + 0.001 * (at % 9),
+         "phase": phases[at // 20 % len(phases)]}
+        for at in range(count)
+    ]  # fmt: skip
+
+
+def packets(disciplines, flows, count):
+    chance = random.Random(2)
+    return [
+        {"discipline": discipline, "flow": flow, "time_s": 0.01 * at,
+         "delay_s": None if at % 50 == 3 else (0.001 + 0.05 * chance.random() ** 3) * (turn + 1)}
+        for turn, discipline in enumerate(disciplines) for flow in flows for at in range(count)
+    ]  # fmt: skip
+
+
+def candidates(count):
+    chance = random.Random(3)
+    rows = [{"candidate": f"{queue} {at} BDP", "utilisation": 0.93 + 0.06 * chance.random(),
+             "queueing_s_p99": 0.003 + 0.05 * chance.random() ** 2}
+            for at in range(count) for queue in [["fifo", "fq_codel", "cake", "codel"][at % 4]]]  # fmt: skip
+    return ends(rows, "utilisation", "queueing_s_p99", share=0.01)
+
+
+def samples(points, flows, seeds=1, count=30):
+    chance = random.Random(4)
+    none = dict.fromkeys(
+        ("flow", "link", "direction", "throughput_bit_per_s", "window_packets", "rtt_s", "held_packets")
+    )
+    rows = []
+    for point in points:
+        for seed in range(seeds):
+            for at in range(count):
+                common = {**none, "policy": point, "seed": seed, "time_s": float(at)}
+                rows += [{**common, "flow": flow, "throughput_bit_per_s": 9e5 * chance.random(),
+                          "rtt_s": chance.random(),
+                          "window_packets": 9 * chance.random()} for flow in flows]  # fmt: skip
+                rows += [{**common, "link": "a", "direction": direction, "held_packets": 20 * chance.random()}
+                         for direction in ("forward", "reverse")]  # fmt: skip
+    return rows
+
+
+def theory(points, flows):
+    return [
+        {"policy": point, "flow": flow, "throughput_bit_per_s": 3e5 * (at + 1), "max_min_bit_per_s": 3.1e5 * (at + 1),
+         "mathis_bit_per_s": 2e5, "padhye_bit_per_s": None if at else 1e5, "delay_bound_s": 0.5 if at else None,
+         "delay_s_mean": 0.1, "delay_s_p99": 0.2, "delay_s_max": 0.4}
+        for point in points for at, flow in enumerate(flows)
+    ]  # fmt: skip
+
+
+def scenes(count):
+    return [
+        {"scene": f"scene_{scene}", "shows": f"what is sent when nothing is lost, then something is: {LONG}",
+         "rounds": [{"round": at, "window_packets": None if scene == 1 else 1 + at % 20,
+                     "pace_packets_per_s": 100.0 + at,
+                     "rtt_s": 0.1, "sent": at % 20, "lost": int(at % 20 == 0), "marked": int(at % 33 == 0),
+                     "threshold_packets": 10 if scene % 2 else None} for at in range(60)]}
+        for scene in range(count)
+    ]  # fmt: skip
+
+
+def grid(across, up, flows):
+    rows = [{"rate": x, "buffer": y, "flow": flow, "queueing_s_mean": 0.001 * (i + 1) * (j + 1), "seeds": 5}
+            for i, x in enumerate(across) for j, y in enumerate(up) for flow in flows]  # fmt: skip
+    return ends(rows, "queueing_s_mean")
+
+
+def cells(policies, sources, quantities):
+    chance = random.Random(5)
+    rows = []
+    for quantity in quantities:
+        for policy in policies:
+            for at, source in enumerate(sources):
+                measured = None if at == 3 else chance.random() * 10 ** (at % 3)
+                verdict = ("agrees", "differs", "undecided", "beyond", "unreadable")[at % 5]
+                low, high = (None, None) if measured is None else (measured - 2, measured + 2)
+                rows.append({"policy": policy, "source": source, "quantity": quantity, "measured": measured, "low": low,
+                             "high": high, "published": None if at == 2 else chance.random(),
+                             "verdict": verdict})  # fmt: skip
+    return rows
+
+
+def curves(names, count=20):
+    return {name: [(float(x), float((x * (at + 1)) % 7)) for x in range(1, count)] for at, name in enumerate(names)}
+
+
+QUANTITIES = {f"quantity_{at}": f"quantity {at} ({'s' if at == 1 else 'packets'})" for at in range(5)}
+PAPER = SimpleNamespace(FTPS=3, WINDOW=5, DELTAS={"FQ delta=0": 0.0, "FQ delta=P": 1.0})
+POINT = {"policy": "FQ delta=0", "measured": 2.0, "low": 1.0, "high": 3.0}
+
+KINDS = {
+    "comparison": lambda style: figures.compared(comparison(), "What each flow gets", style=style),
+    "comparison of many": lambda style: figures.compared(comparison(MANY, MANY[:5]), LONG * 4, style=style),
+    "comparison of hard names": lambda style: figures.compared(comparison(HARD, HARD[:3]), "$a and $b", style=style),
+    "comparison of 30 flows": lambda style: figures.compared(comparison(["fifo"], MANY), "many flows", style=style),
+    "comparison of one seed": lambda style: figures.compared(comparison(seeds=1), "one seed", style=style),
+    "comparison over round trips": lambda style: figures.compared(
+        comparison(rtts=(0.005, 0.02, 0.08, 0.32), queues=MANY[:3]), "over the round trip", style=style),
+    "comparison over buffers": lambda style: figures.compared(
+        comparison(buffers=("0.5BDP", "1BDP", "2BDP"), flows=MANY[:9]), "over the buffer", style=style),
+    "settings": lambda style: figures.effects(settings(4), "fq_codel: what its settings do", style=style),
+    "one setting": lambda style: figures.effects(settings(1, [None]), "one setting", style=style),
+    "many settings": lambda style: figures.effects(settings(20, MANY[:2]), LONG, style=style),
+    "alone": lambda style: figures.baseline(alone(), "bbr3 on 20 Mbit/s and 100 ms", style=style),
+    "alone, without values": lambda style: figures.baseline(
+        [{"time_s": 0.1, "throughput_bit_per_s": 0.0}, {"time_s": 0.2, "throughput_bit_per_s": None}], "", style=style),
+    "delays": lambda style: figures.delays_over_time(
+        packets(("fifo", "fq"), ("call", "file", "web"), 900), ["discipline"], ["flow"], "delays", style=style),
+    "delays of many": lambda style: figures.delays_over_time(
+        packets(MANY[:9], MANY, 30), ["discipline"], ["flow"], LONG, style=style),
+    "distribution": lambda style: figures.distribution(
+        packets(("fifo", "fq"), ("call", "file", "web"), 900), ["discipline"], ["flow"], "delays", style=style),
+    "distribution of many": lambda style: figures.distribution(
+        packets(MANY[:9], MANY, 30), ["discipline"], ["flow"], LONG, style=style),
+    "distribution of one": lambda style: figures.distribution(
+        [{"delay_s": 0.0}, {"delay_s": None}], [], [], "nearly nothing", style=style),
+    "trade-off": lambda style: figures.trade_off(
+        candidates(8), "utilisation", "queueing_s_p99", "candidate", "which queue?", style=style),
+    "trade-off of many": lambda style: figures.trade_off(
+        candidates(40), "utilisation", "queueing_s_p99", "candidate", "which queue?", style=style),
+    "trade-off of alike": lambda style: figures.trade_off(
+        [{"candidate": name, "utilisation": 0.5, "queueing_s_p99": 0.0} for name in HARD], "utilisation",
+        "queueing_s_p99", "candidate", "all alike", style=style),
+    "over time": lambda style: figures.over_time(samples(("FIFO", "FQ"), ("a", "b"), 3), ["policy"], "t", style=style),
+    "over time, one point": lambda style: figures.over_time(samples(("FQ",), ("a", "b")), [], "one point", style=style),
+    "over time of many": lambda style: figures.over_time(samples(MANY[:14], MANY, 1, 5), ["policy"], LONG, style=style),
+    "over time and theory": lambda style: figures.over_time(
+        samples(("FIFO", "FQ"), MANY[:12]), ["policy"], "t", theory(("FIFO", "FQ"), MANY[:12]), style=style),
+    "shares": lambda style: figures.shares(theory(("FIFO", "FQ"), ("a", "b")), ["policy"], "shares", style=style),
+    "shares of many": lambda style: figures.shares(theory(MANY[:9], MANY), ["policy"], LONG, style=style),
+    "scenes": lambda style: figures.scenes(scenes(5), "cubic, driven alone", style=style),
+    "many scenes": lambda style: figures.scenes(scenes(14), LONG, style=style),
+    "map": lambda style: figures.of_rows(
+        grid(["1Mbit/s", "2 Mbit/s", "50Mbit/s"], ["10ms", "20 ms"], ["a", "b"]), ["rate", "buffer"],
+        ["queueing_s_mean"], "a map", series="flow", style=style),
+    "large map": lambda style: figures.of_rows(
+        grid([f"{at}Mbit/s" for at in range(1, 40)], list(range(1000, 1030)), MANY), ["rate", "buffer"],
+        ["queueing_s_mean"], LONG, series="flow", style=style),
+    "zeros and None": lambda style: figures.of_rows(
+        [{"q": q, "flow": flow, "loss": 0.0, "queueing_s_mean": None} for q in "ab" for flow in "cd"], ["q"],
+        ["loss", "queueing_s_mean"], "nothing", series="flow", style=style),
+    "zeros over a number": lambda style: figures.of_rows(
+        [{"q": q, "flow": flow, "loss": 0.0, "queueing_s_mean": None} for q in (1, 2, 3) for flow in "cd"], ["q"],
+        ["loss", "queueing_s_mean"], "nothing", series="flow", style=style),
+    "differences": lambda style: figures.bars(
+        [{"pair": name, "difference_bit_per_s": value, "difference_bit_per_s_low": value - 2e6,
+          "difference_bit_per_s_high": value + 2e6} for name, value in (("a", -5e6), ("b", 3e6))],
+        ["difference_bit_per_s"], ["pair"], None, "below zero", style=style),
+    "published": lambda style: figures.published_beside_measured(
+        cells([f"JK/FCFS {at}" for at in range(6)], [str(at) for at in range(1, 9)], QUANTITIES), "a table", QUANTITIES,
+        style=style),
+    "published of long names": lambda style: figures.published_beside_measured(
+        cells([""], ["FQ-CoDel", "Rainbow FQ", "DropTail", "V-WFQ", "CSFQ", "SFB", "RED", "FRED"], QUANTITIES),
+        "a table", QUANTITIES, "discipline", style=style),
+    "by source": lambda style: figures.by_source(
+        cells(MANY[:6], [str(at) for at in range(16)], ["share"]), {"one": MANY[:4], "other": MANY[4:6], "none": ["x"]},
+        "flow", "share (%)", "a figure", {str(at): 3.0 for at in range(16)}, "ideal", log=True, style=style),
+    "by number": lambda style: figures.by_number(
+        {f"rate {at} (kbit/s)": {"FQ": cells(["FQ"], ["50", "60", "100", "800"], ["q"])} for at in range(2)},
+        "connections", "a figure", "rate 0 (kbit/s)", style=style),
+    "delay curve": lambda style: figures.delay_curve(
+        PAPER, [POINT | {"source": f"rho {share}"} for share in (0.1, 0.5)], style=style),
+    "curves below each other": lambda style: figures.curves_below_each_other(
+        curves(["a", LONG]), "time (s)", "waiting (packets)", "a figure", style=style),
+    "curves and points": lambda style: figures.curves_and_points(
+        curves(["a", LONG, "c"]), {"published": (3.0, 2.0)}, "flows", "memory (kB)", "a figure", style=style),
+    "steps": lambda style: figures.steps(
+        {f"panel {at}": curves(["a", LONG]) for at in range(5)}, 2, "time (s)", "layers", "a figure", style=style),
+    "bars of panels": lambda style: figures.bars_of_panels(
+        {"time (s)": {"a": {"slow": 1.0, "fast": 0.0}, "b": {"slow": 9.0}}, "loss (%)": {"a": {"all": 2.0}}},
+        "a figure", style=style),
+    "choices": lambda style: figures.curves_of_choices(
+        "a figure", curves(["a", LONG]), "rate of one (fair shares)", "gain", 1.0, style=style),
+    "answers": lambda style: figures.answers(
+        curves(["a", LONG]), "of the others", "best rate", "a figure", style=style),
+    "payoffs": lambda style: figures.payoffs(
+        "a figure", {f"{queue}: throughput": [[0.5, -0.1], [0.2, 1.0]] for queue in "abcdef"}, ["Reno", LONG], 3,
+        style=style),
+    "ways": lambda style: figures.ways(
+        "a figure", {f"queue {at}": [[(0.1, 0.2), (0.4, 0.3)], [(0.5, 0.1), (0.4, 0.3)]] for at in range(4)}, "one",
+        "other", style=style),
+}  # fmt: skip
+
+STYLES = [("paper", False), ("page", False), ("slide", False), ("paper", True), ("page", True)]
+
+
+class Drawn:
+    """A figure as it is drawn: each text with its box, and the picture."""
+
+    def __init__(self, figure, monkeypatch):
+        self.figure = figure
+        self.texts = []
+        draw = Text.draw
+
+        def recorded(one, renderer):
+            if one.get_visible() and one.get_text().strip():
+                self.texts.append((one, one.get_window_extent(renderer)))
+            draw(one, renderer)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Text, "draw", recorded)
+            canvas = FigureCanvasAgg(figure)
+            canvas.draw()
+        self.picture = np.asarray(canvas.buffer_rgba())[:, :, :3].astype(np.uint32)
+
+    def overlaps(self):
+        """Pairs of texts that touch."""
+        found = []
+        for at, (one, box) in enumerate(self.texts):
+            for other, beside in self.texts[:at]:
+                wide = min(box.x1, beside.x1) - max(box.x0, beside.x0)
+                high = min(box.y1, beside.y1) - max(box.y0, beside.y0)
+                if wide > 0.5 and high > 0.5:
+                    found.append((one.get_text(), other.get_text()))
+        return found
+
+    def outside(self):
+        """Texts that leave the figure."""
+        page = self.figure.bbox
+        return [one.get_text() for one, box in self.texts
+                if box.x0 < -0.5 or box.y0 < -0.5 or box.x1 > page.x1 + 0.5 or box.y1 > page.y1 + 0.5]  # fmt: skip
+
+    def small(self):
+        """Texts of less than 6 points."""
+        return [one.get_text() for one, _ in self.texts if one.get_size() < 6]
+
+    def pale_texts(self):
+        """Texts whose contrast with what is behind them is below 4.5."""
+        found = []
+        height = self.picture.shape[0]
+        packed = self.picture @ np.array([1 << 16, 1 << 8, 1], np.uint32)
+        for one, box in self.texts:
+            part = packed[
+                max(0, height - round(box.y1)) : height - round(box.y0), max(0, round(box.x0)) : round(box.x1)
+            ]
+            seen, counts = np.unique(part, return_counts=True)
+            if len(seen) and figures.contrast(colors.to_hex(one.get_color()), f"#{seen[counts.argmax()]:06x}") < 4.5:
+                found.append(one.get_text())
+        return found
+
+    def pale_marks(self):
+        """Colours of lines and areas whose contrast with the ground is below 4.5; what is only a ground may be pale."""
+        ground = colors.to_hex(self.figure.get_facecolor())
+        found = set()
+        for axes in self.figure.axes:
+            of_keys = [one for legend in [axes.get_legend()] if legend for one in legend.legend_handles]
+            for one in [*axes.lines, *axes.patches, *axes.collections, *of_keys]:
+                if one.get_gid() != GROUND and one.get_visible():
+                    contrasts = [figures.contrast(colour, ground) for colour in _colours(one)]
+                    if contrasts and max(contrasts) < 4.5:
+                        found.add((type(one).__name__, *_colours(one)))
+        return found
+
+    def panels(self):
+        return sum(axes.get_visible() and axes.get_label() != "<colorbar>" for axes in self.figure.axes)
+
+
+def _colours(one):
+    """The opaque colours that a mark is seen by."""
+    if isinstance(one, LineCollection):
+        every = list(one.get_colors())
+    elif hasattr(one, "get_edgecolor"):
+        every = [*colors.to_rgba_array(one.get_edgecolor()), *colors.to_rgba_array(one.get_facecolor())]
+    elif one.get_linestyle() == "None":
+        every = [colors.to_rgba(each) for each in (one.get_markeredgecolor(), one.get_markerfacecolor())]
+        every = every if one.get_marker() not in ("", "None", None) else []
+    else:
+        every = [colors.to_rgba(one.get_color())]
+    return [colors.to_hex(colour) for colour in every if colour[3] == 1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("size", "dark"), STYLES, ids=["paper", "page", "slide", "dark paper", "dark page"])
+def test_every_figure_can_be_read(kind, size, dark, monkeypatch):
+    style = figures.style(size, dark=dark)
+    figure = KINDS[kind](style)
+    drawn = Drawn(figure, monkeypatch)
+    assert math.isclose(figure.get_figwidth() * 72, style.width) and drawn.texts
+    assert drawn.overlaps() == []
+    assert drawn.outside() == []
+    assert drawn.small() == []
+    assert drawn.pale_texts() == []
+    assert drawn.pale_marks() == set()
+    assert 1 <= drawn.panels() <= 12
+
+
+def test_the_checks_of_figures_find_what_is_wrong(monkeypatch):
+    figure = Figure(figsize=(4, 3), facecolor="white")
+    panel = figure.subplots()
+    panel.set_xticks([0, 0.01, 1], ["label one", "label two", "far"])
+    panel.plot([0, 1], [0, 1], color="#999999")
+    panel.set_title("small and pale", fontsize=5, color="#aaaaaa")
+    figure.text(0.95, 0.5, "leaves the figure")
+    drawn = Drawn(figure, monkeypatch)
+    assert drawn.overlaps() == [("label two", "label one")]
+    assert drawn.outside() == ["leaves the figure"]
+    assert drawn.small() == ["small and pale"]
+    assert drawn.pale_texts() == ["small and pale"]
+    assert drawn.pale_marks() == {("Line2D", "#999999")}
+
+
+def of_axes(*axes):
+    """A figure of means over axes of these values."""
+    rows = [{}]
+    for number, values in enumerate(axes):
+        rows = [{**row, f"axis_{number}": value} for row in rows for value in values]
+    for at, row in enumerate(rows):
+        row["goodput_bit_per_s"] = 1e6 * (at + 1)
+    names = [f"axis_{number}" for number in range(len(axes))]
+    return figures.of_rows(rows, names, ["goodput_bit_per_s"], "a figure")
+
+
+def kind_of(figure):
+    """Whether a figure is of bars, lines or shades."""
+    (panel, *_) = figure.axes
+    return "shades" if panel.images else "bars" if panel.patches else "lines"
+
+
+def test_the_shape_of_the_data_chooses_the_figure():
+    names, rates, delays = ["fifo", "fq"], ["1 Mbit/s", "10Mbit/s", "2Mbit/s"], ["10ms", "1 s"]
+    assert kind_of(of_axes(names)) == kind_of(of_axes(names, ["a", "b"])) == "bars"
+    assert kind_of(of_axes(rates)) == kind_of(of_axes(names, rates)) == kind_of(of_axes([1, 2, 3])) == "lines"
+    assert kind_of(of_axes(rates, delays)) == kind_of(of_axes(names, rates, delays)) == "shades"
+    # a number that does not vary, and one beside a name, are no axis
+    assert kind_of(of_axes(names, ["1 Mbit/s"])) == kind_of(of_axes(["1ms", "auto"])) == "bars"
+
+
+def test_a_figure_over_numbers_has_them_in_order_and_in_one_unit():
+    panel = of_axes(["100 kbit/s", "1Mbit/s", "10 Mbit/s", "2Mbit/s"]).axes[0]
+    assert panel.get_xlabel() == "axis 0 (Mbit/s)" and panel.get_title(loc="left") == "goodput (Mbit/s)"
+    (line,) = panel.lines
+    assert list(line.get_xdata()) == [0.1, 1.0, 2.0, 10.0] and list(line.get_ydata()) == [1.0, 2.0, 4.0, 3.0]
+    assert panel.get_xscale() == "log"
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "expected"),
+    [
+        ("goodput_bit_per_s", [999_999.0, None], (1e6, "goodput (Mbit/s)")),
+        ("goodput_bit_per_s", [0.0], (1.0, "goodput (bit/s)")),
+        ("queueing_s_p99", [0.0032], (1e-3, "queueing delay, 99th percentile (ms)")),
+        ("rtt_s_mean", [], (1.0, "mean round trip (s)")),
+        ("loss", [1e-5], (0.01, "loss (%)")),
+        ("jain", [0.9], (1.0, "Jain's index")),
+        ("flight_bytes", [15_000], (1e3, "flight (kB)")),
+        ("dropped", [7], (1.0, "dropped")),
+    ],
+)
+def test_units_follow_the_largest_value(column, values, expected):
+    assert units.scaled(column, values) == expected
+
+
+def said(figure):
+    """All that is written in a figure outside its panels."""
+    return " ".join(one.get_text() for one in figure.texts)
+
+
+def test_the_caption_says_what_is_shown_and_what_is_not():
+    assert "mean of 10 seeds; line: its 95 % confidence interval" in said(KINDS["comparison"](figures.PAGE))
+    assert "value of one seed, without an interval" in said(KINDS["comparison of one seed"](figures.PAGE))
+    assert "mean of 3 seeds; band: least and greatest" in said(KINDS["over time"](figures.PAGE))
+    assert "One seed" in said(KINDS["over time, one point"](figures.PAGE))
+    assert "20 more curves not shown" in said(figures.lines(
+        [{"n": n, "flow": flow, "loss": 0.1} for n in (1, 2) for flow in MANY], ["loss"], "n", ["flow"], [], "t"
+    ))  # fmt: skip
+    assert "4 more candidates not shown" in said(KINDS["trade-off of many"](figures.PAGE))
+    assert "more groups not shown" in said(KINDS["comparison of many"](figures.style("paper")))
+    assert "2 more scenes not shown" in said(KINDS["many scenes"](figures.PAGE))
+
+
+def test_bars_begin_at_zero_and_a_difference_below_zero_is_seen():
+    for panel in KINDS["comparison"](figures.PAGE).axes:
+        assert panel.get_xlim()[0] == 0
+    low, high = KINDS["differences"](figures.PAGE).axes[0].get_xlim()
+    assert low < -5 and high > 5
+
+
+@pytest.mark.parametrize("kind", ["comparison", "over time", "trade-off", "map", "published"])
+def test_the_same_table_gives_the_same_bytes(kind):
+    for form in ("svg", "png", "pdf"):
+        one, other = (figures.drawn(KINDS[kind](figures.style("paper")), form) for _ in range(2))
+        assert one == other
+
+
+def test_a_figure_stands_in_a_page_and_says_what_it_shows():
+    from xml.etree import ElementTree
+
+    element = figures.svg(KINDS["comparison"](figures.style(dark=True)), 'shares of "a" & b')
+    root = ElementTree.fromstring(element)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg" and root.get("aria-label") == 'shares of "a" & b'
+    assert root.get("viewBox") and root.get("width") is None
+
+
+def simulated(colour, matrix):
+    """CIELAB of a colour as an eye without one kind of cone sees it."""
+    linear = np.array([part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+                       for part in colors.to_rgb(colour)])  # fmt: skip
+    seen = np.clip(np.array(matrix) @ linear, 0, 1)
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ seen
+    x, y, z = (part ** (1 / 3) if part > 0.008856 else 7.787 * part + 16 / 116 for part in xyz / [0.9505, 1, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+# Machado, Oliveira and Fernandes 2009, severity 1: all cones, none for red, none for green
+EYES = [
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+]
+
+
+@pytest.mark.parametrize(("palette", "dark"), [(COLOURS, False), (COLOURS_DARK, True)])
+def test_colours_can_be_told_apart_by_every_eye_and_from_the_ground(palette, dark):
+    style = figures.style(dark=dark)
+    written = [style.ink, style.faint, *style.verdicts.values()]
+    assert all(figures.contrast(colour, style.ground) >= 4.5 for colour in [*palette, *written])
+    for matrix in EYES:
+        seen = [simulated(colour, matrix) for colour in palette]
+        assert min(np.linalg.norm(one - other) for at, one in enumerate(seen) for other in seen[:at]) >= 15
+
+
+def test_36_looks_are_told_apart_without_colour():
+    looks = [figures.PAGE.look(number) for number in range(36)]
+    assert len({(look.colour, look.marker) for look in looks}) >= 18
+    assert len({(look.colour, str(look.dash)) for look in looks}) == 36
+    assert len({(look.marker, str(look.dash)) for look in looks[:6]}) == 6
+
+
+def test_names_that_are_cut_stay_different():
+    short = text.cut_all(MANY, 60, 7)
+    assert len(set(short)) == 30 and all(text.width(name, 7) <= 60 for name in short)
+    assert text.cut_all(["a", "a", "b"], 60, 7) == ["a", "a", "b"]
+    assert text.wrapped("", 60, 7) == []
+
+
+def test_the_options_name_the_sizes_that_there_are(fairq, dumbbell, tmp_path):
+    assert set(options.SIZES) == set(figures.SIZES)
+    for size, wide in (("paper", 80 / 25.4 * 72), ("slide", 960), ("page", 960)):
+        path = tmp_path / f"{size}.svg"
+        status, _, err = fairq(
+            "run", dumbbell, "--set", "measure.duration=5 s", "--plot", path, "--for", size, "--dark"
+        )
+        assert (status, err) == (0, "")
+        drawn = path.read_text()
+        assert f'width="{wide:.6f}'.rstrip("0").rstrip(".")[:12] in drawn and "#15181d" in drawn
+
+
+def test_a_plot_without_samples_is_of_means_over_the_axes(fairq, tmp_path):
+    from pathlib import Path
+
+    scenario = Path(__file__).resolve().parents[2] / "scenarios" / "dumbbell.toml"
+    for more, seen in (((), "mean queueing delay (s)"), (("--series", "1 s"), "packets held")):
+        path = tmp_path / "x.svg"
+        status, _, err = fairq("run", scenario, "--set", "measure.duration=20 s", "--plot", path, *more)
+        assert (status, err) == (0, "")
+        drawn = path.read_text()
+        assert f"<!-- {seen} -->" in drawn and ("<!-- time (s) -->" in drawn) == bool(more)
