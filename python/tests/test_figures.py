@@ -257,7 +257,7 @@ STYLES = [("paper", False), ("page", False), ("slide", False), ("paper", True), 
 
 
 class Drawn:
-    """A figure as it is drawn: each text with its box, and the picture."""
+    """A figure as it is seen: each text with its box, and the picture."""
 
     def __init__(self, figure, monkeypatch):
         self.figure = figure
@@ -311,7 +311,7 @@ class Drawn:
         return found
 
     def pale_marks(self):
-        """Colours of lines and areas whose contrast with the ground is below 4.5; what is only a ground may be pale."""
+        """Colours of marks whose contrast with the ground is below 4.5; a ground may be pale."""
         ground = colors.to_hex(self.figure.get_facecolor())
         found = set()
         for axes in self.figure.axes:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairq import api, tables
-from fairq.commands.options import Commands, command, count, dry_run, looks, workers
-from fairq.commands.printing import as_json, cost, look, picture, save, tell, written
+from fairq.commands.options import Commands, command, count, dry_run, looks, plot, workers
+from fairq.commands.printing import as_json, cost, look, picture, save, style, tell, written
 from fairq.output import check_file, file
 from fairq.progress import Bar
 from fairq.questions import asked, network
 from fairq.questions.comparing import Comparison
 from fairq.questions.sentences import amount
+
+if TYPE_CHECKING:
+    from fairq.figures import Style
 
 
 def add(commands_of: Commands) -> None:
@@ -49,7 +52,7 @@ def add(commands_of: Commands) -> None:
                         help=f"the system of the hosts (default {asked.PROFILE})")  # fmt: skip
     parser.add_argument("--paired", action="store_true",
                         help="show differences between runs of the same seeds, and which are decided")  # fmt: skip
-    parser.add_argument("--plot", metavar="FILE", help="draw means with their intervals (.svg, .png or .pdf)")
+    plot(parser, "draw means with their intervals")
     parser.add_argument("--scenario", metavar="FILE", help="write the scenario that is run, for fairq run")
     workers(parser)
     dry_run(parser)
@@ -64,7 +67,7 @@ WORDS = ("rate", "rtt", "flows", "hosts", "queue", "host_queue", "buffer", "ecn"
 def compare(arguments: Namespace) -> str:
     """`fairq compare`."""
     words: dict[str, Any] = {word: getattr(arguments, word) for word in WORDS}
-    plot = picture(arguments.plot) if arguments.plot else None
+    drawing = picture(arguments.plot) if arguments.plot else None
     if arguments.scenario:
         check_file(arguments.scenario)
     question = asked.ask(**words)
@@ -80,12 +83,12 @@ def compare(arguments: Namespace) -> str:
         return cost(found) + (f"\n{places}" if places else "")
     with Bar("compare") as bar:
         comparison = api.compare(**words, paired=arguments.paired, workers=arguments.workers, progress=bar)
-    if plot is not None:
-        save(_figure(comparison), plot)
+    if drawing is not None:
+        save(_figure(comparison, style(arguments)), drawing)
     tell(note for note in comparison.notes if note["code"] != "buffer")
     if arguments.json:
         return as_json(comparison.document, "compare")
-    places = written(arguments, arguments.scenario, plot)
+    places = written(arguments, arguments.scenario, drawing)
     parts = [*_shown(comparison, arguments), tables.prose(comparison.answer["text"])]
     return "\n\n".join(parts) + (f"\n{places}" if places else "")
 
@@ -131,7 +134,7 @@ def _read(row: Mapping[str, Any]) -> dict[str, Any]:
 NO_PAIRS = "one seed has no difference; write --seeds 10"
 
 
-def _figure(comparison: Comparison) -> Any:
+def _figure(comparison: Comparison, style: Style) -> Any:
     """The means of each group of flows with their intervals, by queue, host queue, buffer and round trip."""
     from fairq import figures
 
@@ -142,7 +145,7 @@ def _figure(comparison: Comparison) -> Any:
     title = f"A line of {question['rate']}"
     if question["rtt"]:
         title += f" with a round trip of {' or '.join(question['rtt'])}"
-    return figures.compared(rows, title, quantities=drawn)
+    return figures.compared(rows, title, quantities=drawn, style=style)
 
 
 DRAWN = ("share", "queueing_s_mean", "loss", "completion_s_mean")

@@ -1,7 +1,7 @@
 """Figures, each a function of tables (rows as mappings) and nothing else; plotted without a screen.
 
-The plotting package is imported here and in maps.py and nowhere else, so that only a figure pays for it. Each function
-takes a `style`: for a paper, a slide or a page, on a light or a dark ground.
+The plotting package is imported here and in maps.py and nowhere else, so that only a figure pays
+for it. Each function takes a `style`: for a paper, a slide or a page, on a light or a dark ground.
 """
 
 from fairq.figures.chosen import compared, of_result, of_rows, shares

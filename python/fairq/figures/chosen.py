@@ -33,7 +33,8 @@ def of_result(
 ) -> Figure:  # fmt: skip
     """A run's figure: its samples over time, or the means of its flows over its axes.
 
-    `samples` says which; None takes the samples if there are some. `result` is a `fairq.Result`, or rows.
+    `samples` says which; None takes the samples if there are some. `result` is a `fairq.Result`, or
+    rows.
     """
     if isinstance(result, Sequence):
         return of_rows(result, axes or (), quantities or QUANTITIES, title or "", style=style)
@@ -54,7 +55,7 @@ def of_rows(
     rows: Rows, axes: Sequence[str], quantities: Sequence[str], title: str, *, series: str | None = None,
     caption: str = "", style: Style = PAGE,
 ) -> Figure:  # fmt: skip
-    """Means over axes: bars if their values are names, lines over a number, a map of shades over two numbers.
+    """Means over axes: bars over names, lines over a number, a map of shades over two numbers.
 
     `series` is the column of what is beside each other at every point, as the flow.
     """
@@ -83,7 +84,7 @@ def of_rows(
 def compared(
     rows: Rows, title: str, *, quantities: Sequence[str] = COMPARED, caption: str = "", style: Style = PAGE
 ) -> Figure:
-    """A comparison: bars by queue, queue of the hosts, buffer and round trip, one for each flow; a panel a quantity.
+    """A comparison: a panel for each quantity, a group of bars for each queue, a bar for each flow.
 
     If round trip or buffer alone has several numbers, three at least, there are lines over it.
     """
@@ -102,7 +103,7 @@ def compared(
 
 
 def shares(theory: Rows, axes: Sequence[str], title: str, *, caption: str = "", style: Style = PAGE) -> Figure:
-    """What each flow got, as a bar, and its max-min share, as an upright line: the rows of `fairq run --overlay`."""
+    """What each flow got as a bar, its max-min share as an upright line."""
     return bars(
         theory, ["throughput_bit_per_s"], [*axes, "flow"], None, title, caption=caption,
         ideals={"throughput_bit_per_s": "max_min_bit_per_s"}, style=style,

@@ -65,7 +65,7 @@ def curves_and_points(
 def steps(
     panels: Mapping[str, Mapping[str, Points]], columns: int, across: str, up: str, title: str, *, style: Style = PAGE
 ) -> Figure:
-    """Panels of curves that jump, all with the same axes; curves of the same name have the same looks."""
+    """Panels of curves that jump, with the same axes; a name has one look."""
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
     looks = {name: style.look(number) for number, name in enumerate(names)}
     keys = [Key([(handle(style, look, marker=False), name) for name, look in looks.items()])]
@@ -93,7 +93,7 @@ def curves_of_choices(
 
 
 def answers(curves: Mapping[str, Points], across: str, up: str, title: str, *, style: Style = PAGE) -> Figure:
-    """What is answered to what; where a curve crosses the diagonal an answer is what it answers to."""
+    """What is answered to what; on the diagonal an answer is what it answers to."""
     diagonal = Line2D([], [], color=style.faint, linewidth=1.2 * style.line)
     most = max(max(point) for points in curves.values() for point in points)
     return _marked(curves, across, up, title, style, (diagonal, "no one changes"), [0, most])
@@ -103,7 +103,7 @@ def _marked(
     curves: Mapping[str, Points], across: str, up: str, title: str, style: Style, behind: tuple[Line2D, str],
     ends: Sequence[float],
 ) -> Figure:  # fmt: skip
-    """Curves with a mark at each point over a straight line, which goes from the first to the second of `ends`."""
+    """Curves with a mark at each point, over a straight line between `ends`."""
     looks = {name: style.look(number) for number, name in enumerate(curves)}
     keys = [Key([*((handle(style, look), name) for name, look in looks.items()), behind])]
     drawn = sheet(style, 1, title, keys=keys, panel_height=min(0.6 * style.width, 2.2 * style.panel_height))

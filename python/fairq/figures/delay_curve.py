@@ -24,7 +24,7 @@ def deltas(delta: float) -> dict[str, float]:
 
 
 def delay_curve(paper: Any, rows: Rows, *, style: Style = PAGE) -> Figure:
-    """Queueing delay against the share of the fair share: simulated points over the analytic curves.
+    """Queueing delay against the share of the fair share: simulated points over curves.
 
     `paper` gives FTPS, WINDOW and DELTAS; `rows` are the lines of figure 1, possibly none.
     """
@@ -57,7 +57,8 @@ def delay_curve(paper: Any, rows: Rows, *, style: Style = PAGE) -> Figure:
 
 
 def _line(style: Style, number: int, dash: str) -> Line2D:
-    return Line2D([], [], color=style.look(number).colour, linestyle=dash, linewidth=style.line)  # type: ignore[arg-type]
+    sample: dict[str, Any] = {"color": style.look(number).colour, "linestyle": dash, "linewidth": style.line}
+    return Line2D([], [], **sample)
 
 
 def _draw_curves(panel: Any, paper: Any, upto: float, style: Style) -> None:

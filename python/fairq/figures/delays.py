@@ -27,10 +27,10 @@ def distribution(
     rows: Rows, series: Sequence[str], panels: Sequence[str], title: str, *, value: str = "delay_s", caption: str = "",
     style: Style = PAGE,
 ) -> Figure:  # fmt: skip
-    """The share of packets whose delay is at most that which stands across, a curve for each combination of `series`.
+    """The share of packets whose delay is at most that across, a curve for each of `series`.
 
-    `rows` are packets with their delay in `value`, or `sent_s` and `received_s`; those without a delay did not arrive
-    and count: their curve ends below 100 %.
+    `rows` are packets with their delay in `value`, or `sent_s` and `received_s`; those without a
+    delay did not arrive and count: their curve ends below 100 %.
     """
     delays = _delays(rows, value)
     size, label = units.scaled(value, [delay for _, delay in delays if delay is not None])
@@ -66,9 +66,10 @@ def over_time(
     rows: Rows, series: Sequence[str], panels: Sequence[str], title: str, *, value: str = "delay_s",
     time: str = "time_s", caption: str = "", style: Style = PAGE,
 ) -> Figure:  # fmt: skip
-    """Delays over time: a panel for each of `panels`, as a flow, a curve for each of `series`, as a discipline.
+    """Delays over time: a panel for each of `panels`, a curve for each of `series`.
 
-    Of many packets a curve is the mean of each short interval, with a band from the least to the greatest.
+    Of many packets a curve is the mean of each short interval, with a band from the least to the
+    greatest.
     """
     delays = [(row, delay) for row, delay in _delays(rows, value) if delay is not None and row.get(time) is not None]
     size, label = units.scaled(value, [delay for _, delay in delays])

@@ -1,4 +1,4 @@
-"""What each setting of a part does: small multiples, a column of panels for each setting or a panel alone."""
+"""What each setting of a part does: small multiples."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ QUANTITIES = ("queueing_s_mean", "share", "loss")
 def effects(
     rows: Rows, title: str, *, quantities: Sequence[str] = QUANTITIES, caption: str = "", style: Style = PAGE
 ) -> Figure:
-    """A panel for each quantity and setting: the mean over the setting's values, a curve for each flow.
+    """A panel for each quantity and setting: means over its values, a curve for each flow.
 
-    `rows` have `setting`, `value` (text or number), the quantities with the ends of their intervals, and may have
-    `flow`, and `is_default`: its value has an upright line. Where all quantities of all settings would be too many
-    panels, the last quantities are left out.
+    `rows` have `setting`, `value` (text or number), the quantities with the ends of their
+    intervals, and may have `flow`, and `is_default`: its value has an upright line. Where all
+    quantities of all settings would be too many panels, the last quantities are left out.
     """
     settings, unseen_settings = first(list(dict.fromkeys(row["setting"] for row in rows)), style.panels_max)
     known = [quantity for quantity in quantities if any(row.get(quantity) is not None for row in rows)] or [

@@ -17,7 +17,7 @@ def payoffs(
     title: str, panels: Mapping[str, Sequence[Sequence[float]]], names: Sequence[str], columns: int, *,
     style: Style = PAGE,
 ) -> Figure:  # fmt: skip
-    """Matrices as maps of shades with their numbers, `columns` beside each other; a row of them has one scale."""
+    """Matrices as maps of shades with numbers, `columns` in a row, which has one scale."""
     shown = dict(list(panels.items())[: style.panels_max])
     fits = columns if style.width > 300 else 1
     drawn = sheet(style, len(shown), title, columns=fits, panel_height=1.05 * style.panel_height,
@@ -45,7 +45,7 @@ def payoffs(
 def ways(
     title: str, panels: Mapping[str, Sequence[Sequence[Sequence[float]]]], across: str, up: str, *, style: Style = PAGE
 ) -> Figure:
-    """Ways in the plane of two users, two panels beside each other: a ring is a start, a filled mark an end."""
+    """Ways in the plane of two users: a ring is a start, a filled mark an end."""
     columns = min(2 if style.height is None else 4, len(panels))
     side = style.width / columns - 6 * style.text
     drawn = sheet(style, len(panels), title, columns=columns, caption="Ring: start; filled mark: end.",

@@ -1,7 +1,7 @@
-"""Means with their intervals over axes: bars for names, lines for a number, a map of shades for two numbers.
+"""Means with their intervals: bars for names, lines for a number, shades for two numbers.
 
-Rows have a mean under its column's name and the ends of its interval, if it has one, under `<column>_low` and
-`<column>_high`.
+Rows have a mean under its column's name and the ends of its interval, if it has one, under
+`<column>_low` and `<column>_high`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from fairq.figures.style import PAGE, Look, Style, contrast
 Rows = Sequence[Mapping[str, Any]]
 
 SERIES_MAX = 8
-"""Bars of one group that have looks of their own; more become groups of one bar, each with its name."""
+"""Bars of one group that have looks of their own; more become groups of one bar, each with its
+name."""
 
 
 def bars(
     rows: Rows, quantities: Sequence[str], groups: Sequence[str], series: str | None, title: str, *,
     caption: str = "", ideals: Mapping[str, str] | None = None, style: Style = PAGE,
 ) -> Figure:  # fmt: skip
-    """A panel for each quantity; in it a group of bars for each combination of `groups`, one bar for each of `series`.
+    """A panel for each quantity; a group of bars for each of `groups`, a bar for each of `series`.
 
-    Bars lie, so that a name has a line of its own; each has its value behind it. `ideals` gives the column of the
-    value that theory expects of a quantity: an upright line.
+    Bars lie, so that a name has a line of its own; each has its value behind it. `ideals` gives the
+    column of the value that theory expects of a quantity: an upright line.
     """
     quantities, left_quantities = first(list(quantities), style.panels_max)
     groups, at = _varied(rows, groups)
@@ -91,7 +92,7 @@ def bars(
 def bars_of_panels(
     panels: Mapping[str, Mapping[str, Mapping[str, float]]], title: str, *, style: Style = PAGE
 ) -> Figure:
-    """A panel for each quantity with groups of bars: by the bar's name, then by what stands beside the group."""
+    """A panel for each quantity with groups of bars: by the bar's name, then by the group's."""
     names = list(dict.fromkeys(name for series in panels.values() for name in series))
     looks = {name: style.look(number) for number, name in enumerate(names)}
     across = {caption: list(dict.fromkeys(key for values in series.values() for key in values))
@@ -124,7 +125,7 @@ def lines(
     rows: Rows, quantities: Sequence[str], across: str, series: Sequence[str], panels: Sequence[str], title: str, *,
     caption: str = "", style: Style = PAGE,
 ) -> Figure:  # fmt: skip
-    """Curves over the number `across`: one for each of `series`, in a panel for each quantity and each of `panels`.
+    """Curves over the number `across`, one for each of `series`; a panel for each of `panels`.
 
     An interval is an upright line at its mean.
     """
@@ -166,7 +167,7 @@ def shades(
     rows: Rows, quantity: str, across: str, up: str, panels: Sequence[str], title: str, *, caption: str = "",
     style: Style = PAGE,
 ) -> Figure:  # fmt: skip
-    """A map over two numbers: the lighter a cell the greater its mean, which stands in it where there is room."""
+    """A map over two numbers: a lighter cell has a greater mean, which stands in it if it fits."""
     panels, at = _varied(rows, panels)
     kinds, left_panels = first(_distinct(rows, panels), style.panels_max)
     size, label = units.scaled(quantity, values_of(rows, quantity))
@@ -212,7 +213,7 @@ def shades(
 
 
 def named(columns: Sequence[str], values: Sequence[Any]) -> str:
-    """What tells a combination from others: its values, with units; a bare number with the words of its column."""
+    """What tells a combination from others: values with units, bare numbers with words."""
     return " · ".join(_value(column, value) for column, value in zip(columns, values, strict=True))
 
 
@@ -232,9 +233,15 @@ def _varied(rows: Rows, columns: Sequence[str]) -> tuple[list[str], str]:
     """The columns that have several values, and what is said of the others."""
     distinct = {column: _distinct(rows, [column]) for column in columns}
     kept = [column for column in columns if len(distinct[column]) > 1]
-    alone = [_value(column, found[0][0]) for column, found in distinct.items()
+    alone = [_said_of_all(column, found[0][0]) for column, found in distinct.items()
              if len(found) == 1 and found[0][0] not in (None, "")]  # fmt: skip
-    return kept, f"at {', '.join(alone)}" if alone and kept else ", ".join(alone)
+    return kept, ", ".join(alone)
+
+
+def _said_of_all(column: str, value: Any) -> str:
+    """What a caption says of a value that all rows have."""
+    said, shown = units.words(column)[0], _value(column, value)
+    return shown if shown.startswith(said) else f"{said} {shown}"
 
 
 def _distinct(rows: Rows, columns: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -330,6 +337,9 @@ def _limit(
     words = max(text.width(units.brief(value / size), style.small) for value in values)
     share = min(0.6, (words + style.marker + 4) / wide)
     panel.set_xlim(low, low + (high - low) / (1 - share))
+    if quantity in units.RATIOS:
+        # more than all is no share
+        panel.set_xticks([tick for tick in panel.get_xticks() if tick <= min(100, panel.get_xlim()[1])])
     if low < 0:
         panel.axvline(0, color=style.faint, linewidth=0.6 * style.line)
 
@@ -338,7 +348,7 @@ def mean_curve(
     panel: Any, own: Sequence[tuple[float, Mapping[str, Any]]], quantity: str, size: float, look: Look, style: Style,
     turn: float = 0.0,
 ) -> None:  # fmt: skip
-    """A curve of means with their intervals; `turn` half markers to the right, so that bars can be told apart."""
+    """A curve of means with their intervals, `turn` half markers to the right of its places."""
     shift = ScaledTranslation(turn * 0.5 * style.marker / 72, 0, panel.figure.dpi_scale_trans)
     beside = panel.transData + shift
     x = [place for place, _ in own]
@@ -364,7 +374,7 @@ def numbers_of(rows: Rows, column: str) -> dict[str, float]:
 
 
 def size_of(rows: Rows, column: str) -> tuple[float, str]:
-    """What the numbers of an axis are divided by, and its label; the unit stands in its name or in its values."""
+    """What the numbers of an axis are divided by, and its label; name or values have the unit."""
     found = [each for row in rows if (each := units.number(row[column])) is not None]
     unit = units.words(column)[1] or next((unit for _, unit in found), "")
     size, name = units.step(unit, [value for value, _ in found])
@@ -381,7 +391,7 @@ def _side(rows: Rows, column: str) -> tuple[list[str], list[str], str]:
 
 
 def number_axis(panel: Any, xs: Sequence[float], style: Style, room: float, *, log: bool = False) -> None:
-    """The axis across: logarithmic if that is asked for or its values are spread; a label at each value, if few."""
+    """The axis across, logarithmic if asked for or values are spread; few values have labels."""
     if log or (xs[0] > 0 and xs[-1] / xs[0] >= 20 and len(xs) > 2):
         panel.set_xscale("log")
         panel.xaxis.set_minor_locator(NullLocator())
@@ -410,7 +420,7 @@ def _upright(style: Style) -> Any:
 
 
 def _tint(colour: str, style: Style) -> str:
-    """The colour, thinned by the ground, as an area that lets its edge and what lies on it be seen."""
+    """The colour thinned by the ground, for areas: their edges and marks are seen."""
     part = 0.35 if style.dark else 0.25
     red, green, blue = (
         part * one + (1 - part) * other for one, other in zip(to_rgb(colour), to_rgb(style.ground), strict=True)

@@ -1,4 +1,4 @@
-"""What happens over time: throughput, windows, round trips and queues of a run; one flow by itself."""
+"""Throughput, windows, round trips and queues over time; one flow by itself."""
 
 from __future__ import annotations
 
@@ -58,17 +58,18 @@ SAMPLED = {
 def over_time(
     rows: Rows, axes: Sequence[str], title: str, theory: Rows = (), *, caption: str = "", style: Style = PAGE
 ) -> Figure:
-    """The samples of `fairq run --series`: for each point of the axes a panel of each quantity that has values.
+    """Samples of `fairq run --series`: a panel for each quantity and each point of the axes.
 
-    Of several seeds a curve is the mean, with a band from the least to the greatest. `theory`, the rows of
-    `fairq run --overlay`, adds the max-min shares as thin lines and panels of rates and delays by flow.
+    Of several seeds a curve is the mean, with a band from the least to the greatest. `theory`, the
+    rows of `fairq run --overlay`, adds the max-min shares as thin lines and panels of rates and
+    delays by flow.
     """
     kinds: list[str] = [kind for kind in SAMPLED if any(row.get(kind) is not None for row in rows)]
     if theory:
         kinds += ["rates", "delays"] if any(row["delay_bound_s"] is not None for row in theory) else ["rates"]
     kinds = kinds or ["throughput_bit_per_s"]
     every = list(dict.fromkeys(tuple(row[axis] for axis in axes) for row in rows))
-    # all points rather than all quantities; of these the first and those that were asked for rather than others
+    # all points rather than all quantities; theory, which was asked for, rather than windows
     panels_max = style.panels_max if style.height is None else min(4, style.panels_max)
     most = max(2, panels_max // len(every))
     dropped = [kind for kind in ("level", "rtt_s", "window_packets", "delays", "rates") if kind in kinds]
@@ -114,10 +115,10 @@ def over_time(
 
 
 def baseline(rows: Rows, title: str, *, caption: str = "", style: Style = PAGE) -> Figure:
-    """One flow on a line of its own: throughput, flight and window, pacing, round trip; shades are its phases.
+    """One flow alone: throughput, flight and window, pacing, round trip; shades are its phases.
 
-    `rows` have `time_s`, `throughput_bit_per_s`, `flight_bytes`, `window_bytes`, `pacing_bit_per_s`, `rtt_s` and
-    `phase`, each of which may be None.
+    `rows` have `time_s`, `throughput_bit_per_s`, `flight_bytes`, `window_bytes`,
+    `pacing_bit_per_s`, `rtt_s` and `phase`, each of which may be None.
     """
     groups = [
         ("throughput", [("throughput_bit_per_s", "throughput")]),
@@ -176,7 +177,7 @@ def _draw_kind(
     drawn: Sheet, kind: str, panels: Sequence[Any], mine: Sequence[Rows], looks: Mapping[str, Look],
     points: Sequence[tuple[Any, ...]], axes: Sequence[str], theory: Rows,
 ) -> str:  # fmt: skip
-    """Draw the panels of one quantity, one for each point, with the same axis upwards; gives their label."""
+    """Draw the panels of one quantity with the same axis upwards; gives their label."""
     style = drawn.style
     if kind not in SAMPLED:
         marks, label = (RATE_MARKS, "rate") if kind == "rates" else (DELAY_MARKS, "delay")
@@ -217,7 +218,7 @@ def _draw_kind(
 def _draw_marks(
     panel: Any, rows: Rows, marks: Mapping[str, tuple[str, str, int]], size: float, drawn: Sheet, *, log: bool
 ) -> None:
-    """A line for each flow; what was measured as dots, what theory says as upright lines and rings."""
+    """A line for each flow; measured values as dots, theory as upright lines and rings."""
     style = drawn.style
     for column, (_, marker, number) in marks.items():
         known = [(place, row[column] / size) for place, row in enumerate(rows) if row[column] is not None]
@@ -274,7 +275,7 @@ def _keys(
     names: Mapping[str, tuple[list[str], int]], looks: Mapping[str, Mapping[str, Look]], theory: Rows,
     kinds: Sequence[str], place: Mapping[tuple[str, int], int], columns: int, style: Style,
 ) -> list[Key]:  # fmt: skip
-    """A key of flows, of gateways, of receivers, and those of theory; each belongs to the last panel of a row."""
+    """Keys of flows, gateways, receivers, theory; each belongs to the last panel of a row."""
     keys = []
     seen: set[str] = set()
     for kind, (shown, more) in names.items():

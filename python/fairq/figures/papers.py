@@ -1,4 +1,4 @@
-"""The papers' figures of published values beside measured ones: by policy and source, over a number."""
+"""The papers' figures of published values beside measured ones."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ BETWEEN = 1.5
 def published_beside_measured(
     rows: Rows, title: str, quantities: Mapping[str, str], across: str = "source", *, style: Style = PAGE
 ) -> Figure:
-    """A panel for each of the quantities, with its label; in it one group a policy, in that one place a source.
+    """A panel for each of the quantities; in it a group for each policy, a place for each source.
 
-    A ring is the published value, a dot with a bar our mean and the interval of one run, coloured by verdict. If the
-    policies do not fit beside each other, they wrap.
+    A ring is the published value, a dot with a bar our mean and the interval of one run, coloured
+    by verdict. If the policies do not fit beside each other, they wrap.
     """
     policies = list(dict.fromkeys(row["policy"] for row in rows))
     sources = list(dict.fromkeys(row["source"] for row in rows))
@@ -86,7 +86,7 @@ def by_source(
     rows: Rows, groups: Mapping[str, Sequence[str]], across: str, up: str, title: str,
     ideal: Mapping[str, float] | None = None, ideal_label: str = "", *, log: bool = False, style: Style = PAGE,
 ) -> Figure:  # fmt: skip
-    """What each source got, a curve for each policy and a panel for each group of policies, over what is ideal.
+    """What each source got over the ideal: a curve for each policy, a panel for each group.
 
     A bar is the interval of one run; a ring is a published value.
     """
@@ -125,9 +125,10 @@ def by_source(
 def by_number(
     panels: Mapping[str, Mapping[str, Rows]], across: str, title: str, whole: str | None = None, *, style: Style = PAGE
 ) -> Figure:
-    """Curves over a number that is each row's source, on logarithmic axes; a panel for each label of the axis upwards.
+    """Curves over a number, each row's source, on logarithmic axes; a panel for each label.
 
-    A bar is the row's interval, a ring a published value. The panel of the label `whole` is linear, with a line at 1.
+    A bar is the row's interval, a ring a published value. The panel of the label `whole` is linear,
+    with a line at 1.
     """
     names = {label: sorted(curves) for label, curves in panels.items()}
     keys = [
@@ -161,7 +162,7 @@ def by_number(
 
 
 def _draw_policy(panel: Any, rows: Rows, place: Mapping[str, float], look: Look, turn: float, style: Style) -> None:
-    """The curve of a policy with its intervals, and rings where values are published; `turn` half markers aside."""
+    """The curve of a policy with intervals and published rings, `turn` half markers aside."""
     beside = panel.transData + ScaledTranslation(turn * 0.5 * style.marker / 72, 0, panel.figure.dpi_scale_trans)
     known = [row for row in rows if row["measured"] is not None]
     x = [place[row["source"]] for row in known]

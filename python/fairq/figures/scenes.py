@@ -15,7 +15,7 @@ from fairq.figures.style import PAGE, Style
 
 
 def scenes(played: Sequence[Mapping[str, Any]], title: str, *, style: Style = PAGE) -> Figure:
-    """A panel for each scene of a transport: the window or the rate after each round, and what was sent in it.
+    """A panel for each scene: the window or the rate after each round, and packets sent in it.
 
     An upright line is a round with losses or, dotted, with marks.
     """

@@ -1,7 +1,7 @@
-"""A figure before its marks: title, key, panels that wrap, caption; then labels that touch are thinned.
+"""A figure before its marks: title, key, panels that wrap, caption; then its labels.
 
-Title, key and caption have strips of their own, whose height follows from the width of their text, so that no text can
-stand on another.
+Title, key and caption have strips of their own, whose height follows from the width of their text,
+so that no text can stand on another.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NOTE = None
 
 @dataclass
 class Key:
-    """Entries of a key: a handle, or NOTE, and its text; in front of them a heading, if there is one.
+    """Entries of a key: a handle, or NOTE, and its text; before them a heading, if any.
 
     `owner` is the number of the panel to which the legend belongs.
     """
@@ -58,7 +58,7 @@ class Sheet:
     """The width of a panel's title, in points."""
 
     def finish(self) -> Figure:
-        """The figure, its layout fixed and the labels of its axes thinned until none touches another."""
+        """The figure with its layout fixed and without labels that touch others."""
         self.figure.draw_without_rendering()
         for panel in self.panels:
             for axis in (panel.xaxis, panel.yaxis):
@@ -69,7 +69,7 @@ class Sheet:
 
 
 def columns_for(style: Style, count: int, *, labels: float = 0.0, columns_max: int | None = None) -> int:
-    """How many panels stand beside each other: as many as have room beside `labels` points for names, evenly filled."""
+    """How many panels stand beside each other, and beside names of `labels` points."""
     room = style.width - labels
     most = max(1, min(count, columns_max or style.columns_max, int(room // (style.panel_width + 2.5 * style.text))))
     return math.ceil(count / math.ceil(count / most))
@@ -81,8 +81,8 @@ def sheet(
 ) -> Sheet:  # fmt: skip
     """A figure of `count` panels, at most style.panels_max, with title, keys and caption.
 
-    `labels` is the width of the names left of the panels; panels with the numbers in `blank` are left out. A figure of
-    a fixed height shares it among its panels.
+    `labels` is the width of the names left of the panels; panels with the numbers in `blank` are
+    left out. A figure of a fixed height shares it among its panels.
     """
     assert 1 <= count - len(blank) <= style.panels_max, f"{count} panels"
     columns = columns or columns_for(style, count, labels=labels)
@@ -123,14 +123,14 @@ def sheet(
 
 
 def panels_height(style: Style, title: str, keys: Sequence[Key] = (), caption: str = "") -> float:
-    """The height that title, keys and caption leave for panels, their labels included, in points."""
+    """The height that title, keys and caption leave for panels and their labels, in points."""
     return (style.height or style.height_max) - sum(_heights(style, *_parts(style, title, keys, caption)))
 
 
 def _parts(
     style: Style, title: str, keys: Sequence[Key], caption: str
 ) -> tuple[list[str], list[str], list[tuple[Key, int, int, list[str]]]]:
-    """The lines of title and caption, and of each key that has entries its columns, rows and names."""
+    """The lines of title and caption; columns, rows and names of each key with entries."""
     inner = style.width - 1.2 * style.text
     titles = text.wrapped(title, inner, style.title, 2)
     captions = text.wrapped(caption, inner, style.small, 4) if caption else []
@@ -164,7 +164,7 @@ def dress(panel: Any, style: Style) -> None:
 
 
 def name_panel(sheet: Sheet, panel: Any, title: str, across: str = "", lines_max: int = 2) -> None:
-    """Write what a panel shows above it, to the left, and below it what stands across; in lines that fit."""
+    """Write above a panel what it shows, below it what stands across; in lines that fit."""
     style = sheet.style
     broken = "\n".join(text.wrapped(title, sheet.room, style.text, lines_max))
     panel.set_title(broken, fontsize=style.text, color=style.ink, loc="left", pad=0.5 * style.text)
@@ -204,7 +204,7 @@ def left(count: int, what: str) -> str:
 
 
 def plain_logarithm(axis: Any) -> None:
-    """Labels of a logarithmic axis at powers of ten, or at 1, 2 and 5 if it is short, without exponents."""
+    """Labels of a logarithmic axis at powers of ten, on a short one at 1, 2 and 5."""
     low, high = axis.get_view_interval()
     decades = math.log10(high / low) if low > 0 else 1.0
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,)))
@@ -217,7 +217,7 @@ def _shape(key: Key, inner: float, style: Style) -> tuple[int, int, list[str]]:
     """Columns and rows of a key, and its names as they fit."""
     sample = 4.2 * style.small
     room = inner - _lead(key, style)
-    # on a wide figure several beside each other, or a few long names would take the room of the panels
+    # several beside each other, or a few long names would take the room of the panels
     share = 1 if style.width < 300 or len(key.entries) < 3 else 3
     names = text.cut_all([name for _, name in key.entries], room / share - sample, style.small)
     wide = [text.width(name, style.small) + sample for name in names]
@@ -267,7 +267,7 @@ def _write(
 
 
 def _thin(axis: Any) -> None:
-    """Leave out labels of an axis until none touches another: every second, every third, and so on."""
+    """Leave out labels of an axis, every second or more, until none touches another."""
     boxes = [box for _, box in _labels(axis)]
     if len(boxes) < 2 or not _touch(boxes):
         return

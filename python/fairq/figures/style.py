@@ -1,4 +1,4 @@
-"""How a figure looks: its size, its letters, its colours, and what tells one curve from another without the colour."""
+"""How a figure looks: sizes, letters, colours, and what tells curves apart without colour."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ For = Literal["paper", "slide", "page"]
 
 COLOURS = ("#0060a0", "#b84a00", "#1f1f1f", "#4a7a7a", "#7a3cc8", "#b03060")
 COLOURS_DARK = ("#56b4e9", "#e69f00", "#f2f2f2", "#00a87e", "#cc79a7", "#f0e442")
-"""Six colours of marks. Each has a contrast of at least 4.5 with the ground, and any two of them differ by at least 15
-(CIELAB) for an eye without the cones of red or of green (Machado, Oliveira and Fernandes 2009, matrices of severity 1).
+"""Six colours of marks. Each has a contrast of at least 4.5 with the ground, and any two of them
+differ by at least 15 (CIELAB) for an eye without the cones of red or of green (Machado, Oliveira
+and Fernandes 2009, matrices of severity 1).
 """
 
 MARKERS = "os^DvP"
@@ -34,7 +35,8 @@ class Look:
 class Style:
     """Sizes in points of the printed page, and colours.
 
-    `height` is that of every figure, or None if a figure is as high as what it holds, `height_max` at most.
+    `height` is that of every figure, or None if a figure is as high as what it holds, `height_max`
+    at most.
     """
 
     width: float
@@ -65,7 +67,7 @@ class Style:
 
     @property
     def faint(self) -> str:
-        """The colour of notes, of what is undecided, and of what stands behind: still with a contrast of 4.5."""
+        """The colour of notes and of what stands behind, still with a contrast of 4.5."""
         return "#a8adb5" if self.dark else "#666666"
 
     @property
@@ -80,7 +82,7 @@ class Style:
         return {"agrees": good, "differs": bad, "undecided": self.faint, "unreadable": self.faint, "beyond": other}
 
     def look(self, number: int) -> Look:
-        """The look of the curve of that number: 36 are told apart without the colour, by marker and dash."""
+        """The look of the curve of that number: 36 differ in colour, marker or dash."""
         colours = COLOURS_DARK if self.dark else COLOURS
         place, turn = number % len(colours), number // len(colours)
         other = (place + turn) % len(colours)
@@ -110,7 +112,7 @@ SIZES: tuple[For, ...] = tuple(_SIZES)
 
 
 def style(size: For = "page", *, dark: bool = False) -> Style:
-    """The style of a figure that is for a `paper`, a `slide` or a `page`, on a light or a dark ground.
+    """The style for a `paper`, a `slide` or a `page`, on a light or a dark ground.
 
     >>> style("paper").text, style("slide").height
     (7, 540)

@@ -1,4 +1,4 @@
-"""Text of a figure: how wide it will be, where it is broken, and what is left of a name that is too long."""
+"""Text of a figure: its width, its lines, and what is left of a long name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _font() -> Any:
     from matplotlib.font_manager import FontProperties, findfont
     from matplotlib.ft2font import FT2Font
 
-    # matplotlib's own changes its size with every text that is drawn
+    # matplotlib's own changes its size with every text it writes
     font = FT2Font(findfont(FontProperties()))
     font.set_size(100, 72)
     return font
@@ -45,7 +45,7 @@ def width(text: str, size: float) -> float:
 
 
 def plain(text: Any) -> str:
-    """A name as a figure shows it: cut in its middle if it is too long, without dollars, which would make a formula."""
+    """A name as a figure shows it: cut in its middle if it is long, dollars made no formula."""
     return _escaped(_cut_to(tables.shown(text), NAME_SHOWN))
 
 
@@ -73,7 +73,7 @@ def cut_all(names: Sequence[Any], room: float, size: float) -> list[str]:
 
 
 def wrapped(text: str, room: float, size: float, lines_max: int = 99) -> list[str]:
-    """The text in lines that fit the room, broken at spaces; the last line is cut if there are too many."""
+    """The text in lines that fit the room, broken at spaces; the last one is cut if need be."""
     lines: list[str] = []
     for paragraph in text.split("\n"):
         line = ""

@@ -1,4 +1,4 @@
-"""What an axis says: the words and the unit of a column, the unit by its values; numbers that stand in text."""
+"""What an axis says: words and unit of a column; numbers that stand in text."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def number(value: Any) -> tuple[float, str] | None:
 
 
 def numbers(values: Iterable[Any]) -> tuple[list[float], str] | None:
-    """The values of an axis as numbers of one unit, and that unit; None if one is a name or has another unit."""
+    """The values of an axis as numbers, and their unit; None if one is a name or units differ."""
     found = [number(value) for value in values]
     units = {each[1] for each in found if each is not None}
     if not found or None in found or len(units) > 1:
@@ -129,6 +129,6 @@ def brief(value: float | None) -> str:
 
 
 def tick(value: float, _place: object = None) -> str:
-    """A number at an axis: whole, without an exponent, for the unit is chosen so that it is short."""
+    """A number at an axis, without an exponent: the unit is chosen so that it is short."""
     shown = f"{value:.6g}"
     return (f"{value:.0f}" if abs(value) >= 1 else f"{value:.7f}".rstrip("0")) if "e" in shown else shown
