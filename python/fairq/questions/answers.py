@@ -14,7 +14,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from fairq.questions import interim as statistics
+from fairq import statistics
 from fairq.questions import network, words
 from fairq.questions.asked import Question
 from fairq.questions.measures import MEASURES, OF_GROUP, OF_QUEUE, PAIRED_OF_GROUP, PAIRED_OF_QUEUE
@@ -187,11 +187,9 @@ def _line(way: str, point: Point) -> Seeds:
 
 def _ranked(quantity: str, of: str | None, values: Mapping[str, list[float | None]]) -> dict[str, Any]:
     """The answer: which is best, by how much, and whether that is decided."""
-    means = {
-        label: statistics.interval(_known(found), MEASURES[quantity].scale).mean
-        for label, found in values.items()
-        if _known(found)
-    }
+    scale = MEASURES[quantity].scale
+    every = {label: statistics.interval(each, scale).mean for label, each in values.items()}
+    means = {label: mean for label, mean in every.items() if mean is not None}
     order = sorted(means, key=lambda label: means[label], reverse=MEASURES[quantity].is_more_better)
     best, second = [*order, None, None][:2]
     answer: dict[str, Any] = {
@@ -199,9 +197,8 @@ def _ranked(quantity: str, of: str | None, values: Mapping[str, list[float | Non
         "decided": False, "more_seeds": None, "values": [{"name": label, "mean": means[label]} for label in order],
     }  # fmt: skip
     if best is not None and second is not None:
-        pairs = _both(values[best], values[second])
-        if len(pairs) > 1:
-            found = statistics.paired([a for a, _ in pairs], [b for _, b in pairs], MEASURES[quantity].scale)
+        found = statistics.paired(values[best], values[second], scale)
+        if found.count > 1:
             answer |= {
                 "difference": found.difference, "low": found.low, "high": found.high, "decided": found.decided,
                 "more_seeds": found.more_seeds,
@@ -214,20 +211,15 @@ def _differences(
 ) -> list[dict[str, Any]]:
     rows = []
     for quantity in quantities:
-        pairs = _both([seed[quantity] for seed in one[1]], [seed[quantity] for seed in other[1]])
-        if len(pairs) < 2:
+        a, b = ([seed[quantity] for seed in side[1]] for side in (one, other))
+        found = statistics.paired(a, b, MEASURES[quantity].scale)
+        if found.count < 2:
             continue
-        found = statistics.paired([a for a, _ in pairs], [b for _, b in pairs], MEASURES[quantity].scale)
         rows.append({
             "quantity": quantity, "flow": flow, "a": one[0], "b": other[0], "difference": found.difference,
             "low": found.low, "high": found.high, "decided": found.decided, "more_seeds": found.more_seeds,
         })  # fmt: skip
     return rows
-
-
-def _both(one: Sequence[float | None], other: Sequence[float | None]) -> list[tuple[float, float]]:
-    """The values of the seeds that have one on both sides."""
-    return [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
 
 
 def _known(values: Iterable[float | None]) -> list[float]:
@@ -248,11 +240,8 @@ def _intervals(quantities: Iterable[str], seeds: Seeds) -> dict[str, Any]:
     """The mean of each quantity over the seeds, and the ends of its interval; `None` where there is no value."""
     row: dict[str, Any] = {}
     for quantity in quantities:
-        values = _known(seed[quantity] for seed in seeds)
-        found = statistics.interval(values, MEASURES[quantity].scale) if values else None
-        row[quantity] = found.mean if found else None
-        row[f"{quantity}_low"] = found.low if found else None
-        row[f"{quantity}_high"] = found.high if found else None
+        found = statistics.interval([seed[quantity] for seed in seeds], MEASURES[quantity].scale)
+        row |= {quantity: found.mean, f"{quantity}_low": found.low, f"{quantity}_high": found.high}
     return row
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from fairq.statistics import Scale
+
 
 class Measure(NamedTuple):
     """A quantity: the scale on which it cannot leave its range, and its meaning."""
 
-    scale: str
+    scale: Scale
     meaning: str
     is_more_better: bool = False
 
