@@ -203,6 +203,11 @@ def test_choices_are_ranked_by_what_the_flows_are_about(document, said, quantity
     assert best in found["text"]
 
 
+def test_a_ranking_over_several_round_trips_says_so(document):
+    said = "--rtt", "20ms,40ms", "--flows", "cubic,bbr", "--queue", "fifo,fq_codel"
+    assert document("compare", *LINE, *said)["answer"]["text"].endswith("Means over 2 round trips.")
+
+
 def test_one_queue_answers_which_flows_get_most(document):
     found = document("compare", *LINE, "--flows", "cubic@20ms,cubic@100ms", "--seeds", "5", "--duration", "10s")
     assert found["answer"]["quantity"] == "share_per_flow"

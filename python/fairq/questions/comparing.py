@@ -47,7 +47,7 @@ def compare(question: Question, *, paired: bool, workers: int, progress: Tell | 
     result = Experiment(scenario).run(workers, progress)
     answers = Answers(question, result)
     answer = answers.answer()
-    answer["text"] = sentences.answer(answer, question.seeds)
+    answer["text"] = sentences.answer(answer, question.seeds, len(question.line_rtts))
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "question": question.document(),

@@ -28,8 +28,13 @@ SAYINGS = {
 """By quantity."""
 
 
-def answer(found: Mapping[str, Any], seeds: int) -> str:
-    """The sentence that an answer is rendered as."""
+def answer(found: Mapping[str, Any], seeds: int, round_trips: int) -> str:
+    """The sentence that an answer is rendered as; values are means over the round trips, too."""
+    over = f" Means over {round_trips} round trips." if round_trips > 1 else ""
+    return f"{_said(found, seeds)}{over}"
+
+
+def _said(found: Mapping[str, Any], seeds: int) -> str:
     quantity = found["quantity"]
     said = Saying(*(text.format(of=found["of"]) for text in SAYINGS[quantity]))
     values = {each["name"]: amount(quantity, each["mean"]) for each in found["values"]}
