@@ -203,6 +203,15 @@ def test_choices_are_ranked_by_what_the_flows_are_about(document, said, quantity
     assert best in found["text"]
 
 
+def test_a_transfer_that_does_not_end_has_a_note(document):
+    said = "--queue", "fifo,fq_codel", "--duration", "2s", "--flows"
+    notes = document("compare", *LINE, *said, "cubic:4,reno(size=1MB)")["notes"]
+    assert [(note["where"], note["text"][:16]) for note in notes if note["code"] == "unfinished"] == [
+        ("--flows reno(size=1MB)", "with fifo, fq_co")
+    ]
+    assert "unfinished" not in [note["code"] for note in document("compare", *LINE, *said, "reno(size=10kB)")["notes"]]
+
+
 def test_a_ranking_over_several_round_trips_says_so(document):
     said = "--rtt", "20ms,40ms", "--flows", "cubic,bbr", "--queue", "fifo,fq_codel"
     assert document("compare", *LINE, *said)["answer"]["text"].endswith("Means over 2 round trips.")

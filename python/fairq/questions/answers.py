@@ -131,6 +131,22 @@ class Answers:
                     found += _differences(("share_per_flow",), where, *sides)
         return found
 
+    def notes(self) -> list[dict[str, str]]:
+        """Transfers that did not come to their end in the measured time: their completion times are unknown."""
+        found = []
+        for at, group in enumerate(self.question.groups):
+            if "size" not in group.item.options:
+                continue
+            short = [
+                point for point in self.points if any(seed["completed"] != group.count for seed in point.groups[at])
+            ]
+            if short:
+                where = ", ".join(dict.fromkeys(self.label(point.choice, point.rtt) for point in short))
+                text = f"with {where} not all ended in the measured time: completion times are of those that did; write"
+                text += " a longer --duration, and no start before the end of the warm-up"
+                found.append({"code": "unfinished", "where": f"--flows {group.item.text}", "text": text})
+        return found
+
     def _greedy(self) -> list[int]:
         """Groups whose flows take as much as they can, all in the first direction that has some."""
         ways = [
@@ -333,8 +349,8 @@ def _weighted(flows: Iterable[Mapping[str, Any]], name: str) -> float | None:
 
 
 def _of_transfers(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """The mean and the 95th percentile of the times of transfers, weighted by their number."""
-    found: dict[str, float | None] = {}
+    """The number of transfers that ended, and the mean and 95th percentile of their times, weighted by that."""
+    found: dict[str, float | None] = {"completed": float(sum(row["completed"] for row in rows))}
     for name in ("completion_s_mean", "completion_s_p95"):
         parts = [(row["completed"], row[name]) for row in rows if row[name] is not None]
         count = sum(weight for weight, _ in parts)

@@ -55,7 +55,11 @@ def compare(question: Question, *, paired: bool, workers: int, progress: Tell | 
         "rows": answers.rows(),
         "queues": answers.queues(),
         "paired": answers.paired() if paired else [],
-        "notes": [*asked.notes(question), *(note for note in result.notes if note["code"] not in ANSWERED)],
+        "notes": [
+            *asked.notes(question),
+            *answers.notes(),
+            *(note for note in result.notes if note["code"] not in ANSWERED),
+        ],
     }
     tables = {name: document[name] for name in ("answer", "rows", "queues", "paired", "notes")}
     return Comparison(**tables, scenario=scenario.text, document=document)
