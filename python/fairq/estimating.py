@@ -1,4 +1,4 @@
-"""What a run will cost, before it is run: `--dry-run`. The work is begun, and ended after a second."""
+"""What a run will cost, before it is run: `--dry-run`. The work is tried for a second."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ CELL_BYTES = 8
 
 
 class Estimate(NamedTuple):
-    """What a run will cost: how many points of the axes, seeds and runs there are, and about how much they take.
+    """What a run will cost: how many points, seeds and runs there are, and about what they take.
 
-    `packet_hops` counts each packet on each line, `time_s` is on `workers` threads, `memory_bytes` that of the whole
-    program. `is_exact` if the work was over before it was to be ended.
+    `packet_hops` counts each packet on each line, `time_s` is on `workers` threads, `memory_bytes`
+    that of the whole program. `is_exact` if the work was over before it was to be ended.
     """
 
     points: Annotated[int, "Points of the axes."]

@@ -1,4 +1,4 @@
-"""`fairq compare`: what its words mean, the one scenario they make, and what is said of those that make no sense."""
+"""`fairq compare`: what its words mean, the scenario they make, and what makes no sense."""
 
 import json
 import math
@@ -173,7 +173,7 @@ def test_shares_and_losses_are_parts_and_intervals_stay_where_the_possible_ends(
 
 
 def test_differences_are_of_the_same_seeds(document):
-    """A queue beside itself under another name: each difference is zero, and no number of seeds would decide it."""
+    """A queue beside itself under another name: each difference is zero, and stays undecided."""
     found = document("compare", *LINE, "--flows", "cubic,bbr", "--queue", "fq_codel,fq_codel(target=5ms)", "--paired")
     between = [row for row in found["paired"] if row["quantity"] != "share_per_flow"]
     assert between and all(row["difference"] == 0 and not row["decided"] for row in between)

@@ -1,7 +1,7 @@
-"""Questions that people asked in public, each as one line: its answer lies where theory, or a kernel, says it lies.
+"""Questions that people asked in public, each as one line: theory, or a kernel, says the answer.
 
-Each test has a band, whose source it names, and a control: the same line with one change, which must fall outside the
-band. No band was fitted to fairq's own output.
+Each test has a band, whose source it names, and a control: the same line with one change, which
+must fall outside the band. No band was fitted to fairq's own output.
 """
 
 import csv
@@ -15,7 +15,7 @@ RECORD = Path(__file__).resolve().parents[2] / "tests" / "peers" / "linux" / "tr
 """What a Linux 6.1 kernel did: three runs of each cell; the columns are described beside it."""
 
 SHARE_TOLERANCE, QUEUE_TOLERANCE = 0.05, 0.2
-"""How near to the kernel a share of the line, and a mean wait, must be: docs/agreement/linux.md, before its table."""
+"""How near to the kernel a share of the line, and a mean wait, must be: docs/agreement/linux.md."""
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def ask(document):
 
 
 def kernel(cell):
-    """The kernel's shares of the line by congestion control, and its mean wait in seconds, from 5 s to 20 s."""
+    """The kernel's shares of the line by control, and its mean wait in s, from 5 s to 20 s."""
     with RECORD.open(encoding="utf-8", newline="") as file:
         runs = [row for row in csv.DictReader(file) if row["cell"] == cell and row["window"] == "5-20"]
     assert len(runs) == 3
@@ -47,7 +47,8 @@ def is_within(value, centre, by):
     return abs(value - centre) <= by
 
 
-# 1. CachyOS#338, vyos-1x#2349, quickbox#236, micromirrors#11, systemd#9725: BBR: fq or fq_codel on the host?
+# 1. CachyOS#338, vyos-1x#2349, quickbox#236, micromirrors#11, systemd#9725:
+# BBR: fq or fq_codel on the host?
 HOST_QUEUE = (
     "--rate 20Mbit/s --rtt 60ms --flows cubic,bbr --queue 'fifo + 100packets,fq_codel' --duration 15s --seeds 10 "
     "--host-queue {}"
@@ -55,11 +56,11 @@ HOST_QUEUE = (
 
 
 def test_the_bottleneck_and_not_the_hosts_queue_decides_what_bbr_leaves(ask):
-    """Band: the kernel's shares, from hosts without fq, behind pfifo of 100 packets and behind fq_codel.
+    """Band: the kernel's shares, from hosts without fq, behind pfifo and behind fq_codel.
 
-    Behind fq_codel they hold for hosts with fq too: each flow has its own queue there, and BBR paces itself since Linux
-    4.13 (commit 218af599fa63, "tcp: internal implementation for pacing"). Controls: the other bottleneck, and a host's
-    queue that caps each flow.
+    Behind fq_codel they hold for hosts with fq too: each flow has its own queue there, and BBR
+    paces itself since Linux 4.13 (commit 218af599fa63, "tcp: internal implementation for pacing").
+    Controls: the other bottleneck, and a host's queue that caps each flow.
     """
     cells = {"fifo + 100packets": "pfifo", "fq_codel": "fq_codel"}
     shares = {queue: kernel(f"20M.60ms.{cell}.1c1b")[0] for queue, cell in cells.items()}
@@ -88,11 +89,12 @@ VARIANT = (
 def test_a_cubic_that_gives_up_less_takes_what_its_equation_says(ask):
     """Band: by RFC 9438 a window is between two limits.
 
-    Losses that meet both flows alike often: the mean window is (C (3 + b) / (4 (1 - b)))^(1/4) (RTT/p)^(3/4), section
-    5.1, so that the ratio of b = 0.8 to b = 0.7 is (19 / 12.33)^(1/4) = 1.114. Losses that meet both at once: both
-    windows need the same K = cbrt(W (1 - b) / C), figure 2, so that the greatest windows are as 0.3 / 0.2 and the
-    means, W (3 + b) / 4, as 1.54. The part of the two that the variant gets is then from 0.527 to 0.606. Control: the
-    variant that is no variant.
+    Losses that meet both flows alike often: the mean window is
+    (C (3 + b) / (4 (1 - b)))^(1/4) (RTT/p)^(3/4), section 5.1, so that the ratio of b = 0.8 to
+    b = 0.7 is (19 / 12.33)^(1/4) = 1.114. Losses that meet both at once: both windows need the same
+    K = cbrt(W (1 - b) / C), figure 2, so that the greatest windows are as 0.3 / 0.2 and the means,
+    W (3 + b) / 4, as 1.54. The part of the two that the variant gets is then from 0.527 to 0.606.
+    Control: the variant that is no variant.
     """
     separate = (19 / (3.7 / 0.3)) ** 0.25
     at_once = (0.3 * 3.8) / (0.2 * 3.7)
@@ -116,7 +118,7 @@ DELAY = "--rate 20Mbit/s --rtt 60ms --flows cubic --duration 15s --seeds 5 --que
 
 
 def test_queueing_delay_is_without_propagation(ask):
-    """Band: the mean wait that the kernel's qdisc had; the way of 30 ms is not in it. Control: another queue."""
+    """Band: the mean wait in the kernel's qdisc, without the way of 30 ms. Control: fq_codel."""
     _, wait = kernel("20M.60ms.pfifo.1c")
     ours = of(ask(DELAY.format("'fifo + 100packets'")), "queueing_s_mean")
     assert is_within(ours, wait, QUEUE_TOLERANCE * wait)
@@ -125,7 +127,7 @@ def test_queueing_delay_is_without_propagation(ask):
 
 
 def test_a_packet_alone_waits_for_no_other_however_long_the_way(ask):
-    """Band: a call alone finds an empty line: no wait. Control: a connection beside it fills the queue."""
+    """Band: a call alone finds an empty line: no wait. Control: a connection fills the queue."""
     line = "--rate 20Mbit/s --rtt 20ms,400ms --flows {} --duration 5s --seeds 3"
     alone = ask(line.format("'call(rate=100kbit/s)'"))
     assert [row["queueing_s_p99"] for row in alone["rows"]] == pytest.approx([0.0, 0.0], abs=1e-6)
@@ -138,9 +140,9 @@ def test_a_packet_alone_waits_for_no_other_however_long_the_way(ask):
 def test_fq_codel_with_times_of_a_data_centre_is_that_of_the_internet_twenty_times_as_fast(ask):
     """Band: the kernel's mean wait at 20 Mbit/s, 20 ms and 5 ms / 100 ms, over twenty.
 
-    Where all rates are twenty times as great and all times a twentieth, everything happens in the same order; CUBIC's
-    windows of some packets grow as Reno's (RFC 9438, section 4.3), by round trips. Control: the same line with
-    the times of the internet.
+    Where all rates are twenty times as great and all times a twentieth, everything happens in the
+    same order; CUBIC's windows of some packets grow as Reno's (RFC 9438, section 4.3), by round
+    trips. Control: the same line with the times of the internet.
     """
     faster = 20
     _, wait = kernel("20M.20ms.fq_codel.4c")
@@ -156,10 +158,10 @@ def test_fq_codel_with_times_of_a_data_centre_is_that_of_the_internet_twenty_tim
 
 # 13. openrung#111: one client with many connections: fq_codel or CAKE dual-dsthost?
 def test_a_client_with_many_connections_gets_what_its_queue_shares_by(ask):
-    """Band: max-min fairness (Bertsekas and Gallager, Data Networks, 6.5.2) of greedy flows, within a tenth.
+    """Band: max-min fairness (Bertsekas and Gallager, Data Networks, 6.5.2), within a tenth.
 
-    Twenty flows share by flow: four of them have 4/20. Seventeen hosts share by host: one has 1/17. Control: CAKE that
-    shares by flow.
+    Twenty greedy flows share by flow: four of them have 4/20. Seventeen hosts share by host: one
+    has 1/17. Control: CAKE that shares by flow.
     """
     queues = ("fq_codel", "cake(isolation=dual_destination)", "cake(isolation=flows)")
     line = "--rate 20Mbit/s --rtt 20ms --flows cubic --hosts 16x1,1x4 --seeds 3 --duration 10s"
@@ -174,8 +176,10 @@ def test_a_client_with_many_connections_gets_what_its_queue_shares_by(ask):
 
 # 16. flent#320: Jain's index.
 def test_jains_index_is_one_where_round_trips_do_not_matter(ask):
-    """Band: 0.99 to 1, by Jain's definition, of flows that deficit round robin gives equal shares; a turn's difference
-    is 1514 B in the 50 MB of this time. Control: FIFO, where a share depends on the round trip.
+    """Band: 0.99 to 1, by Jain's definition, of flows that deficit round robin gives equal shares.
+
+    They differ by a turn of 1514 B in the 50 MB of this time. Control: FIFO, where a share depends
+    on the round trip.
     """
     found = ask("--rate 20Mbit/s --flows cubic:2@20ms,cubic:2@200ms --queue drr,fifo --seeds 5 --duration 20s")
     jain = {queue: of(found, "jain", "queues", queue=queue) for queue in ("drr", "fifo")}
@@ -186,8 +190,10 @@ def test_jains_index_is_one_where_round_trips_do_not_matter(ask):
 
 # 19. moq#2432: is this jitter model an artefact?
 def test_jitter_in_order_makes_no_sender_repeat_a_packet(ask):
-    """Band: no retransmission. Without losses three duplicates come of reordering alone (RFC 5681, section 2), and
-    jitter keeps the order. Control: as late packets that others overtake.
+    """Band: no retransmission. Control: packets as late, which others overtake.
+
+    Without losses three duplicates come of reordering alone (RFC 5681, section 2), and jitter keeps
+    the order.
     """
     line = "--rate 20Mbit/s --rtt 40ms --flows newreno --buffer unlimited --seeds 3 --duration 10s {}"
     in_order = ask(line.format("--jitter 10ms"))

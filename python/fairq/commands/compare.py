@@ -135,7 +135,7 @@ NO_PAIRS = "one seed has no difference; write --seeds 10"
 
 
 def _figure(comparison: Comparison, style: Style) -> Any:
-    """The means of each group of flows with their intervals, by queue, host queue, buffer and round trip."""
+    """The means of each group of flows with their intervals, by all that was varied."""
     from fairq import figures
 
     question = comparison.document["question"]

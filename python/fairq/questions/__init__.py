@@ -1,1 +1,1 @@
-"""Questions that one line asks: the words, the one scenario that they make, and the answer that its runs give."""
+"""Questions of one line: words, the one scenario that they make, and what its runs answer."""

@@ -1,8 +1,8 @@
-"""What the runs of a question say: rows by queue and group of flows, the queues, paired differences, and the answer.
+"""What the runs of a question say: tables of flows and queues, paired differences, and the answer.
 
-A number of a group is computed for each seed, from the rows of its flows; means and intervals are over the seeds, on a
-scale where the impossible cannot occur. Differences are between runs of the same seed, which have their random numbers
-in common.
+A number of a group is computed for each seed, from the rows of its flows; means and intervals are
+over the seeds, on a scale where the impossible cannot occur. Differences are between runs of the
+same seed, which have their random numbers in common.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Seeds = list[dict[str, float | None]]
 
 @dataclass(frozen=True)
 class Choice:
-    """What a reader could choose: a queue, what the hosts have, and a buffer; `None` where the question says none."""
+    """What a reader could choose: a queue, a host queue and a buffer; `None` if it was not said."""
 
     queue: str
     host_queue: str | None
@@ -99,7 +99,7 @@ class Answers:
         }
 
     def label(self, choice: Choice, rtt: str | None = None) -> str:
-        """What tells a choice from the others of this question, and the round trip if one is given and it varies."""
+        """What tells a choice from the others, and the round trip if one is given and it varies."""
         question = self.question
         parts = [choice.queue] if len(question.queues) > 1 else []
         if choice.buffer is not None and len(question.buffers) > 1:
@@ -111,7 +111,7 @@ class Answers:
         return " ".join(parts) or choice.queue
 
     def paired(self) -> list[dict[str, Any]]:
-        """Differences on the same seeds: between choices, and between groups of flows at one point."""
+        """Differences on the same seeds: between choices, and between groups at one point."""
         found = []
         for rtt in self.question.line_rtts:
             points = [point for point in self.points if point.rtt == rtt]
@@ -132,7 +132,7 @@ class Answers:
         return found
 
     def notes(self) -> list[dict[str, str]]:
-        """Transfers that did not come to their end in the measured time: their completion times are unknown."""
+        """Transfers that did not end in the measured time: their completion times are unknown."""
         found = []
         for at, group in enumerate(self.question.groups):
             if "size" not in group.item.options:
@@ -158,7 +158,8 @@ class Answers:
     def answer(self) -> dict[str, Any]:
         """The best and the second best choice by what the question is about, and by how much.
 
-        If there is one choice and several groups of greedy flows, these are compared: what each of their flows gets.
+        If there is one choice and several groups of greedy flows, these are compared: what each of
+        their flows gets.
         """
         choices = list(dict.fromkeys(point.choice for point in self.points))
         if len(choices) > 1 or len(self._greedy()) < 2:
@@ -188,7 +189,7 @@ class Answers:
                 return quantity, groups[found[0]].label, partial(_group, found[0])
         line = partial(_line, self.directions[0])
         if len(self._greedy()) < 2:
-            # Flows that are alike share alike in the long run; what their queues differ in is delay.
+            # Flows that are alike share alike in the long run; their queues differ in delay.
             return "queueing_s_mean", None, line
         return "jain_hosts" if self.question.hosts else "jain", None, line
 
@@ -253,7 +254,7 @@ def _mean_over(points: Sequence[Seeds], quantity: str) -> list[float | None]:
 
 
 def _intervals(quantities: Iterable[str], seeds: Seeds) -> dict[str, Any]:
-    """The mean of each quantity over the seeds, and the ends of its interval; `None` where there is no value."""
+    """The mean of each quantity over the seeds and the ends of its interval; `None` if unknown."""
     row: dict[str, Any] = {}
     for quantity in quantities:
         found = statistics.interval([seed[quantity] for seed in seeds], MEASURES[quantity].scale)
@@ -300,7 +301,7 @@ Key = tuple[str | None, str | None, str | None, str | None]
 def _by_point(
     question: Question, result: Result, table: str, by: str, **only: str
 ) -> dict[Key, dict[int, dict[str, Mapping[str, Any]]]]:
-    """The rows of a table by point, seed and the column `by`; of those whose columns have the values of `only`."""
+    """The rows of a table with the values of `only`, by point, seed and the column `by`."""
     single = {
         network.QUEUE: question.queues[0],
         network.HOST_QUEUE: next(iter(question.host_queues), None),
@@ -318,8 +319,8 @@ def _by_point(
 def _of_flows(flows: Sequence[Mapping[str, Any]], rate: float) -> dict[str, float | None]:
     """The quantities of a group of flows in one run.
 
-    Goodput is of packets that came for the first time, with their headers; a percentile is the mean over the flows of
-    each flow's, weighted by its packets.
+    Goodput is of packets that came for the first time, with their headers; a percentile is the mean
+    over the flows of each flow's, weighted by its packets.
     """
     goodput = math.fsum(
         row["throughput_bit_per_s"] * row["goodput_packets"] / row["throughput_packets"]
@@ -349,7 +350,7 @@ def _weighted(flows: Iterable[Mapping[str, Any]], name: str) -> float | None:
 
 
 def _of_transfers(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """The number of transfers that ended, and the mean and 95th percentile of their times, weighted by that."""
+    """The number of transfers that ended, and mean and 95th percentile of their times."""
     found: dict[str, float | None] = {"completed": float(sum(row["completed"] for row in rows))}
     for name in ("completion_s_mean", "completion_s_p95"):
         parts = [(row["completed"], row[name]) for row in rows if row[name] is not None]
@@ -365,7 +366,7 @@ def _of_line(
     rows: Mapping[str, Mapping[str, Any]],
     way: str,
 ) -> dict[str, float | None]:
-    """The quantities of a direction of the line in one run; Jain's index is of flows that take what they can get."""
+    """The quantities of a direction of the line in one run; Jain's index is of greedy flows."""
     mine = [entry for entry in entries if entry.group.direction == way]
     greedy = [entry for entry in mine if entry.group.item.is_greedy]
     flows = [rows[name]["throughput_bit_per_s"] for entry in greedy for name in entry.flow_names]

@@ -1,4 +1,4 @@
-"""A question as it was asked: its words checked, and the groups of flows that its answer has a row for."""
+"""A question as it was asked: its words checked, and the groups of flows that have a row each."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Question:
-    """Flows over one line, and what is to be compared: every queue with every host queue, buffer and round trip."""
+    """Flows over one line; every queue is compared with every host queue, buffer and round trip."""
 
     rate: str
     flows: tuple[Item, ...]
@@ -69,7 +69,7 @@ class Question:
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
-        """The groups of flows: one for each item, or for each class of hosts and each item on it."""
+        """The groups of flows: one for each item, or for each item on each class of hosts."""
         if not self.hosts:
             return tuple(Group(item.label, item, item.count or 1) for item in self.flows)
         return tuple(
@@ -80,7 +80,7 @@ class Question:
         )
 
     def connections(self, host_class: HostClass, item: int) -> int:
-        """How many connections of a host are of the item with this number: they take the items in turn."""
+        """The connections of a host that are of the item with this number: they take turns."""
         return len(range(item, host_class.connections, len(self.flows)))
 
     @property
@@ -166,7 +166,7 @@ def ask(
     warm_up: str = WARM_UP,
     profile: str = PROFILE,
 ) -> Question:
-    """The question of these words; UsageError names the word that is wrong, and what would make sense."""
+    """The question of these words; UsageError names a wrong word, and what would make sense."""
     question = Question(
         rate=rate,
         flows=tuple(words.items(flows)),
@@ -196,7 +196,7 @@ def ask(
 
 
 def notes(question: Question) -> list[dict[str, str]]:
-    """What a reader should know of the question: a name that means something else elsewhere, a default that counts."""
+    """What to know of the question: names that are others elsewhere, defaults that count."""
     found = []
     for option, queues in (("--queue", question.queues), ("--host-queue", question.host_queues)):
         for name, linux in PAPERS.items():

@@ -17,16 +17,17 @@ SCHEMA_VERSION = 1
 """The version of what `fairq compare --json` prints."""
 
 ANSWERED = ("queue", "seeds")
-"""Notes of a run that a question makes needless: it says what room there is, and its intervals stay in their range."""
+"""Notes of a run that a question does not need: it says the room; intervals keep in range."""
 
 
 class Comparison(NamedTuple):
     """What a question gave.
 
-    `rows` has a row for each queue (with each host queue, buffer and round trip) and group of flows, `queues` one for
-    each queue, `paired` the differences on the same seeds, if they were asked for. `answer` says which is best by which
-    quantity, by how much, and whether that is decided; its `text` is a sentence. `notes` say what a reader should know
-    before he trusts it. `scenario` is the file that was run, in TOML; `document` all as `--json` prints it.
+    `rows` has a row for each queue (with each host queue, buffer and round trip) and group of
+    flows, `queues` one for each queue, `paired` the differences on the same seeds, if asked for.
+    `answer` says which is best by which quantity, by how much, and whether that is decided; its
+    `text` is a sentence. `notes` say what to know before it is trusted. `scenario` is the file that
+    was run, in TOML; `document` all as `--json` prints it.
     """
 
     answer: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""What is measured: the quantities of a group of flows and of a queue, the scale of their intervals, what they mean."""
+"""What is measured of groups of flows and queues: meaning, and the scale of its intervals."""
 
 from __future__ import annotations
 

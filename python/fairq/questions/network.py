@@ -1,8 +1,9 @@
-"""The one scenario that a question makes: a line, hosts at both ends, the flows, and an axis for each list.
+"""The one scenario that a question makes: a line, hosts, the flows, and an axis for each list.
 
-Servers stand at one end, clients at the other; data goes down to the clients unless its item says up. Each flow has
-hosts of its own at both ends. With --hosts, a client is a node that its connections share, and a server serves one
-connection. The line has the whole delay of its own round trip; what a flow's is longer, its server's access line adds.
+Servers stand at one end, clients at the other; data goes down to the clients unless its item says
+up. Each flow has hosts of its own at both ends. With --hosts, a client is a node that its
+connections share, and a server serves one connection. The line has the whole delay of its own round
+trip; what a flow's is longer, its server's access line adds.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ PACKET = 1500
 """Bytes of a packet of IP, as in edition 2."""
 
 CALL_GAP_S, CALL_PACKET_MAX, CALL_PACKET_MIN = 0.02, 1200, 60
-"""Packets of a call: one each 20 ms, the default of speech (RFC 3551, section 4.2), but of at most 1200 B, to which
-WebRTC cuts video, and of at least 60 B."""
+"""Packets of a call: one each 20 ms, the default of speech (RFC 3551, section 4.2), but of at most
+1200 B, to which WebRTC cuts video, and of at least 60 B."""
 
 WEB_CONNECTIONS = 100
 """Connections that a web user may have at a time."""
@@ -58,7 +59,7 @@ class Entry:
 
 
 def entries(question: Question) -> list[Entry]:
-    """The entries of the scenario's flows, in order: one for each group, or each host of it; of the web, each user."""
+    """The entries of flows: one for each group, or each host of it; of the web, each user."""
     found = []
     for group in question.groups:
         for host in [None] if group.host_class is None else _nodes(group.host_class):
@@ -123,7 +124,7 @@ class _Made:
         return "\n\n".join(parts) + "\n"
 
     def by_words(self, message: str) -> str:
-        """A message about the scenario as one about the question: its place is the word that the place comes from."""
+        """A message about the scenario as one about the question: its place becomes a word."""
         place, _, rest = message.partition(": ")
         del place
         path, _, fault = rest.partition(": ")

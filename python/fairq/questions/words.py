@@ -1,6 +1,6 @@
 """The words of a question: items of --flows and of --hosts, a rate for each direction, lists.
 
-A quantity is checked here by the one parser of quantities, and stays the text that a scenario takes.
+A quantity is checked by the one parser of quantities, and stays the text that a scenario takes.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def _inside(where: str, text: str) -> tuple[str, str]:
 
 
 def _with(where: str, found: Item, inside: str) -> Item:
-    """An item with what a pair of parentheses says: options by their names, else settings of its control."""
+    """An item with what a pair of parentheses says: options by their names, else settings."""
     settings, options = [], dict(found.options)
     for part in split(inside):
         key, value = _pair(part)
@@ -309,13 +309,13 @@ MARKED = ("dctcp", "decbit", "prague")
 
 
 def can_mark(name: str) -> bool:
-    """Whether marks mean something to an item: to its control, or to CUBIC below a page of the web."""
+    """Whether marks mean something to an item: to its control, or to the web's CUBIC."""
     control = controls().get("cubic" if name == "web" else name)
     return control is not None and (control in MARKED or takes(control, ("transport",), "ecn"))
 
 
 def takes(name: str, parts: Sequence[str], setting: str) -> bool:
-    """Whether an entry of the registry, as one of these parts, has a setting that is off unless it is said."""
+    """Whether an entry of the registry, as one of these parts, has a setting that is off."""
     cards = [card for card in api.cards(name) if card["part"] in parts]
     return any(each["name"] == setting and each["default"] is False for card in cards for each in card["settings"])
 
