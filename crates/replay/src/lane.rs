@@ -4,7 +4,7 @@ use super::delays::Delays;
 use super::entries::{Entries, Entry};
 use super::flows::Flows;
 use super::ideal::{Ideal, Lateness};
-use super::report::{DisciplineReport, FlowReport, Shown, seconds};
+use super::report::{Delay, DisciplineReport, FlowReport, Shown, seconds};
 use super::{Arrival, CapturedBytes, LaneSettings, Outcome, PacketFate, ReplayError, Sink, Under};
 use fairq_link::capture::Stamp;
 use fairq_link::line::Transmitter;
@@ -369,18 +369,14 @@ impl Lane {
         let rows = named.iter().enumerate().map(|(at, tally)| (at as u32 + 1, tally)).chain(shared);
         let flows: Vec<FlowReport> = rows
             .map(|(flow, tally)| {
-                let [p50, p95, p99] = tally.delays.quantiles([0.5, 0.95, 0.99]);
+                let delays = &tally.delays;
                 FlowReport {
                     flow: names.name(flow).to_owned(),
                     packets: tally.packets,
                     bytes: tally.bytes,
                     dropped: tally.dropped,
                     throughput_bit_per_s: throughput(tally.bytes - tally.bytes_dropped),
-                    delay_s_mean: tally.delays.mean().map(|ps| ps / PS_PER_S as f64),
-                    delay_s_p50: seconds(p50),
-                    delay_s_p95: seconds(p95),
-                    delay_s_p99: seconds(p99),
-                    delay_s_max: seconds(tally.delays.greatest()),
+                    delay: Delay::of_ps(delays.mean(), delays.quantiles(QUANTILES), delays.greatest()),
                 }
             })
             .collect();
@@ -403,11 +399,11 @@ impl Lane {
             marked: self.queue.marked(),
             last_departure_s: self.last.as_s(),
             throughput_bit_per_s: throughput(self.queue.sent().bytes),
-            delay_s_mean: self.delays.mean().map(|ps| ps / PS_PER_S as f64),
-            delay_s_p50: seconds(self.delays.quantile(0.5)),
-            delay_s_p95: seconds(self.delays.quantile(0.95)),
-            delay_s_p99: seconds(self.delays.quantile(0.99)),
-            delay_s_max: seconds(self.delays.greatest()),
+            delay: Delay::of_ps(
+                self.delays.mean(),
+                QUANTILES.map(|part| self.delays.quantile(part)),
+                self.delays.greatest(),
+            ),
             jain_index,
             overtakes: self.overtakes,
             late_s_mean: lateness.as_ref().and_then(|late| late.mean).map(|ps| ps / PS_PER_S as f64),
@@ -421,6 +417,9 @@ impl Lane {
         }
     }
 }
+
+/// The quantiles of a [`Delay`].
+const QUANTILES: [f64; 3] = [0.5, 0.95, 0.99];
 
 /// Below this value of Jain's index the report gives the reason.
 const UNEVEN: f64 = 0.9;

@@ -26,7 +26,7 @@ pub use error::ReplayError;
 pub use flows::{FLOWS_NAMED_MAX, OTHERS};
 pub use ideal::FLUID_PACKETS_MAX;
 pub use options::Options;
-pub use report::{DisciplineReport, FlowReport, Report, Shown, Stamps, Traffic};
+pub use report::{Delay, DisciplineReport, FlowReport, Report, Shown, Stamps, Traffic};
 
 use fairq_link::capture::{LinkType, Stamp};
 use fairq_sched::packet::{Header, Reason};

@@ -99,16 +99,9 @@ pub struct DisciplineReport {
     pub last_departure_s: f64,
     /// Bits that left, over that time.
     pub throughput_bit_per_s: f64,
-    /// Mean delay.
-    pub delay_s_mean: Option<f64>,
-    /// Half of all packets have no greater delay.
-    pub delay_s_p50: Option<f64>,
-    /// 95 % have no greater delay.
-    pub delay_s_p95: Option<f64>,
-    /// 99 % have no greater delay.
-    pub delay_s_p99: Option<f64>,
-    /// The greatest delay.
-    pub delay_s_max: Option<f64>,
+    /// The delays of the packets that left.
+    #[serde(flatten)]
+    pub delay: Delay,
     /// Jain's index of the throughputs x of the n flows with a row of their own: (Σx)² / (n Σx²).
     pub jain_index: Option<f64>,
     /// How often the order of FIFO was changed: packets that left while one that arrived before
@@ -156,16 +149,37 @@ pub struct FlowReport {
     pub dropped: u64,
     /// Bits that left, over the whole replay.
     pub throughput_bit_per_s: f64,
+    /// The delays of its packets that left.
+    #[serde(flatten)]
+    pub delay: Delay,
+}
+
+/// Delays, from arrival to the end of transmission, of packets that left; `None` if no packet left.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Delay {
     /// Mean delay.
-    pub delay_s_mean: Option<f64>,
-    /// Half of its packets have no greater delay.
-    pub delay_s_p50: Option<f64>,
+    #[serde(rename = "delay_s_mean")]
+    pub mean_s: Option<f64>,
+    /// Half of the packets have no greater delay.
+    #[serde(rename = "delay_s_p50")]
+    pub p50_s: Option<f64>,
     /// 95 % have no greater delay.
-    pub delay_s_p95: Option<f64>,
+    #[serde(rename = "delay_s_p95")]
+    pub p95_s: Option<f64>,
     /// 99 % have no greater delay.
-    pub delay_s_p99: Option<f64>,
+    #[serde(rename = "delay_s_p99")]
+    pub p99_s: Option<f64>,
     /// The greatest delay.
-    pub delay_s_max: Option<f64>,
+    #[serde(rename = "delay_s_max")]
+    pub max_s: Option<f64>,
+}
+
+impl Delay {
+    /// From picoseconds: the mean, the quantiles 50, 95 and 99 %, and the greatest.
+    pub(super) fn of_ps(mean: Option<f64>, quantiles: [Option<u64>; 3], greatest: Option<u64>) -> Self {
+        let [p50_s, p95_s, p99_s] = quantiles.map(seconds);
+        Self { mean_s: mean.map(|ps| ps / PS_PER_S as f64), p50_s, p95_s, p99_s, max_s: seconds(greatest) }
+    }
 }
 
 impl Traffic {

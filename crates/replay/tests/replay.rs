@@ -104,9 +104,9 @@ fn fifo_keeps_the_order_and_the_short_packet_waits_for_all() {
     assert_eq!((report.overtakes, report.dropped, report.packets, report.bytes), (0, 0, 4, 3100));
     let [long, short] = &report.flows[..] else { panic!("{report:?}") };
     assert_eq!((long.flow.as_str(), short.flow.as_str()), ("0.0.0.1 > 10.0.0.1", "0.0.0.2 > 10.0.0.1"));
-    assert_near(long.delay_s_mean, 2.0, 0.0);
-    assert_eq!((long.delay_s_p50, long.delay_s_p99, long.delay_s_max), (Some(2.0), Some(3.0), Some(3.0)));
-    assert_near(short.delay_s_max, 2.6, 1e-12);
+    assert_near(long.delay.mean_s, 2.0, 0.0);
+    assert_eq!((long.delay.p50_s, long.delay.p99_s, long.delay.max_s), (Some(2.0), Some(3.0), Some(3.0)));
+    assert_near(short.delay.max_s, 2.6, 1e-12);
     assert_near(Some(long.throughput_bit_per_s), 24_000.0 / 3.1, 1e-12);
     assert_near(report.jain_index, 3100.0 * 3100.0 / (2.0 * 9_010_000.0), 1e-12);
     // In the fluid the short packet leaves at 0.7 s, the long ones at 1.1, 2.1 and 3.1.
@@ -120,7 +120,7 @@ fn fq_sends_the_short_packet_next_and_that_is_one_overtaking() {
     let (fates, report) = run(queue("fq", Limit::Unlimited), &LONG_AND_SHORT);
     assert_eq!(fates, [(0, Ok(1000)), (3, Ok(1100)), (1, Ok(2100)), (2, Ok(3100))]);
     assert_eq!(report.overtakes, 1);
-    assert_near(report.flows[1].delay_s_max, 0.6, 1e-12);
+    assert_near(report.flows[1].delay.max_s, 0.6, 1e-12);
     assert_near(report.late_s_max, 0.4, 1e-9);
     assert_eq!(report.later_than_bound, Some(0));
 }
@@ -219,7 +219,7 @@ fn a_full_buffer_refuses_the_packet_that_arrives() {
     assert_eq!(fates, [(2, Err(Reason::BufferFull)), (0, Ok(1000)), (1, Ok(2000))]);
     assert_eq!((report.dropped, report.bytes_dropped, report.overtakes), (1, 1000, 0));
     assert_eq!((report.flows[1].packets, report.flows[1].dropped), (1, 1));
-    assert_eq!((report.flows[1].delay_s_mean, report.flows[1].throughput_bit_per_s), (None, 0.0));
+    assert_eq!((report.flows[1].delay.mean_s, report.flows[1].throughput_bit_per_s), (None, 0.0));
     // The third packet was not offered to the fluid.
     assert_eq!((report.late_packets, report.late_s_max), (Some(2), Some(0.0)));
 }
