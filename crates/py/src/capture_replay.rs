@@ -3,7 +3,9 @@
 
 use crate::parquet::{About, Cell, Column, Kind, Table};
 use fairq_link::capture::{Frame, Reader, Stamp, Writer};
-use fairq_replay::{Options, Outcome, PacketFate, Progress, Replay, ReplayError, Report, Sink, replay_capture};
+use fairq_replay::{
+    Gateways, Options, Outcome, PacketFate, Progress, Replay, ReplayError, Report, Sink, Stream, replay_capture,
+};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -38,34 +40,55 @@ pub(crate) fn replay(
     };
     let options = Options::read(options).map_err(usage)?;
     let mut settings = options.settings().map_err(usage)?;
+    let (me, only) = (options.me().map_err(usage)?, options.filter().map_err(usage)?);
     if options.out.as_deref() == Some("") {
         return Err(Failure::Usage("out: is empty; give the name of a folder".to_owned()));
     }
 
     let (file, length) = open(path)?;
     let mut reader = Reader::new(file, path).map_err(|error| Failure::Capture(error.to_string()))?;
-    let command = format!("fairq replay {path} --rate {} --buffer {}", options.rate, options.buffer);
+    let command = format!("fairq replay {path}{} --buffer {}", given(&options), options.buffer);
     if let Some(out) = &options.out {
-        for (at, lane) in settings.lanes.iter_mut().enumerate() {
-            let folder = Path::new(out).join(folder_name(&lane.name, at + 1));
-            std::fs::create_dir(&folder).map_err(|cause| Failure::Output(not_writable(&folder, &cause)))?;
+        let lanes = settings.iter_mut().flat_map(|settings| {
+            let direction = settings.direction;
+            settings.lanes.iter_mut().enumerate().map(move |(at, lane)| (direction, at, lane))
+        });
+        for (direction, at, lane) in lanes {
+            let mut folder = Path::new(out).join(folder_name(&lane.name, at + 1));
+            if let Some(direction) = direction {
+                folder.push(direction.name());
+            }
+            std::fs::create_dir_all(&folder).map_err(|cause| Failure::Output(not_writable(&folder, &cause)))?;
             let source = format!("{command} --discipline \"{}\"", lane.name);
             let files = Files::new(&folder, About { source: &source, seed: options.seed });
             lane.sink = Some(Box::new(files.map_err(|error| Failure::Output(error.to_string()))?));
         }
     }
 
-    let replay = Replay::new(settings).map_err(|error| Failure::Usage(error.to_string()))?;
+    let replays = settings.into_iter().map(Replay::new).collect::<Result<Vec<_>, _>>();
+    let gateways = Gateways::new(me, replays.map_err(|error| Failure::Usage(error.to_string()))?);
     let mut told = |at: &Progress| progress(part(at.bytes_read, length), at.now.as_s(), at.packets);
-    let mut report =
-        replay_capture(&mut reader, path, options.gap_max, replay, &mut told).map_err(|error| match error {
-            ReplayError::Stopped => Failure::Stopped,
-            ReplayError::Capture(_) | ReplayError::NoPacket { .. } => Failure::Capture(error.to_string()),
-            ReplayError::Sink { cause, .. } => Failure::Output(cause.to_string()),
-            other => Failure::Usage(other.to_string()),
-        })?;
+    let stream = Stream { name: path, gap_max: options.gap_max, only: only.as_ref() };
+    let mut report = replay_capture(&mut reader, &stream, gateways, &mut told).map_err(|error| match error {
+        ReplayError::Stopped => Failure::Stopped,
+        ReplayError::Capture(_) | ReplayError::NoPacket { .. } => Failure::Capture(error.to_string()),
+        ReplayError::Sink { cause, .. } => Failure::Output(cause.to_string()),
+        other => Failure::Usage(other.to_string()),
+    })?;
     report.capture.buffer = Some(options.buffer.to_string());
     Ok(report)
+}
+
+/// The options of the lines and of the filter, as on the command line.
+fn given(options: &Options) -> String {
+    let Options { rate, me, down, up, only, .. } = options;
+    let rates =
+        [("rate", rate), ("down", down), ("up", up)].map(|(name, rate)| (name, rate.map(|rate| rate.to_string())));
+    let texts =
+        [("me", me), ("only", only)].map(|(name, text)| (name, text.as_ref().map(|text| format!("\"{text}\""))));
+    let said =
+        rates.into_iter().chain(texts).filter_map(|(name, value)| value.map(|value| format!(" --{name} {value}")));
+    said.collect()
 }
 
 /// The file and its length.

@@ -6,7 +6,7 @@
 //! ```
 
 use fairq_link::capture::Reader;
-use fairq_replay::{Arrival, LaneSettings, Replay, Settings, Under, replay_capture};
+use fairq_replay::{Arrival, LaneSettings, Replay, Settings, Stream, Under, replay_capture};
 use fairq_sched::hash::splitmix;
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::queue::Queue;
@@ -23,8 +23,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["speed", packets, disciplines, "fluid"] => speed(packets.parse()?, disciplines, true),
         [path, rate, buffer, disciplines] => {
             let replay = replay_of(rate.parse()?, buffer.parse()?, disciplines, true)?;
+            let stream = Stream { name: path, gap_max: Time::from_s(10), only: None };
             let mut reader = Reader::new(File::open(path)?, path)?;
-            let report = replay_capture(&mut reader, path, Time::from_s(10), replay, &mut |_| true)?;
+            let report = replay_capture(&mut reader, &stream, replay, &mut |_| true)?;
             println!("{}", serde_json::to_string_pretty(&report)?);
             Ok(())
         }
@@ -41,6 +42,7 @@ fn replay_of(rate: Rate, limit: Limit, disciplines: &str, with_fluid: bool) -> R
     let classifier = Some(ClassifierSettings::Pair(Default::default()));
     Ok(Replay::new(Settings {
         rate,
+        direction: None,
         classifier,
         seed: 0,
         with_fluid,

@@ -1,6 +1,8 @@
 //! A capture as the stream of a replay.
 
-use super::{Arrival, Replay, ReplayError, Report, Stamps};
+use super::report::Selected;
+use super::strangers::Strangers;
+use super::{Arrival, Filter, Gateways, ReplayError, Report, Stamps};
 use fairq_link::capture::{Clock, Reader, Record};
 use fairq_sched::units::{PS_PER_S, Time};
 use std::collections::BTreeMap;
@@ -20,54 +22,93 @@ pub struct Progress {
 /// Packets between two reports of progress.
 const PACKETS_A_REPORT: u64 = 4096;
 
+/// How a capture becomes a stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream<'a> {
+    /// The name of the capture, for errors.
+    pub name: &'a str,
+    /// Gaps above this are shortened to it.
+    pub gap_max: Time,
+    /// The filter of its packets; `None` keeps all.
+    pub only: Option<&'a Filter>,
+}
+
 /// Replays a capture: each packet arrives at its stamp less that of the first, never before its
-/// predecessor; gaps above `gap_max` are shortened to it. `name` is the capture's, for errors.
-/// `progress` returns `false` to stop.
+/// predecessor. Packets that the filter does not keep, or that pass no gateway, are left out: the
+/// replay is that of a capture without them. `progress` returns `false` to stop.
 ///
 /// # Errors
-/// If the capture has no packet or cannot be read to its end, or as [`Replay::offer`].
+/// If no packet is replayed, the capture cannot be read to its end, or as
+/// [`Replay::offer`](super::Replay::offer).
 pub fn replay_capture<R: Read>(
     reader: &mut Reader<R>,
-    name: &str,
-    gap_max: Time,
-    mut replay: Replay,
+    stream: &Stream<'_>,
+    gateways: impl Into<Gateways>,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, ReplayError> {
+    let Stream { name, gap_max, only } = *stream;
+    let mut gateways = gateways.into();
     let mut clock = Clock::new(gap_max);
-    let mut packets = 0;
+    let (mut packets, mut mine, mut replayed) = (0, 0, 0);
+    let (mut filtered, mut elsewhere) = (Strangers::default(), Strangers::default());
     let mut tunnels: BTreeMap<&str, u64> = BTreeMap::new();
     while let Some(record) = reader.next() {
         let record = record?;
-        let time = clock.arrival(record.stamp);
-        if packets == 0 {
-            replay.begin(record.stamp);
-        }
         packets += 1;
         let frame = Some((record.link_type, record.data));
-        let Record { length, header, link_header, acknowledges, tunnel, .. } = record;
-        if let Some(tunnel) = tunnel {
-            *tunnels.entry(tunnel).or_default() += 1;
+        let Record { stamp, length, header, link_header, acknowledges, tunnel, .. } = record;
+        let (direction, gateway) = gateways.way(&header);
+        mine += u64::from(gateway.is_some());
+        if only.is_some_and(|only| !only.keeps(&header, direction)) {
+            filtered.count(&header);
+        } else if let Some(gateway) = gateway {
+            let time = clock.arrival(stamp);
+            if replayed == 0 {
+                gateways.begin(stamp);
+            }
+            replayed += 1;
+            if let Some(tunnel) = tunnel {
+                *tunnels.entry(tunnel).or_default() += 1;
+            }
+            let number = Some(packets - 1);
+            gateways.offer(gateway, &Arrival { number, time, length, header, link_header, acknowledges, frame })?;
+        } else {
+            elsewhere.count(&header);
         }
-        replay.offer(&Arrival { time, length, header, link_header, acknowledges, frame })?;
         if packets % PACKETS_A_REPORT == 0 {
             let bytes_read = reader.bytes_read();
-            if !progress(&Progress { bytes_read, packets, now: time }) {
+            if !progress(&Progress { bytes_read, packets, now: gateways.now() }) {
                 return Err(ReplayError::Stopped);
             }
         }
     }
+    let name = name.to_owned();
     if packets == 0 {
-        return Err(ReplayError::NoPacket { name: name.to_owned() });
+        return Err(ReplayError::NoPacket { name });
+    }
+    if let Some(me) = gateways.me().filter(|_| mine == 0) {
+        return Err(ReplayError::NotThere { name, me: me.to_string(), hosts: elsewhere.hosts(&filtered) });
+    }
+    if let Some(only) = only.filter(|_| replayed == 0) {
+        let me = gateways.me().map(ToString::to_string);
+        return Err(ReplayError::NothingKept {
+            name,
+            only: only.to_string(),
+            packets: mine,
+            me,
+            others: filtered.named(),
+        });
     }
     // Behind a slow line with a large buffer most of the work is left at this point.
-    while replay.drain(PACKETS_A_REPORT)? {
-        if !progress(&Progress { bytes_read: reader.bytes_read(), packets, now: replay.now }) {
+    while gateways.drain(PACKETS_A_REPORT)? {
+        if !progress(&Progress { bytes_read: reader.bytes_read(), packets, now: gateways.now() }) {
             return Err(ReplayError::Stopped);
         }
     }
-    let mut report = replay.finish()?;
+    let me = gateways.me().map(ToString::to_string);
+    let mut report = gateways.finish()?;
     let cut = clock.report();
-    report.capture.file = Some(name.to_owned());
+    report.capture.file = Some(name);
     report.capture.stamps = Some(Stamps {
         gap_max_s: gap_max.as_s(),
         gaps_cut: cut.cut_gaps,
@@ -77,9 +118,33 @@ pub fn replay_capture<R: Read>(
         beyond_latest: cut.beyond_latest,
         mended_lengths: reader.mended(),
     });
-    let notes = [report.capture.note.take(), not_looked_into(&tunnels, packets)];
+    let notes = [
+        report.capture.note.take(),
+        me.as_deref().and_then(|me| not_mine(me, &elsewhere, packets)),
+        report
+            .directions
+            .iter()
+            .find(|way| way.packets == 0)
+            .map(|way| format!("no packet goes {}", way.direction.name())),
+        not_looked_into(&tunnels, replayed),
+    ];
+    report.capture.selected = Some(Selected {
+        me,
+        only: only.map(ToString::to_string),
+        packets_read: packets,
+        packets_filtered: filtered.packets,
+        packets_elsewhere: elsewhere.packets,
+    });
     report.capture.note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
     Ok(report)
+}
+
+/// The note that packets go neither to `me` nor from there.
+fn not_mine(me: &str, elsewhere: &Strangers, packets: u64) -> Option<String> {
+    let Strangers { packets: others, .. } = *elsewhere;
+    (others > 0).then(|| {
+        format!("{others} of {packets} packets go neither to nor from {me} and are left out: {}", elsewhere.named())
+    })
 }
 
 /// The note that packets were inside others: all packets in one tunnel are one flow.

@@ -39,6 +39,28 @@ pub enum ReplayError {
         /// The name of the capture, as given to its reader.
         name: String,
     },
+    /// No packet of the capture has an end at the user's address.
+    NotThere {
+        /// The name of the capture.
+        name: String,
+        /// The user's addresses.
+        me: String,
+        /// The addresses with most packets.
+        hosts: String,
+    },
+    /// The filter keeps no packet.
+    NothingKept {
+        /// The name of the capture.
+        name: String,
+        /// The filter.
+        only: String,
+        /// The packets that it could have kept.
+        packets: u64,
+        /// The user's addresses, if they are given.
+        me: Option<String>,
+        /// The pairs of addresses with most packets.
+        others: String,
+    },
     /// Transmissions would end beyond the greatest time.
     TooLong {
         /// The discipline.
@@ -72,6 +94,19 @@ impl fmt::Display for ReplayError {
             }
             Self::Capture(error) => error.fmt(f),
             Self::NoPacket { name } => write!(f, "{name}: the capture holds no packet; give one that does"),
+            Self::NotThere { name, me, hosts } if hosts.is_empty() => {
+                write!(
+                    f,
+                    "me: {name}: no packet goes between {me} and another address, and none is of IP; give another capture"
+                )
+            }
+            Self::NotThere { name, me, hosts } => {
+                write!(f, "me: {name}: no packet goes between {me} and another address; most are of {hosts}")
+            }
+            Self::NothingKept { name, only, packets, me, others } => {
+                let of_me = me.as_ref().map_or(String::new(), |me| format!(" to or from {me}"));
+                write!(f, "only: {name}: `{only}` keeps none of the {packets} packets{of_me}; most are {others}")
+            }
             Self::TooLong { discipline, packet } => write!(
                 f,
                 "rate: at packet {packet} `{discipline}` would send for more than 106 days; give a higher rate or a \

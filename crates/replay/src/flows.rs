@@ -77,12 +77,12 @@ fn name(settings: &ClassifierSettings, header: &Header) -> String {
         ClassifierSettings::PortPair(_) => {
             let source = with_port(&header.source, header.source_port);
             let destination = with_port(&header.destination, header.destination_port);
-            format!("{source} > {destination} {}", protocol(header))
+            format!("{source} > {destination} {}", protocol(&header.source, header.protocol))
         }
     }
 }
 
-fn address(address: &Address) -> String {
+pub(super) fn address(address: &Address) -> String {
     match address {
         Address::Node(number) => format!("node {number}"),
         Address::V4(bytes) => Ipv4Addr::from(*bytes).to_string(),
@@ -99,8 +99,9 @@ fn with_port(of: &Address, port: u16) -> String {
     }
 }
 
-fn protocol(header: &Header) -> String {
-    match (header.source, header.protocol) {
+/// The name of the protocol with this `number`, between addresses as `of`.
+pub(super) fn protocol(of: &Address, number: u16) -> String {
+    match (of, number) {
         (Address::Mac(_), ether_type) => format!("ethertype 0x{ether_type:04x}"),
         (_, 1) => "icmp".to_owned(),
         (_, 6) => "tcp".to_owned(),

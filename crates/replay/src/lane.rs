@@ -1,10 +1,12 @@
 //! One discipline before one line, and the outcomes of its packets.
 
 use super::delays::Delays;
+use super::direction::Direction;
 use super::entries::{Entries, Entry};
 use super::flows::Flows;
 use super::ideal::{Ideal, Lateness};
-use super::report::{Delay, DisciplineReport, FlowReport, Shown, seconds};
+use super::report::{Bin, Delay, DisciplineReport, FlowReport, Shown, seconds};
+use super::series::{Point, Series};
 use super::{Arrival, CapturedBytes, LaneSettings, Outcome, PacketFate, ReplayError, Sink, Under};
 use fairq_link::capture::Stamp;
 use fairq_link::line::Transmitter;
@@ -46,6 +48,7 @@ pub(super) struct Lane {
     /// By flow number.
     tallies: Vec<Tally>,
     delays: Fine,
+    series: Series,
     overtakes: u64,
     /// When the last packet left.
     last: Time,
@@ -72,6 +75,7 @@ struct Tally {
     dropped: u64,
     bytes_dropped: u64,
     delays: Delays,
+    series: Series,
 }
 
 /// A packet that arrives.
@@ -107,6 +111,7 @@ impl Lane {
             sink,
             tallies: Vec::new(),
             delays: Fine::default(),
+            series: Series::default(),
             overtakes: 0,
             last: Time::ZERO,
             latest: 0,
@@ -274,7 +279,10 @@ impl Lane {
         let delay = (now - entry.arrival).0;
         self.overtakes += u64::from(!was_first);
         self.delays.add(delay);
-        self.tally(entry.flow).delays.add(delay);
+        self.series.sent(entry.arrival, delay);
+        let tally = self.tally(entry.flow);
+        tally.delays.add(delay);
+        tally.series.sent(entry.arrival, delay);
         self.last = now;
         self.tell(&entry, Outcome::Sent(now), captured, flows)?;
         if self.ideal.as_mut().is_none_or(|ideal| ideal.departed(place, &mut self.entries)) {
@@ -301,7 +309,9 @@ impl Lane {
             }
             let entry = *self.entries.get(place);
             self.entries.free(place);
+            self.series.dropped(entry.arrival);
             let tally = self.tally(entry.flow);
+            tally.series.dropped(entry.arrival);
             tally.dropped += 1;
             tally.bytes_dropped += u64::from(entry.length);
             self.tell(&entry, Outcome::Dropped(reason), captured, flows)?;
@@ -361,7 +371,25 @@ impl Lane {
         })
     }
 
-    pub(super) fn report(&self, names: &Flows) -> DisciplineReport {
+    /// Delay over time in bins of at least this width: of all packets, and of the flows with most.
+    pub(super) fn series(&self, names: &Flows, width: Time, direction: Option<Direction>) -> Vec<Bin> {
+        let mut most: Vec<usize> = (1..self.tallies.len()).collect();
+        most.sort_by_key(|flow| std::cmp::Reverse(self.tallies[*flow].packets));
+        most.truncate(SERIES_FLOWS_MAX);
+        let flows = most.into_iter().map(|flow| (Some(names.name(flow as u32)), &self.tallies[flow].series));
+        let each = std::iter::once((None, &self.series)).chain(flows);
+        each.flat_map(|(flow, series)| {
+            series.points(width).into_iter().map(move |point| {
+                let Point { time, sent, dropped, delay_s_mean, delay_s_max } = point;
+                let (discipline, flow) = (self.name.clone(), flow.map(str::to_owned));
+                let (time_s, bin_s) = (time.as_s(), width.as_s());
+                Bin { discipline, direction, flow, time_s, bin_s, sent, dropped, delay_s_mean, delay_s_max }
+            })
+        })
+        .collect()
+    }
+
+    pub(super) fn report(&self, names: &Flows, direction: Option<Direction>) -> DisciplineReport {
         let throughput = |bytes: u64| if self.last == Time::ZERO { 0.0 } else { bytes as f64 * 8.0 / self.last.as_s() };
         // The shared row comes last, if it has any packets.
         let (shared, named) = self.tallies.split_at(self.tallies.len().min(1));
@@ -388,12 +416,14 @@ impl Lane {
         self.queue.inspect(&mut |quantity, value| states.push(Shown { quantity: quantity.to_owned(), value }));
         DisciplineReport {
             name: self.name.clone(),
+            direction,
             note: self.note(jain_index),
             classifier: self.classifier,
             rows_by: names.settings().name(),
             flows,
             packets: arrived.packets,
             bytes: arrived.bytes,
+            sent: self.queue.sent().packets,
             dropped: dropped.packets,
             bytes_dropped: dropped.bytes,
             marked: self.queue.marked(),
@@ -417,6 +447,9 @@ impl Lane {
         }
     }
 }
+
+/// The flows of a lane whose delay over time is reported.
+const SERIES_FLOWS_MAX: usize = 12;
 
 /// The quantiles of a [`Delay`].
 const QUANTILES: [f64; 3] = [0.5, 0.95, 0.99];

@@ -6,27 +6,41 @@
 //! once, and memory is proportional to the waiting packets, not to the recorded ones. The traffic
 //! does not react: a source that would have slowed down continues as recorded.
 //!
+//! [`Gateways`] are one replay for all packets of a capture, or one for each direction of a user's
+//! line, by the same clock. A [`Filter`] says which packets of a capture there are at all.
+//!
 //! At one instant packets arrive in order, each is sent at once if the line is idle, and
 //! transmissions end after that. A delay is departure less arrival: waiting and transmission. A
 //! packet *overtakes* if a packet that arrived before it is still held when it leaves; with FIFO
 //! none does.
 
+mod answer;
 mod capture;
 mod delays;
+mod direction;
 mod entries;
 mod error;
+mod filter;
 mod flows;
+mod gateways;
 mod ideal;
 mod lane;
+mod network;
 mod options;
 mod report;
+mod series;
+mod strangers;
 
-pub use capture::{Progress, replay_capture};
+pub use answer::{Answer, DropRatio, Least, Part};
+pub use capture::{Progress, Stream, replay_capture};
+pub use direction::{Direction, Me};
 pub use error::ReplayError;
+pub use filter::Filter;
 pub use flows::{FLOWS_NAMED_MAX, OTHERS};
+pub use gateways::Gateways;
 pub use ideal::FLUID_PACKETS_MAX;
 pub use options::Options;
-pub use report::{Delay, DisciplineReport, FlowReport, Report, Shown, Stamps, Traffic};
+pub use report::{Bin, Delay, DisciplineReport, FlowReport, Report, Selected, Shown, Stamps, Traffic, Way};
 
 use fairq_link::capture::{LinkType, Stamp};
 use fairq_sched::packet::{Header, Reason};
@@ -37,6 +51,7 @@ use fairq_sched::units::{Rate, Time};
 use flows::Flows;
 use lane::{Arriving, Lane};
 use serde::Deserialize;
+use series::width_until;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -44,6 +59,8 @@ use std::sync::Arc;
 pub struct Settings {
     /// The rate of the line behind each gateway.
     pub rate: Rate,
+    /// The direction of that line, if there is one for each.
+    pub direction: Option<Direction>,
     /// What a flow of the report is, independent of the disciplines; also the classifier of each
     /// queue without its own. `None`: each discipline uses its own classifier, also for its rows,
     /// its fluid and its index of fairness. A discipline without flows (`fifo`) has the rows of the
@@ -89,6 +106,8 @@ pub struct LaneSettings {
 /// A packet of the stream. Times must not decrease.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
+    /// Its number in the capture, from 0; `None`: that of its predecessor and 1.
+    pub number: Option<u64>,
     /// When it arrives.
     pub time: Time,
     /// Its length on the line.
@@ -107,7 +126,7 @@ impl Arrival<'_> {
     /// A packet of which only the header is known.
     #[must_use]
     pub const fn new(time: Time, length: u32, header: Header) -> Self {
-        Self { time, length, header, link_header: 0, acknowledges: None, frame: None }
+        Self { number: None, time, length, header, link_header: 0, acknowledges: None, frame: None }
     }
 }
 
@@ -132,7 +151,7 @@ pub enum Outcome {
 /// A packet with its outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketFate<'a> {
-    /// Its number in the stream, from 0.
+    /// Its number in the capture, from 0.
     pub packet: u64,
     /// The number of its flow in the report; 0 is [`OTHERS`].
     pub flow: u32,
@@ -184,7 +203,11 @@ pub struct Replay {
     /// By table: the number of the present packet's flow.
     numbers: Vec<u32>,
     traffic: Traffic,
+    rate: Rate,
+    direction: Option<Direction>,
     now: Time,
+    /// The number of the next packet, unless it has its own.
+    next: u64,
     wants_bytes: bool,
 }
 
@@ -195,7 +218,7 @@ impl Replay {
     /// If there is no discipline, one is named twice, the parts of one do not fit together, or one
     /// needs to know of packets what no capture provides.
     pub fn new(settings: Settings) -> Result<Self, ReplayError> {
-        let Settings { rate, classifier, seed, with_fluid, under, class_burst, lanes } = settings;
+        let Settings { rate, direction, classifier, seed, with_fluid, under, class_burst, lanes } = settings;
         if lanes.is_empty() {
             return Err(ReplayError::NoDiscipline);
         }
@@ -233,7 +256,8 @@ impl Replay {
         }
         let wants_bytes = built.iter().any(Lane::wants_bytes);
         let traffic = Traffic::new(rate);
-        Ok(Self { lanes: built, numbers: vec![0; flows.len()], flows, traffic, now: Time::ZERO, wants_bytes })
+        let numbers = vec![0; flows.len()];
+        Ok(Self { lanes: built, numbers, flows, traffic, rate, direction, now: Time::ZERO, next: 0, wants_bytes })
     }
 
     /// Gives the sinks the stamp of time zero.
@@ -257,7 +281,8 @@ impl Replay {
             // All lanes share the bytes.
             Arc::new(CapturedBytes { link_type, data: data.into() })
         });
-        let packet = self.traffic.packets;
+        let packet = arrival.number.unwrap_or(self.next);
+        self.next = packet + 1;
         self.traffic.count(time, arrival.length);
         for lane in &mut self.lanes {
             let (table, flow) = (&self.flows[lane.table()], self.numbers[lane.table()]);
@@ -265,6 +290,11 @@ impl Replay {
             lane.arrive(time, &Arriving { packet, flow, arrival, captured: captured.as_ref() }, table)?;
         }
         Ok(())
+    }
+
+    /// No packet arrives until `time`.
+    fn pass(&mut self, time: Time) {
+        self.now = self.now.max(time);
     }
 
     /// No more packets arrive: runs the next `steps` events in each lane. Returns whether more may
@@ -292,13 +322,20 @@ impl Replay {
             self.traffic.flows = Some(only.named());
             self.traffic.classifier = Some(only.settings().name().to_owned());
         }
-        let disciplines = self.lanes.iter().map(|lane| lane.report(&self.flows[lane.table()])).collect();
+        let (direction, width) = (self.direction, width_until(self.now));
+        let each = || self.lanes.iter().map(|lane| (lane, &self.flows[lane.table()]));
+        let disciplines: Vec<_> = each().map(|(lane, flows)| lane.report(flows, direction)).collect();
+        let answer = Answer::of(&disciplines);
+        let series = each().flat_map(|(lane, flows)| lane.series(flows, width, direction)).collect();
+        let Traffic { packets, bytes, .. } = self.traffic;
+        let way = |direction| Way { direction, rate_bit_per_s: self.rate.bit_per_s(), packets, bytes };
+        let directions = direction.map(way).into_iter().collect();
         self.traffic.note = self.flows.iter().any(Flows::are_all_named_taken).then(|| {
             format!(
                 "only the first {FLOWS_NAMED_MAX} flows have rows of their own; the others share the row `{OTHERS}`"
             )
         });
-        Ok(Report { capture: self.traffic, disciplines })
+        Ok(Report { capture: self.traffic, directions, disciplines, series, answer })
     }
 
     /// The most packets that a lane has held at one time, in its queue or in its fluid.

@@ -1,6 +1,6 @@
 //! A user's options of a replay, as text with units.
 
-use super::{LaneSettings, Settings, Under};
+use super::{Direction, Filter, LaneSettings, Me, Settings, Under};
 use fairq_sched::registry::{CLASSIFIERS, ClassifierSettings};
 use fairq_sched::units::{Limit, Rate, Time};
 use fairq_text::{Fault, near_miss};
@@ -11,8 +11,21 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
-    /// The rate of the line.
-    pub rate: Rate,
+    /// The rate of the line, which all packets pass; or else `me`, `down` and `up`.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+    /// The addresses at the user's end of the line, with commas between.
+    #[serde(default)]
+    pub me: Option<String>,
+    /// The rate of the line to the user.
+    #[serde(default)]
+    pub down: Option<Rate>,
+    /// The rate of the line from the user.
+    #[serde(default)]
+    pub up: Option<Rate>,
+    /// The filter of the packets; by default all are replayed.
+    #[serde(default)]
+    pub only: Option<String>,
     /// The buffer of each gateway, unless a discipline's own text names one.
     pub buffer: Limit,
     /// The disciplines: names, or text forms like `fq(delta=1000B) + port_pair`.
@@ -59,12 +72,67 @@ impl Options {
         fairq_text::typed(&tree)
     }
 
-    /// The settings for these options. Lanes are named as the disciplines were given, and have no
-    /// sinks.
+    /// The lines: one, or down and up.
     ///
     /// # Errors
-    /// The unknown discipline or classifier, with the near miss.
-    pub fn settings(&self) -> Result<Settings, Fault> {
+    /// The option that is missing, or that does not go with the others.
+    fn lines(&self) -> Result<Vec<(Option<Direction>, Rate)>, Fault> {
+        let fault = |path, message: &str| Err(Fault::new(path, message));
+        match (self.rate, &self.me, self.down, self.up) {
+            (Some(rate), None, None, None) => Ok(vec![(None, rate)]),
+            (None, Some(_), Some(down), Some(up)) => Ok(vec![(Some(Direction::Down), down), (Some(Direction::Up), up)]),
+            (Some(_), ..) => {
+                fault("rate", "is of one line for all packets; give rate alone, or me, down and up without it")
+            }
+            (None, None, None, None) => fault(
+                "rate",
+                "is missing; give the rate of the line as 300kbit/s, or me, down and up for both directions",
+            ),
+            (None, None, ..) => {
+                fault("me", "is missing: it says which packets go down and which up; give your address, as 192.168.1.7")
+            }
+            (None, Some(_), None, _) => fault("down", "is missing; me needs the rates of both directions, as 50Mbit/s"),
+            (None, Some(_), Some(_), None) => {
+                fault("up", "is missing; me needs the rates of both directions, as 10Mbit/s")
+            }
+        }
+    }
+
+    /// The addresses at the user's end, if they are given.
+    ///
+    /// # Errors
+    /// What is no address.
+    pub fn me(&self) -> Result<Option<Me>, Fault> {
+        self.me.as_deref().map(Me::read).transpose().map_err(|fault| Fault::new("me", fault))
+    }
+
+    /// The filter, if one is given.
+    ///
+    /// # Errors
+    /// The place that is broken, or that a direction is asked for and there is none.
+    pub fn filter(&self) -> Result<Option<Filter>, Fault> {
+        let filter = self.only.as_deref().map(Filter::read).transpose();
+        let filter = filter.map_err(|fault| Fault::new("only", fault))?;
+        match filter {
+            Some(filter) if filter.asks_direction() && self.me.is_none() => Err(Fault::new(
+                "only",
+                format!("`{filter}` asks for up or down, which follow from me; give me, down and up"),
+            )),
+            filter => Ok(filter),
+        }
+    }
+
+    /// The settings for these options: of one gateway, or of that of down and that of up. Lanes are
+    /// named as the disciplines were given, and have no sinks.
+    ///
+    /// # Errors
+    /// The option that is missing or of no use, or the unknown discipline or classifier, with the
+    /// near miss.
+    pub fn settings(&self) -> Result<Vec<Settings>, Fault> {
+        self.lines()?.into_iter().map(|(direction, rate)| self.of_line(direction, rate)).collect()
+    }
+
+    fn of_line(&self, direction: Option<Direction>, rate: Rate) -> Result<Settings, Fault> {
         let known = |name: &String| {
             ClassifierSettings::by_name(name.trim()).ok_or_else(|| {
                 let known = CLASSIFIERS.iter().map(|card| card.name);
@@ -84,8 +152,8 @@ impl Options {
             }
             lanes.push(LaneSettings { name, queue, sink: None });
         }
-        let Self { rate, seed, under, class_burst, fluid: with_fluid, .. } = *self;
-        Ok(Settings { rate, classifier, seed, with_fluid, under, class_burst, lanes })
+        let Self { seed, under, class_burst, fluid: with_fluid, .. } = *self;
+        Ok(Settings { rate, direction, classifier, seed, with_fluid, under, class_burst, lanes })
     }
 }
 
@@ -98,7 +166,7 @@ mod tests {
         let json = r#"{"rate": "300kbit/s", "buffer": "40packets", "disciplines": ["fcfs", " fq+7packets", "blue(increment=1e+0)"]}"#;
         let options = Options::read(json).unwrap();
         assert_eq!((options.gap_max, options.fluid, options.seed), (Time::from_s(10), true, 0));
-        let settings = options.settings().unwrap();
+        let settings = options.settings().unwrap().remove(0);
         let lanes: Vec<_> = settings.lanes.iter().map(|lane| (lane.name.as_str(), lane.queue.limit)).collect();
         assert_eq!(
             lanes,
@@ -123,16 +191,47 @@ mod tests {
             (r#""gap_max": "10""#, "gap_max", "unit"),
             (r#""gapmax": "10 s""#, "gapmax", "gap_max"),
             (r#""under": "clas""#, "under", "class"),
+            (r#""up": "1 Mbit/s""#, "rate", "is of one line for all packets; give rate alone"),
+            (r#""me": "10.0.0.1""#, "rate", "give rate alone, or me, down and up without it"),
+            (r#""only": "prot 53""#, "only", "at letter 1, `prot` is not understood; did you mean port?"),
+            (r#""only": "up and tcp""#, "only", "`up and tcp` asks for up or down, which follow from me"),
         ] {
             let given = [r#""rate": "1 Mbit/s""#, r#""buffer": "unlimited""#, r#""disciplines": ["fifo"]"#];
             let key = change.split(':').next().unwrap();
             let kept = given.iter().copied().filter(|field| !field.starts_with(key));
             let json = format!("{{{}}}", kept.chain([change]).collect::<Vec<_>>().join(", "));
             let fault = match Options::read(&json) {
-                Ok(options) => options.settings().err().expect(&json),
+                Ok(options) => options.settings().err().or_else(|| options.filter().err()).expect(&json),
                 Err(fault) => fault,
             };
             assert!(fault.path == path && fault.message.contains(said), "{json}: {fault:?}");
         }
+    }
+
+    #[test]
+    fn both_directions_need_an_address_and_two_rates() {
+        let read = |lines: &str| {
+            Options::read(&format!(r#"{{{lines} "buffer": "9packets", "disciplines": ["fifo"]}}"#)).unwrap()
+        };
+        let options = read(r#""me": "10.0.0.1", "down": "50Mbit/s", "up": "10Mbit/s", "#);
+        let lines: Vec<_> =
+            options.settings().unwrap().iter().map(|line| (line.direction, line.rate.bit_per_s())).collect();
+        assert_eq!(lines, [(Some(Direction::Down), 50_000_000), (Some(Direction::Up), 10_000_000)]);
+        for (lines, path, said) in [
+            ("", "rate", "is missing; give the rate of the line as 300kbit/s, or me, down and up"),
+            (r#""me": "10.0.0.1", "#, "down", "is missing; me needs the rates of both"),
+            (r#""me": "10.0.0.1", "up": "1 Mbit/s", "#, "down", "is missing"),
+            (r#""me": "10.0.0.1", "down": "1 Mbit/s", "#, "up", "is missing"),
+            (
+                r#""down": "2 Mbit/s", "up": "1 Mbit/s", "#,
+                "me",
+                "is missing: it says which packets go down and which up",
+            ),
+        ] {
+            let fault = read(lines).settings().err().expect(lines);
+            assert!(fault.path == path && fault.message.contains(said), "{lines}: {fault:?}");
+        }
+        let fault = read(r#""me": "my-laptop", "#).me().unwrap_err();
+        assert!(fault.path == "me" && fault.message.contains("`my-laptop` is no address"), "{fault:?}");
     }
 }

@@ -1,5 +1,7 @@
 //! The result of a replay, in the form of the command line and Python.
 
+use super::answer::Answer;
+use super::direction::Direction;
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,8 +11,16 @@ use serde::Serialize;
 pub struct Report {
     /// The traffic, the same for all disciplines.
     pub capture: Traffic,
-    /// The results of each discipline, in the order given.
+    /// The traffic of each direction, down before up; empty if there is one line only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub directions: Vec<Way>,
+    /// The results of each discipline, in the order given; for each direction if there are two.
     pub disciplines: Vec<DisciplineReport>,
+    /// Delay over time under each discipline: of all packets, then of each of the flows with most
+    /// packets. Bins without packets are left out.
+    pub series: Vec<Bin>,
+    /// Under which disciplines flows had the least 99th percentile delay; null if there are no two.
+    pub answer: Option<Answer>,
 }
 
 /// The traffic.
@@ -28,20 +38,78 @@ pub struct Traffic {
     pub flows: Option<u64>,
     /// From the first arrival to the last.
     pub duration_s: f64,
-    /// The rate of the line.
-    pub rate_bit_per_s: u64,
+    /// The rate of the line, if there is one only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_bit_per_s: Option<u64>,
     /// The buffer of each gateway, as it was given; a discipline's own text may differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<String>,
     /// What a flow is, if it is the same in the rows of all disciplines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classifier: Option<String>,
+    /// The part of a capture that was replayed.
+    #[serde(flatten)]
+    pub selected: Option<Selected>,
     /// Corrections of the stamps of a capture.
     #[serde(flatten)]
     pub stamps: Option<Stamps>,
     /// Notes to read before the rows are trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// The part of a capture that was replayed: packets read = packets replayed + filtered + elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Selected {
+    /// The addresses at the user's end of the line, if there are two directions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub me: Option<String>,
+    /// The filter, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<String>,
+    /// Packets in the capture.
+    pub packets_read: u64,
+    /// Packets that the filter left out.
+    pub packets_filtered: u64,
+    /// Packets that the filter kept, and that go neither to the user nor from the user.
+    pub packets_elsewhere: u64,
+}
+
+/// The traffic of a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Way {
+    /// The direction.
+    pub direction: Direction,
+    /// The rate of its line.
+    pub rate_bit_per_s: u64,
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes on the line.
+    pub bytes: u64,
+}
+
+/// The packets of a flow that arrived within a time, under a discipline.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Bin {
+    /// The discipline.
+    pub discipline: String,
+    /// The direction, if there are two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// The flow; null for all packets.
+    pub flow: Option<String>,
+    /// When the bin begins, from the first arrival.
+    pub time_s: f64,
+    /// How long it is; the same for all bins.
+    pub bin_s: f64,
+    /// Packets that arrived within it and were sent, whenever that was.
+    pub sent: u64,
+    /// Packets that arrived within it and were dropped.
+    pub dropped: u64,
+    /// Mean delay of those that were sent.
+    pub delay_s_mean: Option<f64>,
+    /// The greatest delay of those that were sent.
+    pub delay_s_max: Option<f64>,
 }
 
 /// Corrections of the stamps and lengths of a capture.
@@ -73,6 +141,9 @@ pub struct Stamps {
 pub struct DisciplineReport {
     /// Its name.
     pub name: String,
+    /// The direction, if there are two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
     /// Notes to read before its rows are trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -89,6 +160,8 @@ pub struct DisciplineReport {
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Packets that were sent.
+    pub sent: u64,
     /// Packets that were dropped.
     pub dropped: u64,
     /// Their bytes.
@@ -155,7 +228,7 @@ pub struct FlowReport {
 }
 
 /// Delays, from arrival to the end of transmission, of packets that left; `None` if no packet left.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Delay {
     /// Mean delay.
     #[serde(rename = "delay_s_mean")]
@@ -190,9 +263,10 @@ impl Traffic {
             bytes: 0,
             flows: None,
             duration_s: 0.0,
-            rate_bit_per_s: rate.bit_per_s(),
+            rate_bit_per_s: Some(rate.bit_per_s()),
             buffer: None,
             classifier: None,
+            selected: None,
             stamps: None,
             note: None,
         }

@@ -3,7 +3,7 @@
 use fairq_link::capture::{Frame, LinkType, Reader, Stamp, Writer, header_of};
 use fairq_replay::{
     Arrival, DisciplineReport, FLOWS_NAMED_MAX, LaneSettings, OTHERS, Outcome, PacketFate, Replay, ReplayError, Report,
-    Settings, Sink, Under, replay_capture,
+    Settings, Sink, Stream, Under, replay_capture,
 };
 use fairq_sched::buffer::{afd, codel, longest_queue_drop};
 use fairq_sched::contract::End;
@@ -43,6 +43,7 @@ fn settings(rate: u64, lanes: Vec<LaneSettings>) -> Settings {
     let classifier = ClassifierSettings::by_name("pair");
     Settings {
         rate: Rate::new(rate).expect("a rate"),
+        direction: None,
         classifier,
         seed: 1,
         with_fluid: true,
@@ -50,6 +51,11 @@ fn settings(rate: u64, lanes: Vec<LaneSettings>) -> Settings {
         class_burst: Time::ZERO,
         lanes,
     }
+}
+
+/// All of the capture of this name.
+fn stream(name: &str) -> Stream<'_> {
+    Stream { name, gap_max: Time::from_s(10), only: None }
 }
 
 /// The outcome of each packet, in the order in which it was known.
@@ -255,7 +261,7 @@ fn a_capture_begins_at_zero_and_its_long_gaps_are_cut() {
     let file = writer.finish().expect("memory");
     let mut reader = Reader::new(&file[..], "made").expect("a capture");
     let replay = Replay::new(settings(8_000_000, vec![lane("fifo", queue("fifo", Limit::Unlimited))])).expect("a lane");
-    let report = replay_capture(&mut reader, "made", Time::from_s(10), replay, &mut |_| true).expect("nothing fails");
+    let report = replay_capture(&mut reader, &stream("made"), replay, &mut |_| true).expect("nothing fails");
     let stamps = report.capture.stamps.expect("of a capture");
     assert_eq!((stamps.gaps_cut, stamps.time_cut_s, stamps.backward_steps), (1, 39_998_989.0, 0));
     assert_eq!((report.capture.packets, report.capture.duration_s), (4, 11.0));
@@ -277,7 +283,7 @@ fn a_replay_can_be_stopped_while_the_last_packets_leave() {
         let mut reader = Reader::new(&file[..], "made").expect("a capture");
         let replay = Replay::new(settings(SLOW, vec![lane("fifo", queue("fifo", Limit::Unlimited))])).expect("a lane");
         let mut told = Vec::new();
-        let outcome = replay_capture(&mut reader, "made", Time::from_s(10), replay, &mut |progress| {
+        let outcome = replay_capture(&mut reader, &stream("made"), replay, &mut |progress| {
             told.push(progress.packets);
             told.len() < at
         });
@@ -387,7 +393,7 @@ fn what_cannot_be_replayed_is_refused_in_one_line() {
     let file = Writer::new(Vec::new()).expect("memory").finish().expect("memory");
     let mut reader = Reader::new(&file[..], "none.pcapng").expect("a capture");
     let replay = Replay::new(settings(SLOW, vec![fifo()])).expect("a lane");
-    let error = replay_capture(&mut reader, "none.pcapng", Time::NEVER, replay, &mut |_| true).expect_err("no packet");
+    let error = replay_capture(&mut reader, &stream("none.pcapng"), replay, &mut |_| true).expect_err("no packet");
     assert!(error.to_string().starts_with("none.pcapng: the capture holds no packet"), "{error}");
 }
 
@@ -496,7 +502,7 @@ fn replay_file(path: &PathBuf, names: &[&str], rate: u64, limit: Limit) -> Repor
     let mut reader = Reader::new(File::open(path).expect("the capture is there"), &name).expect("a capture");
     let lanes = names.iter().map(|name| lane(name, queue(name, limit))).collect();
     let replay = Replay::new(settings(rate, lanes)).expect("lanes");
-    replay_capture(&mut reader, &name, Time::from_s(10), replay, &mut |_| true).unwrap_or_else(|e| panic!("{e}"))
+    replay_capture(&mut reader, &stream(&name), replay, &mut |_| true).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]

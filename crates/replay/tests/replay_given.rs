@@ -3,7 +3,7 @@
 //! no capture provides them.
 
 use fairq_link::capture::{Frame, LinkType, Reader, Stamp, Writer};
-use fairq_replay::{DisciplineReport, Options, PacketFate, Replay, Report, Sink, replay_capture};
+use fairq_replay::{DisciplineReport, Options, PacketFate, Replay, Report, Settings, Sink, Stream, replay_capture};
 use fairq_sched::hash::splitmix;
 use fairq_sched::part::Need;
 use fairq_sched::queue::Queue;
@@ -63,13 +63,20 @@ fn ethernet(packet: &[u8]) -> Vec<u8> {
     [&[2; 12][..], &ether_type(packet)].concat()
 }
 
+const ALL_OF_IT: Stream<'_> = Stream { name: "made.pcapng", gap_max: Time::from_s(10), only: None };
+
+/// The settings of one line by `options` (JSON without the outer braces).
+fn settings(options: &str) -> Settings {
+    Options::read(&format!("{{{options}}}")).expect("options").settings().expect("settings").remove(0)
+}
+
 /// Reads `options` (JSON without the outer braces) and replays `file`.
 fn replay(file: &[u8], options: &str) -> Result<Report, String> {
     let options = Options::read(&format!("{{{options}}}")).map_err(|fault| fault.message)?;
-    let settings = options.settings().map_err(|fault| fault.message)?;
+    let settings = options.settings().map_err(|fault| fault.message)?.remove(0);
     let mut reader = Reader::new(file, "made.pcapng").expect("a capture");
     let replay = Replay::new(settings).map_err(|error| error.to_string())?;
-    replay_capture(&mut reader, "made.pcapng", Time::from_s(10), replay, &mut |_| true).map_err(|e| e.to_string())
+    replay_capture(&mut reader, &ALL_OF_IT, replay, &mut |_| true).map_err(|error| error.to_string())
 }
 
 fn replayed(file: &[u8], options: &str) -> Report {
@@ -187,12 +194,12 @@ fn a_filter_of_acknowledgements_takes_out_those_that_a_later_one_makes_unnecessa
                 Ok(())
             }
         }
-        let mut settings = Options::read(&format!("{{{options}}}")).expect("options").settings().expect("settings");
+        let mut settings = settings(&options);
         settings.lanes[0].sink = Some(Box::new(Count(Arc::clone(&redundant))));
         let file = capture(LinkType::ETHERNET, packets, &ethernet);
         let mut reader = Reader::new(&file[..], "acks.pcapng").expect("a capture");
         let replay = Replay::new(settings).expect("a lane");
-        replay_capture(&mut reader, "acks.pcapng", Time::from_s(10), replay, &mut |_| true).expect("a replay");
+        replay_capture(&mut reader, &ALL_OF_IT, replay, &mut |_| true).expect("a replay");
         *redundant.lock().expect("no test panics with it")
     };
     let pure = |number| tcp(number, 0x10, &[]);
@@ -295,17 +302,14 @@ fn every_part_that_needs_what_a_capture_does_not_tell_is_refused_or_noted() {
         let needs: Vec<Need> = queue.needs().into_iter().map(|(_, need)| need).collect();
         met.extend(needs.clone());
         let name = format!("{queue:?}");
-        let mut settings = Options::read(&format!(r#"{{{LINE}, "disciplines": ["fifo"]}}"#))
-            .expect("options")
-            .settings()
-            .expect("fifo");
+        let mut settings = settings(&format!(r#"{LINE}, "disciplines": ["fifo"]"#));
         settings.lanes[0].queue = queue;
         let outcome = Replay::new(settings);
         let is_told = |need: &Need| matches!(need, Need::Acknowledges | Need::Label | Need::Class);
         assert_eq!(outcome.is_ok(), needs.iter().all(is_told), "{name}");
         let Ok(replay) = outcome else { continue };
         let mut reader = Reader::new(&file[..], "one.pcapng").expect("a capture");
-        let report = replay_capture(&mut reader, "one.pcapng", Time::NEVER, replay, &mut |_| true).expect("a replay");
+        let report = replay_capture(&mut reader, &ALL_OF_IT, replay, &mut |_| true).expect("a replay");
         assert_eq!(report.disciplines[0].note.is_some(), needs.contains(&Need::Class), "{name}");
     }
     assert!(Need::ALL.iter().filter(|need| **need != Need::Class).all(|need| met.contains(need)), "{met:?}");
