@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fairq import cells
@@ -100,6 +101,7 @@ def text(
     minor: Sequence[str] = (),
     keep: Sequence[str] = (),
     sentences: Sequence[str] = (),
+    heads: Mapping[str, str] = MappingProxyType({}),
     width: int | None = None,
     wide: bool = False,
     si: bool = False,
@@ -117,11 +119,12 @@ def text(
     right. The last line names them and says `more`. With `wide` all columns are shown as they are, however wide.
 
     With `si` numbers are raw, in the units of their columns' names, and the ends of intervals have columns of their
-    own. `colour` adds what a terminal takes for colours.
+    own. `heads` are headings that do not follow from a column's name; the texts below them are not cut. `colour` adds what a terminal takes for colours.
     """
     names = list(columns) if columns is not None else columns_of(rows)
     laid = [_raw(rows, name) for name in names] if si else _readable(rows, names)
     laid = [each._replace(is_sentence=each.name in sentences) for each in laid]
+    laid = [each._replace(head=heads[each.name], is_whole=True) if each.name in heads else each for each in laid]
     room = max(WIDTH_MIN, (screen_width() or WIDTH) if width is None else width)
     above, below = "", ""
     if not wide:
@@ -239,6 +242,7 @@ class _Column(NamedTuple):
     is_empty: bool
     is_same: bool
     is_sentence: bool = False
+    is_whole: bool = False
 
     @property
     def width(self) -> int:
@@ -321,7 +325,7 @@ def _cut(laid: Sequence[_Column], room: int, name_min: int) -> list[_Column] | N
     if len(laid) == 1 and widths[0] > free:
         return [_narrowed(laid[0], room)]
     least = [
-        width if each.is_number else min(width, max(name_min, columns_wide(each.head)))
+        width if each.is_number or each.is_whole else min(width, max(name_min, columns_wide(each.head)))
         for each, width in zip(laid, widths, strict=True)
     ]
     # the widest are cut first, all to the same width
