@@ -55,12 +55,19 @@ def _sizes(result: Any) -> str:
 
 
 class Replay(NamedTuple):
-    """What became of a capture: `capture` describes it, `disciplines` has one table of flows for each discipline."""
+    """What became of a capture: `capture` describes it, `disciplines` has one table of flows for each discipline.
+
+    With `me` there are `directions`, and a discipline for each. `series` is delay over time, of all packets (flow None)
+    and of the flows with most; `answer` says under which discipline flows had the least 99th percentile delay.
+    """
 
     capture: Mapping[str, Any]
     disciplines: Sequence[Mapping[str, Any]]
     run_info: Mapping[str, Any]
     document: Mapping[str, Any]
+    directions: Sequence[Row]
+    series: Sequence[Row]
+    answer: Mapping[str, Any] | None
 
     def __repr__(self) -> str:
         return _sizes(self)
@@ -283,8 +290,12 @@ does not slow down, as that of a capture, would stay shut out."""
 def replay(
     capture: str | os.PathLike[str],
     *,
-    rate: str,
+    rate: str | None = None,
+    me: str | None = None,
+    down: str | None = None,
+    up: str | None = None,
     buffer: str,
+    only: str | None = None,
     disciplines: Sequence[str] = REPLAYED,
     classifier: str | None = None,
     gap_max: str = "10 s",
@@ -297,19 +308,28 @@ def replay(
 ) -> Replay:
     """Send every packet of a capture at its recorded time through one gateway, once for each discipline.
 
+    All packets pass a line of `rate`. Or else those to the address `me` pass one of `down`, those from there one of
+    `up`, each with its own gateway, and others none; `me` may be several addresses and networks with commas between.
+    `only` is a filter in tcpdump's words, as "udp and not port 53", and up and down; what it leaves out is as not
+    captured.
+
     `classifier` says what a flow is, in all tables and for each discipline that names none; without it each discipline
     tells flows apart by its own (`classifier` of its report; None where it tells none apart), and so do its rows
     (`rows_by`). `gap_max` is the longest idle gap kept; without `fluid` no lateness is measured, which is faster;
     `under` a "class" of htb and not the device, a discipline is not asked again when it holds nothing, and if it holds
     something `class_burst` before a transmission ends. `out` is a folder that receives packets.parquet and
-    capture.pcapng for each discipline, whole or not at all; a folder of another replay is refused, unless `replace`
-    allows it. The capture "-" is read from standard input.
+    capture.pcapng for each discipline, and for each direction in it, whole or not at all; a folder of another replay is
+    refused, unless `replace` allows it. The capture "-" is read from standard input.
 
     Raises CaptureError, UsageError or OutputError.
     """
     options: dict[str, Any] = {
         "rate": rate,
+        "me": me,
+        "down": down,
+        "up": up,
         "buffer": buffer,
+        "only": only,
         "disciplines": list(disciplines),
         "classifier": classifier,
         "gap_max": gap_max,
@@ -327,7 +347,15 @@ def replay(
             options["out"] = str(inside)
             document = json.loads(_native.replay(source, json.dumps(options), progress))
             (inside / "replay.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    return Replay(document["capture"], document["disciplines"], document.get("run_info", {}), document)
+    return Replay(
+        document["capture"],
+        document["disciplines"],
+        document.get("run_info", {}),
+        document,
+        document.get("directions", []),
+        document["series"],
+        document["answer"],
+    )
 
 
 @checked

@@ -130,7 +130,7 @@ def test_a_replay_says_where_rates_are_more_than_the_line_has(document, capture)
 def test_the_table_has_a_line_for_each_flow(fairq, capture):
     status, out, err = fairq("replay", capture, *BOTH)
     assert (status, err) == (0, "")
-    assert "Flows under fq" in out and "10.0.0.1 > 10.0.0.2" in out
+    assert "Flows by pair" in out and "10.0.0.1 > 10.0.0.2" in out
 
 
 def raw(path, packets):

@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from fairq import api, tables
+from fairq import api, cells, replays, tables
 from fairq.commands.options import (
     Commands,
     command,
     looks,
     out,
 )
-from fairq.commands.printing import FLOWS_SHOWN, as_json, look, pairs, split, written
+from fairq.commands.printing import FLOWS_SHOWN, as_json, look, pairs, picture, save, split, written
 from fairq.progress import Bar
+
+SUMMARY = [
+    "name", "direction", "packets", "dropped", "marked", "delay_s_mean", "delay_s_p99", "delay_s_max",
+    "throughput_bit_per_s", "jain_index", "overtakes", "late_s_max", "late_bound_s", "later_than_bound", "bytes",
+    "bytes_dropped", "sent", "delay_s_p50", "delay_s_p95", "last_departure_s", "classifier", "rows_by", "late_s_mean",
+    "late_s_p99", "late_packets", "late_not_compared",
+]  # fmt: skip
+"""The columns of the disciplines; on a screen as many as fit."""
+
+MINOR = ["delay_s_p50", "bytes", "delay_s_max"]
+"""The columns of flows that go first where a screen is too narrow."""
 
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(commands_of, "replay", replay, "send a packet capture through a gateway",
-                      "fairq replay web.pcap --rate 300kbit/s --buffer 40packets --discipline fifo,fq",
-                      "--classifier defines the flows of all tables and of each discipline that names no classifier. A"
-                      " class of htb (--under class) does not ask a discipline that holds no packet.")  # fmt: skip
+                      "fairq replay web.pcap --me 192.168.1.7 --down 50Mbit/s --up 10Mbit/s --buffer 1000packets",
+                      "All packets pass a line of --rate; or those to --me pass one of --down, those from there one of"
+                      " --up. --only takes words of tcpdump (host, net, port, src, dst, ip, ip6, tcp, udp, icmp, icmp6,"
+                      " and, or, not) and up and down. --classifier defines the flows of all tables and of each"
+                      " discipline that names no classifier. A class of htb (--under class) does not ask a discipline"
+                      " that holds no packet."
+                      )  # fmt: skip
     parser.add_argument("capture", metavar="CAPTURE", help="a pcap or pcapng file; - reads standard input")
-    parser.add_argument("--rate", required=True, help="rate of the gateway's line, as 300kbit/s")
+    parser.add_argument("--rate", help="rate of the gateway's line, as 300kbit/s, if there is one for all packets")
+    parser.add_argument("--me", metavar="ADDRESS",
+                        help="split by direction: your address or network; several with commas between")  # fmt: skip
+    parser.add_argument("--down", metavar="RATE", help="rate of the line to --me, as 50Mbit/s")
+    parser.add_argument("--up", metavar="RATE", help="rate of the line from --me, as 10Mbit/s")
+    parser.add_argument("--only", metavar="EXPR",
+                        help="replay only these packets: 'up and not (tcp port 22 or 443)'")  # fmt: skip
     parser.add_argument("--buffer", required=True, help="what may wait, as 40packets, 60kB or unlimited")
     parser.add_argument("--discipline", default=",".join(api.REPLAYED), metavar="LIST",
                         help=f"disciplines, one replay each (default {','.join(api.REPLAYED)})")  # fmt: skip
@@ -33,22 +56,26 @@ def add(commands_of: Commands) -> None:
                         help="skip the comparison with a fluid: faster, but no lateness")  # fmt: skip
     parser.add_argument("--under", choices=["device", "class"], default="device",
                         help="let the device (default) or a class of htb ask the disciplines for packets")  # fmt: skip
+    parser.add_argument("--each", action="store_true", help="add a table of the flows of each discipline by itself")
     parser.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
+    parser.add_argument("--plot", metavar="FILE",
+                        help="draw delay over time under each discipline (.svg, .png or .pdf)")  # fmt: skip
     looks(parser)
     out(parser, "write packets.parquet and capture.pcapng of each discipline into this folder")
 
 
-MINOR = ["delay_s_p50", "bytes", "delay_s_max"]
-"""The columns of flows that go first where a screen is too narrow."""
-
-
 def replay(arguments: Namespace) -> str:
     """`fairq replay`."""
+    drawing = picture(arguments.plot) if arguments.plot else None
     with Bar(Path(arguments.capture).name) as bar:
         result = api.replay(
             arguments.capture,
             rate=arguments.rate,
+            me=arguments.me,
+            down=arguments.down,
+            up=arguments.up,
             buffer=arguments.buffer,
+            only=arguments.only,
             disciplines=split(arguments.discipline),
             classifier=arguments.classifier,
             gap_max=arguments.gap_max,
@@ -58,19 +85,83 @@ def replay(arguments: Namespace) -> str:
             replace=arguments.replace,
             progress=bar,
         )
+    if drawing:
+        _plot(drawing, result)
     if arguments.json:
         return as_json(result.document, "replay")
-    summary = [{key: d[key] for key in d if key not in ("flows", "note", "states")} for d in result.disciplines]
-    parts = [pairs(result.capture, arguments.si), "", "Disciplines", tables.text(summary, **look(arguments))]
-    parts += [f"{d['name']}: {d['note']}" for d in result.disciplines if d.get("note")]
-    for discipline in result.disciplines:
+    note = result.capture.get("note")
+    parts = [pairs({name: value for name, value in result.capture.items() if name != "note"}, arguments.si)]
+    if result.directions:
+        parts += ["", "Directions", tables.text(result.directions, **look(arguments))]
+    parts += ["", "Disciplines", tables.text(result.disciplines, SUMMARY, keep=["name"], **look(arguments))]
+    parts += [f"{_named(d)}: {d['note']}" for d in result.disciplines if d.get("note")]
+    parts += _beside(result.disciplines, arguments)
+    if arguments.each:
+        parts += _each(result.disciplines, arguments)
+    parts += ["", tables.prose(f"Note: {note}")] if note else []
+    parts += ["", tables.prose(result.answer["text"])] if result.answer else []
+    if places := written(arguments, drawing, arguments.out):
+        parts.append(places)
+    return "\n".join(parts)
+
+
+def _beside(disciplines: Sequence[Mapping[str, Any]], arguments: Namespace) -> Iterator[str]:
+    """The lines of the tables of flows, disciplines beside each other: one, if all tell flows apart the same way."""
+    found = replays.beside(disciplines)
+    for rows_by, names, flows in found:
+        kept = flows if arguments.all else flows[:FLOWS_SHOWN]
+        rows = [
+            {**flow, **{name: _cell(flow["disciplines"].get(name), si=arguments.si) for name in names}} for flow in kept
+        ]
+        columns = ["direction", "flow", "packets", *names]
+        yield from ("", f"Flows by {rows_by}: mean delay/99 %, packets dropped")
+        heads = {name: name for name in names}
+        minor = ["packets", "direction"]
+        yield tables.text(rows, columns, minor=minor, keep=columns, heads=heads, **look(arguments))
+        yield from _more(len(flows) - len(kept))
+    if len(found) > 1:
+        yield "The disciplines tell flows apart in several ways; --classifier NAME puts all into one table"
+
+
+def _cell(row: Mapping[str, Any] | None, *, si: bool) -> str:
+    """What became of a flow under a discipline."""
+    if row is None:
+        return cells.NONE
+    lost = f", {row['dropped']}" if row["dropped"] else ""
+    delays = [row["delay_s_mean"], row["delay_s_p99"]]
+    if delays[0] is None:
+        return f"{cells.NONE}{lost}"
+    if si:
+        return "/".join(map(tables.shown, delays)) + lost
+    mean, p99 = cells.column(delays, "s")
+    return f"{mean.number if mean.unit == p99.unit else mean}/{p99}{lost}"
+
+
+def _each(disciplines: Sequence[Mapping[str, Any]], arguments: Namespace) -> Iterator[str]:
+    """The lines of a table of flows for each discipline."""
+    for discipline in disciplines:
         flows = sorted(discipline["flows"], key=lambda flow: -flow["packets"])
         kept = flows if arguments.all else flows[:FLOWS_SHOWN]
         every = "every row" if len(kept) == len(flows) else "every row shown"
-        parts += ["", f"Flows under {discipline['name']}, by {discipline['rows_by']}"]
-        parts.append(tables.text(kept, every=every, minor=MINOR, **look(arguments)))
-        if len(kept) < len(flows):
-            parts.append(f"and {len(flows) - len(kept)} flows with fewer packets; --all shows them")
-    if places := written(arguments, arguments.out):
-        parts.append(places)
-    return "\n".join(parts)
+        yield from ("", f"Flows under {_named(discipline)}, by {discipline['rows_by']}")
+        yield tables.text(kept, every=every, minor=MINOR, **look(arguments))
+        yield from _more(len(flows) - len(kept))
+
+
+def _more(left: int) -> Iterator[str]:
+    if left:
+        yield f"and {left} flows with fewer packets; --all shows them"
+
+
+def _named(discipline: Mapping[str, Any]) -> str:
+    return " ".join(filter(None, [discipline["name"], discipline.get("direction")]))
+
+
+def _plot(path: Path, result: api.Replay) -> None:
+    from fairq import figures
+
+    rows = replays.over_time(result.series, figures.PAGE.panels_max)
+    width = tables.value("bin_s", result.series[0]["bin_s"])
+    caption = f"mean delay of the packets that arrived within {width}"
+    title = f"Delay under each discipline: {Path(result.capture['file']).name}"
+    save(figures.delays_over_time(rows, ["discipline"], ["flow"], title, caption=caption), path)
