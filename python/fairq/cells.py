@@ -229,7 +229,7 @@ def _half(value: float, number: str, low: float, high: float) -> str | None:
 
 def _between(pair: tuple[float, float], number: str) -> str:
     low, high = pair
-    if math.isnan(low) or math.isnan(high) or _is_bound(number):
+    if math.isnan(low) or math.isnan(high) or _is_bound(number) or low == high == 0:
         return ""
     return f"({_as_exact(low, number)}–{_as_exact(high, number)})"
 

@@ -3,6 +3,7 @@
 import math
 import random
 import re
+import time
 import unicodedata
 from pathlib import Path
 
@@ -86,6 +87,31 @@ def test_small_beside_great_is_said_to_be_small():
         "<0.0001",
         ">-0.0001",
     ]
+
+
+def test_an_interval_of_nothing_is_not_shown():
+    rows = [{"n": 0.0, "n_low": 0.0, "n_high": 0.0}, {"n": 3.0, "n_low": 2.5, "n_high": 4.0}]
+    assert [row[0] for row in tables.read(rows, ["n"])[1]] == ["0", "3.00 (2.50–4.00)"]
+
+
+def test_instants_stay_apart():
+    rows = [{"time_s": 10 + number / 1000, "delay_s": number / 1000} for number in range(3)]
+    assert [row[0] for row in tables.read(rows, ["time_s"])[1]] == ["10.000 s", "10.001 s", "10.002 s"]
+
+
+def test_a_sentence_takes_several_lines_and_loses_no_word():
+    claim = "no user gains more than a hundredth by leaving the equilibrium that all have reached together"
+    rows = [{"item": "table 1", "claim": claim, "verdict": "agrees"}, {"item": "2", "claim": "b", "verdict": "differs"}]
+    text = tables.text(rows, width=60, sentences=["claim"])
+    assert too_wide(text, 60) == [] and "…" not in text and "left out" not in text
+    assert set(claim.split()) <= set(text.split())
+
+
+def test_a_long_table_is_laid_out_soon():
+    rows = [{"flow": f"{'x' * 60}{number:05d}{'y' * 60}", "delay_s_mean": number * 1e-5} for number in range(5000)]
+    began = time.process_time()
+    tables.text(rows, width=160)
+    assert time.process_time() - began < 10
 
 
 def test_columns_that_say_nothing_are_left_out_and_wide_has_all():
