@@ -143,8 +143,9 @@ def _figure(comparison: Comparison, style: Style) -> Any:
     # A limit that follows from the queue is no axis of its own.
     rows = comparison.rows if question["buffer"] else [{**row, "buffer": None} for row in comparison.rows]
     title = f"A line of {question['rate']}"
-    if question["rtt"]:
-        title += f" with a round trip of {' or '.join(question['rtt'])}"
+    # Several are an axis of the figure.
+    if len(question["rtt"]) == 1:
+        title += f" with a round trip of {question['rtt'][0]}"
     return figures.compared(rows, title, quantities=drawn, style=style)
 
 
