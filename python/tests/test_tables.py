@@ -332,6 +332,13 @@ def test_colour_moves_no_letter(fairq, columns, monkeypatch):
     assert "\x1b" not in fairq(*command)[1]
 
 
+def test_verdicts_have_their_colours():
+    rows = [{"claim": "a", "verdict": "agrees"}, {"claim": "b", "verdict": "differs"}]
+    text = tables.text(rows, colour=True)
+    assert "\x1b[32magrees\x1b[0m" in text and "\x1b[31mdiffers\x1b[0m" in text
+    assert tables.marked("FQ  28 / 27.9 =  1 / 2 #") == "FQ  28 / 27.9\x1b[32m =\x1b[0m  1 / 2\x1b[31m #\x1b[0m"
+
+
 def test_what_was_written_is_said(fairq, dumbbell, capture, tmp_path):
     line = ["--rate", "300kbit/s", "--buffer", "9packets"]
     commands = [
