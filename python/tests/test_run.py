@@ -19,7 +19,7 @@ def test_the_table_names_flows_links_and_queues_with_their_units(fairq, dumbbell
     assert (status, err) == (0, "")
     sections = [line for line in out.splitlines() if line in ("Flows", "Links", "Queues")]
     assert sections == ["Flows", "Links", "Queues"]
-    assert "throughput" in out and " kbit/s" in out and "packet-hops" in out.splitlines()[-1]
+    assert "throughput" in out and " Mbit/s" in out and "packet-hops" in out.splitlines()[-1]
 
 
 def test_the_document_has_flows_links_queues_and_one_key_for_the_machine(document, dumbbell):
