@@ -56,7 +56,7 @@ def test_each_direction_has_its_line_and_its_own_results(document, call):
     assert fifo["flows"][0]["delay_s_p99"] > 0.15 and fair["flows"][0]["delay_s_p99"] < 0.03
     assert (found["capture"]["packets_read"], found["capture"]["packets_elsewhere"]) == (4050, 50)
     assert found["capture"]["note"] == (
-        "50 of 4050 packets go neither to nor from 192.168.1.7 and are left out: "
+        "50 of 4050 packets do not go between 192.168.1.7 and another address and are left out: "
         "udp between 192.168.1.8 and 203.0.113.5 (50 packets)"
     )
     assert "rate_bit_per_s" not in found["capture"]

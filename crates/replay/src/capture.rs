@@ -46,104 +46,146 @@ pub fn replay_capture<R: Read>(
     gateways: impl Into<Gateways>,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, ReplayError> {
-    let Stream { name, gap_max, only } = *stream;
-    let mut gateways = gateways.into();
-    let mut clock = Clock::new(gap_max);
-    let (mut packets, mut mine, mut replayed) = (0, 0, 0);
-    let (mut filtered, mut elsewhere) = (Strangers::default(), Strangers::default());
-    let mut tunnels: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut passage = Passage::new(*stream, gateways.into());
     while let Some(record) = reader.next() {
-        let record = record?;
-        packets += 1;
-        let frame = Some((record.link_type, record.data));
-        let Record { stamp, length, header, link_header, acknowledges, tunnel, .. } = record;
-        let (direction, gateway) = gateways.way(&header);
-        mine += u64::from(gateway.is_some());
-        if only.is_some_and(|only| !only.keeps(&header, direction)) {
-            filtered.count(&header);
-        } else if let Some(gateway) = gateway {
-            let time = clock.arrival(stamp);
-            if replayed == 0 {
-                gateways.begin(stamp);
-            }
-            replayed += 1;
-            if let Some(tunnel) = tunnel {
-                *tunnels.entry(tunnel).or_default() += 1;
-            }
-            let number = Some(packets - 1);
-            gateways.offer(gateway, &Arrival { number, time, length, header, link_header, acknowledges, frame })?;
-        } else {
-            elsewhere.count(&header);
-        }
-        if packets % PACKETS_A_REPORT == 0 {
-            let bytes_read = reader.bytes_read();
-            if !progress(&Progress { bytes_read, packets, now: gateways.now() }) {
-                return Err(ReplayError::Stopped);
-            }
-        }
-    }
-    let name = name.to_owned();
-    if packets == 0 {
-        return Err(ReplayError::NoPacket { name });
-    }
-    if let Some(me) = gateways.me().filter(|_| mine == 0) {
-        return Err(ReplayError::NotThere { name, me: me.to_string(), hosts: elsewhere.hosts(&filtered) });
-    }
-    if let Some(only) = only.filter(|_| replayed == 0) {
-        let me = gateways.me().map(ToString::to_string);
-        return Err(ReplayError::NothingKept {
-            name,
-            only: only.to_string(),
-            packets: mine,
-            me,
-            others: filtered.named(),
-        });
-    }
-    // Behind a slow line with a large buffer most of the work is left at this point.
-    while gateways.drain(PACKETS_A_REPORT)? {
-        if !progress(&Progress { bytes_read: reader.bytes_read(), packets, now: gateways.now() }) {
+        passage.take(&record?)?;
+        if passage.packets % PACKETS_A_REPORT == 0 && !progress(&passage.progress(reader.bytes_read())) {
             return Err(ReplayError::Stopped);
         }
     }
-    let me = gateways.me().map(ToString::to_string);
-    let mut report = gateways.finish()?;
-    let cut = clock.report();
-    report.capture.file = Some(name);
-    report.capture.stamps = Some(Stamps {
-        gap_max_s: gap_max.as_s(),
-        gaps_cut: cut.cut_gaps,
-        time_cut_s: whole_and_part(cut.time_cut_ps),
-        backward_steps: cut.backward_steps,
-        restarts: cut.restarts,
-        beyond_latest: cut.beyond_latest,
-        mended_lengths: reader.mended(),
-    });
-    let notes = [
-        report.capture.note.take(),
-        me.as_deref().and_then(|me| not_mine(me, &elsewhere, packets)),
-        report
-            .directions
-            .iter()
-            .find(|way| way.packets == 0)
-            .map(|way| format!("no packet goes {}", way.direction.name())),
-        not_looked_into(&tunnels, replayed),
-    ];
-    report.capture.selected = Some(Selected {
-        me,
-        only: only.map(ToString::to_string),
-        packets_read: packets,
-        packets_filtered: filtered.packets,
-        packets_elsewhere: elsewhere.packets,
-    });
-    report.capture.note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
-    Ok(report)
+    passage.check()?;
+    // Behind a slow line with a large buffer most of the work is left at this point.
+    while passage.gateways.drain(PACKETS_A_REPORT)? {
+        if !progress(&passage.progress(reader.bytes_read())) {
+            return Err(ReplayError::Stopped);
+        }
+    }
+    passage.report(reader.mended())
 }
 
-/// The note that packets go neither to `me` nor from there.
+/// A capture on its way through the gateways.
+struct Passage<'a> {
+    stream: Stream<'a>,
+    gateways: Gateways,
+    clock: Clock,
+    /// Packets that were read.
+    packets: u64,
+    /// Those of them that a gateway is for.
+    mine: u64,
+    /// Those of them that were offered to it.
+    replayed: u64,
+    filtered: Strangers,
+    elsewhere: Strangers,
+    /// Packets that carry others, by the name of the tunnel.
+    tunnels: BTreeMap<&'static str, u64>,
+}
+
+impl<'a> Passage<'a> {
+    fn new(stream: Stream<'a>, gateways: Gateways) -> Self {
+        Self {
+            stream,
+            gateways,
+            clock: Clock::new(stream.gap_max),
+            packets: 0,
+            mine: 0,
+            replayed: 0,
+            filtered: Strangers::default(),
+            elsewhere: Strangers::default(),
+            tunnels: BTreeMap::new(),
+        }
+    }
+
+    /// The next packet of the capture: offers it to its gateway, or counts why not.
+    fn take(&mut self, record: &Record<'_>) -> Result<(), ReplayError> {
+        let Record { stamp, length, header, link_header, acknowledges, tunnel, data, link_type } = *record;
+        let number = Some(self.packets);
+        self.packets += 1;
+        let (direction, gateway) = self.gateways.way(&header);
+        self.mine += u64::from(gateway.is_some());
+        if self.stream.only.is_some_and(|only| !only.keeps(&header, direction)) {
+            self.filtered.count(&header);
+            return Ok(());
+        }
+        let Some(gateway) = gateway else {
+            self.elsewhere.count(&header);
+            return Ok(());
+        };
+        if self.replayed == 0 {
+            self.gateways.begin(stamp);
+        }
+        self.replayed += 1;
+        if let Some(tunnel) = tunnel {
+            *self.tunnels.entry(tunnel).or_default() += 1;
+        }
+        let (time, frame) = (self.clock.arrival(stamp), Some((link_type, data)));
+        self.gateways.offer(gateway, &Arrival { number, time, length, header, link_header, acknowledges, frame })
+    }
+
+    fn progress(&self, bytes_read: u64) -> Progress {
+        Progress { bytes_read, packets: self.packets, now: self.gateways.now() }
+    }
+
+    fn me(&self) -> Option<String> {
+        self.gateways.me().map(ToString::to_string)
+    }
+
+    fn only(&self) -> Option<String> {
+        self.stream.only.map(ToString::to_string)
+    }
+
+    /// The error that no packet was replayed.
+    fn check(&self) -> Result<(), ReplayError> {
+        let name = self.stream.name.to_owned();
+        match (self.me(), self.only()) {
+            _ if self.packets == 0 => Err(ReplayError::NoPacket { name }),
+            (Some(me), _) if self.mine == 0 => {
+                Err(ReplayError::NotThere { name, me, hosts: self.elsewhere.hosts(&self.filtered) })
+            }
+            (me, Some(only)) if self.replayed == 0 => {
+                Err(ReplayError::NothingKept { name, only, packets: self.mine, me, others: self.filtered.named() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn report(self, mended_lengths: u64) -> Result<Report, ReplayError> {
+        let (me, only, cut) = (self.me(), self.only(), self.clock.report());
+        let Self { stream, gateways, packets, replayed, filtered, elsewhere, tunnels, .. } = self;
+        let mut report = gateways.finish()?;
+        let quiet = report.directions.iter().find(|way| way.packets == 0);
+        let notes = [
+            report.capture.note.take(),
+            me.as_deref().and_then(|me| not_mine(me, &elsewhere, packets)),
+            quiet.map(|way| format!("no packet goes {}", way.direction.name())),
+            not_looked_into(&tunnels, replayed),
+        ];
+        report.capture.note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
+        report.capture.file = Some(stream.name.to_owned());
+        report.capture.selected = Some(Selected {
+            me,
+            only,
+            packets_read: packets,
+            packets_filtered: filtered.packets,
+            packets_elsewhere: elsewhere.packets,
+        });
+        report.capture.stamps = Some(Stamps {
+            gap_max_s: stream.gap_max.as_s(),
+            gaps_cut: cut.cut_gaps,
+            time_cut_s: whole_and_part(cut.time_cut_ps),
+            backward_steps: cut.backward_steps,
+            restarts: cut.restarts,
+            beyond_latest: cut.beyond_latest,
+            mended_lengths,
+        });
+        Ok(report)
+    }
+}
+
+/// The note that packets do not go over the line of `me`.
 fn not_mine(me: &str, elsewhere: &Strangers, packets: u64) -> Option<String> {
-    let Strangers { packets: others, .. } = *elsewhere;
+    let (others, named) = (elsewhere.packets, elsewhere.named());
     (others > 0).then(|| {
-        format!("{others} of {packets} packets go neither to nor from {me} and are left out: {}", elsewhere.named())
+        format!("{others} of {packets} packets do not go between {me} and another address and are left out: {named}")
     })
 }
 

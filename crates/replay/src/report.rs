@@ -71,7 +71,7 @@ pub struct Selected {
     pub packets_read: u64,
     /// Packets that the filter left out.
     pub packets_filtered: u64,
-    /// Packets that the filter kept, and that go neither to the user nor from the user.
+    /// Packets that the filter kept, but that do not go between the user and another address.
     pub packets_elsewhere: u64,
 }
 

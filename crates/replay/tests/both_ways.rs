@@ -203,7 +203,10 @@ fn a_direction_is_as_a_capture_that_holds_only_its_packets() {
         let strangers = packets.iter().filter(|(_, packet)| !is_mine(packet)).count() as u64;
         assert_eq!(report.capture.selected.as_ref().map(|part| part.packets_elsewhere), Some(strangers));
         let note = report.capture.note.expect("some are left out");
-        assert!(note.starts_with(&format!("{strangers} of 1000 packets go neither to nor from 192.168.1.7")), "{note}");
+        assert!(
+            note.starts_with(&format!("{strangers} of 1000 packets do not go between 192.168.1.7 and another address")),
+            "{note}"
+        );
         assert!(note.contains("udp between 192.168.1.8 and 203.0.113.5 ("), "{note}");
     }
 }
@@ -261,6 +264,51 @@ fn the_bins_of_both_directions_have_one_width() {
         |direction| report.series.iter().filter(|bin| bin.direction == Some(direction) && bin.flow.is_none()).count();
     assert_eq!((of(Direction::Down) > 64, of(Direction::Up)), (true, 1));
     assert_conserved(&report);
+}
+
+#[test]
+fn tags_ipv6_icmp_and_heads_of_packets_go_their_way() {
+    // Ethernet with a VLAN tag, and of each packet 62 bytes: of IPv6 not even the whole UDP header.
+    let mut writer = Writer::new(Vec::new()).expect("memory");
+    let icmp = |source: [u8; 4], destination| {
+        let mut packet = udp(source, destination, [0x0800, 0], 84);
+        packet[9] = 1;
+        packet
+    };
+    let packets = [
+        udp6(5, 7, 1000),
+        udp6(7, 5, 1000),
+        icmp(ME, SERVER),
+        icmp(SERVER, ME),
+        udp(SERVER, ME, [53, 5000], 500),
+        udp6(5, 6, 1000),
+    ];
+    for (at, packet) in (0..).zip(&packets) {
+        let ether_type = if packet[0] >> 4 == 4 { [8, 0] } else { [0x86, 0xdd] };
+        let frame = [&[2; 12][..], &[0x81, 0, 0, 7], &ether_type, packet].concat();
+        let (stamp, length, data) = (Stamp::from_ns(at), frame.len() as u32, &frame[..62]);
+        writer.write(&Frame { stamp, length, link_type: LinkType::ETHERNET, data }).expect("memory");
+    }
+    let file = writer.finish().expect("memory");
+    let line = r#""down": "8Mbit/s", "up": "800kbit/s", "buffer": "20packets", "disciplines": ["fifo"]"#;
+    let counts = |me: &str, only: &str| {
+        let options = format!(r#""me": "{me}", {line}{only}"#);
+        let (_, report) = replay(&file, &options).unwrap_or_else(|error| panic!("{me}: {only}: {error}"));
+        assert_conserved(&report);
+        let part = report.capture.selected.expect("of a capture");
+        (report.directions[0].packets, report.directions[1].packets, part.packets_elsewhere)
+    };
+    assert_eq!(counts("192.168.1.7", ""), (2, 1, 3));
+    assert_eq!(counts("2001:db8::7", ""), (1, 1, 4));
+    assert_eq!(counts("192.168.1.7,2001:db8::7", ""), (3, 2, 1));
+    assert_eq!(counts("192.168.1.0/24, 2001:db8::6/127", ""), (4, 2, 0));
+    let both = "192.168.1.7,2001:db8::7";
+    assert_eq!(counts(both, r#", "only": "icmp""#), (1, 1, 0));
+    assert_eq!(counts(both, r#", "only": "ip6 and udp""#), (1, 1, 1));
+    assert_eq!(counts(both, r#", "only": "src port 53""#), (1, 0, 0));
+    // The bytes on the line are those of the whole frame.
+    let (_, report) = replay(&file, &format!(r#""me": "2001:db8::7", {line}"#)).expect("a replay");
+    assert_eq!(report.directions.iter().map(|way| way.bytes).collect::<Vec<_>>(), [1018, 1018]);
 }
 
 #[test]
