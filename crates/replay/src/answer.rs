@@ -9,6 +9,9 @@ use serde::Serialize;
 /// Two 99th percentiles that differ by a smaller part are the same: each is known within 0.8 %.
 const SAME: f64 = 0.02;
 
+/// The most sets of disciplines that the sentence of a part names.
+const SAID_MAX: usize = 3;
+
 /// Under which disciplines flows had the least 99th percentile delay.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
@@ -129,9 +132,16 @@ impl Part {
             (None, false) => String::new(),
         };
         let mut said = Vec::new();
-        for least in self.least.iter().filter(|least| least.differs) {
+        let (first, rest): (Vec<_>, Vec<_>) =
+            self.least.iter().filter(|least| least.differs).enumerate().partition(|(at, _)| *at < SAID_MAX);
+        for (_, least) in first {
             let gave = if said.is_empty() { " gave the least 99th percentile delay" } else { "" };
             said.push(format!("{}{gave} to {}", least.disciplines.join(" and "), self.whose(least)));
+        }
+        match rest.iter().map(|(_, least)| least.flows).sum() {
+            0 => {}
+            1 => said.push("others to 1 flow".to_owned()),
+            flows => said.push(format!("others to {flows} flows")),
         }
         let decided = said.join(", ");
         let alike = self.least.iter().find(|least| !least.differs).map(|least| {

@@ -49,7 +49,7 @@ pub fn replay_capture<R: Read>(
     let mut passage = Passage::new(*stream, gateways.into());
     while let Some(record) = reader.next() {
         passage.take(&record?)?;
-        if passage.packets % PACKETS_A_REPORT == 0 && !progress(&passage.progress(reader.bytes_read())) {
+        if passage.packets.is_multiple_of(PACKETS_A_REPORT) && !progress(&passage.progress(reader.bytes_read())) {
             return Err(ReplayError::Stopped);
         }
     }

@@ -72,6 +72,16 @@ fn the_least_delay_of_each_flow_is_counted_and_the_busiest_is_named() {
 }
 
 #[test]
+fn a_sentence_names_three_winners_and_counts_the_others() {
+    let lanes: Vec<_> = (0..5)
+        .map(|best| five(&format!("q{best}"), std::array::from_fn(|flow| if flow == best { 1.0 } else { 2.0 })))
+        .collect();
+    let text = Answer::of(&lanes).expect("there are five").text;
+    assert!(text.starts_with("q1 gave the least 99th percentile delay to 1 of 5 flows (b), q3 to "), "{text}");
+    assert!(text.ends_with(" (e), others to 2 flows."), "{text}");
+}
+
+#[test]
 fn where_none_differs_it_says_so() {
     let same = [1.0, 2.0, 3.0, 4.0, 5.0];
     let answer = Answer::of(&[five("fifo", same), five("fq", same.map(|delay| delay * 1.019))]).expect("there are two");
