@@ -72,7 +72,8 @@ def over_time(
     # all points rather than all quantities; theory, which was asked for, rather than windows
     panels_max = style.panels_max if style.height is None else min(4, style.panels_max)
     most = max(2, panels_max // len(every))
-    dropped = [kind for kind in ("level", "rtt_s", "window_packets", "delays", "rates") if kind in kinds]
+    order = ("level", "rtt_s", "window_packets", "held_packets", "delays", "rates")
+    dropped = [kind for kind in order if kind in kinds]
     dropped = dropped[: max(0, len(kinds) - most)]
     kinds = [kind for kind in kinds if kind not in dropped]
     points = every[: max(1, panels_max // len(kinds))]
