@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairq import api, cells, replays, tables
 from fairq.commands.options import (
@@ -13,9 +13,13 @@ from fairq.commands.options import (
     command,
     looks,
     out,
+    plot,
 )
-from fairq.commands.printing import FLOWS_SHOWN, as_json, look, pairs, picture, save, split, written
+from fairq.commands.printing import FLOWS_SHOWN, as_json, look, pairs, picture, save, split, style, written
 from fairq.progress import Bar
+
+if TYPE_CHECKING:
+    from fairq.figures import Style
 
 SUMMARY = [
     "name", "direction", "packets", "dropped", "marked", "delay_s_mean", "delay_s_p99", "delay_s_max",
@@ -58,8 +62,7 @@ def add(commands_of: Commands) -> None:
                         help="let the device (default) or a class of htb ask the disciplines for packets")  # fmt: skip
     parser.add_argument("--each", action="store_true", help="add a table of the flows of each discipline by itself")
     parser.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
-    parser.add_argument("--plot", metavar="FILE",
-                        help="draw delay over time under each discipline (.svg, .png or .pdf)")  # fmt: skip
+    plot(parser, "draw delay over time under each discipline")
     looks(parser)
     out(parser, "write packets.parquet and capture.pcapng of each discipline into this folder")
 
@@ -86,7 +89,7 @@ def replay(arguments: Namespace) -> str:
             progress=bar,
         )
     if drawing:
-        _plot(drawing, result)
+        _plot(drawing, result, style(arguments))
     if arguments.json:
         return as_json(result.document, "replay")
     note = result.capture.get("note")
@@ -157,11 +160,11 @@ def _named(discipline: Mapping[str, Any]) -> str:
     return " ".join(filter(None, [discipline["name"], discipline.get("direction")]))
 
 
-def _plot(path: Path, result: api.Replay) -> None:
+def _plot(path: Path, result: api.Replay, style: Style) -> None:
     from fairq import figures
 
-    rows = replays.over_time(result.series, figures.PAGE.panels_max)
+    rows = replays.over_time(result.series, style.panels_max)
     width = tables.value("bin_s", result.series[0]["bin_s"])
     caption = f"mean delay of the packets that arrived within {width}"
     title = f"Delay under each discipline: {Path(result.capture['file']).name}"
-    save(figures.delays_over_time(rows, ["discipline"], ["flow"], title, caption=caption), path)
+    save(figures.delays_over_time(rows, ["discipline"], ["flow"], title, caption=caption, style=style), path)
