@@ -253,7 +253,9 @@ KINDS = {
         "other", style=style),
 }  # fmt: skip
 
-STYLES = [("paper", False), ("page", False), ("slide", False), ("paper", True), ("page", True)]
+STYLES = {"paper": ("paper", False), "dark page": ("page", True)}
+STYLES_AT_NIGHT = {"page": ("page", False), "slide": ("slide", False), "dark paper": ("paper", True)}
+"""The sizes and grounds of every figure: each of 80 mm, 1280 pixels, light and dark is seen by day."""
 
 
 class Drawn:
@@ -342,9 +344,12 @@ def _colours(one):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("size", "dark"), STYLES, ids=["paper", "page", "slide", "dark paper", "dark page"])
+@pytest.mark.parametrize(("size", "dark"), STYLES.values(), ids=STYLES)
 def test_every_figure_can_be_read(kind, size, dark, monkeypatch):
-    style = figures.style(size, dark=dark)
+    can_be_read(kind, figures.style(size, dark=dark), monkeypatch)
+
+
+def can_be_read(kind, style, monkeypatch):
     figure = KINDS[kind](style)
     drawn = Drawn(figure, monkeypatch)
     assert math.isclose(figure.get_figwidth() * 72, style.width) and drawn.texts
@@ -354,6 +359,13 @@ def test_every_figure_can_be_read(kind, size, dark, monkeypatch):
     assert drawn.pale_texts() == []
     assert drawn.pale_marks() == set()
     assert 1 <= drawn.panels() <= 12
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("size", "dark"), STYLES_AT_NIGHT.values(), ids=STYLES_AT_NIGHT)
+def test_every_figure_can_be_read_in_the_other_styles(kind, size, dark, monkeypatch):
+    can_be_read(kind, figures.style(size, dark=dark), monkeypatch)
 
 
 def test_the_checks_of_figures_find_what_is_wrong(monkeypatch):
