@@ -78,7 +78,7 @@ def published_beside_measured(
         for index in range(1, len(block)):
             panel.axvline(index * (len(sources) + BETWEEN) - 1.25, color=style.grid, linewidth=style.line, gid=GROUND)
         if is_first and any(block):
-            _name_policies(panel, block, len(sources), slot, style)
+            _name_policies(panel, block, len(sources), inner / len(block) - 0.5 * style.text, style)
     return drawn.finish()
 
 
@@ -204,12 +204,12 @@ def _draw_cells(panel: Any, rows: Rows, place: Mapping[tuple[str, str], float], 
     )  # fmt: skip
 
 
-def _name_policies(panel: Any, policies: Sequence[str], sources: int, slot: float, style: Style) -> None:
+def _name_policies(panel: Any, policies: Sequence[str], sources: int, room: float, style: Style) -> None:
     """The names of policies over their groups; the panel's title goes up for them."""
     for index, policy in enumerate(policies):
         middle = index * (sources + BETWEEN) + (sources - 1) / 2
         panel.annotate(
-            text.cut(policy, (sources + BETWEEN) * slot - 2, style.text), (middle, 1.0), fontsize=style.text,
+            text.cut(policy, room, style.text), (middle, 1.0), fontsize=style.text,
             xycoords=("data", "axes fraction"), xytext=(0, 0.4 * style.text), textcoords="offset points", ha="center",
             color=style.ink,
         )  # fmt: skip
