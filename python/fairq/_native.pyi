@@ -40,10 +40,13 @@ class Table:
     def __arrow_c_schema__(self) -> object: ...
     def cells(self, at: int, start: int, count: int) -> list[Any]: ...
     def address(self, at: int) -> int | None: ...
-    def write_parquet(self, path: str, source: str, seed: int) -> None: ...
+    def write_parquet(self, path: str, source: str, seed: int | None = None) -> None: ...
 
 class Tables:
     """The tables of one run."""
+
+    def __len__(self) -> int:
+        """The rows of all tables together."""
 
     def table(self, name: str) -> Table: ...
 
@@ -78,6 +81,9 @@ class Experiment:
         states: bool = False,
     ) -> None: ...
     def runs(self) -> list[Run]: ...
+    def run_at(self, point: int, seed: int) -> Run:
+        """The run with this seed, any, at the point of this number."""
+
     def outcome(self, workers: int, progress: _Progress | None = None) -> Outcome: ...
     def collect(self, tables: list[Tables]) -> Outcome: ...
 
@@ -88,8 +94,26 @@ def remade_run(
     series: str | None,
     packets: str | None,
     states: bool,
-    number: int,
+    point: int,
+    seed: int,
 ) -> Run: ...
+def toml_tree(text: str, name: str) -> tuple[str, list[tuple[str, int]]]:
+    """A text in TOML as JSON, and the line of each of its paths."""
+
+def named_runs(
+    text: str, name: str, points: list[list[tuple[str, str]]], replications: int | None = None
+) -> list[list[tuple[str, int, list[str]]]]:
+    """For each of `points`, fields of a scenario to set, the points of the scenario's own axes.
+
+    Each is the values of these axes as JSON, the first seed, and the digests of the runs with it and those behind it.
+    """
+
+def joined(name: str, runs: list[tuple[str, Tables]]) -> Table:
+    """The tables called `name` of several runs as one, with a column `digest` before the others."""
+
+def read_parts(parts: list[tuple[str, set[str] | None]], columns: list[tuple[str, str]]) -> Table:
+    """Columns, each with its kind, of Parquet files; with digests, only the rows of these runs."""
+
 def max_min(text: str, name: str, sets: list[tuple[str, str]]) -> str: ...
 def topology(path: str, options_json: str, progress: _Progress | None = None) -> str: ...
 def routes(text: str, name: str, sets: list[tuple[str, str]]) -> str: ...

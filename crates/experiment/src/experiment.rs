@@ -88,6 +88,15 @@ impl Experiment {
         for (path, value) in sets {
             document.set(path, value)?;
         }
+        Self::of(document, files)
+    }
+
+    /// Checks a scenario that was read at all points of its axes; `files` is as in
+    /// [`Self::read_with`].
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn of(document: Document, files: Files<'_>) -> Result<Self, Problem> {
         let (scenario, points) = document.scenario()?;
         let digests = RefCell::new(Vec::new());
         let noted = |name: &str| {
@@ -176,6 +185,14 @@ impl Experiment {
             let run = move |seed| Run { known: Arc::clone(&self.known), keep: Arc::clone(&keep), at, seed };
             self.seeds().map(run)
         })
+    }
+
+    /// The run with this seed at the point of this number, if there is such a point. Any seed will
+    /// do, also one of no replication.
+    #[must_use]
+    pub fn run_at(&self, point: usize, seed: u64) -> Option<Run> {
+        let run = || Run { known: Arc::clone(&self.known), keep: Arc::new(self.keep.clone()), at: point, seed };
+        (point < self.plans().len()).then(run)
     }
 
     /// What the tables of all runs, in the order of [`Self::runs`], say together.

@@ -59,6 +59,13 @@ impl Tables {
         })
     }
 
+    /// The rows of all tables together.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        let Self { flows, links, queues, transfers, sessions, series, packets, states } = self;
+        [flows, links, queues, transfers, sessions, series, packets, states].into_iter().map(Table::rows).sum()
+    }
+
     /// The tables of a run that has come to the end of its measured time, and was settled.
     #[must_use]
     pub fn of(plan: &Plan, simulation: &Simulation) -> Self {

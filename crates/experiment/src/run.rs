@@ -58,6 +58,18 @@ const _: () = {
     may_be_sent::<Run>();
 };
 
+/// What all runs at one point depend on but for their seeds.
+#[derive(Clone, Debug)]
+pub struct Given(String);
+
+impl Given {
+    /// The name of what the run with `seed` gives.
+    #[must_use]
+    pub fn digest(&self, seed: u64) -> Digest {
+        Digest::of(format!("fairq run\nresults {RESULTS_VERSION}\nseed {seed}\n{}", self.0).as_bytes())
+    }
+}
+
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Step {
@@ -106,8 +118,16 @@ impl Run {
     /// # Errors
     /// If one of these files cannot be read.
     pub fn digest(&self, files: Files<'_>) -> Result<Digest, Problem> {
-        let mut said = format!("fairq run\nresults {RESULTS_VERSION}\nseed {}\n", self.seed);
-        said.push_str(&self.known.resolved(self.at)?);
+        self.given(files).map(|given| given.digest(self.seed))
+    }
+
+    /// What the digests of all runs at its point are over, but for their seeds. `files` gives the
+    /// bytes of files that flows read.
+    ///
+    /// # Errors
+    /// If one of these files cannot be read.
+    pub fn given(&self, files: Files<'_>) -> Result<Given, Problem> {
+        let mut said = self.known.resolved(self.at)?;
         for digest in &self.known.read[self.at] {
             said.push_str(&format!("\nfile {digest}"));
         }
@@ -118,7 +138,7 @@ impl Run {
                 said.push_str(&format!("\nfile {}", Digest::of(&bytes)));
             }
         }
-        Ok(Digest::of(said.as_bytes()))
+        Ok(Given(said))
     }
 
     /// How much simulated time it takes.

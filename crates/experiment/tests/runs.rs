@@ -220,3 +220,18 @@ fn tables_of_runs_have_the_same_columns_whatever_they_hold() {
     }
     assert_eq!(columns(TEXT, "queues")[..2].iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["rate", "seed"]);
 }
+
+#[test]
+fn a_run_is_had_by_its_point_and_any_seed() {
+    let experiment = read(TEXT);
+    for run in experiment.runs() {
+        let same = experiment.run_at(run.point_number(), run.seed()).expect("the point is there");
+        assert_eq!(same.digest(&none).ok(), run.digest(&none).ok());
+        let given = run.given(&none).expect("no file is read");
+        assert_eq!(Some(given.digest(run.seed())), run.digest(&none).ok());
+        assert_ne!(given.digest(run.seed() + 1), given.digest(run.seed()));
+        let tables = |run: &fairq_experiment::run::Run| run.finish(&none).map(|tables| tables.flows).ok();
+        assert_eq!(tables(&same), tables(&run));
+    }
+    assert!(experiment.run_at(experiment.plans().len(), 1).is_none());
+}

@@ -27,6 +27,11 @@ impl Table {
                 (Field::new(name, array.data_type().clone(), true), array)
             })
             .unzip();
+        Self::of(fields, columns)
+    }
+
+    /// Columns of the three kinds, all of the same length.
+    pub(crate) fn of(fields: Vec<Field>, columns: Vec<ArrayRef>) -> PyResult<Self> {
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns);
         Ok(Self { batch: batch.map_err(|error| UsageError::new_err(error.to_string()))? })
     }
@@ -132,7 +137,8 @@ impl Table {
     }
 
     /// Writes the table as a Parquet file; `source` and `seed` go into its metadata.
-    fn write_parquet(&self, py: Python<'_>, path: &str, source: &str, seed: u64) -> PyResult<()> {
+    #[pyo3(signature = (path, source, seed=None))]
+    fn write_parquet(&self, py: Python<'_>, path: &str, source: &str, seed: Option<u64>) -> PyResult<()> {
         py.detach(|| {
             let file = std::fs::File::create_new(path);
             let written = file.and_then(|file| self.write(std::io::BufWriter::new(file), About { source, seed }));

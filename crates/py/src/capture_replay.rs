@@ -60,7 +60,7 @@ pub(crate) fn replay(
             }
             std::fs::create_dir_all(&folder).map_err(|cause| Failure::Output(not_writable(&folder, &cause)))?;
             let source = format!("{command} --discipline \"{}\"", lane.name);
-            let files = Files::new(&folder, About { source: &source, seed: options.seed });
+            let files = Files::new(&folder, About { source: &source, seed: Some(options.seed) });
             lane.sink = Some(Box::new(files.map_err(|error| Failure::Output(error.to_string()))?));
         }
     }

@@ -55,8 +55,14 @@ impl Experiment {
 
     /// The runs: each point of the axes with each seed.
     fn runs(&self) -> Vec<Run> {
-        let run = |(number, run)| Run { run, number, source: Arc::clone(&self.source) };
-        self.experiment.runs().enumerate().map(run).collect()
+        self.experiment.runs().map(|run| Run { run, source: Arc::clone(&self.source) }).collect()
+    }
+
+    /// The run with this seed, any, at the point of this number.
+    fn run_at(&self, point: usize, seed: u64) -> PyResult<Run> {
+        let run = self.experiment.run_at(point, seed);
+        let run = run.ok_or_else(|| UsageError::new_err(format!("the scenario has no point number {point}")))?;
+        Ok(Run { run, source: Arc::clone(&self.source) })
     }
 
     /// Runs everything on `workers` threads.
@@ -126,7 +132,6 @@ impl Source {
 #[pyclass(frozen)]
 pub(crate) struct Run {
     run: run::Run,
-    number: usize,
     source: Arc<Source>,
 }
 
@@ -162,7 +167,7 @@ impl Run {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Remade)> {
         let Source { text, name, sets, series, packets, states } = (*self.source).clone();
         let made = py.import("fairq._native")?.getattr("remade_run")?;
-        Ok((made, (text, name, sets, series, packets, states, self.number)))
+        Ok((made, (text, name, sets, series, packets, states, self.run.point_number(), self.run.seed())))
     }
 
     fn __repr__(&self) -> String {
@@ -171,9 +176,9 @@ impl Run {
 }
 
 /// What [`remade_run`] takes.
-type Remade = (String, String, Vec<(String, String)>, Option<String>, Option<String>, bool, usize);
+type Remade = (String, String, Vec<(String, String)>, Option<String>, Option<String>, bool, usize, u64);
 
-/// The run of this number of the experiment that is read from these.
+/// The run with this seed, at the point of this number, of the experiment that is read from these.
 #[expect(clippy::too_many_arguments, reason = "what a pickled run is made of")]
 #[pyfunction]
 pub(crate) fn remade_run(
@@ -184,12 +189,10 @@ pub(crate) fn remade_run(
     series: Option<String>,
     packets: Option<String>,
     states: bool,
-    number: usize,
+    point: usize,
+    seed: u64,
 ) -> PyResult<Run> {
-    let experiment = Experiment::new(py, text, name, sets, series, packets, states)?;
-    let run = experiment.experiment.runs().nth(number);
-    let run = run.ok_or_else(|| UsageError::new_err(format!("the scenario has no run number {number}")))?;
-    Ok(Run { run, number, source: experiment.source })
+    Experiment::new(py, text, name, sets, series, packets, states)?.run_at(point, seed)
 }
 
 /// The version of what runs give; it is part of their digests.
@@ -201,7 +204,7 @@ pub(crate) fn results_version() -> u32 {
 /// The tables of one run.
 #[pyclass(frozen)]
 pub(crate) struct Tables {
-    tables: results::Tables,
+    pub(crate) tables: results::Tables,
 }
 
 #[pymethods]
@@ -210,6 +213,11 @@ impl Tables {
     fn table(&self, name: &str) -> PyResult<Table> {
         let of = results::Tables::by_name(name).ok_or_else(|| no_table(name))?;
         Table::new(of(&self.tables).clone())
+    }
+
+    /// The rows of all tables together.
+    fn __len__(&self) -> usize {
+        self.tables.rows()
     }
 }
 
@@ -246,7 +254,7 @@ impl Outcome {
     }
 }
 
-fn no_table(name: &str) -> PyErr {
+pub(crate) fn no_table(name: &str) -> PyErr {
     UsageError::new_err(format!("{name}: no table of a run is called so"))
 }
 

@@ -14,6 +14,7 @@ mod progress;
 mod schemas;
 mod speed;
 mod statistics;
+mod studies;
 mod topologies;
 
 use std::path::Path;
@@ -40,6 +41,8 @@ mod _native {
     use super::statistics::{
         batch_means, confidence_interval, interval, paired, precision, prediction_interval, warm_up,
     };
+    #[pymodule_export]
+    use super::studies::{joined, named_runs, read_parts, toml_tree};
     #[pymodule_export]
     use super::{
         audit, bench_disciplines, check_capture, columns, explain, explained, lines, listing, max_min, pair_captures,

@@ -65,8 +65,8 @@ pub(crate) enum Cell<'a> {
 pub(crate) struct About<'a> {
     /// The command or scenario that it comes from.
     pub(crate) source: &'a str,
-    /// The seed of the run.
-    pub(crate) seed: u64,
+    /// The seed of the run; a file of several runs has none.
+    pub(crate) seed: Option<u64>,
 }
 
 /// A table that is being written.
@@ -89,14 +89,15 @@ impl<W: Write + Send> Table<W> {
         let schema = fields.and_then(|fields| Type::group_type_builder("table").with_fields(fields).build());
         let schema = schema.map_err(as_io)?;
         let said = [
-            ("fairq.source", about.source.to_owned()),
-            ("fairq.seed", about.seed.to_string()),
-            ("fairq.version", env!("CARGO_PKG_VERSION").to_owned()),
-            ("fairq.schema_version", RESULT_SCHEMA_VERSION.to_string()),
+            ("fairq.source", Some(about.source.to_owned())),
+            ("fairq.seed", about.seed.map(|seed| seed.to_string())),
+            ("fairq.version", Some(env!("CARGO_PKG_VERSION").to_owned())),
+            ("fairq.schema_version", Some(RESULT_SCHEMA_VERSION.to_string())),
         ];
+        let said = said.into_iter().filter_map(|(key, value)| Some(KeyValue::new(key.to_owned(), value?)));
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("fairq version ", env!("CARGO_PKG_VERSION")).to_owned())
-            .set_key_value_metadata(Some(said.map(|(key, value)| KeyValue::new(key.to_owned(), value)).to_vec()))
+            .set_key_value_metadata(Some(said.collect()))
             // Statistics of pages would make the footer grow faster.
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_offset_index_disabled(true)

@@ -14,6 +14,36 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// A text in TOML or JSON as a tree, and the line on which each path stands.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// What is written.
+    pub tree: Value,
+    /// The paths of a text in TOML, each with its line; JSON has none.
+    pub lines: Vec<(String, usize)>,
+}
+
+impl Written {
+    /// Reads `text`; `file` is its name for messages.
+    ///
+    /// # Errors
+    /// What is not TOML, or not JSON if it begins with a brace.
+    pub fn read(text: &str, file: &str) -> Result<Self, Problem> {
+        let mut reader = Reader::new(text);
+        let problem = |line, message: String| Problem { file: file.into(), line, fault: Fault::new("", message) };
+        let tree = if text.trim_start().starts_with('{') {
+            serde_json::from_str(text).map_err(|e| problem(Some(e.line()), format!("not JSON: {e}")))?
+        } else {
+            let table = DeTable::parse(text).map_err(|e| {
+                let line = e.span().map(|span| reader.line_of(span.start));
+                problem(line, format!("not TOML: {}", e.message()))
+            })?;
+            reader.table(table.into_inner(), "")
+        };
+        Ok(Self { tree, lines: reader.lines })
+    }
+}
+
 /// A scenario as it was written, with the overrides of the command line.
 #[derive(Clone, Debug)]
 pub struct Document {
@@ -34,19 +64,8 @@ impl Document {
     /// # Errors
     /// What is not TOML (or JSON, if it begins with a brace), and a text form that cannot be read.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
-        let mut reader = Reader::new(text);
-        let problem = |line, message: String| Problem { file: file.into(), line, fault: Fault::new("", message) };
-        let written = if text.trim_start().starts_with('{') {
-            serde_json::from_str(text).map_err(|e| problem(Some(e.line()), format!("not JSON: {e}")))?
-        } else {
-            let table = DeTable::parse(text).map_err(|e| {
-                let line = e.span().map(|span| reader.line_of(span.start));
-                problem(line, format!("not TOML: {}", e.message()))
-            })?;
-            reader.table(table.into_inner(), "")
-        };
-        let tree = written.clone();
-        let mut document = Self { file: file.into(), tree, written, lines: reader.lines, sets: Vec::new() };
+        let Written { tree: written, lines } = Written::read(text, file)?;
+        let mut document = Self { file: file.into(), tree: written.clone(), written, lines, sets: Vec::new() };
         expand(&mut document.tree).map_err(|fault| document.problem(fault))?;
         Ok(document)
     }
