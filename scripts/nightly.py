@@ -65,8 +65,8 @@ PARTS = {
         "cargo",
     ),
     "moments": Part(
-        f"commands ended at {4 * int(TIMES)} moments each",
-        ((PYTHON, "-m", "pytest", "python/tests/test_moments.py"),),
+        f"commands ended at {4 * int(TIMES)} moments each, sweeps at {20 * int(TIMES)}",
+        ((PYTHON, "-m", "pytest", "python/tests/test_moments.py", "python/tests/test_sweep_moments.py"),),
         (("FAIRQ_TIMES", TIMES),),
         "pytest",
     ),

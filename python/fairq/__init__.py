@@ -34,11 +34,13 @@ if TYPE_CHECKING:
         listing,
         max_min,
         read_result,
+        read_store,
         replay,
         reproduce,
         run,
         scenes,
         schema,
+        sweep,
         topology,
     )
 
@@ -69,11 +71,13 @@ __all__ = [
     "listing",
     "max_min",
     "read_result",
+    "read_store",
     "replay",
     "reproduce",
     "run",
     "scenes",
     "schema",
+    "sweep",
     "topology",
 ]
 

@@ -23,6 +23,8 @@ from fairq.runs import Experiment as Experiment
 if TYPE_CHECKING:
     from fairq.estimating import Estimate
     from fairq.questions.comparing import Comparison
+    from fairq.sweeps.reader import Results
+    from fairq.sweeps.sweeping import Sweep
 
 Row = Mapping[str, Any]
 """One row of a table: column name to value; a value that does not exist is None."""
@@ -374,6 +376,59 @@ def detect(*paths: str | os.PathLike[str]) -> list[dict[str, Any]]:
     from fairq.detection import detect as found
 
     return found(paths)
+
+
+@checked
+def sweep(
+    study: str | os.PathLike[str],
+    *,
+    store: str | os.PathLike[str] | None = None,
+    part: str | None = None,
+    engine: Literal["threads", "dask"] = "threads",
+    address: str | None = None,
+    client: object | None = None,
+    workers: int | None = None,
+    until: str | None = None,
+    replications_max: int = 1000,
+    fail_fast: bool = False,
+    mix_versions: bool = False,
+    show: Print | None = None,
+) -> Sweep:
+    """Run what is missing of a study, the path of its file, and say what has become of its runs.
+
+    Each run that has come to its end stays in the store, whatever ends the call; `read_store` gives them. `part` is the
+    share of one of several calls, as "3/16". `client` is a Dask client of one's own, or `address` that of a scheduler.
+    `until` adds replications until it holds, as "goodput half-width < 1%". `show` is told a line of progress.
+
+    Raises ScenarioError for what is wrong in the study, with its line, and OutputError if the store cannot be written.
+    """
+    from fairq.sweeps import sweeping
+
+    options = sweeping.Options(
+        store=os.fspath(store) if store is not None else None,
+        part=part,
+        engine=engine,
+        address=address,
+        client=client,
+        workers=workers,
+        until=until,
+        replications_max=replications_max,
+        fail_fast=fail_fast,
+        mix_versions=mix_versions,
+        show=show,
+    )
+    return sweeping.sweep(study, options)
+
+
+@checked
+def read_store(folder: str | os.PathLike[str]) -> Results:
+    """The runs of a study and their tables, as its store has them now.
+
+    Raises UsageError if there is no store in the folder.
+    """
+    from fairq.sweeps.reader import Results
+
+    return Results(folder)
 
 
 @checked

@@ -120,6 +120,8 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "Print": (lambda value: value if callable(value) else None, "a function of a text"),
     "What": (_text, 'the name of a list, as "disciplines"'),
     "Literal['together', 'drawn']": (_text, '"together" or "drawn"'),
+    "Literal['threads', 'dask']": (_text, '"threads" or "dask"'),
+    "object": (lambda value: value, "anything"),
     "Literal['device', 'class']": (_text, '"device" or "class"'),
 }
 """By annotation: what makes a value fit (None if it does not), and what to write."""

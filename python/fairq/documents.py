@@ -241,6 +241,37 @@ class Benchmarks(TypedDict):
     run_info: Machine
 
 
+class Swept(TypedDict):
+    """What has become of the runs of a study: done, failed and missing are all of them."""
+
+    done: Annotated[int, "Runs that exist."]
+    failed: Annotated[int, "Runs that do not exist, and failed when they were tried."]
+    missing: Annotated[int, "The other runs that do not exist."]
+    skipped: Annotated[int, "Of the missing, those that are left to another part or another process."]
+    ran: Annotated[int, "Runs that came to their end by this command, well or not."]
+    store: Annotated[str, "The folder that holds them."]
+    errors: Annotated[dict[str, str], "Why runs have failed, by their digests."]
+    damages: Annotated[list[str], "Parts that were not as their markers say: they were set aside."]
+
+
+class MissingRun(TypedDict):
+    """A run of a study that does not exist."""
+
+    digest: Annotated[str, "What its tables depend on, as 32 hexadecimal digits."]
+    seed: Annotated[int, "Its seed."]
+    axes: Annotated[dict[str, str | int | float | bool], "The values of the axes and what is derived of them."]
+
+
+class Left(TypedDict):
+    """What is left to run of a study."""
+
+    points: Annotated[int, "Points of its axes."]
+    runs: Annotated[int, "Its runs."]
+    missing: Annotated[int, "Those that do not exist, of the part that was asked for."]
+    workers: Annotated[int, "Threads that would run them."]
+    time_s: Annotated[float, "About how long they would take, in seconds."]
+
+
 DOCUMENTS: Mapping[str, Any] = {
     "compare": Compared,
     "estimate": Estimate,
@@ -256,5 +287,8 @@ DOCUMENTS: Mapping[str, Any] = {
     "theory-tcp": list[TcpRate],
     "theory-sharing": Sharing,
     "bench": Benchmarks,
+    "sweep": Swept,
+    "sweep-missing": list[MissingRun],
+    "sweep-left": Left,
 }
 """The name of a document's schema, which is that of its command, and its type."""

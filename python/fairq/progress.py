@@ -11,18 +11,13 @@ from typing import Self, TextIO
 from fairq.streams import is_quiet, write
 
 
-class Bar:
-    """One line that is rewritten: simulated time, packets per second, time left.
+class Line:
+    """One line that is rewritten; a context manager that removes it in the end."""
 
-    A context manager that is itself the callable the run tells: `with Bar("demers1990") as bar: run(progress=bar)`.
-    """
-
-    def __init__(self, what: str, stream: TextIO | None = None) -> None:
-        self._what = what
+    def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stderr
         # Python has no standard error where it was closed
-        self._is_shown = self._stream is not None and self._stream.isatty() and not is_quiet()
-        self._began = time.monotonic()
+        self.is_shown = self._stream is not None and self._stream.isatty() and not is_quiet()
         self._width = 0
 
     def __enter__(self) -> Self:
@@ -39,18 +34,17 @@ class Bar:
             write(self._stream, "\r" + " " * self._width + "\r")
             self._width = 0
 
-    def __call__(self, fraction: float, sim_seconds: float, packet_hops: int) -> None:
-        """Show how far the work has come."""
-        if not self._is_shown:
+    def show(self, text: str, name: str = "") -> None:
+        """Write the line; where `text` is too long, the `name` that it begins with gives way."""
+        if not self.is_shown:
             return
-        line = status(self._what, fraction, sim_seconds, packet_hops, time.monotonic() - self._began)
         # a longer text would go on below, where nothing erases it: a long name gives way to the numbers
-        over = len(line) - self._room()
+        over = len(text) - self._room()
         if over > 0:
-            kept = self._what[: max(0, len(self._what) - over - 1)]
-            line = f"{kept}…{line[len(self._what) :]}"[: self._room()]
-        write(self._stream, "\r" + line.ljust(self._width))
-        self._width = len(line)
+            kept = name[: max(0, len(name) - over - 1)]
+            text = f"{kept}…{text[len(name) :]}"[: self._room()] if name else text[: self._room()]
+        write(self._stream, "\r" + text.ljust(self._width))
+        self._width = len(text)
 
     def _room(self) -> int:
         """How long the line may be; 79 where the terminal does not say."""
@@ -59,6 +53,24 @@ class Bar:
         except (OSError, ValueError):
             columns = 0
         return (columns or 80) - 1
+
+
+class Bar(Line):
+    """A line with simulated time, packets per second, time left.
+
+    It is itself the callable the run tells: `with Bar("demers1990") as bar: run(progress=bar)`.
+    """
+
+    def __init__(self, what: str, stream: TextIO | None = None) -> None:
+        super().__init__(stream)
+        self._what = what
+        self._began = time.monotonic()
+
+    def __call__(self, fraction: float, sim_seconds: float, packet_hops: int) -> None:
+        """Show how far the work has come."""
+        if self.is_shown:
+            elapsed_s = time.monotonic() - self._began
+            self.show(status(self._what, fraction, sim_seconds, packet_hops, elapsed_s), self._what)
 
 
 def status(what: str, fraction: float, sim_seconds: float, packet_hops: int, elapsed_s: float) -> str:

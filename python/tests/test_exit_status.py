@@ -38,6 +38,7 @@ def test_the_reference_has_the_table_of_the_code():
         ["tc", "MISSING.toml"],
         ["theory", "max-min", "MISSING.toml"],
         ["reproduce", "MISSING"],
+        ["sweep", "MISSING.toml"],
         ["explain", "MISSING"],
         ["audit", "MISSING"],
     ],

@@ -71,6 +71,20 @@ def test_the_first_scenario_of_the_guide_tells_its_queues_apart(tmp_path):
         assert delay[one, flow] > 5 * delay[other, flow], f"{one} and {other} differ for {flow}"
 
 
+def test_the_study_of_the_guide_is_one(tmp_path):
+    from fairq.sweeps.study import read_study
+
+    page = (ROOT / "docs" / "guide" / "sweeps.md").read_text()
+    block = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert block is not None
+    (tmp_path / "buffers.toml").write_text(block[1])
+    (tmp_path / "dumbbell.toml").write_text((ROOT / "scenarios" / "dumbbell.toml").read_text())
+    study = read_study(tmp_path / "buffers.toml")
+    assert study.axes == ("rate", "access", "buffer", "bdp", "policy")
+    # a queue of 500 packets is more than four times the delay-bandwidth product at 10 Mbit/s
+    assert len(study.points) == (3 * 3 - 1) * 2 and all(len(point.digests) == 20 for point in study.points)
+
+
 def test_the_audit_of_the_guide_is_the_real_one(capsys):
     page = (ROOT / "docs" / "guide" / "audit.md").read_text()
     block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)

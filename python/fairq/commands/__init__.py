@@ -17,6 +17,7 @@ Command = Callable[[Namespace], str | Iterator[str]]
 NAMES = (
     "run",
     "compare",
+    "sweep",
     "reproduce",
     "replay",
     "detect",

@@ -1,0 +1,107 @@
+"""`fairq sweep`: the runs of a study, those that are missing."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable
+
+from fairq import streams, tables
+from fairq.commands import Broken
+from fairq.commands.options import Commands, command, count, dry_run, looks, workers
+from fairq.commands.printing import as_json, look
+from fairq.documents import Left
+from fairq.progress import Line, span
+from fairq.sweeps.sweeping import ENGINES, REPLICATIONS_MAX, Options, Sweep
+
+
+def add(commands_of: Commands) -> None:
+    """Add the command."""
+    parser = command(
+        commands_of, "sweep", sweep, "run what is missing of a study",
+        "fairq sweep study.toml --until 'throughput half-width < 1%'",
+        "Ctrl-C, and the same command again, goes on where it stopped; so does a machine that failed. Any number of"
+        " processes may work on one store. docs/guide/sweeps.md shows a study and job arrays; fairq schema study has"
+        " its fields.",
+    )  # fmt: skip
+    parser.add_argument("study", metavar="STUDY.toml", help="the study file")
+    parser.add_argument("--store", metavar="DIR", help="keep the runs there (default: the study's path without .toml)")
+    parser.add_argument("--part", metavar="I/N", help="run only the share of task I of N, as 3/16")
+    parser.add_argument("--engine", choices=ENGINES, default="threads", help="what runs it (default threads)")
+    parser.add_argument("--address", metavar="URL", help="the scheduler of --engine dask, as tcp://10.0.0.1:8786")
+    workers(parser)
+    parser.add_argument("--until", metavar="CONDITION",
+                        help="add replications until it holds, as 'goodput half-width < 1%%'")  # fmt: skip
+    parser.add_argument("--replications-max", type=count, default=REPLICATIONS_MAX, metavar="N",
+                        help=f"the most replications that --until adds up to (default {REPLICATIONS_MAX})")  # fmt: skip
+    parser.add_argument("--fail-fast", action="store_true", help="end at the first run that fails")
+    parser.add_argument("--mix-versions", action="store_true",
+                        help="go on in a store that another version of fairq wrote")  # fmt: skip
+    dry_run(parser)
+    looks(parser)
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--list-missing", action="store_true", help="list the runs that are missing, and end")
+    shown.add_argument("--watch", action="store_true", help="run nothing; show how far other processes have come")
+
+
+def sweep(arguments: Namespace) -> str:
+    """`fairq sweep`."""
+    from fairq.sweeps import sweeping
+
+    options = Options(
+        store=arguments.store,
+        part=arguments.part,
+        engine=arguments.engine,
+        address=arguments.address,
+        workers=arguments.workers,
+        until=arguments.until,
+        replications_max=arguments.replications_max,
+        fail_fast=arguments.fail_fast,
+        mix_versions=arguments.mix_versions,
+    )
+    if arguments.list_missing:
+        missing = sweeping.list_missing(arguments.study, options)
+        if arguments.json:
+            return as_json(missing, "sweep-missing")
+        rows = [{"digest": run["digest"], "seed": run["seed"], **run["axes"]} for run in missing]
+        return tables.text(rows, keep=["digest", "seed"], **look(arguments)) if rows else "No run is missing.\n"
+    if arguments.dry_run:
+        left = sweeping.estimate(arguments.study, options)
+        return as_json(left, "sweep-left") if arguments.json else _left(left)
+    with Line() as line:
+        options.show = line.show if line.is_shown else None
+        if arguments.watch:
+            found = _last(sweeping.watch(arguments.study, options), line)
+        else:
+            found = sweeping.sweep(arguments.study, options)
+    for damage in found.damages:
+        streams.note(f"{damage}; it was set aside")
+    text = as_json(found.document, "sweep") + "\n" if arguments.json else _text(found)
+    if not arguments.json and not arguments.quiet and (rows := sweeping.answers(arguments.study, options)):
+        text = f"{tables.text(rows, keep=['runs'], **look(arguments))}\n\n{text}"
+    if found.failed:
+        raise Broken(text)
+    return text
+
+
+def _left(left: Left) -> str:
+    work = f"{left['missing']} of {left['runs']} runs of {left['points']} points are missing"
+    return f"{work}: about {span(left['time_s'])} on {left['workers']} threads.\n" if left["missing"] else f"{work}.\n"
+
+
+def _last(states: Iterable[Sweep], line: Line) -> Sweep:
+    """Show each state; gives the last."""
+    for state in states:
+        line.show(f"{state.done} done  {state.failed} failed  {state.missing} missing")
+    return state
+
+
+def _text(found: Sweep) -> str:
+    counts = [f"{found.done} done", f"{found.failed} failed", f"{found.missing} missing"]
+    if found.skipped:
+        counts[-1] += f" ({found.skipped} left to other processes)"
+    lines = [f"{found.store}: {', '.join(counts)}; {found.ran} run now"]
+    for digest, error in list(found.errors.items())[:10]:
+        lines.append(f"failed {digest[:8]}: {error}")
+    if len(found.errors) > 10:
+        lines.append(f"… and {len(found.errors) - 10} more, in {found.store}/failed")
+    return "\n".join(lines) + "\n"

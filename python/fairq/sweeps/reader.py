@@ -1,0 +1,141 @@
+"""What a store holds: the runs of its study, and the files and rows of their tables.
+
+The files of a table have the digest of a run before its rows, and no axes: a study that gains an
+axis, or renames one, keeps its runs. `Results.runs` has the axes by digest; `Results.rows` and the
+queries put both together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fairq import _native
+from fairq._native import UsageError
+from fairq.near import near_miss
+from fairq.results import Row, Table, described
+from fairq.sweeps.store import Marker, Store
+from fairq.sweeps.study import Study
+
+
+class RunRow(NamedTuple):
+    """A run of the study, as the table `runs` has it."""
+
+    digest: str
+    point: int
+    """The number of its point among the study's, from 0."""
+    seed: int
+    part: str | None
+    """The name of its files without their ending; None if the run does not exist."""
+    cost_s: float | None
+    """The time that it took on one core."""
+    error: str | None
+    """Why it has failed, if it has and does not exist."""
+    axes: Mapping[str, Any]
+
+
+class Part(NamedTuple):
+    """A file of a table, and the runs to take from it; None for all that it holds, as is usual."""
+
+    path: Path
+    digests: frozenset[str] | None
+
+
+class Results:
+    """The results of a study, as they were at the last `refresh`.
+
+    UsageError if the folder is no store.
+
+    Nothing is written. Parts that are damaged are in `damages`, and their runs do not exist.
+    """
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        self.store = Store(root)
+        self.study: Study = self.store.study()
+        self.damages = self.store.damages
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look for runs that were done since."""
+        self.store.scan()
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The names of the study's axes and derived values."""
+        return self.study.axes
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that the study keeps; one without rows has no files."""
+        return self.study.keep.names
+
+    def runs(self) -> list[RunRow]:
+        """All runs of the study, those that exist and those that do not.
+
+        The first seed of each point comes first, then the next.
+
+        Points whose scenarios are the same share the digests of their runs.
+        """
+        errors = self.store.failed()
+        rows = []
+        for run in self.study.runs():
+            marker = self.store.done.get(run.digest) if self.store.has(run.digest) else None
+            said = errors.get(run.digest) if marker is None else None
+            rows.append(
+                RunRow(
+                    run.digest,
+                    run.point,
+                    run.seed,
+                    marker.name if marker else None,
+                    marker.runs[run.digest] if marker else None,
+                    str(said.get("error")) if said else None,
+                    self.study.points[run.point].axes,
+                )
+            )
+        return rows
+
+    def parts(self, table: str) -> list[Part]:
+        """The files with the rows of a table of all runs of the study that exist, by name."""
+        self._check(table)
+        wanted: dict[str, set[str]] = {}
+        markers: dict[str, Marker] = {}
+        for run in self.study.runs():
+            if self.store.has(run.digest):
+                marker = self.store.done[run.digest]
+                markers[marker.name] = marker
+                wanted.setdefault(marker.name, set()).add(run.digest)
+        parts = []
+        for name, marker in sorted(markers.items()):
+            if table in marker.files:
+                is_whole = len(wanted[name]) == len(marker.runs)
+                parts.append(Part(self.store.path(table, marker), None if is_whole else frozenset(wanted[name])))
+        return parts
+
+    def table(self, name: str, columns: Sequence[str] | None = None) -> Table[Row]:
+        """The rows of a table of all runs: `digest`, then its columns or those asked for."""
+        return self.table_of(self.parts(name), name, columns)
+
+    def table_of(self, parts: Sequence[Part], name: str, columns: Sequence[str] | None = None) -> Table[Row]:
+        """The same of some parts."""
+        kinds = {column["name"]: column["kind"] for column in described()[name]["columns"]}
+        for column in columns or ():
+            if column not in kinds:
+                raise UsageError(f"{column}: no such column of {name}{near_miss(column, kinds)}")
+        wanted = [("digest", "text"), *((column, kinds[column]) for column in columns or kinds)]
+        files = [(os.fspath(part.path), set(part.digests) if part.digests else None) for part in parts]
+        return Table(_native.read_parts(files, wanted), Row)
+
+    def rows(self, name: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+        """The rows of a table as dicts, with the axes, the seed and the digest first."""
+        of: dict[str, list[RunRow]] = {}
+        for run in self.runs():
+            of.setdefault(run.digest, []).append(run)
+        for row in self.table(name, columns):
+            for run in of[row["digest"]]:
+                yield {**run.axes, "seed": run.seed, **row}
+
+    def _check(self, table: str) -> None:
+        if table not in self.tables:
+            raise UsageError(f"{table}: the study keeps no such table{near_miss(table, self.tables)}")

@@ -1,0 +1,321 @@
+"""`fairq sweep`: what is missing of a study is run, by whatever engine, until the store has it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fairq._native import UsageError
+from fairq.documents import Left, MissingRun, Swept
+from fairq.sweeps import answer, dask, part, progress, threads
+from fairq.sweeps.claims import LEASE_S
+from fairq.sweeps.reader import Results
+from fairq.sweeps.store import Damage, Finished, Store
+from fairq.sweeps.study import Run, Study, read_study
+from fairq.sweeps.work import Counts, Failed, Job, Simulations, tasks
+
+ENGINES = ("threads", "dask")
+"""What can run a study."""
+
+REPLICATIONS_MAX = 1000
+"""The most replications that --until adds up to."""
+
+SHOW_S, ANSWER_S = 0.2, 2.0
+"""How often the line of progress is written, and how often its answer is computed."""
+
+
+class Sweep(NamedTuple):
+    """What has become of a study: its runs by whether they exist, and why those that failed did.
+
+    `done`, `failed` and `missing` are all runs of the study; `skipped` is how many of the missing
+    are left to others: another part's, or claimed by another process. `ran` is how many came to
+    their end now. `damages` are parts that were set aside, whose runs were run again.
+    """
+
+    done: int
+    failed: int
+    missing: int
+    skipped: int
+    ran: int
+    errors: dict[str, str]
+    damages: list[str]
+    store: str
+
+    @property
+    def document(self) -> Swept:
+        """As --json prints it."""
+        return {
+            "done": self.done,
+            "failed": self.failed,
+            "missing": self.missing,
+            "skipped": self.skipped,
+            "ran": self.ran,
+            "store": self.store,
+            "errors": self.errors,
+            "damages": self.damages,
+        }
+
+
+Show = Callable[[str], None]
+"""Is told the line of progress."""
+
+
+@dataclass
+class Options:
+    """How a study is run."""
+
+    store: str | None = None
+    part: str | None = None
+    engine: str = "threads"
+    address: str | None = None
+    client: Any = None
+    workers: int | None = None
+    until: str | None = None
+    replications_max: int = REPLICATIONS_MAX
+    fail_fast: bool = False
+    mix_versions: bool = False
+    lease_s: float = LEASE_S
+    show: Show | None = None
+
+
+@dataclass
+class Opened:
+    """A study and its store, and which runs are to be done here."""
+
+    study: Study
+    store: Store
+    part: part.Part | None
+    damages: list[Damage] = field(default_factory=list)
+
+    def missing(self) -> list[Run]:
+        """The runs that do not exist, each once: points may share one."""
+        seen: set[str] = set()
+        missing = []
+        for run in self.study.runs():
+            if not self.store.has(run.digest) and run.digest not in seen:
+                seen.add(run.digest)
+                missing.append(run)
+        return missing
+
+    def mine(self) -> list[Run]:
+        """Those of them that are to be run here."""
+        if self.part is None:
+            return self.missing()
+        numbers = {digest: at for at, digest in enumerate(dict.fromkeys(run.digest for run in self.study.runs()))}
+        return [run for run in self.missing() if self.part.takes(numbers[run.digest])]
+
+
+def cores() -> int:
+    """The cores that this process may use: a job array gives a task some of its machine's."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def place(study: str | os.PathLike[str], store: str | None) -> Path:
+    """The folder of a study's store: its own path without .toml, if no other is given."""
+    if store is not None:
+        return Path(store)
+    path = Path(study)
+    if path.suffix != ".toml":
+        raise UsageError(f"{path}: a study is a .toml file; its store has the same name without .toml")
+    return path.with_suffix("")
+
+
+def open_study(path: str | os.PathLike[str], options: Options, *, write: bool = True) -> Opened:
+    """Read a study and look at its store.
+
+    With `write`, the store is made if it is not there, and damaged parts are set aside.
+    """
+    share = part.parse(options.part) if options.part is not None else None
+    study = read_study(path)
+    store = Store(place(path, options.store))
+    store.open(study, mix=options.mix_versions, write=write)
+    store.scan()
+    damages = list(store.damages)
+    if write and damages:
+        store.set_aside()
+    return Opened(study, store, share, damages)
+
+
+def sweep(path: str | os.PathLike[str], options: Options) -> Sweep:
+    """Run what is missing of a study. Each error is one line, and what is done stays done."""
+    if options.engine not in ENGINES:
+        raise UsageError(f"--engine: {options.engine}: there are {', '.join(ENGINES)}")
+    if options.until is not None and options.part is not None:
+        raise UsageError("--until needs all runs of a point and --part has some of them; run the parts, then --until")
+    goal = answer.until(options.until) if options.until is not None else None
+    opened = open_study(path, options)
+    opened.store.tidy()
+    ran = skipped = 0
+    while True:
+        if mine := opened.mine():
+            counts = _run(path, opened, mine, options, goal)
+            ran, skipped = ran + counts.done + counts.failed, counts.left
+        if goal is None or opened.mine() or not _add_replications(opened, goal, options):
+            break
+    return _outcome(opened, ran, skipped)
+
+
+def _job(path: str | os.PathLike[str], opened: Opened, options: Options) -> Job:
+    study = opened.study
+    return Job(
+        str(opened.store.root.absolute()),
+        study.scenario.text,
+        # the files that it names are looked for from its folder, on another machine too
+        str(Path(study.scenario.name).absolute()),
+        study.keep,
+        f"fairq sweep {Path(path).name}",
+        options.lease_s,
+    )
+
+
+def _run(
+    path: str | os.PathLike[str], opened: Opened, runs: Sequence[Run], options: Options, goal: answer.Until | None
+) -> Counts:
+    store, job = opened.store, _job(path, opened, options)
+    told = _Shown(opened, options, goal)
+    todo = tasks(opened.study, runs)
+    if options.engine == "dask":
+        with dask.connected(options.address, options.client) as client:
+            counts = dask.run(store, job, todo, client, told.costs.mean_s, told.looked, fail_fast=options.fail_fast)
+    else:
+        workers = options.workers or cores()
+        counts = threads.run(store, job, todo, min(workers, len(todo)), told, fail_fast=options.fail_fast)
+    store.scan()
+    return counts
+
+
+class _Shown:
+    """Counts what ends, and shows the line of progress with the answer so far."""
+
+    def __init__(self, opened: Opened, options: Options, goal: answer.Until | None) -> None:
+        self._opened, self._show = opened, options.show
+        self._answer = answer.Answer(Results(opened.store.root), answer.shown(opened.study.draw, goal))
+        self._answered, self._so_far = 0.0, ""
+        self.costs = progress.known(opened.study, opened.store)
+        runs = {run.digest: run.point for run in opened.study.runs()}
+        self._left = {digest: point for digest, point in runs.items() if not opened.store.has(digest)}
+        self._done = len(runs) - len(self._left)
+        self._failed = 0
+        self._shown = 0.0
+
+    def __call__(self, ended: Finished | Failed) -> None:
+        point = self._left.pop(ended.digest, None)
+        if isinstance(ended, Failed):
+            self._failed += 1
+        else:
+            self._done += 1
+            if point is not None:
+                self.costs.done(point, ended.cost_s)
+        self._tell()
+
+    def looked(self, _: Counts) -> None:
+        """Something was done elsewhere: the store says what."""
+        store = self._opened.store
+        store.scan()
+        for digest in [digest for digest in self._left if store.has(digest)]:
+            self.costs.done(self._left.pop(digest), store.done[digest].runs[digest])
+            self._done += 1
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._show is None or time.monotonic() - self._shown < SHOW_S:
+            return
+        now = self._shown = time.monotonic()
+        if now - self._answered >= ANSWER_S:
+            self._answer.refresh()
+            self._answered, self._so_far = now, self._answer.worst()
+        left_s = self.costs.left_s(self._left.values())
+        counts = self._done, self._failed, len(self._left)
+        self._show(progress.line(self._opened.study.name, *counts, left_s, self._so_far))
+
+
+def _outcome(opened: Opened, ran: int, skipped: int) -> Sweep:
+    store, study = opened.store, opened.study
+    digests = dict.fromkeys(run.digest for run in study.runs())
+    failed = {digest: said for digest, said in store.failed().items() if digest in digests}
+    done = sum(store.has(digest) for digest in digests)
+    missing = len(digests) - done - len(failed)
+    if opened.part is not None:
+        skipped = missing
+    return Sweep(
+        done,
+        len(failed),
+        missing,
+        min(skipped, missing),
+        ran,
+        {digest: str(said.get("error")) for digest, said in failed.items()},
+        [str(damage) for damage in opened.damages],
+        str(store.root),
+    )
+
+
+def _add_replications(opened: Opened, goal: answer.Until, options: Options) -> bool:
+    """Give points whose interval is too wide more replications; whether there are some."""
+    so_far = answer.Answer(Results(opened.store.root), goal.quantity)
+    so_far.refresh()
+    added = False
+    for at, point in enumerate(opened.study.points):
+        now = len(point.digests)
+        wanted = min(answer.replications(goal, so_far.values(at), now), options.replications_max)
+        if wanted > now:
+            opened.study.extend(at, wanted)
+            added = True
+    if added:
+        opened.store.open(opened.study, mix=options.mix_versions)
+    return added
+
+
+def list_missing(path: str | os.PathLike[str], options: Options) -> list[MissingRun]:
+    """The runs that do not exist; nothing is written or run."""
+    opened = open_study(path, options, write=False)
+    points = opened.study.points
+    return [{"digest": run.digest, "seed": run.seed, "axes": points[run.point].axes} for run in opened.mine()]
+
+
+def watch(path: str | os.PathLike[str], options: Options) -> Iterable[Sweep]:
+    """The state of a store, again and again, until all runs are done or failed."""
+    opened = open_study(path, options, write=False)
+    while True:
+        state = _outcome(opened, 0, 0)
+        yield state
+        if not state.missing:
+            return
+        time.sleep(1.0)
+        opened.store.scan()
+
+
+def estimate(path: str | os.PathLike[str], options: Options) -> Left:
+    """Say what is left to run and how long it takes, by runs that exist or one that is tried."""
+    opened = open_study(path, options, write=False)
+    study, mine = opened.study, opened.mine()
+    costs = progress.known(study, opened.store)
+    if mine and costs.mean_s is None:
+        tried = Simulations(_job(path, opened, options)).finish(tasks(study, mine[:1])[0])
+        costs.know(mine[0].point, tried.cost_s)
+    workers = max(1, min(options.workers or cores(), len(mine)))
+    work_s = costs.work_s(run.point for run in mine)
+    runs = len({digest for point in study.points for digest in point.digests})
+    return {
+        "points": len(study.points),
+        "runs": runs,
+        "missing": len(mine),
+        "workers": workers,
+        "time_s": work_s / workers,
+    }
+
+
+def answers(path: str | os.PathLike[str], options: Options) -> list[dict[str, Any]]:
+    """The answer so far: a row for each point with runs."""
+    opened = open_study(path, options, write=False)
+    if opened.store.header() is None:
+        return []
+    goal = answer.until(options.until) if options.until is not None else None
+    so_far = answer.Answer(Results(opened.store.root), answer.shown(opened.study.draw, goal))
+    so_far.refresh()
+    return so_far.rows()

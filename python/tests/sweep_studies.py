@@ -1,0 +1,62 @@
+"""Small studies for the tests of sweeps."""
+
+from fairq.sweeps.study import read_study
+
+SCENARIO = """
+edition = 2
+
+[measure]
+duration = "1 s"
+
+[[links]]
+name = "line"
+from = "a"
+to = "b"
+rate = "10 Mbit/s"
+delay = "10 ms"
+
+[[flows]]
+name = "file"
+from = "a"
+to = "b"
+traffic = "ftp"
+transport = "reno"
+count = 2
+"""
+
+BUFFERS = ["20 packets", "40 packets"]
+
+STUDY = """[study]
+scenario = "line.toml"
+replications = 3
+
+[[axes]]
+name = "buffer"
+path = "defaults.buffer"
+values = ["20 packets", "40 packets"]
+
+[[axes]]
+name = "queue"
+path = "defaults.queue"
+values = ["fifo", "fq"]
+"""
+"""Twelve runs of a millisecond."""
+
+
+def write_study(folder, replications=3, duration="1 s", series=None):
+    """The study in a folder; gives its path."""
+    (folder / "line.toml").write_text(SCENARIO.replace('"1 s"', f'"{duration}"', 1))
+    path = folder / "study.toml"
+    keep = f'\n[keep]\nseries = "{series}"\n' if series else ""
+    path.write_text(STUDY.replace("replications = 3", f"replications = {replications}") + keep)
+    return path
+
+
+def digests_of(study):
+    """The digests of all runs, in their order."""
+    return [run.digest for run in read_study(study).runs()]
+
+
+def rows_of(results, table):
+    """All rows of a table by themselves, in an order that no part decides."""
+    return sorted(repr(tuple(row.values())) for row in results.table(table))

@@ -1,0 +1,691 @@
+"""A study says its runs; the store has each once, whatever ends or shares the work."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from sweep_studies import BUFFERS, SCENARIO, STUDY, digests_of, rows_of, write_study
+
+import fairq
+from fairq._native import OutputError, ScenarioError, UsageError
+from fairq.sweeps import answer, claims, store, sweeping, threads, work
+from fairq.sweeps.claims import Owner
+from fairq.sweeps.reader import Results
+from fairq.sweeps.study import read_study
+from fairq.sweeps.sweeping import Options, open_study, sweep
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A study of two axes and three seeds: twelve runs."""
+    return write_study(tmp_path)
+
+
+@pytest.fixture
+def said(document):
+    """Runs a command with --json that has nothing to do with notes; gives the document."""
+    return document
+
+
+def test_a_study_is_run_once(study, document):
+    first = document("sweep", study)
+    assert {name: first[name] for name in ("done", "failed", "missing", "skipped", "ran")} == {
+        "done": 12, "failed": 0, "missing": 0, "skipped": 0, "ran": 12,
+    }  # fmt: skip
+    assert first["store"] == str(study.with_suffix(""))
+    again = document("sweep", study)
+    assert (again["done"], again["ran"]) == (12, 0)
+
+
+def test_tables_are_those_of_fairq_run(study):
+    sweep(study, Options(workers=2))
+    results = Results(study.with_suffix(""))
+    own = study.with_name("own.toml")
+    axes = f'[[axes]]\nname="buffer"\npath="defaults.buffer"\nvalues={json.dumps(BUFFERS)}\n'
+    axes += '[[axes]]\nname="queue"\npath="defaults.queue"\nvalues=["fifo", "fq"]\n'
+    own.write_text(SCENARIO.replace("[measure]", "[measure]\nreplications = 3") + axes)
+    whole = fairq.run(own, workers=1)
+    for table in ("flows", "links", "queues"):
+        ours = [{name: value for name, value in row.items() if name != "digest"} for row in results.rows(table)]
+        theirs = [dict(row) for row in whole.by_seed(table)]
+        assert sorted(ours, key=order) == sorted(theirs, key=order)
+
+
+def order(row):
+    return json.dumps([row["buffer"], row["queue"], row["seed"], row.get("flow"), row.get("direction")])
+
+
+def test_runs_have_the_digests_of_an_experiment(study):
+    said = read_study(study)
+    point = said.points[3]
+    experiment = fairq.Experiment(said.scenario, [*point.sets, ("measure.replications", "3")])
+    assert [run.digest for run in experiment.runs()] == point.digests
+
+
+def test_an_axis_that_is_renamed_and_a_value_that_is_added_run_only_what_is_new(study, document):
+    document("sweep", study)
+    text = study.read_text().replace('name = "buffer"', 'name = "room"').replace('"fq"]', '"fq", "drr"]')
+    study.write_text(text)
+    assert document("sweep", study)["ran"] == 6
+    rows = Results(study.with_suffix("")).runs()
+    assert len(rows) == 18 and set(rows[0].axes) == {"room", "queue"} and all(row.part for row in rows)
+
+
+def test_points_with_the_same_scenario_share_their_runs(study, document):
+    study.write_text(STUDY + '\n[[axes]]\nname = "label"\nvalues = ["one", "two"]\n')
+    found = document("sweep", study)
+    assert found["done"] == found["ran"] == 12
+    results = Results(study.with_suffix(""))
+    assert len(results.runs()) == 24
+    assert len(list(results.rows("links"))) == 2 * len(results.table("links"))
+
+
+def test_more_tables_are_kept_by_running_again(study, document):
+    document("sweep", study)
+    study.write_text(STUDY + '\n[keep]\ntables = ["flows"]\n')
+    assert document("sweep", study)["ran"] == 0
+    study.write_text(STUDY + '\n[keep]\ntables = ["flows"]\nseries = "100 ms"\n')
+    assert document("sweep", study)["ran"] == 12
+    results = Results(study.with_suffix(""))
+    assert results.tables == ("flows", "series")
+    assert {row["digest"] for row in results.table("series")} == {run.digest for run in results.runs()}
+    assert rows_of(results, "flows") == rows_of_another(study, "flows")
+
+
+def rows_of_another(study, table):
+    """The rows of the same study in a store of its own."""
+    other = study.parent / "another"
+    sweep(study, Options(store=str(other)))
+    return rows_of(Results(other), table)
+
+
+def test_small_runs_share_parts_and_memory_is_bounded_by_them(study, monkeypatch):
+    monkeypatch.setattr(threads, "PART_RUNS", 5)
+    sweep(study, Options(workers=1))
+    sizes = sorted(len(json.loads(path.read_text())["runs"]) for path in (study.with_suffix("") / "done").iterdir())
+    assert sizes == [2, 5, 5]
+
+
+# What a study says.
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[study]\nscenaro = 'x.toml'\n", ":2: study.scenaro: no such field; did you mean scenario?"),
+        ("[study]\nreplications = 2\n", ":1: study: write either scenario, a file, or compare, a question"),
+        ("[study]\nscenario = 'x.toml'\n", ":2: study.scenario: {folder}/x.toml: no such file or directory"),
+        ("[stdy]\n", ":1: stdy: no such field; did you mean study?"),
+        ("x = 1\n[", "not TOML"),
+        (f"{STUDY}[[axes]]\nname = 'a'\npath='x'\n", "axes[2]: values is missing"),
+        (f"{STUDY}[[axes]]\nname = 'a'\nvalues=[]\n", "axes[2].values: the list is empty"),
+        (f"{STUDY}[[axes]]\nname = 'queue'\nvalues=[1]\n", "axes[2].name: queue is another axis"),
+        (f"{STUDY}[[axes]]\nname = 'flow'\nvalues=[1]\n", "axes[2].name: flow is a column of the results"),
+        (f"{STUDY}[[axes]]\nname = 'a'\nvalues=[1, 2, 1]\n", "axes[2].values[2]: this value was given before"),
+        (f"{STUDY}[[axes]]\nname = 'a'\npath = 'defaults.queue'\nvalues=['drr']\n",
+         "axes[2]: defaults.queue: axes[1] sets this field already"),
+        (f"{STUDY}[[axes]]\nname = 'a'\npath = 'links.lin.rate'\nvalues=['1 Mbit/s']\n",
+         "axes[2].values[0]: links.lin.rate: nothing is called lin; did you mean line?"),
+        (f"{STUDY}[[axes]]\nname = 'a'\npath = 'links.line.rate'\nvalues=['1 Mbit/s', '1 Mbt/s']\n",
+         "axes[2].values[1]: links.line.rate: "),
+        (f"{STUDY}[[axes]]\nname = 'a'\nvalues=[1]\n[[axes.paired]]\nname='b'\nvalues=[1,2]\n",
+         "axes[2].paired[0].values: 2 values beside 1 of a; paired axes have the same number"),
+        (f"{STUDY}[derive]\nd = 'buffr * 2'\n", "derive.d: buffr: no such axis or derived value; did you mean buffer?"),
+        (f"{STUDY}[derive]\nd = '__import__(1)'\n", "derive.d: __import__: no such function"),
+        (f"{STUDY}[derive]\nd = '1 / 0'\n", "derive.d: '1 / 0': division by zero"),
+        (f"{STUDY}[derive]\nd = 'queue + 1'\n", "derive.d: 'fifo' is no number; a text can only be compared"),
+        (f"{STUDY}[keep]\ntables = ['flow']\n", 'keep.tables[0]: "flow" is not known; did you mean flows?'),
+        (f"{STUDY}[keep]\npackets = 'flow'\n", "keep.packets: "),
+        (f"{STUDY}[keep]\nseries = '1 parsec'\n", "keep.series: "),
+        (f"{STUDY}[draw]\nx = 'bufer'\n", "draw.x: bufer: no such axis; did you mean buffer?"),
+        (f"{STUDY}[draw]\ncolumns = ['delay']\n", "draw.columns[0]: delay: no such column"),
+        (STUDY.replace("replications = 3", "replications = 0"), ":3: study.replications: 0 < 1"),
+        (STUDY.replace("replications = 3", "replications = 'three'"), 'replications: "three" is not a whole number'),
+        (STUDY.replace("replications = 3", "conditions = ['buffer > 1e9']"), "no combination of the axes meets"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_study_is_one_line_with_its_place(study, refused, text, line):
+    study.write_text(text)
+    told = refused("sweep", study)
+    assert f"{study}" in told and line.format(folder=study.parent) in told
+    assert not study.with_suffix("").exists()
+
+
+def test_paired_axes_vary_together_and_conditions_leave_points_out(study):
+    study.write_text(
+        STUDY.replace(
+            "replications = 3", 'replications = 1\nconditions = ["room >= 20", "queue != \'fq\' or room > 30"]'
+        )
+        + "[[axes.paired]]\nname = 'letter'\nvalues = ['f', 'q']\n[derive]\nroom = 'buffer * 1.5'\n"
+    )
+    points = [tuple(point.axes.values()) for point in read_study(study).points]
+    assert points == [
+        ("20 packets", "fifo", "f", 30.0),
+        ("40 packets", "fifo", "f", 60.0),
+        ("40 packets", "fq", "q", 60.0),
+    ]
+
+
+def test_a_derived_value_sets_a_field_in_its_unit(study):
+    derive = '[derive]\nroom = { value = "ceil(buffer * 0.7)", path = "links.line.buffer", unit = "packets" }\n'
+    study.write_text(STUDY + derive)
+    said = read_study(study)
+    assert dict(said.points[0].sets)["links.line.buffer"] == '"14 packets"'
+    assert said.points[0].axes["room"] == 14
+
+
+def test_the_axes_of_the_scenario_are_axes_of_the_study(study):
+    scenario = study.parent / "line.toml"
+    scenario.write_text(
+        scenario.read_text() + '[[axes]]\nname="rate"\npath="links.line.rate"\nvalues=["1 Mbit/s", "2 Mbit/s"]\n'
+    )
+    said = read_study(study)
+    assert said.axes == ("buffer", "queue", "rate") and len(said.points) == 8
+    assert sweep(study, Options()).ran == 24
+
+
+def test_the_schema_of_a_study_is_printed_and_is_a_schema(fairq, study):
+    import jsonschema
+
+    status, out, _ = fairq("schema", "study")
+    schema = json.loads(out)
+    assert status == 0
+    jsonschema.Draft202012Validator.check_schema(schema)
+    import tomllib
+
+    jsonschema.validate(tomllib.loads(study.read_text()), schema)
+
+
+# Sharing, resuming, ending.
+
+
+def test_parts_divide_the_runs_and_none_is_run_twice(study):
+    ran = [sweep(study, Options(part=f"{number}/5")) for number in range(1, 6)]
+    assert [state.ran for state in ran] == [3, 3, 2, 2, 2]
+    assert (ran[0].missing, ran[0].skipped) == (9, 9)
+    assert ran[-1].done == 12
+
+
+@pytest.mark.parametrize(("part", "line"), [("0/4", "1 to 4"), ("5/4", "1 to 4"), ("1", "3/16"), ("-1/2", "3/16")])
+def test_a_part_that_is_none_is_refused(study, refused, part, line):
+    assert line in refused("sweep", study, f"--part={part}")
+
+
+def test_four_processes_that_start_at_once_run_each_run_once(tmp_path):
+    study = write_study(tmp_path, replications=30)
+    started = [start(study, "--workers", 1, "--json", *part) for part in ((), (), ("--part", "1/2"), ("--part", "2/2"))]
+    ends = [json.loads(process.communicate(timeout=120)[0]) for process in started]
+    assert sum(end["ran"] for end in ends) == 120
+    again = sweep(study, Options())
+    assert (again.done, again.ran) == (120, 0)
+    markers = [json.loads(path.read_text())["runs"] for path in (study.with_suffix("") / "done").iterdir()]
+    assert sum(map(len, markers)) == 120
+    assert left_behind(study.with_suffix("")) == []
+
+
+def left_behind(root):
+    return [path.name for folder in ("claims", "owners", "tmp") for path in (root / folder).iterdir()]
+
+
+def start(study, *options):
+    command = [sys.executable, "-m", "fairq", "sweep", study, *options]
+    return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_an_interrupted_study_goes_on_where_it_stopped(tmp_path):
+    import signal
+
+    study = write_study(tmp_path, replications=60, duration="30 s")
+    process = start(study, "--workers", "2")
+    root = study.with_suffix("")
+    wait_for(lambda: (root / "done").is_dir() and any((root / "done").iterdir()))
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130 and said == "fairq: interrupted\n"
+    assert left_behind(root) == []
+    results = Results(root)
+    before = sum(run.part is not None for run in results.runs())
+    assert 0 < before < 240
+    assert sweep(study, Options(workers=2)).ran == 240 - before
+
+
+def wait_for(holds, limit_s=60):
+    end = time.monotonic() + limit_s
+    while not holds():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.01)
+
+
+def test_the_claims_of_a_killed_process_are_free_at_once(study):
+    opened = open_study(study, Options())
+    digests = [run.digest for run in opened.mine()]
+    code = (
+        "import os, sys\nfrom pathlib import Path\nfrom fairq.sweeps.claims import Owner\n"
+        "with Owner(Path(sys.argv[1])) as owner:\n"
+        "    assert all(owner.claim(digest) for digest in sys.argv[2:])\n    os.kill(os.getpid(), 9)\n"
+    )
+    died = subprocess.run([sys.executable, "-c", code, study.with_suffix(""), *digests], check=False)
+    assert died.returncode == -9 and len(left_behind(study.with_suffix(""))) == 12 + 2
+    began = time.monotonic()
+    assert sweep(study, Options()).ran == 12
+    assert time.monotonic() - began < 20
+    assert left_behind(study.with_suffix("")) == []
+
+
+class Elsewhere:
+    """An owner on another machine: its process number says nothing here."""
+
+    def __init__(self, root, digests, skew_s=0.0):
+        self.owner = Owner(root, lease_s=3600)
+        self.owner.process = self.owner.process._replace(host="other", boot="other")
+        self.owner.__enter__()
+        assert all(self.owner.claim(digest) for digest in digests)
+        self.skew_s = skew_s
+        self.beat()
+
+    def beat(self):
+        now = time.time() + self.skew_s
+        os.utime(self.owner._file, (now, now))
+
+
+@pytest.mark.parametrize("skew_s", [-3600.0, 0.0, 3600.0])
+def test_an_owner_elsewhere_is_left_its_runs_while_it_beats_whatever_its_clock_says(study, skew_s):
+    opened = open_study(study, Options())
+    there = Elsewhere(study.with_suffix(""), [run.digest for run in opened.mine()[:4]], skew_s)
+    stopped = threading.Event()
+
+    def beat():
+        while not stopped.wait(0.2):
+            there.beat()
+
+    beating = threading.Thread(target=beat)
+    beating.start()
+    try:
+        state = sweep(study, Options(lease_s=2.0))
+    finally:
+        stopped.set()
+        beating.join()
+    assert (state.ran, state.missing, state.skipped) == (8, 4, 4)
+
+
+@pytest.mark.parametrize("skew_s", [-3600.0, 3600.0])
+def test_an_owner_elsewhere_that_died_loses_its_runs_after_a_lease(study, skew_s):
+    opened = open_study(study, Options())
+    Elsewhere(study.with_suffix(""), [run.digest for run in opened.mine()[:4]], skew_s)
+    began = time.monotonic()
+    state = sweep(study, Options(lease_s=1.5))
+    assert (state.ran, state.missing) == (12, 0)
+    assert time.monotonic() - began >= 1.5
+
+
+def test_an_owner_that_lost_its_claims_publishes_nothing(study):
+    opened = open_study(study, Options())
+    runs = opened.mine()[:2]
+    simulations = work.Simulations(job_of(opened))
+    finished = [simulations.finish(task) for task in work.tasks(opened.study, runs)]
+    with opened.store.owner() as slow:
+        assert all(slow.claim(run.digest) for run in runs)
+        (study.with_suffix("") / "claims" / runs[0].digest).unlink()
+        marker = opened.store.publish(slow, finished, opened.study.keep, "test")
+    assert list(marker.runs) == [runs[1].digest]
+
+
+def job_of(opened):
+    said = opened.study
+    return work.Job(str(opened.store.root), said.scenario.text, said.scenario.name, said.keep, "test", 60.0)
+
+
+def test_a_run_that_two_markers_name_counts_once(study, tmp_path):
+    """As when two stores of the same study are copied together."""
+    sweep(study, Options(workers=1))
+    other = tmp_path / "other"
+    monkey = pytest.MonkeyPatch()
+    with monkey.context() as patch:
+        patch.setattr(threads, "PART_RUNS", 5)
+        sweep(study, Options(store=str(other), workers=1))
+    root = study.with_suffix("")
+    expected = rows_of(Results(root), "flows")
+    shutil.copytree(other, root, dirs_exist_ok=True)
+    assert len(list((root / "done").iterdir())) == 4
+    results = Results(root)
+    assert rows_of(results, "flows") == expected
+    assert len(results.table("flows")) == len(expected)
+    assert sweep(study, Options()).ran == 0
+
+
+# Failures.
+
+
+def test_a_run_that_fails_is_kept_with_its_reason_and_the_others_go_on(study, document, fairq, monkeypatch):
+    bad = [run.digest for run in read_study(study).runs()][:2]
+    finish = work.Simulations.finish
+
+    def failing(self, task):
+        if task.digest in bad:
+            raise ScenarioError("line.toml: it is Friday")
+        return finish(self, task)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(work.Simulations, "finish", failing)
+        status, out, err = fairq("sweep", study, "--json")
+    found = json.loads(out)
+    assert (status, err) == (1, "")
+    assert (found["done"], found["failed"], found["missing"]) == (10, 2, 0)
+    assert found["errors"] == dict.fromkeys(bad, "line.toml: it is Friday")
+    kept = json.loads((study.with_suffix("") / "failed" / f"{bad[0]}.json").read_text())
+    assert kept["error"] == "line.toml: it is Friday" and kept["seed"] == 1
+    assert {run.digest for run in Results(study.with_suffix("")).runs() if run.error} == set(bad)
+    mended = document("sweep", study)
+    assert (mended["done"], mended["failed"], mended["ran"]) == (12, 0, 2)
+    assert not list((study.with_suffix("") / "failed").iterdir())
+
+
+def test_fail_fast_ends_at_the_first(study, fairq, monkeypatch):
+    def failing(self, task):
+        raise ScenarioError("no")
+
+    monkeypatch.setattr(work.Simulations, "finish", failing)
+    status, out, _ = fairq("sweep", study, "--json", "--fail-fast", "--workers", 1)
+    found = json.loads(out)
+    assert (status, found["failed"], found["missing"]) == (1, 1, 11)
+
+
+# Bad stores.
+
+
+def test_the_store_of_another_version_is_not_mixed_unless_asked(study, refused, document):
+    document("sweep", study)
+    header = study.with_suffix("") / "store.json"
+    said = json.loads(header.read_text())
+    before = header.read_bytes()
+    header.write_text(json.dumps({**said, "results": "0", "fairq": "0.0.9"}))
+    told = refused("sweep", study)
+    assert "fairq 0.0.9 wrote it" in told and "--mix-versions" in told
+    assert document("sweep", study, "--mix-versions")["done"] == 12
+    assert json.loads(header.read_bytes()) == json.loads(before)
+    header.write_text(json.dumps({**said, "format": 99}))
+    assert "later fairq" in refused("sweep", study)
+
+
+def test_two_studies_do_not_share_a_folder(study, refused, document):
+    document("sweep", study)
+    other = study.with_name("other.toml")
+    other.write_text(study.read_text())
+    told = refused("sweep", other, "--store", study.with_suffix(""))
+    assert "is the store of the study study, not of other" in told
+    assert document("sweep", study)["ran"] == 0
+
+
+def test_a_folder_of_something_else_is_left_alone(study, refused):
+    folder = study.with_suffix("")
+    folder.mkdir()
+    (folder / "thesis.tex").write_text("dear")
+    assert "holds something that is no store of a study (thesis.tex)" in refused("sweep", study)
+    assert [entry.name for entry in folder.iterdir()] == ["thesis.tex"]
+    folder2 = study.with_name("file")
+    folder2.write_text("")
+    assert "cannot be read" in refused("sweep", study, "--store", folder2)
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-7])
+
+
+def edit(path):
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", [cut, edit, Path.unlink], ids=["cut", "edited", "gone"])
+def test_a_damaged_part_is_set_aside_named_and_run_again(study, fairq, monkeypatch, damage):
+    monkeypatch.setattr(threads, "PART_RUNS", 4)
+    fairq("sweep", study, "--workers", 1)
+    root = study.with_suffix("")
+    expected = rows_of(Results(root), "flows")
+    part = sorted((root / "parts" / "flows").iterdir())[1]
+    time.sleep(0.02)
+    damage(part)
+    assert len(Results(root).damages) == 1
+    status, out, err = fairq("sweep", study)
+    assert status == 0 and "4 run now" in out
+    assert err.count("\n") == 1 and str(part) in err and "it was set aside" in err
+    assert len(list((root / "aside").iterdir())) == (3 if damage is Path.unlink else 4)
+    assert rows_of(Results(root), "flows") == expected
+
+
+def test_a_marker_that_cannot_be_read_is_set_aside(study, fairq):
+    fairq("sweep", study)
+    marker = next((study.with_suffix("") / "done").iterdir())
+    cut(marker)
+    status, out, err = fairq("sweep", study)
+    assert status == 0 and "12 run now" in out and "cannot be read as a marker" in err
+
+
+def test_what_has_no_marker_is_of_no_account(study):
+    """As a process leaves it that was killed between two renames."""
+    sweep(study, Options(workers=1))
+    root = study.with_suffix("")
+    expected = rows_of(Results(root), "flows")
+    for marker in (root / "done").iterdir():
+        marker.unlink()
+    part = next((root / "parts" / "flows").iterdir())
+    edit(part)
+    assert not any(run.part for run in Results(root).runs())
+    assert sweep(study, Options(workers=1)).ran == 12
+    assert rows_of(Results(root), "flows") == expected
+
+
+NOBODY = pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root writes everywhere")
+
+
+@NOBODY
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
+    study = write_study(tmp_path)
+    tmp_path.chmod(0o555)
+    for folder in tmp_path.parents:
+        if folder.stat().st_uid == os.geteuid() and folder != Path("/tmp"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    done = subprocess.run(unprivileged(sys.executable, "-m", "fairq", "sweep", study), capture_output=True, text=True)
+    tmp_path.chmod(0o755)
+    assert done.returncode == 2, done
+    assert done.stderr.count("\n") == 1 and "cannot be written: permission denied" in done.stderr
+
+
+@NOBODY
+def test_a_finished_study_can_be_looked_at_where_nothing_can_be_written(tmp_path):
+    study = write_study(tmp_path)
+    sweep(study, Options())
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == os.geteuid() and folder != Path("/tmp"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    words = ("-m", "fairq", "sweep", study, "--json")
+    done = subprocess.run(unprivileged(sys.executable, *words), capture_output=True, text=True)
+    assert done.returncode == 0 and json.loads(done.stdout)["done"] == 12, done
+
+
+def unprivileged(*words):
+    """The command of a user that is not root."""
+    words = list(map(str, words))
+    if os.geteuid() != 0:
+        return words
+    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *words]
+
+
+FULL = """
+import json, subprocess, sys
+from pathlib import Path
+words = json.loads(sys.argv[1])
+subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={sys.argv[2]}k", "tmpfs", "disk"], check=True)
+done = subprocess.run(words, capture_output=True, text=True)
+left = sorted(path.name for path in Path("disk/store").glob("tmp/*"))
+print(json.dumps([done.returncode, done.stderr, left]))
+subprocess.run(["mount", "-o", "remount,size=100m", "disk"], check=True)
+done = subprocess.run([*words, "--json"], capture_output=True, text=True)
+print(done.stdout.replace("\\n", " "))
+"""
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path):
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
+        pytest.skip("unshare -rm cannot make a mount namespace here: a FULL DISK is NOT TESTED")
+    study = write_study(tmp_path, replications=50)
+    (tmp_path / "disk").mkdir()
+    code = "import sys; from fairq import cli; from fairq.sweeps import threads; threads.PART_RUNS = 20; "
+    code += "sys.exit(cli.main(sys.argv[1:]))"
+    words = [sys.executable, "-c", code, "sweep", str(study), "--store", "disk/store"]
+    done = subprocess.run(["unshare", "-rm", sys.executable, "-c", FULL, json.dumps(words), "200"],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=300)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    status, said, left = json.loads(first)
+    assert status == 2 and said.count("\n") == 1 and "no space left on device; what is done stays" in said, said
+    assert left == []
+    after = json.loads(second)
+    assert after["done"] == 200 and 0 < after["ran"] < 200
+
+
+# What others see.
+
+
+def test_missing_runs_are_listed_and_nothing_is_written(study, document, fairq):
+    missing = document("sweep", study, "--list-missing")
+    assert len(missing) == 12 and not study.with_suffix("").exists()
+    assert missing[0] == {"digest": digests_of(study)[0], "seed": 1, "axes": {"buffer": "20 packets", "queue": "fifo"}}
+    document("sweep", study, "--part", "1/2")
+    assert len(document("sweep", study, "--list-missing")) == 6
+    assert document("sweep", study, "--list-missing", "--part", "1/2") == []
+    document("sweep", study)
+    assert fairq("sweep", study, "--list-missing") == (0, "No run is missing.\n", "")
+
+
+def test_a_job_and_its_tasks_can_be_sent_to_another_process(study):
+    import pickle
+
+    opened = open_study(study, Options())
+    todo = work.tasks(opened.study, opened.mine())
+    assert pickle.loads(pickle.dumps((job_of(opened), todo))) == (job_of(opened), todo)
+
+
+def test_a_reader_of_no_store_is_told(tmp_path):
+    with pytest.raises(UsageError, match="no store of a study"):
+        Results(tmp_path / "none")
+    (tmp_path / "x").write_text("")
+    with pytest.raises(OutputError, match="holds something"):
+        Results(tmp_path)
+
+
+def test_no_clock_is_asked_in_claims():
+    source = Path(claims.__file__).read_text()
+    assert "time.time(" not in source and "datetime" not in source
+    assert "time.time(" not in Path(store.__file__).read_text()
+
+
+# Answers.
+
+
+def test_replications_are_added_until_the_interval_is_narrow_and_stay(study, document, monkeypatch):
+    study.write_text(STUDY.replace("replications = 3", "replications = 2"))
+    goal = ["--until", "sum of throughput half-width < 8%", "--replications-max", 40]
+    found = document("sweep", study, *goal)
+    assert found["missing"] == 0 and found["done"] >= 4 * 10
+    points = read_store(study).study.points
+    counts = [len(point.digests) for point in points]
+    assert min(counts) >= 10 and max(counts) <= 40
+    rows = sweeping.answers(study, Options(until=goal[1]))
+    for row, count in zip(rows, counts, strict=True):
+        half = (row["throughput_bit_per_s_high"] - row["throughput_bit_per_s_low"]) / 2
+        assert row["runs"] == count and (half < 0.08 * row["throughput_bit_per_s"] or count == 40)
+    again = document("sweep", study)
+    assert (again["done"], again["ran"]) == (found["done"], 0)
+    assert [len(point.digests) for point in read_store(study).study.points] == counts
+    seeds = {(run.point, run.seed) for run in read_store(study).runs()}
+    assert seeds == {(at, seed) for at, count in enumerate(counts) for seed in range(1, count + 1)}
+
+
+def read_store(study):
+    return fairq.read_store(study.with_suffix(""))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("goodput < 1%", "says no end"),
+        ("goodput half-width < -1%", "says no end"),
+        ("goodput half-width < 0%", "says no end"),
+        ("goodpt half-width < 1%", "goodpt: no such column; did you mean"),
+        ("most goodput half-width < 1%", "most: not a way to put rows together"),
+        ("link.utilisation half-width < 1%", "link: no such table; did you mean links?"),
+    ],
+)
+def test_an_end_that_is_none_is_refused(study, refused, text, line):
+    told = refused("sweep", study, "--until", text)
+    assert told.startswith("fairq: --until: ") and line in told
+    assert not study.with_suffix("").exists()
+
+
+def test_a_part_knows_no_end(study, refused):
+    assert "--until needs all runs" in refused("sweep", study, "--until", "goodput half-width < 1%", "--part", "1/2")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("goodput", ("flows", "goodput_packets")),
+        ("throughput", ("flows", "throughput_bit_per_s")),
+        ("throughput_bit_per_s", ("flows", "throughput_bit_per_s")),
+        ("queues.utilisation", ("queues", "utilisation")),
+        ("loss", ("sessions", "loss")),
+    ],
+)
+def test_a_quantity_is_a_column_or_its_beginning(text, found):
+    assert answer.quantity(text)[:2] == found
+
+
+def test_the_answer_so_far_is_that_of_all_runs(study, fairq):
+    status, out, err = fairq("sweep", study)
+    assert (status, err) == (0, "") and "throughput" in out and "±" in out
+    rows = sweeping.answers(study, Options())
+    results = read_store(study)
+    for row in rows:
+        values = {}
+        for each in results.rows("flows"):
+            if (each["buffer"], each["queue"]) == (row["buffer"], row["queue"]):
+                values.setdefault(each["seed"], []).append(each["throughput_bit_per_s"])
+        means = [sum(one) / len(one) for one in values.values()]
+        assert row["throughput_bit_per_s"] == pytest.approx(sum(means) / len(means))
+    status, out, _ = fairq("sweep", study, "--quiet")
+    assert out == f"{study.with_suffix('')}: 12 done, 0 failed, 0 missing; 0 run now\n"
+
+
+def test_others_are_watched_until_they_are_done(study):
+    watching = start(study, "--watch", "--json")
+    running = start(study, "--json")
+    ran = json.loads(running.communicate(timeout=60)[0])
+    seen = json.loads(watching.communicate(timeout=60)[0])
+    assert (ran["ran"], seen["done"], seen["ran"], seen["missing"]) == (12, 12, 0, 0)
+
+
+def test_what_is_left_is_estimated_and_nothing_is_written(study, document):
+    before = document("sweep", study, "--dry-run")
+    assert (before["points"], before["runs"], before["missing"]) == (4, 12, 12) and before["time_s"] > 0
+    assert not study.with_suffix("").exists()
+    document("sweep", study, "--part", "1/3")
+    assert document("sweep", study, "--dry-run")["missing"] == 8
+
+
+def test_progress_is_a_line_with_what_is_done_and_the_time_left(study):
+    lines = []
+    study.write_text(STUDY.replace("replications = 3", 'replications = 30\nset = { "measure.duration" = "20 s" }'))
+    fairq.sweep(study, workers=1, show=lines.append)
+    shown = [re.fullmatch(r"study +(\d+) %  (\d+) done  (\d+) missing  (\d+) s left.*", line) for line in lines]
+    assert any(shown)
+    counts = [(int(found[2]), int(found[3])) for found in shown if found]
+    assert counts == sorted(counts) and all(done + missing == 120 for done, missing in counts)
