@@ -15,7 +15,7 @@ from sweep_studies import BUFFERS, SCENARIO, STUDY, digests_of, rows_of, write_s
 
 import fairq
 from fairq._native import OutputError, ScenarioError, UsageError
-from fairq.sweeps import answer, claims, store, sweeping, threads, work
+from fairq.sweeps import answer, claims, dask, store, sweeping, threads, work
 from fairq.sweeps.claims import Owner
 from fairq.sweeps.reader import Results
 from fairq.sweeps.study import read_study
@@ -97,6 +97,29 @@ def test_more_tables_are_kept_by_running_again(study, document):
     assert results.tables == ("flows", "series")
     assert {row["digest"] for row in results.table("series")} == {run.digest for run in results.runs()}
     assert rows_of(results, "flows") == rows_of_another(study, "flows")
+
+
+def test_a_worker_of_a_cluster_runs_what_lacks_a_table(study):
+    """As the engine of Dask calls it: the worker opens the store by itself."""
+    sweep(study, Options())
+    study.write_text(STUDY + "\n[keep]\nstates = true\n")
+    opened = open_study(study, Options())
+    todo = work.tasks(opened.study, opened.mine())
+    assert len(todo) == 12
+    counts = dask._bundle(job_of(opened), todo, False)
+    assert counts == (12, 0, 0)
+    assert dask._bundle(job_of(opened), todo, False) == (0, 0, 12)
+    opened.store.scan()
+    assert opened.mine() == []
+
+
+def test_the_same_runs_as_a_part_that_was_set_aside_are_seen(study):
+    """The new marker has the name of the one that was moved."""
+    sweep(study, Options(workers=1))
+    marker = next((study.with_suffix("") / "done").iterdir())
+    cut(marker)
+    again = sweep(study, Options(workers=1))
+    assert (again.done, again.ran) == (12, 12) and marker.exists()
 
 
 def rows_of_another(study, table):
@@ -189,6 +212,40 @@ def test_the_axes_of_the_scenario_are_axes_of_the_study(study):
     said = read_study(study)
     assert said.axes == ("buffer", "queue", "rate") and len(said.points) == 8
     assert sweep(study, Options()).ran == 24
+
+
+QUESTION = """[study]
+replications = 2
+[study.compare]
+rate = "20 Mbit/s"
+rtt = ["20 ms", "40 ms"]
+flows = "cubic:2"
+queue = ["fifo", "fq_codel"]
+duration = "1 s"
+warm_up = "500 ms"
+"""
+
+
+def test_a_question_of_compare_is_a_study(study, document):
+    study.write_text(QUESTION)
+    assert document("sweep", study)["ran"] == 8
+    results = read_store(study)
+    assert results.axes == ("queue", "rtt")
+    assert {row["queue"] for row in results.rows("flows")} == {"fifo", "fq_codel"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("rtt =", "rt =", ":5: study.compare.rt: no such option; did you mean"),
+        ('rate = "20 Mbit/s"\n', "", "study.compare: rate is missing"),
+        ("cubic:2", "cubicc:2", ":3: study.compare: --flows cubicc:2: cubicc is no congestion control"),
+        ("queue = [", "queue = [[", "not TOML"),
+    ],
+)
+def test_a_question_that_is_none_is_refused_with_its_line(study, refused, old, new, line):
+    study.write_text(QUESTION.replace(old, new))
+    assert line in refused("sweep", study)
 
 
 def test_the_schema_of_a_study_is_printed_and_is_a_schema(fairq, study):
@@ -340,6 +397,15 @@ def test_an_owner_that_lost_its_claims_publishes_nothing(study):
 def job_of(opened):
     said = opened.study
     return work.Job(str(opened.store.root), said.scenario.text, said.scenario.name, said.keep, "test", 60.0)
+
+
+def test_what_another_process_did_since_the_last_look_is_not_run(study):
+    opened = open_study(study, Options())
+    with opened.store.owner() as owner:
+        left = work.Queue(opened.store, owner, work.tasks(opened.study, opened.mine()))
+        assert sweep(study, Options()).ran == 12
+        assert left.next() is None and left.left == 12
+        assert left_behind(study.with_suffix("")) == [owner.name, owner.name]
 
 
 def test_a_run_that_two_markers_name_counts_once(study, tmp_path):

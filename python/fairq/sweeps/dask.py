@@ -107,7 +107,7 @@ def run(
 
 def _bundle(job: Job, tasks: Sequence[Task], fail_fast: bool) -> tuple[int, ...]:
     """Run a bundle, on a worker."""
-    store = Store(job.root)
+    store = Store(job.root, job.keep)
     store.scan()
     tasks = [Task(*task) for task in tasks]
     return tuple(threads.run(store, job, tasks, 1, lambda _: None, fail_fast=fail_fast))

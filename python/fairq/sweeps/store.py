@@ -86,14 +86,14 @@ class Store:
     `done` has the marker of each run that exists, by its digest. It is as new as the last `scan`.
     """
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
+    def __init__(self, root: str | os.PathLike[str], keep: Keep | None = None) -> None:
         self.root = Path(root)
         self.done: dict[str, Marker] = {}
         self.damages: list[Damage] = []
         self._known: dict[str, Marker | None] = {}
         self._changed_ns = -1
         self._seen_s = 0.0
-        self._keep: Keep | None = None
+        self._keep = keep
 
     # Making and opening.
 
@@ -316,6 +316,8 @@ class Store:
         with self.writing():
             for damage in damages:
                 name = damage.path.name.partition(".")[0]
+                # a marker of this name may come again
+                self._known.pop(f"{name}.json", None)
                 aside = self.root / "aside"
                 aside.mkdir(exist_ok=True)
                 # the marker first: without it the files are of no account
@@ -341,6 +343,9 @@ class Store:
     def _publish(self, owner: Owner, runs: Sequence[Finished], keep: Keep, source: str) -> Marker:
         owner.folder.mkdir(parents=True, exist_ok=True)
         name = _key([run.digest for run in runs], keep)
+        if (marker := self._marker(self.root / "done" / f"{name}.json")) is not None:
+            # another process has run the same
+            return marker
         files, made = {}, []
         try:
             for table in keep.names:
