@@ -119,6 +119,8 @@ def cores() -> int:
 def place(study: str | os.PathLike[str], store: str | None) -> Path:
     """The folder of a study's store: its own path without .toml, if no other is given."""
     if store is not None:
+        if not store:
+            raise UsageError("store: the name is empty; give that of a folder")
         return Path(store)
     path = Path(study)
     if path.suffix != ".toml":
@@ -146,6 +148,9 @@ def sweep(path: str | os.PathLike[str], options: Options) -> Sweep:
     """Run what is missing of a study. Each error is one line, and what is done stays done."""
     if options.engine not in ENGINES:
         raise UsageError(f"--engine: {options.engine}: there are {', '.join(ENGINES)}")
+    for name, least in (("workers", options.workers), ("replications_max", options.replications_max)):
+        if least is not None and least < 1:
+            raise UsageError(f"{name}: {least} is not a whole number from 1 up")
     if options.until is not None and options.part is not None:
         raise UsageError("--until needs all runs of a point and --part has some of them; run the parts, then --until")
     goal = answer.until(options.until) if options.until is not None else None
