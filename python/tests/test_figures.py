@@ -319,7 +319,9 @@ class Drawn:
         for axes in self.figure.axes:
             of_keys = [one for legend in [axes.get_legend()] if legend for one in legend.legend_handles]
             for one in [*axes.lines, *axes.patches, *axes.collections, *of_keys]:
-                if one.get_gid() != GROUND and one.get_visible():
+                # the lines between the colours of a colour bar are a collection of none
+                is_empty = isinstance(one, LineCollection) and not one.get_segments()
+                if one.get_gid() != GROUND and one.get_visible() and not is_empty:
                     contrasts = [figures.contrast(colour, ground) for colour in _colours(one)]
                     if contrasts and max(contrasts) < 4.5:
                         found.add((type(one).__name__, *_colours(one)))
