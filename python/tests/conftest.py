@@ -16,6 +16,9 @@ from fairq import cli, papers, schemas, theory
 from fairq.commands import printing
 from fairq.verdicts import read_published
 
+# pytest-xdist says that its workers have a terminal of 80 columns; what a page shows is of a pipe.
+os.environ.pop("COLUMNS", None)
+
 DUMBBELL = """
 edition = 1
 title = "dumbbell"

@@ -42,7 +42,7 @@ def add(commands_of: Commands) -> None:
                      help="record when this flow's packets are sent and received (needs --out or --json)")  # fmt: skip
     parser.add_argument("--states", action="store_true",
                      help="show what each discipline counts and keeps at the end, as tc -s does")  # fmt: skip
-    plot(parser, "draw means over the axes, or samples over time if there are no axes or with --series")
+    plot(parser, "draw samples over time, or means over axes")
     parser.add_argument("--overlay", action="store_true",
                      help="add predicted throughput and delay bounds, and the relative difference")  # fmt: skip
     looks(parser)
