@@ -454,6 +454,12 @@ class Sample(Row):
     does not pace.
     """
 
+    phase: str | None
+    """The phase of its congestion control at the end of the interval, in the words of the
+    control's source: `slow start`, `ProbeBW_UP`; `recovery` while losses are repaired. None
+    if the transport has no congestion control.
+    """
+
     held_packets: int | None
     """Packets in the queue, that in transmission included. None if the row is of something
     else.

@@ -290,6 +290,13 @@ pub const SERIES: TableOf = TableOf {
         )
         .never()
         .or_none("it does not pace"),
+        text(
+            "phase",
+            "The phase of its congestion control at the end of the interval, in the words of the control's source: `slow \
+             start`, `ProbeBW_UP`; `recovery` while losses are repaired.",
+        )
+        .never()
+        .or_none("the transport has no congestion control"),
         whole("held_packets", "packets", "Packets in the queue, that in transmission included.")
             .never()
             .or_none(OF_OTHERS),

@@ -263,6 +263,12 @@ impl Simulation {
         self.connections[flow].sender.inspect(visit);
     }
 
+    /// The phase of the congestion control of flow number `flow`; `None` without one.
+    #[must_use]
+    pub fn phase(&self, flow: usize) -> Option<&'static str> {
+        self.connections[flow].sender.phase()
+    }
+
     /// The groups of transfers with their counts, in the order of `Plan::transfers`.
     pub fn transfers(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter()

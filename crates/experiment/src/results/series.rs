@@ -10,6 +10,7 @@ use fairq_sim::observe::{Event, Observer};
 use fairq_sim::plan::{LinePlan, Plan};
 use fairq_sim::run::Simulation;
 use fairq_sim::segment::Direction;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// The most rows; a short interval over a long run is refused.
@@ -31,6 +32,7 @@ pub struct Samples {
     flight: Vec<Option<u64>>,
     rtt: Vec<f64>,
     pacing: Vec<f64>,
+    phase: Vec<Option<&'static str>>,
     session: Vec<Option<Arc<str>>>,
     receiver: Vec<Option<Arc<str>>>,
     level: Vec<Option<u64>>,
@@ -45,13 +47,14 @@ struct SenderState {
     flight: Option<u64>,
     rtt: f64,
     pacing: f64,
+    phase: Option<&'static str>,
 }
 
 impl SenderState {
-    const NONE: Self = Self { window: f64::NAN, flight: None, rtt: f64::NAN, pacing: f64::NAN };
+    const NONE: Self = Self { window: f64::NAN, flight: None, rtt: f64::NAN, pacing: f64::NAN, phase: None };
 
     fn of(simulation: &Simulation, flow: usize) -> Self {
-        let mut state = Self::NONE;
+        let mut state = Self { phase: simulation.phase(flow), ..Self::NONE };
         simulation.inspect(flow, &mut |name, value| match name {
             "window_packets" => state.window = value,
             "flight_packets" => state.flight = Some(value as u64),
@@ -99,6 +102,7 @@ impl Samples {
         self.flight.push(sample.sender.flight);
         self.rtt.push(sample.sender.rtt);
         self.pacing.push(sample.sender.pacing);
+        self.phase.push(sample.sender.phase);
         self.session.push(sample.receiver.map(|receiver| Arc::clone(&receiver.session)));
         self.receiver.push(sample.receiver.map(|receiver| Arc::clone(&receiver.name)));
         self.level.push(sample.receiver.map(|receiver| u64::from(receiver.level)));
@@ -117,6 +121,9 @@ impl Samples {
         table.whole("flight_packets", self.flight.into_iter());
         table.real("rtt_s", self.rtt.into_iter());
         table.real("pacing_bit_per_s", self.pacing.into_iter());
+        let mut words: BTreeMap<&str, Arc<str>> = BTreeMap::new();
+        let mut shared = |word| Arc::clone(words.entry(word).or_insert_with(|| word.into()));
+        table.text("phase", self.phase.into_iter().map(|phase| phase.map(&mut shared)));
         table.whole("held_packets", self.held.into_iter());
         table.text("session", self.session.into_iter());
         table.text("receiver", self.receiver.into_iter());

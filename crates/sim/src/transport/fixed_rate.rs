@@ -115,6 +115,10 @@ impl Sender for FixedRate {
         Accepts::all(self.ecn.accepts())
     }
 
+    fn phase(&self) -> Option<&'static str> {
+        None
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("rate_bit_per_s", self.pace.rate().bit_per_s() as f64);
     }

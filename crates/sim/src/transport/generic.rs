@@ -176,6 +176,10 @@ impl Sender for Generic {
         }
     }
 
+    fn phase(&self) -> Option<&'static str> {
+        None
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("window_packets", f64::from(self.settings.window));
         visit("rtt_s_smoothed", self.smoothed.unwrap_or(f64::NAN));

@@ -180,6 +180,10 @@ impl<C: Congestion> Sender for GoBackN<C> {
         Accepts::all(self.control.accepts())
     }
 
+    fn phase(&self) -> Option<&'static str> {
+        Some(self.control.phase())
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.control.inspect(visit);
         visit("rtt_s_smoothed", self.estimator.smoothed().unwrap_or(f64::NAN));

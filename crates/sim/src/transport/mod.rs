@@ -243,6 +243,10 @@ pub trait Sender: Send {
         Accepts::default()
     }
 
+    /// The phase of its congestion control, in the words of the source; `None` without congestion
+    /// control. Asked only where a run is sampled.
+    fn phase(&self) -> Option<&'static str>;
+
     /// Passes its named inner values to `visit`.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }

@@ -297,6 +297,11 @@ impl Sender for Rap {
         }
     }
 
+    /// Before the first sample of the round trip there is no rate that could grow.
+    fn phase(&self) -> Option<&'static str> {
+        Some(if self.smoothed.is_some() { "additive increase" } else { "start-up" })
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("gap_s", self.gap);
         visit("rtt_s_smoothed", self.smoothed.unwrap_or(f64::NAN));

@@ -23,6 +23,7 @@ pub mod equation;
 pub mod history;
 pub mod receiver;
 
+use super::congestion::{AVOIDANCE, SLOW_START};
 use super::ecn::{Accepts, CodePoint};
 use super::supply::Supply;
 use super::tcp::Setup;
@@ -320,6 +321,11 @@ impl Sender for Tfrc {
 
     fn accepts(&self) -> Accepts {
         Accepts::all(self.settings.code_point().accepts())
+    }
+
+    /// Section 4.3, step 5: the rate follows the equation once a loss was reported.
+    fn phase(&self) -> Option<&'static str> {
+        Some(if self.loss > 0.0 { AVOIDANCE } else { SLOW_START })
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -93,4 +93,8 @@ impl Sender for Uncontrolled {
     fn accepts(&self) -> Accepts {
         Accepts::all(self.ecn.accepts())
     }
+
+    fn phase(&self) -> Option<&'static str> {
+        None
+    }
 }

@@ -452,6 +452,15 @@ impl Congestion for Bbr {
         true
     }
 
+    fn phase(&self) -> &'static str {
+        match self.state {
+            State::Startup => "Startup",
+            State::Drain => "Drain",
+            State::ProbeBandwidth { .. } => "ProbeBW",
+            State::ProbeRoundTrip { .. } => "ProbeRTT",
+        }
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("window_packets", self.window);
         visit("bandwidth_packets_per_s", self.bandwidth.value());

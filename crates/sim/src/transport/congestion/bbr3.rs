@@ -532,6 +532,18 @@ impl Congestion for Bbr3 {
         true
     }
 
+    fn phase(&self) -> &'static str {
+        match self.state {
+            State::Startup => "Startup",
+            State::Drain => "Drain",
+            State::Down => "ProbeBW_DOWN",
+            State::Cruise => "ProbeBW_CRUISE",
+            State::Refill => "ProbeBW_REFILL",
+            State::Up => "ProbeBW_UP",
+            State::ProbeRoundTrip => "ProbeRTT",
+        }
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("window_packets", self.window);
         visit("bandwidth_packets_per_s", self.bandwidth());

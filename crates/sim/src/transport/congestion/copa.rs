@@ -29,7 +29,7 @@
 //! entered.
 
 use super::windowed::Windowed;
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside, pace};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, SLOW_START, outside, pace};
 use fairq_sched::units::{Rate, Time};
 use std::collections::VecDeque;
 
@@ -243,6 +243,15 @@ impl Congestion for Copa {
         self.window = LEAST_WINDOW;
         self.is_starting = true;
         (self.velocity, self.steady) = (1.0, 0);
+    }
+
+    /// Section 2.2: the two modes differ in delta.
+    fn phase(&self) -> &'static str {
+        match (self.is_starting, self.inverse > 1.0 / self.settings.delta) {
+            (true, _) => SLOW_START,
+            (false, false) => "default mode",
+            (false, true) => "competitive mode",
+        }
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

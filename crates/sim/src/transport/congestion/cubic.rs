@@ -227,6 +227,10 @@ impl Congestion for Cubic {
         if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
     }
 
+    fn phase(&self) -> &'static str {
+        self.window.phase()
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.window.inspect(visit);
         visit("w_max_packets", self.w_max.unwrap_or(f64::NAN));

@@ -18,7 +18,7 @@
 //! Range: needs a line that marks by its present queue, above C·RTT/7 packets; in one queue with
 //! sources that react to losses only, one of the two starves.
 
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
+use super::{AVOIDANCE, Acked, Beginning, Congested, Congestion, Ecn, LawSettings, SLOW_START, no_part, outside};
 use crate::transport::ecn::CodePoint;
 use fairq_sched::units::Time;
 
@@ -168,6 +168,10 @@ impl Congestion for Dctcp {
 
     fn code_point(&self) -> CodePoint {
         self.settings.ecn
+    }
+
+    fn phase(&self) -> &'static str {
+        if self.window < self.threshold { SLOW_START } else { AVOIDANCE }
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -12,7 +12,7 @@
 //! Bound: the window is at least 1 and at most its limit; equal sources that see the same marks
 //! converge to equal windows (Chiu and Jain).
 
-use super::{Acked, Congested, Congestion, no_part, outside};
+use super::{AVOIDANCE, Acked, Congested, Congestion, no_part, outside};
 use crate::transport::ecn::CodePoint;
 use crate::transport::tcp::Setup;
 use crate::transport::{Delivery, Ends, Transport, estimator, go_back_n};
@@ -128,6 +128,11 @@ impl Congestion for Decbit {
 
     fn accepts(&self) -> Marks {
         Marks::DEC.with(Marks::FQ)
+    }
+
+    /// The source's name for all that it does.
+    fn phase(&self) -> &'static str {
+        AVOIDANCE
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -18,7 +18,7 @@
 //! Range: a flow that starts late takes the queue of the others for part of the path and gets more.
 //! Behind fair queueing each flow sees its own queue only, and rates are equal whatever the alphas.
 
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, SLOW_START, no_part, outside};
 use fairq_sched::units::Time;
 
 /// How many packets are to wait, and how fast the window approaches that.
@@ -158,6 +158,11 @@ impl Congestion for Fast {
 
     fn rested(&mut self, _now: Time) {
         self.window = self.window.min(self.first_window);
+    }
+
+    /// Section IV: window control.
+    fn phase(&self) -> &'static str {
+        if self.window < self.threshold { SLOW_START } else { "window control" }
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

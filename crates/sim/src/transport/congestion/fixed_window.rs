@@ -75,6 +75,10 @@ impl Congestion for FixedWindow {
 
     fn timed_out(&mut self, _congested: &Congested) {}
 
+    fn phase(&self) -> &'static str {
+        "fixed window"
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("window_packets", f64::from(self.window));
     }

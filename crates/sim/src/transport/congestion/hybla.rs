@@ -120,6 +120,10 @@ impl Congestion for Hybla {
         if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
     }
 
+    fn phase(&self) -> &'static str {
+        self.window.phase()
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.window.inspect(visit);
     }

@@ -13,7 +13,7 @@
 //! Bound: the window is at least 1 and at most its limit; after a loss it is 1 and slow start ends
 //! at half.
 
-use super::{Acked, Congested, Congestion};
+use super::{AVOIDANCE, Acked, Congested, Congestion, SLOW_START};
 use crate::transport::ecn::CodePoint;
 use crate::transport::tcp::Setup;
 use crate::transport::{Delivery, Ends, Transport, estimator, go_back_n};
@@ -96,6 +96,10 @@ impl Congestion for Jk {
 
     fn timed_out(&mut self, congested: &Congested) {
         self.lost(congested);
+    }
+
+    fn phase(&self) -> &'static str {
+        if self.window < self.threshold { SLOW_START } else { AVOIDANCE }
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

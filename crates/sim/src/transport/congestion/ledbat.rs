@@ -158,6 +158,11 @@ impl Congestion for Ledbat {
         self.window = 1.0;
     }
 
+    /// Section 2.4.2 is the same from the first acknowledgement on: there is no slow start.
+    fn phase(&self) -> &'static str {
+        "delay-based"
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("window_packets", self.window);
         visit("base_s", least(&self.base).as_s());

@@ -405,6 +405,19 @@ pub trait Congestion: Send {
         self.code_point().accepts()
     }
 
+    /// Its phase, in the words of its source. A connection that repairs losses says [`RECOVERY`]
+    /// instead, unless the congestion control [has its own](Self::has_own_recovery). Asked only
+    /// where a run is sampled.
+    fn phase(&self) -> &'static str;
+
     /// Passes its named inner values to `visit`.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
+
+/// The phase in which the window grows by a packet for each that is acknowledged (RFC 5681, section
+/// 3.1).
+pub const SLOW_START: &str = "slow start";
+/// The phase after it (RFC 5681, section 3.1).
+pub const AVOIDANCE: &str = "congestion avoidance";
+/// The phase in which losses are repaired (RFC 5681, section 3.2; RFC 6675).
+pub const RECOVERY: &str = "recovery";

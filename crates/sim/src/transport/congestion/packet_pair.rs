@@ -121,6 +121,10 @@ impl Congestion for PacketPair {
         Some(self.settings.measure)
     }
 
+    fn phase(&self) -> &'static str {
+        if self.service.is_some() { "rate control" } else { "first pair" }
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("pair_bit_per_s", self.last);
         visit("service_bit_per_s", self.service.unwrap_or(f64::NAN));

@@ -19,7 +19,7 @@
 //! Range: its packets are ECT(1), all but acknowledgements without data; a queue that treats marks
 //! as losses should not hold them.
 
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside, pace};
+use super::{AVOIDANCE, Acked, Beginning, Congested, Congestion, Ecn, LawSettings, SLOW_START, no_part, outside, pace};
 use fairq_sched::units::{Rate, Time};
 
 /// The average of marks, the virtual round trip, pacing.
@@ -208,6 +208,10 @@ impl Congestion for Prague {
 
     fn ecn(&self) -> Ecn {
         Ecn::Accurate
+    }
+
+    fn phase(&self) -> &'static str {
+        if self.window < self.threshold { SLOW_START } else { AVOIDANCE }
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -131,6 +131,10 @@ impl Congestion for Reno {
         if self.ecn { Ecn::Classic } else { Ecn::Not }
     }
 
+    fn phase(&self) -> &'static str {
+        self.window.phase()
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.window.inspect(visit);
     }

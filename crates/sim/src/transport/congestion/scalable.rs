@@ -126,6 +126,10 @@ impl Congestion for Scalable {
         if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
     }
 
+    fn phase(&self) -> &'static str {
+        self.window.phase()
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.window.inspect(visit);
     }

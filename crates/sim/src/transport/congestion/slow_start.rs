@@ -7,7 +7,7 @@
 //! HyStart++ is the standard one; a window may pass ssthresh by what one acknowledgement adds.
 //! Cost: O(1) an acknowledgement.
 
-use super::{Acked, Beginning, Congested};
+use super::{AVOIDANCE, Acked, Beginning, Congested, SLOW_START};
 use fairq_sched::units::{PS_PER_S, Time};
 
 /// How the window grows before it reaches a limit.
@@ -177,6 +177,16 @@ impl Window {
     /// After an idle time: at most the initial window.
     pub fn rest(&mut self) {
         self.packets = self.packets.min(self.first);
+    }
+
+    /// Slow start, its conservative kind (RFC 9406, section 4.2), or avoidance.
+    #[must_use]
+    pub fn phase(&self) -> &'static str {
+        match (self.is_starting(), self.watch.as_deref()) {
+            (true, Some(Watch::Rises(Hystart { baseline: Some(_), .. }))) => "conservative slow start",
+            (true, _) => SLOW_START,
+            (false, _) => AVOIDANCE,
+        }
     }
 
     /// Passes cwnd and ssthresh to `visit`.

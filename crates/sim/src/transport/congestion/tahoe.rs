@@ -76,6 +76,10 @@ impl Congestion for Tahoe {
         self.window.rest();
     }
 
+    fn phase(&self) -> &'static str {
+        self.window.phase()
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.window.inspect(visit);
     }

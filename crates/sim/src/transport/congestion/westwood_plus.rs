@@ -161,6 +161,10 @@ impl Congestion for WestwoodPlus {
         if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
     }
 
+    fn phase(&self) -> &'static str {
+        self.window.phase()
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.window.inspect(visit);
         visit("bandwidth_packets_per_s", self.estimate.map_or(f64::NAN, |(_, second)| second));

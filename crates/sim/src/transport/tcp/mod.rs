@@ -21,7 +21,7 @@ pub mod scoreboard;
 pub mod settings;
 pub mod trackers;
 
-use super::congestion::{Acked, Congested, Congestion, Ecn};
+use super::congestion::{Acked, Congested, Congestion, Ecn, RECOVERY};
 use super::ecn::Accepts;
 use super::estimator::Estimator;
 use super::receiver::Sink;
@@ -700,6 +700,11 @@ impl Sender for Tcp {
             // and as Linux does.
             _ => Accepts::all(new),
         }
+    }
+
+    fn phase(&self) -> Option<&'static str> {
+        let is_repairing = self.is_recovering() && !self.has_own_recovery;
+        Some(if is_repairing { RECOVERY } else { self.control.phase() })
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
