@@ -143,6 +143,7 @@ def run(
     packets: str | None = None,
     states: bool = False,
     overlay: bool = False,
+    trace: bool = False,
     progress: Tell | None = None,
 ) -> Result:
     """Run the scenario on `workers` threads (all cores if None); the result is the same for any number.
@@ -150,7 +151,8 @@ def run(
     With `series`, a time like "1 s" or "auto" for 200 samples, the table `series` holds samples over time; with
     `packets`, a flow's name or an entry's, `packets` says when each of its packets was sent and received; with
     `states`, `states` what each discipline counts and keeps at the end, as `tc -s` shows it; with `overlay`, `theory`
-    what max-min fairness, delay bounds and TCP formulas say of each flow, and the gaps.
+    what max-min fairness, delay bounds and TCP formulas say of each flow, and the gaps. With `trace` the first run is
+    kept as a trace for viewers, which `Result.write_trace` writes.
 
     >>> run("scenarios/dumbbell.toml", set={"defaults.buffer": "40 packets"}, workers=1)
     <Result: points 2, flows 6, links 4, queues 4>
@@ -163,7 +165,7 @@ def run(
     Raises ScenarioError with file, line and field.
     """
     scenario = read(scenario)
-    result = Experiment(scenario, pairs(set), series, packets, states).run(_threads(workers), progress)
+    result = Experiment(scenario, pairs(set), series, packets, states, trace).run(_threads(workers), progress)
     if overlay:
         from fairq.overlay import beside
         from fairq.results import table_of

@@ -288,6 +288,13 @@ class Result:
             for piece in encoder.iterencode(self.document):
                 write(piece)
 
+    def write_trace(self, write: Callable[[str], Any]) -> None:
+        """Call `write` with the trace of the first run as JSON text, piece by piece, for viewers.
+
+        UsageError if none was kept: `fairq.run(…, trace=True)`.
+        """
+        self._native.write_trace(write)
+
     @property
     def scenario(self) -> Mapping[str, Any]:
         """The scenario with all its fields, those that were left to their defaults too."""

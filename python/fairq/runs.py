@@ -89,9 +89,10 @@ class Experiment:
         series: str | None = None,
         packets: str | None = None,
         states: bool = False,
+        trace: bool = False,
     ) -> None:
         text, name = scenario
-        self._native = _native.Experiment(text, name, list(sets), series, packets, states)
+        self._native = _native.Experiment(text, name, list(sets), series, packets, states, trace)
 
     def runs(self) -> list[Run]:
         """All runs: each point of the axes in its order, with each seed in its order."""

@@ -138,6 +138,12 @@ impl Experiment {
         self.keep.states = true;
     }
 
+    /// Makes the first run of all keep a trace, with at most `most` records of packets, and with
+    /// the samples of [`Self::sample_every`], or else 200 of them.
+    pub const fn keep_trace(&mut self, most: usize) {
+        self.keep.trace = Some(most);
+    }
+
     /// Makes every run keep each packet of the flow called `name`, or of the copies of an entry of
     /// that name: the rows of `packets`. A packet that is under way at the end has no row.
     ///
@@ -216,9 +222,10 @@ impl Experiment {
         let document = &self.known.document;
         let names_window = |point: &Point, entry| document.names_window(point, entry);
         let found = notes::of(self.scenario(), self.plans().iter().map(|(_, plan)| plan), &points, &names_window);
+        let of_trace = notes::of_trace(&points);
         Ok(Outcome {
             points,
-            notes: notes::of_edition(&self.known.decided).into_iter().chain(found).collect(),
+            notes: notes::of_edition(&self.known.decided).into_iter().chain(found).chain(of_trace).collect(),
             scenario: self.scenario().clone(),
             run_info: Map::new(),
         })

@@ -8,8 +8,10 @@ pub mod packets;
 pub mod series;
 pub mod statistics;
 pub mod table;
+pub mod trace;
 
 use self::table::{Builder, Table};
+use self::trace::Trace;
 use crate::columns::{FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
 use fairq_link::sketch::Coarse;
 use fairq_sched::contract::Discipline as _;
@@ -40,6 +42,8 @@ pub struct Tables {
     pub packets: Table,
     /// What each discipline counts and keeps at the end, if that was asked for.
     pub states: Table,
+    /// The run as a trace, if that was asked for.
+    pub trace: Option<Arc<Trace>>,
 }
 
 impl Tables {
@@ -62,7 +66,7 @@ impl Tables {
     /// The rows of all tables together.
     #[must_use]
     pub fn rows(&self) -> usize {
-        let Self { flows, links, queues, transfers, sessions, series, packets, states } = self;
+        let Self { flows, links, queues, transfers, sessions, series, packets, states, trace: _ } = self;
         [flows, links, queues, transfers, sessions, series, packets, states].into_iter().map(Table::rows).sum()
     }
 
@@ -78,6 +82,7 @@ impl Tables {
             series: Table::empty(&SERIES),
             packets: Table::empty(&PACKETS),
             states: Table::empty(&STATES),
+            trace: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::known::Known;
 use crate::results::packets::{self, Packets};
 use crate::results::series::{Samples, Series, Shared as SharedSamples};
 use crate::results::table::Table;
+use crate::results::trace::{self, Recorder, Trace};
 use crate::results::{self, Tables};
 use crate::scenario::axes::Point;
 use crate::scenario::problem::Problem;
@@ -34,13 +35,8 @@ pub struct Keep {
     pub packets_of: Option<String>,
     /// Whether the disciplines' states at the end are the rows of `states`.
     pub states: bool,
-}
-
-impl Keep {
-    /// Whether all events must be seen in their order, so that a run cannot be divided.
-    pub(crate) const fn watches(&self) -> bool {
-        self.series.is_some() || self.packets_of.is_some() || self.states
-    }
+    /// The most records of packets in the trace of the first run of all, if it is to have one.
+    pub trace: Option<usize>,
 }
 
 /// One point of a scenario's axes and one seed.
@@ -147,6 +143,11 @@ impl Run {
         self.times()[1]
     }
 
+    /// The distance of 200 samples.
+    fn sampling(&self) -> Time {
+        Time((self.length().0 / 200).max(1))
+    }
+
     /// Runs from start to end and gives the tables.
     ///
     /// # Errors
@@ -159,9 +160,21 @@ impl Run {
         }
     }
 
+    /// Whether all its events must be seen in their order, so that it cannot be divided.
+    fn is_watched(&self) -> bool {
+        let keep = &self.keep;
+        keep.series.is_some() || keep.packets_of.is_some() || keep.states || self.most_traced().is_some()
+    }
+
+    /// The most records of packets in its trace, if it has one.
+    fn most_traced(&self) -> Option<usize> {
+        let is_first = self.at == 0 && self.seed == self.known.scenario.measure.seed;
+        self.keep.trace.filter(|_| is_first)
+    }
+
     /// The parts for as many threads, or why the run is not divided.
     pub(crate) fn split(&self, threads: usize) -> Result<Partition, &'static str> {
-        if self.keep.watches() {
+        if self.is_watched() {
             return Err("whoever watches a run sees all of it");
         }
         Partition::new(self.plan(), threads)
@@ -169,7 +182,7 @@ impl Run {
 
     /// The regions in which a thread runs its part of the network, if it is divided into some.
     pub(crate) fn regions(&self) -> Option<Partition> {
-        if self.keep.watches() { None } else { Partition::regions(self.plan()) }
+        if self.is_watched() { None } else { Partition::regions(self.plan()) }
     }
 
     /// Runs on one thread, or on one for each part of `split`; calls `on_step` between slices of
@@ -240,12 +253,17 @@ impl Run {
         let mut simulation = self.simulation(regions, files).map_err(|fault| Ended::Problem(self.problem(fault)))?;
         let samples = SharedSamples::default();
         let journeys = packets::Shared::default();
+        let records = trace::Shared::default();
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
-        if let Some(interval) = self.keep.series {
+        let interval = self.keep.series.or_else(|| self.most_traced().map(|_| self.sampling()));
+        if let Some(interval) = interval {
             observers.push(Box::new(Series::new(plan, interval, SharedSamples::clone(&samples))));
         }
         if let Some(name) = &self.keep.packets_of {
             observers.push(Box::new(Packets::new(plan, name, packets::Shared::clone(&journeys))));
+        }
+        if let Some(most) = self.most_traced() {
+            observers.push(Box::new(Recorder::new(plan, most, trace::Shared::clone(&records))));
         }
         if !observers.is_empty() {
             simulation.observe(Box::new(observers));
@@ -257,7 +275,7 @@ impl Run {
         let mut run_to = |simulation: &mut Simulation, to: Time| {
             let mut goes_on = simulation.now() < to;
             while goes_on {
-                let next = self.keep.series.map_or(Time::NEVER, |interval| sampled.saturating_add(interval));
+                let next = interval.map_or(Time::NEVER, |interval| sampled.saturating_add(interval));
                 goes_on = simulation.run_towards(to.min(simulation.now().saturating_add(slice)).min(next), to);
                 if simulation.now() == next {
                     sampled = next;
@@ -279,13 +297,16 @@ impl Run {
             observer.end(end);
         }
         let samples = samples.lock().map(|mut samples| std::mem::take(&mut *samples)).unwrap_or_default();
-        let series = if self.keep.series.is_some() { Samples::into_table(samples) } else { Table::empty(&SERIES) };
+        let sampled = Samples::into_table(samples);
+        let records = records.lock().map(|mut records| std::mem::take(&mut *records)).unwrap_or_default();
+        let trace = self.most_traced().map(|_| Arc::new(Trace::new(plan, records, sampled.clone(), end)));
+        let series = if self.keep.series.is_some() { sampled } else { Table::empty(&SERIES) };
         let journeys = journeys.lock().map(|mut journeys| std::mem::take(&mut *journeys)).unwrap_or_default();
         let packets =
             if self.keep.packets_of.is_some() { packets::table(plan, journeys) } else { Table::empty(&PACKETS) };
         simulation.settle();
         let states = if self.keep.states { results::state_table(plan, &simulation) } else { Table::empty(&STATES) };
-        let tables = Tables { series, packets, states, ..Tables::of(plan, &simulation) };
+        let tables = Tables { series, packets, states, trace, ..Tables::of(plan, &simulation) };
         Ok((tables, simulation.network.packet_hops))
     }
 }

@@ -6,6 +6,7 @@ use crate::progress::Progress;
 use crate::{read, read_file, speed};
 use fairq_experiment::digest::RESULTS_VERSION;
 use fairq_experiment::experiment::{self, Options, Stopped};
+use fairq_experiment::results::trace::RECORDS_MAX;
 use fairq_experiment::results::{self, document};
 use fairq_experiment::run;
 use fairq_sched::units::{Time, UnitError};
@@ -28,7 +29,8 @@ struct Source {
 /// A scenario read, checked and ready to run: `name` is its file name, for messages and for the
 /// files it names. With `series`, a time like "1 s", every run takes samples at that distance;
 /// "auto" gives 200. With `packets`, a flow's name, every run keeps each packet of it; with
-/// `states` what disciplines have at the end.
+/// `states` what disciplines have at the end. With `trace` the first run of an outcome keeps a
+/// trace, and a run that was pickled none.
 #[pyclass(frozen)]
 pub(crate) struct Experiment {
     experiment: experiment::Experiment,
@@ -38,7 +40,8 @@ pub(crate) struct Experiment {
 #[pymethods]
 impl Experiment {
     #[new]
-    #[pyo3(signature = (text, name, sets, series=None, packets=None, states=false))]
+    #[pyo3(signature = (text, name, sets, series=None, packets=None, states=false, trace=false))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn new(
         py: Python<'_>,
         text: String,
@@ -47,9 +50,13 @@ impl Experiment {
         series: Option<String>,
         packets: Option<String>,
         states: bool,
+        trace: bool,
     ) -> PyResult<Self> {
         let source = Source { text, name, sets, series, packets, states };
-        let experiment = py.detach(|| source.read())?;
+        let mut experiment = py.detach(|| source.read())?;
+        if trace {
+            experiment.keep_trace(RECORDS_MAX);
+        }
         Ok(Self { experiment, source: Arc::new(source) })
     }
 
@@ -192,7 +199,7 @@ pub(crate) fn remade_run(
     point: usize,
     seed: u64,
 ) -> PyResult<Run> {
-    Experiment::new(py, text, name, sets, series, packets, states)?.run_at(point, seed)
+    Experiment::new(py, text, name, sets, series, packets, states, false)?.run_at(point, seed)
 }
 
 /// The version of what runs give; it is part of their digests.
@@ -241,17 +248,32 @@ impl Outcome {
 
     /// Calls `write` with the pieces of the document as JSON text.
     fn write_json(&self, py: Python<'_>, write: Py<PyAny>) -> PyResult<()> {
-        let mut raised = None;
-        py.detach(|| {
-            let sink = Pieces { write: &write, raised: &mut raised };
-            let mut sink = io::BufWriter::with_capacity(1 << 16, sink);
+        in_pieces(py, &write, |sink| {
             let formatter = serde_json::ser::PrettyFormatter::with_indent(b" ");
-            let mut to = serde_json::Serializer::with_formatter(&mut sink, formatter);
-            let written = serde::Serialize::serialize(&self.outcome, &mut to).map_err(|error| error.to_string());
-            written.and_then(|()| sink.flush().map_err(|error| error.to_string()))
+            let mut to = serde_json::Serializer::with_formatter(sink, formatter);
+            serde::Serialize::serialize(&self.outcome, &mut to).map_err(io::Error::from)
         })
-        .map_err(|message| raised.unwrap_or_else(|| FairqError::new_err(message)))
     }
+
+    /// Calls `write` with the pieces of the trace as JSON text.
+    fn write_trace(&self, py: Python<'_>, write: Py<PyAny>) -> PyResult<()> {
+        let trace = self.outcome.trace().ok_or_else(|| UsageError::new_err("trace: no run kept one"))?;
+        in_pieces(py, &write, |sink| trace.write(sink))
+    }
+}
+
+/// Calls `write` with the pieces of the text that `fill` writes.
+fn in_pieces(
+    py: Python<'_>,
+    write: &Py<PyAny>,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send,
+) -> PyResult<()> {
+    let mut raised = None;
+    py.detach(|| {
+        let mut sink = io::BufWriter::with_capacity(1 << 16, Pieces { write, raised: &mut raised });
+        fill(&mut sink).and_then(|()| sink.flush()).map_err(|error| error.to_string())
+    })
+    .map_err(|message| raised.unwrap_or_else(|| FairqError::new_err(message)))
 }
 
 pub(crate) fn no_table(name: &str) -> PyErr {

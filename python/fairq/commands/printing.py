@@ -127,6 +127,12 @@ def picture(name: str) -> Path:
     return path
 
 
+def save_trace(result: Result, path: str) -> None:
+    """Write the trace of a result, whole or not at all."""
+    with file(path) as place, place.open("w", encoding="utf-8") as to:
+        result.write_trace(to.write)
+
+
 def style(arguments: Namespace) -> Style:
     """The style of figures that --for and --dark ask for."""
     from fairq import figures

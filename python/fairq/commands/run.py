@@ -19,9 +19,21 @@ from fairq.commands.options import (
     set_field,
     workers,
 )
-from fairq.commands.printing import as_json, cost, look, picture, pieces, save, sections, style, tell, written
+from fairq.commands.printing import (
+    as_json,
+    cost,
+    look,
+    picture,
+    pieces,
+    save,
+    save_trace,
+    sections,
+    style,
+    tell,
+    written,
+)
 from fairq.given import ran, read
-from fairq.output import check, folder
+from fairq.output import check, check_file, folder
 from fairq.progress import Bar
 from fairq.results import Result
 
@@ -43,6 +55,8 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--states", action="store_true",
                      help="show what each discipline counts and keeps at the end, as tc -s does")  # fmt: skip
     plot(parser, "draw samples over time, or means over axes")
+    parser.add_argument("--trace", metavar="FILE",
+                     help="write waits and sends of packets, for ui.perfetto.dev (JSON)")  # fmt: skip
     parser.add_argument("--overlay", action="store_true",
                      help="add predicted throughput and delay bounds, and the relative difference")  # fmt: skip
     looks(parser)
@@ -82,6 +96,8 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     if arguments.out:
         check(arguments.out)
     drawing = picture(arguments.plot) if arguments.plot else None
+    if arguments.trace:
+        check_file(arguments.trace)
     series = arguments.series if arguments.series is not None else "auto" if drawing else None
     scenario = read(arguments.scenario)
     work = ran(scenario, arguments.set)
@@ -99,6 +115,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
             packets=arguments.packets,
             states=arguments.states,
             overlay=arguments.overlay,
+            trace=arguments.trace is not None,
             progress=bar,
         )
     tell(result.notes)
@@ -106,7 +123,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     tell(
         {"code": "samples", "where": option, "text": f"these rows go nowhere; write {places} to keep them"}
         for option, given, goes, places in (
-            ("--series", arguments.series, kept or drawing, "--out DIR, --json or --plot FILE"),
+            ("--series", arguments.series, kept or drawing or arguments.trace, "--out DIR, --json or --plot FILE"),
             ("--packets", arguments.packets, kept, "--out DIR or --json"),
         )
         if given is not None and not goes
@@ -117,6 +134,8 @@ def run(arguments: Namespace) -> str | Iterator[str]:
             _write_result(inside, result)
     if drawing:
         _plot(drawing, result, arguments)
+    if arguments.trace:
+        save_trace(result, arguments.trace)
     if arguments.json:
         return pieces(result)
     axes = [axis["name"] for axis in result.scenario.get("axes", [])]
@@ -135,7 +154,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     }
     said = sections(shown_tables) + _seeds(result.scenario, raw=arguments.si) + _warned(result.transfers)
     said += _speed(result.run_info, workers=arguments.workers)
-    places = written(arguments, arguments.out, drawing)
+    places = written(arguments, arguments.out, drawing, arguments.trace)
     return f"{said}\n{places}" if places else said
 
 

@@ -5,6 +5,7 @@
 use super::Tables;
 use super::notes::Note;
 use super::table::Table;
+use super::trace::Trace;
 use crate::columns::{RESULT_SCHEMA_VERSION, SEED, TABLES};
 use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
@@ -60,6 +61,12 @@ impl AtPoint {
         self.mean.as_ref().unwrap_or(&self.runs[0])
     }
 
+    /// The trace of its first run, if that kept one.
+    #[must_use]
+    pub fn trace(&self) -> Option<&Trace> {
+        self.runs.first().and_then(|tables| tables.trace.as_deref())
+    }
+
     fn by_seed(&self) -> impl Iterator<Item = BySeed<'_>> {
         self.seeds.iter().zip(&self.runs).map(|(seed, tables)| BySeed { seed: *seed, tables })
     }
@@ -98,6 +105,12 @@ impl Outcome {
             (labelled(at, run), of(tables))
         });
         Some(Table::joined(rows))
+    }
+
+    /// The trace, if the first run kept one.
+    #[must_use]
+    pub fn trace(&self) -> Option<&Trace> {
+        self.points.first().and_then(AtPoint::trace)
     }
 
     /// All rows of one table, with the point's axes as columns.

@@ -33,6 +33,7 @@ impl Tables {
             series: Table::empty(&SERIES),
             packets: Table::empty(&PACKETS),
             states: Table::empty(&STATES),
+            trace: None,
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct Note {
 }
 
 /// The codes, and when there is a note of each.
-pub const CODES: [(&str, &str); 10] = [
+pub const CODES: [(&str, &str); 11] = [
     ("edition", "The scenario names no edition, and a default of the latest decided something."),
     ("topology", "The file of the topology lacks something, or a rate is guessed from a label."),
     (
@@ -45,6 +45,7 @@ pub const CODES: [(&str, &str); 10] = [
         "The rates that classes of htb or cbs, or real-time curves of hfsc, guarantee are more together than what is above \
          them has.",
     ),
+    ("trace", "A trace ends before its run, whose packets would make it too large, or is of one of several runs."),
     ("seeds", "The 95 % interval of a flow's throughput reaches below zero: too few replications for its spread."),
 ];
 
@@ -95,6 +96,31 @@ pub fn of_edition(decided: &[String]) -> Option<Note> {
         decided.join("; ")
     );
     (!decided.is_empty()).then(|| Note { code: "edition", place: "edition".to_string(), text })
+}
+
+/// The notes on the trace, if there is one: it is of the first run, and its packets end when it is
+/// full.
+#[must_use]
+pub fn of_trace(points: &[AtPoint]) -> Vec<Note> {
+    let Some((first, trace)) = points.first().and_then(|first| Some((first, first.trace()?))) else {
+        return Vec::new();
+    };
+    let mut notes = Vec::new();
+    let mut add = |place: &str, text| notes.push(Note { code: "trace", place: place.to_string(), text });
+    if let Some(cut) = trace.cut_at() {
+        let (cut, end, records) = (cut.as_s(), trace.end(), trace.records());
+        let text = format!(
+            "the packets of the trace end at {cut:.3} s of {end}, with {records} records, and its counters go on; write a \
+             shorter duration"
+        );
+        add("measure.duration", text);
+    }
+    let runs: usize = points.iter().map(AtPoint::replications).sum();
+    if runs > 1 {
+        let at = if points.len() > 1 { shown(first.point(), 0) } else { String::new() };
+        add("measure.replications", format!("the trace is of the first of {runs} runs{at}"));
+    }
+    notes
 }
 
 /// ` (at policy = fifo, and at 2 other points)`.
