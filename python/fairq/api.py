@@ -21,6 +21,7 @@ from fairq.results import Result as Result
 from fairq.runs import Experiment as Experiment
 
 if TYPE_CHECKING:
+    from fairq.alone import Baseline
     from fairq.estimating import Estimate
     from fairq.questions.comparing import Comparison
     from fairq.sweeps.reader import Results
@@ -174,6 +175,38 @@ def run(
         shares, routes = max_min(scenario, set=set), json.loads(_native.routes(text, name, pairs(set)))
         result.theory = table_of("theory", beside(result.scenario, result.points, shares, routes))
     return result
+
+
+@checked
+def baseline(
+    control: str,
+    *,
+    rate: str,
+    rtt: str,
+    buffer: str = "1 BDP",
+    queue: str = "fifo",
+    duration: str = "30 s",
+    profile: str = "linux",
+    series: str | None = None,
+    trace: bool = False,
+    progress: Tell | None = None,
+) -> Baseline:
+    """Run one flow of a congestion control alone on an ideal line: its samples and its phases.
+
+    `rtt` is the round trip without queueing; `buffer` the room of the line's queue; `profile` the
+    system of the hosts (docs/guide/hosts.md). Samples are a quarter of a round trip apart, or as
+    `series` says. With `trace`, `result.write_trace` writes what each packet did, for viewers.
+
+    >>> found = baseline("bbr3", rate="20Mbit/s", rtt="100ms", duration="10 s")
+    >>> [phase["phase"] for phase in found.phases][:3]
+    ['Startup', 'Drain', 'ProbeBW_CRUISE']
+
+    Raises UsageError that names the word and what would make sense.
+    """
+    from fairq import alone
+
+    question = alone.Question(control, rate, rtt, buffer, queue, duration, profile, series)
+    return alone.of_result(question, alone.experiment(question, trace).run(1, progress))
 
 
 @checked

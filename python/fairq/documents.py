@@ -241,6 +241,71 @@ class Benchmarks(TypedDict):
     run_info: Machine
 
 
+class BaselineSample(TypedDict):
+    """The flow at an instant, and its throughput in the interval that ends there."""
+
+    time_s: Annotated[float, "The time from the start of the run, in seconds."]
+    throughput_bit_per_s: Annotated[float, "What reached the receiver in the interval, headers included, in bit/s."]
+    flight_bytes: Annotated[int | None, "Bytes in flight, as the sender counts them; null if it counts none."]
+    window_bytes: Annotated[float | None, "The congestion window in bytes; null if there is none."]
+    pacing_bit_per_s: Annotated[float | None, "The rate at which packets are spread, in bit/s; null if they are not."]
+    rtt_s: Annotated[float | None, "The smoothed round trip in seconds; null before the first sample."]
+    phase: Annotated[str | None, "The phase, in the words of the control's source; null without congestion control."]
+
+
+class BaselinePhase(TypedDict):
+    """All stretches of one phase: means over their samples."""
+
+    phase: Annotated[str, "The phase, in the words of the control's source."]
+    begins: Annotated[int, "How often it began, as the samples show it."]
+    time_s: Annotated[float, "How long it lasted in all, in seconds."]
+    throughput_bit_per_s: Annotated[float, "What reached the receiver, headers included, in bit/s."]
+    flight_bytes: Annotated[float | None, "Bytes in flight; null if the sender counts none."]
+    window_bytes: Annotated[float | None, "The congestion window in bytes; null if there is none."]
+    rtt_s: Annotated[float | None, "The smoothed round trip in seconds; null if none was sampled."]
+
+
+class BaselineFlow(TypedDict):
+    """The flow over the whole run, as the table of flows of fairq run has it."""
+
+    throughput_bit_per_s: Annotated[float, "What reached the receiver, headers included, in bit/s."]
+    goodput_packets: Annotated[int, "Data packets that reached the receiver for the first time."]
+    sent: Annotated[int, "Data packets sent, each transmission counted."]
+    retransmitted: Annotated[int, "Of these, packets that had been sent before."]
+    dropped: Annotated[int, "Data packets that the queue dropped."]
+    marked: Annotated[int, "Data packets that the queue marked."]
+    rtt_s_mean: Annotated[float | None, "Mean round trip in seconds, of the samples of the sender's estimator."]
+    queueing_s_mean: Annotated[float | None, "Mean queueing delay of data packets in seconds."]
+    queueing_s_p99: Annotated[float | None, "99th percentile of that delay in seconds, within 0.8 %."]
+
+
+class BaselineNote(TypedDict):
+    """What limited the flow that may not have been meant (docs/guide/notes.md)."""
+
+    code: Annotated[str, "What kind of note it is."]
+    where: Annotated[str, "The part of the scenario that it is about."]
+    text: Annotated[str, "What was found, and what to write."]
+
+
+class BaselineDocument(TypedDict):
+    """A congestion control alone on an ideal line."""
+
+    schema_version: Annotated[int, "The version of this document."]
+    command: Annotated[str, "The command that gives it."]
+    control: Annotated[str, "The congestion control, with its settings."]
+    rate_bit_per_s: Annotated[int, "The rate of the line in bit/s."]
+    rtt_s: Annotated[float, "The round trip without queueing and transmission, in seconds."]
+    product_bytes: Annotated[float, "The bandwidth-delay product in bytes."]
+    buffer: Annotated[str, "The room of the line's queue."]
+    queue: Annotated[str, "The queue of the line."]
+    profile: Annotated[str, "The system of the hosts."]
+    duration_s: Annotated[float, "How long the flow ran, in seconds."]
+    flow: BaselineFlow
+    phases: list[BaselinePhase]
+    notes: list[BaselineNote]
+    series: list[BaselineSample]
+
+
 class Swept(TypedDict):
     """What has become of the runs of a study: done, failed and missing are all of them."""
 
@@ -273,6 +338,7 @@ class Left(TypedDict):
 
 
 DOCUMENTS: Mapping[str, Any] = {
+    "baseline": BaselineDocument,
     "compare": Compared,
     "estimate": Estimate,
     "reproduce": list[Line],

@@ -401,7 +401,7 @@ def test_nothing_of_the_package_writes_a_file_by_itself():
     assert {name: count for name, count in found.items() if count} == {
         # into the folder that is exchanged, or the place that `save` gives
         "api.py": 1, "run.py": 1, "compare.py": 1, "saved.py": 2, "output.py": 3, "reproduction.py": 3, "tables.py": 1,
-        "capture.py": 1,
+        "capture.py": 1, "baseline.py": 1, "printing.py": 1,
         # of a store, under a hidden name that is linked to its own
         "claims.py": 1, "store.py": 1,
         # the schemas of the checkout

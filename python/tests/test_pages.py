@@ -93,6 +93,14 @@ def test_the_audit_of_the_guide_is_the_real_one(capsys):
     assert capsys.readouterr().out.rstrip("\n") == block[2]
 
 
+def test_the_baseline_of_the_guide_is_the_real_one(capsys):
+    page = (ROOT / "docs" / "guide" / "baseline.md").read_text()
+    block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
+    assert block is not None
+    assert cli.main(block[1].split()) == 0
+    assert capsys.readouterr().out.rstrip("\n") == block[2]
+
+
 def test_the_commands_of_tc_in_the_guide_are_the_real_ones(capsys):
     page = (ROOT / "docs" / "guide" / "linux.md").read_text()
     blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)

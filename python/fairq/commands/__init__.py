@@ -16,6 +16,7 @@ Command = Callable[[Namespace], str | Iterator[str]]
 
 NAMES = (
     "run",
+    "baseline",
     "compare",
     "sweep",
     "reproduce",

@@ -1,0 +1,348 @@
+"""One flow alone on an ideal line: what its congestion control does over time.
+
+The line has a rate, a delay and a queue, and nothing else is on it: hosts send and answer at once,
+no packet is lost on the way. What is seen is the control's own doing.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairq import _native, tables
+from fairq._native import ScenarioError, UsageError
+from fairq.given import Text
+from fairq.results import Result
+from fairq.runs import Experiment
+
+if TYPE_CHECKING:
+    from fairq.documents import BaselineDocument, BaselineNote, BaselinePhase, BaselineSample
+
+SCHEMA_VERSION = 1
+"""The version of the document that `fairq baseline --json` prints."""
+
+BUFFER, QUEUE, DURATION, PROFILE = "1 BDP", "fifo", "30 s", "linux"
+"""What a baseline has where it says nothing."""
+
+PACKET = 1500
+"""Bytes of a packet on the line."""
+
+SAMPLES_MIN, PACKETS_MIN, SAMPLES_IN_ROUND = 200, 20, 4
+"""Samples: four in a round trip, so that no phase of one is missed, but no fewer than 200 in all.
+None is so short that fewer than 20 packets pass: one more or less would be a jump of throughput."""
+
+SAMPLES_MAX = 10_000
+"""The most samples, unless their distance is given."""
+
+
+class Baseline(NamedTuple):
+    """One flow alone: `series` are its samples, `phases` their means, `result` is the run's."""
+
+    control: str
+    series: Sequence[BaselineSample]
+    phases: Sequence[BaselinePhase]
+    notes: Sequence[BaselineNote]
+    document: BaselineDocument
+    result: Result
+
+    def __repr__(self) -> str:
+        return f"<Baseline: {self.control}, series {len(self.series)}, phases {len(self.phases)}>"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A control and the line that it has for itself; quantities are text with units."""
+
+    control: str
+    rate: str
+    rtt: str
+    buffer: str = BUFFER
+    queue: str = QUEUE
+    duration: str = DURATION
+    profile: str = PROFILE
+    series: str | None = None
+
+    @property
+    def command(self) -> str:
+        """The command that asks it."""
+        words = ["fairq", "baseline", self.control, "--rate", self.rate, "--rtt", self.rtt]
+        for option, value, usual in (
+            ("--buffer", self.buffer, BUFFER),
+            ("--queue", self.queue, QUEUE),
+            ("--duration", self.duration, DURATION),
+            ("--profile", self.profile, PROFILE),
+            ("--series", self.series, None),
+        ):
+            if value is not None and value != usual:
+                words += [option, value]
+        return shlex.join(words)
+
+
+def scenario(question: Question) -> Text:
+    """The scenario in TOML, checked: UsageError names the word of the question that cannot be."""
+    _check_control(question.control)
+    rtt, duration = _above_zero("--rtt", "time", question.rtt), _above_zero("--duration", "time", question.duration)
+    _above_zero("--rate", "rate", question.rate)
+    if duration <= rtt:
+        raise UsageError(
+            f"--duration {question.duration}: the first answer comes after a round trip, {question.rtt}; write some "
+            f"hundred round trips, as {100 * rtt:g}s"
+        )
+    connection = f"{{ profile = {_quoted(question.profile)}{_beside(question.control)} }}"
+    try:
+        return _checked(_text(question, connection))
+    except ScenarioError as error:
+        # A control that goes by the gaps of answers needs one for each packet, whatever the
+        # profile has.
+        if "acknowledge_every = 1" not in str(error):
+            raise UsageError(_by_words(question, str(error))) from None
+    return _checked(_text(question, connection.replace(" }", ", acknowledge_every = 1 }")))
+
+
+def _checked(text: str) -> Text:
+    made = Text(text, "baseline")
+    _native.Experiment(*made, [])
+    return made
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _beside(control: str) -> str:
+    """Settings of the connection beside its profile.
+
+    Tahoe is older than the recovery of today's systems, in which its window of one packet would
+    not grow.
+    """
+    return ', recovery = "tahoe"' if _name(control) == "tahoe" else ""
+
+
+def _name(control: str) -> str:
+    return control.partition("(")[0].strip()
+
+
+def _text(question: Question, connection: str) -> str:
+    return f"""\
+# {question.command}
+edition = 2
+title = {_quoted(f"{question.control} alone")}
+
+[measure]
+duration = {_quoted(question.duration)}
+
+[defaults]
+start = "0 s"
+connection = {connection}
+
+[[links]]
+name = "line"
+from = "sender"
+to = "receiver"
+rate = {_quoted(question.rate)}
+delay = "{_time(_quantity("time", question.rtt) / 2)}"
+queue = {_quoted(question.queue)}
+buffer = {_quoted(question.buffer)}
+reverse_queue = "fifo"
+
+[[flows]]
+name = "flow"
+from = "sender"
+to = "receiver"
+traffic = "ftp(packet={PACKET}B)"
+transport = {_quoted(question.control)}
+"""
+
+
+def experiment(question: Question, trace: bool = False) -> Experiment:
+    """The run of the question, ready: UsageError names the word that cannot be."""
+    made = scenario(question)
+    try:
+        return Experiment(made, (), _interval(question), trace=trace)
+    except UsageError as error:
+        # Too many samples.
+        raise UsageError(f"--series {question.series}: {str(error).partition(': ')[2]}") from None
+
+
+def _interval(question: Question) -> str:
+    """The distance of samples, as text."""
+    if question.series is not None:
+        _above_zero("--series", "time", question.series)
+        return question.series
+    rate, rtt, duration = _quantity("rate", question.rate), _quantity("time", question.rtt), _duration(question)
+    least = max(PACKETS_MIN * PACKET * 8 / rate, duration / SAMPLES_MAX)
+    return _time(min(max(rtt / SAMPLES_IN_ROUND, least), duration / SAMPLES_MIN))
+
+
+def of_result(question: Question, result: Result) -> Baseline:
+    """What the run of the question says."""
+    series = [_sample(row) for row in result.series if row["flow"] is not None]
+    rate, rtt = _quantity("rate", question.rate), _quantity("time", question.rtt)
+    phases, flow = _phases(series), result.flows[0]
+    document: BaselineDocument = {
+        "schema_version": SCHEMA_VERSION,
+        "command": question.command,
+        "control": question.control,
+        "rate_bit_per_s": round(rate),
+        "rtt_s": rtt,
+        "product_bytes": rate * rtt / 8,
+        "buffer": question.buffer,
+        "queue": question.queue,
+        "profile": question.profile,
+        "duration_s": _duration(question),
+        "flow": {
+            "throughput_bit_per_s": flow.throughput_bit_per_s,
+            "goodput_packets": round(flow.goodput_packets),
+            "sent": round(flow.sent),
+            "retransmitted": round(flow.retransmitted),
+            "dropped": round(flow.dropped),
+            "marked": round(flow.marked),
+            "rtt_s_mean": flow.rtt_s_mean,
+            "queueing_s_mean": flow.queueing_s_mean,
+            "queueing_s_p99": flow.queueing_s_p99,
+        },
+        "phases": phases,
+        "notes": [{"code": note["code"], "where": note["where"], "text": note["text"]} for note in result.notes],
+        "series": series,
+    }
+    return Baseline(question.control, series, phases, document["notes"], document, result)
+
+
+def title(document: BaselineDocument) -> str:
+    """What a picture of it is called."""
+    rate, rtt = _said("rate_bit_per_s", document["rate_bit_per_s"]), _said("rtt_s", document["rtt_s"])
+    return f"{document['control']} alone: {rate}, {rtt}, {document['queue']}, buffer {document['buffer']}"
+
+
+def sentence(document: BaselineDocument) -> str:
+    """What the flow got, and what it did to the line."""
+    flow, rate, rtt = document["flow"], document["rate_bit_per_s"], document["rtt_s"]
+    throughput, queueing = flow["throughput_bit_per_s"], flow["queueing_s_mean"]
+    flight = _mean([sample["flight_bytes"] for sample in document["series"]])
+    parts = [f"{_said('rate_bit_per_s', throughput)} of {_said('rate_bit_per_s', rate)} ({throughput / rate:.1%})"]
+    if flight is not None:
+        parts.append(f"{flight / document['product_bytes']:.2f} bandwidth-delay products in flight")
+    if queueing is not None:
+        parts.append(
+            f"{_said('queueing_s', queueing)} of queueing on average beside a round trip of {_said('rtt_s', rtt)}"
+        )
+    counts = {"dropped": flow["dropped"], "marked": flow["marked"], "retransmitted": flow["retransmitted"]}
+    parts += [f"{count} packets {name}" for name, count in counts.items() if count]
+    return f"{document['control']}: {', '.join(parts)}."
+
+
+def _said(name: str, value: float) -> str:
+    return tables.value(name, value)
+
+
+def _sample(row: Mapping[str, Any]) -> BaselineSample:
+    flight, window = row["flight_packets"], row["window_packets"]
+    return {
+        "time_s": row["time_s"],
+        "throughput_bit_per_s": row["throughput_bit_per_s"],
+        "flight_bytes": None if flight is None else flight * PACKET,
+        "window_bytes": None if window is None else window * PACKET,
+        "pacing_bit_per_s": row["pacing_bit_per_s"],
+        "rtt_s": row["rtt_s"],
+        "phase": row["phase"],
+    }
+
+
+def _phases(series: Sequence[BaselineSample]) -> list[BaselinePhase]:
+    """The phases in the order in which they first come."""
+    of: dict[str, list[BaselineSample]] = {}
+    begins: dict[str, int] = {}
+    before = None
+    for sample in series:
+        phase = sample["phase"]
+        if phase is not None:
+            of.setdefault(phase, []).append(sample)
+            begins[phase] = begins.get(phase, 0) + (phase != before)
+        before = phase
+    step = series[0]["time_s"] if series else 0.0
+    return [
+        {
+            "phase": phase,
+            "begins": begins[phase],
+            "time_s": step * len(samples),
+            "throughput_bit_per_s": _mean([sample["throughput_bit_per_s"] for sample in samples]) or 0.0,
+            "flight_bytes": _mean([sample["flight_bytes"] for sample in samples]),
+            "window_bytes": _mean([sample["window_bytes"] for sample in samples]),
+            "rtt_s": _mean([sample["rtt_s"] for sample in samples]),
+        }
+        for phase, samples in of.items()
+    ]
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _check_control(control: str) -> None:
+    """Refuse what is no transport by its kind: a receiver of a session, a discipline."""
+    name = _name(control)
+    if _is_in("transports", name):
+        return
+    for kind, what in (
+        ("receivers", "it chooses the layers of a multicast session at the receiver, and has no sender of its own; "
+         "docs/guide/multicast.md has a session"),
+        ("disciplines", f"it is a discipline of a queue; write --queue {name}, and a congestion control in its place"),
+        ("traffic", "it is a source of traffic; a baseline always has data to send"),
+    ):  # fmt: skip
+        if _is_in(kind, name):
+            raise UsageError(f"{name}: {what}; fairq list transports has the congestion controls")
+
+
+def _is_in(kind: str, name: str) -> bool:
+    """Whether a list of the registry has an entry of this name."""
+    return any(name in (entry["name"], *entry["aliases"]) for entry in json.loads(_native.listing(kind)))
+
+
+def _quantity(kind: str, text: str) -> float:
+    return _native.quantity(kind, text)
+
+
+def _duration(question: Question) -> float:
+    return _quantity("time", question.duration)
+
+
+def _above_zero(option: str, kind: str, text: str) -> float:
+    try:
+        value = _quantity(kind, text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error}") from None
+    if value <= 0:
+        example = "20Mbit/s" if kind == "rate" else "40ms"
+        raise UsageError(f"{option} {text}: it is above 0; write for example {example}")
+    return value
+
+
+def _time(seconds: float) -> str:
+    return f"{round(seconds * 1e12)} ps" if seconds < 1e-6 else f"{round(seconds * 1e9)} ns"
+
+
+def _by_words(question: Question, message: str) -> str:
+    """A message about the scenario as one about the question: its place is the wrong word."""
+    _, _, rest = message.partition(": ")
+    path, _, fault = rest.partition(": ")
+    words = {
+        "measure.duration": f"--duration {question.duration}",
+        "defaults.connection": f"--profile {question.profile}",
+        "links[0].rate": f"--rate {question.rate}",
+        "links[0].delay": f"--rtt {question.rtt}",
+        "links[0].queue": f"--queue {question.queue}",
+        "links[0].buffer": f"--buffer {question.buffer}",
+        "flows[0].transport": question.control,
+        "flows[0]": question.control,
+    }
+    # What a scenario may say in place of it, a baseline may not.
+    for theirs, ours in (
+        ('write transport = "generic", or give the ftp at most 1000000 packets', "write cubic, or bbr3"),
+        (" (for flow flow)", ""),
+    ):
+        fault = fault.replace(theirs, ours)
+    return next((f"{said}: {fault}" for start, said in words.items() if path.startswith(start)), message)
