@@ -107,7 +107,8 @@ def named_runs(
 ) -> list[list[tuple[str, int, list[str]]]]:
     """For each of `points`, fields of a scenario to set, the points of the scenario's own axes.
 
-    Each is the values of these axes as JSON, the first seed, and the digests of the runs with it and those behind it.
+    Each is the values of these axes as JSON, the first seed, and the digests of the runs with it
+    and those behind it.
     """
 
 def joined(name: str, runs: list[tuple[str, Tables]]) -> Table:

@@ -431,11 +431,13 @@ def sweep(
 ) -> Sweep:
     """Run what is missing of a study, the path of its file, and say what has become of its runs.
 
-    Each run that has come to its end stays in the store, whatever ends the call; `read_store` gives them. `part` is the
-    share of one of several calls, as "3/16". `client` is a Dask client of one's own, or `address` that of a scheduler.
-    `until` adds replications until it holds, as "goodput half-width < 1%". `show` is told a line of progress.
+    Each run that has come to its end stays in the store, whatever ends the call; `read_store` gives
+    them. `part` is the share of one of several calls, as "3/16". `client` is a Dask client of one's
+    own, or `address` that of a scheduler. `until` adds replications until it holds, as "goodput
+    half-width < 1%". `show` is told a line of progress.
 
-    Raises ScenarioError for what is wrong in the study, with its line, and OutputError if the store cannot be written.
+    Raises ScenarioError for what is wrong in the study, with its line, and OutputError if the store
+    cannot be written.
     """
     from fairq.sweeps import sweeping
 

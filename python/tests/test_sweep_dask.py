@@ -35,8 +35,8 @@ def cluster(dask, tmp_path_factory):
 
     start("dask_scheduler", "--host", "127.0.0.1", "--port", 0, "--no-dashboard", "--no-jupyter")
     address = said(folder / "0.log", r"Scheduler at:\s+(tcp://127\.0\.0\.1:\d+)")
-    workers = [start("dask_worker", address, "--nthreads", 1, "--no-dashboard", "--no-nanny", "--host", "127.0.0.1",
-                     "--local-directory", folder / f"worker {number}") for number in (1, 2)]  # fmt: skip
+    words = ("--nthreads", 1, "--no-dashboard", "--no-nanny", "--host", "127.0.0.1", "--local-directory")
+    workers = [start("dask_worker", address, *words, folder / f"worker {number}") for number in (1, 2)]
     for number in (1, 2):
         said(folder / f"{number}.log", r"Registered to:\s+(tcp://\S+)")
     yield address, workers

@@ -37,7 +37,7 @@ values = [{rates}]
 
 
 def measure(runs: int, seconds: int, workers: int = 2) -> dict[str, Any]:
-    """Run a study of `runs` runs, each of so many simulated seconds, and resume it."""
+    """Run a study of `runs` runs, each of as many simulated seconds as said, and resume it."""
     with tempfile.TemporaryDirectory() as folder:
         scenario = Path(__file__).with_name("small.toml").read_text(encoding="utf-8")
         Path(folder, "small.toml").write_text(scenario, encoding="utf-8")

@@ -29,10 +29,10 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--engine", choices=ENGINES, default="threads", help="what runs it (default threads)")
     parser.add_argument("--address", metavar="URL", help="the scheduler of --engine dask, as tcp://10.0.0.1:8786")
     workers(parser)
-    parser.add_argument("--until", metavar="CONDITION",
-                        help="add replications until it holds, as 'goodput half-width < 1%%'")  # fmt: skip
-    parser.add_argument("--replications-max", type=count, default=REPLICATIONS_MAX, metavar="N",
-                        help=f"the most replications that --until adds up to (default {REPLICATIONS_MAX})")  # fmt: skip
+    condition = "add replications until it holds, as 'goodput half-width < 1%%'"
+    parser.add_argument("--until", metavar="CONDITION", help=condition)
+    most = f"the most replications that --until adds up to (default {REPLICATIONS_MAX})"
+    parser.add_argument("--replications-max", type=count, default=REPLICATIONS_MAX, metavar="N", help=most)
     parser.add_argument("--fail-fast", action="store_true", help="end at the first run that fails")
     parser.add_argument("--mix-versions", action="store_true",
                         help="go on in a store that another version of fairq wrote")  # fmt: skip
