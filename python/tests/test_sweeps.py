@@ -718,6 +718,9 @@ def test_a_quantity_is_a_column_or_its_beginning(text, found):
 def test_the_answer_so_far_is_that_of_all_runs(study, fairq):
     status, out, err = fairq("sweep", study)
     assert (status, err) == (0, "") and "throughput" in out and "±" in out
+    assert out.startswith("Of each run the mean over its rows")
+    status, out, err = fairq("sweep", study, "--until", "max of delay_s_p99 half-width < 1000%")
+    assert out.startswith("Of each run the max over its rows") and "delay p99" in out
     rows = sweeping.answers(study, Options())
     results = read_store(study)
     for row in rows:
@@ -728,7 +731,16 @@ def test_the_answer_so_far_is_that_of_all_runs(study, fairq):
         means = [sum(one) / len(one) for one in values.values()]
         assert row["throughput_bit_per_s"] == pytest.approx(sum(means) / len(means))
     status, out, _ = fairq("sweep", study, "--quiet")
-    assert out == f"{study.with_suffix('')}: 12 done, 0 failed, 0 missing; 0 run now\n"
+    assert out == f"{study.with_suffix('')}: 40 done, 0 failed, 0 missing; 0 run now\n"
+
+
+def test_of_many_points_the_answer_shows_the_first(study, fairq):
+    values = ", ".join(str(number) for number in range(50))
+    study.write_text(
+        STUDY.replace("replications = 3", "replications = 1") + f"[[axes]]\nname = 'n'\nvalues = [{values}]\n"
+    )
+    _, out, _ = fairq("sweep", study)
+    assert "… and 160 more points" in out and out.count("\n") < 60
 
 
 def test_others_are_watched_until_they_are_done(study):

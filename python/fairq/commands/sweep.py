@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from fairq import streams, tables
 from fairq.commands import Broken
@@ -11,7 +12,11 @@ from fairq.commands.options import Commands, command, count, dry_run, looks, wor
 from fairq.commands.printing import as_json, look
 from fairq.documents import Left
 from fairq.progress import Line, span
+from fairq.sweeps import answer
 from fairq.sweeps.sweeping import ENGINES, REPLICATIONS_MAX, Options, Sweep
+
+POINTS_SHOWN = 40
+"""Points of the answer so far that a screen shows."""
 
 
 def add(commands_of: Commands) -> None:
@@ -77,10 +82,20 @@ def sweep(arguments: Namespace) -> str:
         streams.note(f"{damage}; it was set aside")
     text = as_json(found.document, "sweep") + "\n" if arguments.json else _text(found)
     if not arguments.json and not arguments.quiet and (rows := sweeping.answers(arguments.study, options)):
-        text = f"{tables.text(rows, keep=['runs'], **look(arguments))}\n\n{text}"
+        text = f"{_answer(rows, arguments)}\n\n{text}"
     if found.failed:
         raise Broken(text)
     return text
+
+
+def _answer(rows: Sequence[Mapping[str, Any]], arguments: Namespace) -> str:
+    """The answer so far as a table, under what it shows; of many points the first."""
+    over = answer.until(arguments.until).quantity.over if arguments.until else "mean"
+    lines = [f"Of each run the {over} over its rows, at each point the mean over runs and its 95 % interval"]
+    lines.append(tables.text(rows[:POINTS_SHOWN], keep=["runs"], **look(arguments)))
+    if len(rows) > POINTS_SHOWN:
+        lines.append(f"… and {len(rows) - POINTS_SHOWN} more points")
+    return "\n".join(lines)
 
 
 def _left(left: Left) -> str:
