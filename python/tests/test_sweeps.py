@@ -500,6 +500,30 @@ def test_a_folder_of_something_else_is_left_alone(study, refused):
     assert "cannot be read" in refused("sweep", study, "--store", folder2)
 
 
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"format": "x"}', '{"format": 1}', '{"format": 1, "name": "study"}']
+)
+def test_a_header_that_is_none_is_one_line_and_the_runs_stay(study, refused, document, text):
+    document("sweep", study)
+    header = study.with_suffix("") / "store.json"
+    header.write_text(text)
+    refused("sweep", study)
+    with pytest.raises(fairq.FairqError):
+        read_store(study)
+    header.unlink()
+    found = document("sweep", study)
+    assert (found["done"], found["ran"]) == (12, 0)
+
+
+def test_a_header_without_its_points_is_one_line(study, refused, document):
+    document("sweep", study)
+    header = study.with_suffix("") / "store.json"
+    said = json.loads(header.read_text())
+    for name in ("points", "keep", "scenario"):
+        header.write_text(json.dumps({**said, name: [1]}))
+        assert "store.json: cannot be read" in refused("sweep", study)
+
+
 def cut(path):
     path.write_bytes(path.read_bytes()[:-7])
 
@@ -527,10 +551,14 @@ def test_a_damaged_part_is_set_aside_named_and_run_again(study, fairq, monkeypat
     assert rows_of(Results(root), "flows") == expected
 
 
-def test_a_marker_that_cannot_be_read_is_set_aside(study, fairq):
+@pytest.mark.parametrize("wrong", [None, {"runs": []}, {"files": []}, {"files": {"flows": 1}}, {"keep": {"x": 1}}])
+def test_a_marker_that_cannot_be_read_is_set_aside(study, fairq, wrong):
     fairq("sweep", study)
     marker = next((study.with_suffix("") / "done").iterdir())
-    cut(marker)
+    if wrong is None:
+        cut(marker)
+    else:
+        marker.write_text(json.dumps({**json.loads(marker.read_text()), **wrong}))
     status, out, err = fairq("sweep", study)
     assert status == 0 and "12 run now" in out and "cannot be read as a marker" in err
 

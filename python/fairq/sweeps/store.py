@@ -143,7 +143,7 @@ class Store:
         header = self.header()
         if header is not None:
             self._check(header, study, mix)
-            _extend(study, restored(header))
+            _extend(study, self._restored(header))
         self._keep = study.keep
         said = {"format": FORMAT, "fairq": _native.version(), **versions(), **study.described()}
         # a later fairq with the same versions changes nothing that counts
@@ -178,9 +178,15 @@ class Store:
         header = self.header()
         if header is None:
             raise UsageError(f"{self.root}: there is no store of a study; make one by fairq sweep {self.root}.toml")
-        study = restored(header)
+        study = self._restored(header)
         self._keep = study.keep
         return study
+
+    def _restored(self, header: Mapping[str, Any]) -> Study:
+        try:
+            return restored(header)
+        except (KeyError, TypeError, AttributeError, IndexError):
+            raise OutputError(f"{self.root / HEADER}: cannot be read; move it away and sweep again") from None
 
     def tidy(self) -> None:
         """Remove what killed processes left, if there is any and the folder can be written."""
@@ -277,10 +283,12 @@ class Store:
             written = path.stat().st_mtime_ns
             said = json.loads(path.read_bytes())
             keep = Keep(**{**said["keep"], "tables": tuple(said["keep"]["tables"])})
-            marker = Marker(path.name.removesuffix(".json"), keep, said["runs"], said["files"])
+            runs = {digest: float(cost_s) for digest, cost_s in said["runs"].items()}
+            files = {table: {**file, "bytes": int(file["bytes"])} for table, file in said["files"].items()}
+            marker = Marker(path.name.removesuffix(".json"), keep, runs, files)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             self.damages.append(Damage(path, "cannot be read as a marker", 1))
             return None
         for table, file in marker.files.items():
@@ -409,7 +417,7 @@ def _damage(part: Path, file: Mapping[str, Any], written_ns: int) -> str | None:
         stat = part.stat()
         if stat.st_size != file["bytes"]:
             return f"has {stat.st_size} bytes and not {file['bytes']}"
-        if stat.st_mtime_ns > written_ns and _digest(part) != file["digest"]:
+        if stat.st_mtime_ns > written_ns and _digest(part) != file.get("digest"):
             return "was changed after it was written"
     except FileNotFoundError:
         return "is gone"
