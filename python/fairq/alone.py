@@ -267,7 +267,7 @@ def _phases(series: Sequence[BaselineSample]) -> list[BaselinePhase]:
         {
             "phase": phase,
             "begins": begins[phase],
-            "time_s": step * len(samples),
+            "duration_s": step * len(samples),
             "throughput_bit_per_s": _mean([sample["throughput_bit_per_s"] for sample in samples]) or 0.0,
             "flight_bytes": _mean([sample["flight_bytes"] for sample in samples]),
             "window_bytes": _mean([sample["window_bytes"] for sample in samples]),

@@ -258,7 +258,7 @@ class BaselinePhase(TypedDict):
 
     phase: Annotated[str, "The phase, in the words of the control's source."]
     begins: Annotated[int, "How often it began, as the samples show it."]
-    time_s: Annotated[float, "How long it lasted in all, in seconds."]
+    duration_s: Annotated[float, "How long it lasted in all, in seconds."]
     throughput_bit_per_s: Annotated[float, "What reached the receiver, headers included, in bit/s."]
     flight_bytes: Annotated[float | None, "Bytes in flight; null if the sender counts none."]
     window_bytes: Annotated[float | None, "The congestion window in bytes; null if there is none."]

@@ -92,7 +92,7 @@ def test_the_document_is_what_its_type_says(document):
     assert found["command"] == "fairq baseline bbr --rate 20Mbit/s --rtt 100ms --duration 5s"
     assert (found["rate_bit_per_s"], found["rtt_s"], found["product_bytes"]) == (RATE, RTT, PRODUCT)
     assert [phase["phase"] for phase in found["phases"]][:3] == ["Startup", "Drain", "ProbeBW"]
-    assert sum(phase["time_s"] for phase in found["phases"]) == pytest.approx(5.0)
+    assert sum(phase["duration_s"] for phase in found["phases"]) == pytest.approx(5.0)
     assert statistics.fmean(sample["throughput_bit_per_s"] for sample in found["series"]) == pytest.approx(
         found["flow"]["throughput_bit_per_s"], rel=1e-6
     )

@@ -16,7 +16,8 @@ def add(commands_of: Commands) -> None:
     parser = command(
         commands_of, "baseline", baseline, "show what a congestion control does alone on an ideal line",
         "fairq baseline bbr3 --rate 20Mbit/s --rtt 100ms --plot bbr3.png --trace bbr3.json",
-        "CONTROL is one that fairq list transports shows, with settings as cubic(decrease=0.8). docs/guide/baseline.md"
+        "CONTROL is one that fairq list transports shows, with settings as cubic(decrease=0.8)."
+        " docs/guide/baseline.md"
         " shows how to read the picture and the trace.",
     )  # fmt: skip
     parser.add_argument("control", metavar="CONTROL", help="the congestion control, as bbr3 or cubic(decrease=0.8)")
@@ -39,7 +40,7 @@ def add(commands_of: Commands) -> None:
 WORDS = ("control", "rate", "rtt", "buffer", "queue", "duration", "profile", "series")
 """The words of the question, which the API has as well."""
 
-PHASES = ("phase", "begins", "time_s", "throughput_bit_per_s", "flight_bytes", "window_bytes", "rtt_s")
+PHASES = ("phase", "begins", "duration_s", "throughput_bit_per_s", "flight_bytes", "window_bytes", "rtt_s")
 
 
 def baseline(arguments: Namespace) -> str:
@@ -65,4 +66,4 @@ def baseline(arguments: Namespace) -> str:
         return as_json(found.document, "baseline")
     table = f"{tables.text(found.phases, PHASES, keep=PHASES, **look(arguments))}\n\n" if found.phases else ""
     places = written(arguments, arguments.scenario, drawing, arguments.trace)
-    return f"{table}{alone.sentence(found.document)}\n{places}"
+    return f"{table}{tables.prose(alone.sentence(found.document))}\n{places}"

@@ -187,7 +187,7 @@ def _write_result(inside: Path, result: Result) -> None:
 
 
 def _without_copies(result: Result) -> list[Mapping[str, Any]]:
-    """The flows for a screen: the connections of transfers have one row for all in the table of transfers."""
+    """The flows without the connections of transfers, which have one row in the table of transfers."""
     carried = {row["traffic"] for row in result.transfers}
     return [row for row in result.flows if row["traffic"] not in carried]
 
@@ -201,7 +201,7 @@ def _warned(transfers: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _plot(path: Path, result: Result, arguments: Namespace) -> None:
-    """Draw the means over the axes; the samples if they or the theory beside them were asked for, or without axes."""
+    """Draw means over the axes; samples if they or theory were asked for, or without axes."""
     from fairq import figures
 
     over_time = arguments.series is not None or arguments.overlay or not result.scenario["axes"]

@@ -9,8 +9,8 @@
 //! of a flow has the phases of its congestion control, the others are lanes of packets that wait:
 //! the slices of a thread may not overlap, and packets of a flow wait at the same time. The thread
 //! of a link has what it sends. A phase lasts from the sample that shows it to the next one. Times
-//! are cut to 1/64 µs: such numbers and their sums are exact, so that slices that follow each other
-//! touch and do not overlap.
+//! are cut to 1/64 µs: such numbers and their sums are exact, so that slices that follow each
+//! other touch and do not overlap.
 
 use super::{Record, TICKS_PER_MICROSECOND, Trace, What, ticks};
 use crate::results::table::{Cell, Cells};
