@@ -14,7 +14,9 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// The name of a schema, which is that of the command whose document it is of, and what makes it.
-pub(crate) const SCHEMAS: [(&str, fn() -> Value); 10] = [
+type Made = (&'static str, fn() -> Value);
+
+pub(crate) const SCHEMAS: [Made; 10] = [
     ("scenario", scenario::schema),
     ("result", described::schema),
     ("replay", of::<Report>),
