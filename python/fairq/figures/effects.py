@@ -28,6 +28,10 @@ QUANTITIES = ("queueing_s_mean", "share", "loss")
 """What a setting acts on, the most telling first."""
 
 
+SCALES_APART = 5
+"""Panels of one quantity have one scale, but not one whose curves would take less than this part of its height."""
+
+
 def effects(
     rows: Rows, title: str, *, quantities: Sequence[str] = QUANTITIES, caption: str = "", style: Style = PAGE
 ) -> Figure:
@@ -57,17 +61,33 @@ def effects(
     by_setting = columns == len(kinds) and len(kinds) > 1 and columns != len(settings)
     order = [(s, k) for s in settings for k in kinds] if by_setting else [(s, k) for k in kinds for s in settings]
     drawn = sheet(style, len(order), title, keys=[Key(key)], caption=said, columns=columns)
-    tops: dict[str, float] = {}
+    tops: dict[tuple[str, str], float] = {}
     for panel, (setting, quantity) in zip(drawn.panels, order, strict=True):
         mine = [row for row in rows if row["setting"] == setting]
         size, label = units.scaled(quantity, values_of(rows, quantity))
         across = _draw(panel, mine, quantity, size, looks, setting, style, drawn.room)
         name_panel(drawn, panel, label, across)
-        tops[quantity] = max(tops.get(quantity, 0.0), panel.get_ylim()[1])
-    for panel, (_, quantity) in zip(drawn.panels, order, strict=True):
-        panel.set_ylim(0, tops[quantity] or 1.0)
+        tops[setting, quantity] = panel.get_ylim()[1]
+    for panel, (setting, quantity) in zip(drawn.panels, order, strict=True):
+        others = [top for (_, of), top in tops.items() if of == quantity]
+        panel.set_ylim(0, shared(tops[setting, quantity], others) or 1.0)
         from_zero(panel, values_of(rows, quantity))
     return drawn.finish()
+
+
+def shared(top: float, tops: Sequence[float]) -> float:
+    """The top of the scale that a panel has in common with others: from the greatest down, all within SCALES_APART.
+
+    >>> [shared(top, [1000, 400, 20, 18, 6]) for top in (1000, 400, 20, 6)]
+    [1000, 1000, 20, 20]
+    """
+    scale = 0.0
+    for other in sorted(tops, reverse=True):
+        if other * SCALES_APART < scale or not scale:
+            scale = other
+        if other <= top:
+            break
+    return scale
 
 
 def _draw(
