@@ -39,13 +39,13 @@ class Written:
         return [*self.commands, *said]
 
 
-def write(text: str, dev: str = "eth0") -> Written:
-    """The commands for the queue of a text form on the device `dev`.
+def write(text: str, dev: str = "eth0", *, rate_bit_per_s: float | None = None) -> Written:
+    """The commands for the queue of a text form on the device `dev`; with a rate under a class that has it.
 
     Raises UsageError with what is wrong.
     """
     _check(dev)
-    return _written(text, native_queue(text), Writer(dev, None))
+    return _written(text, native_queue(text), Writer(dev, rate_bit_per_s))
 
 
 def _check(dev: str) -> None:
