@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fairq.alone import Baseline
     from fairq.estimating import Estimate
     from fairq.questions.comparing import Comparison
+    from fairq.questions.effects import Effects
     from fairq.sweeps.reader import Results
     from fairq.sweeps.sweeping import Sweep
 
@@ -276,6 +277,39 @@ def compare(
         loss=loss, jitter=jitter, reorder=reorder, seeds=seeds, duration=duration, warm_up=warm_up, profile=profile,
     )  # fmt: skip
     return comparing.compare(question, paired=paired, workers=_threads(workers), progress=progress)
+
+
+@checked
+def effects(
+    name: str,
+    *,
+    rate: str = "20Mbit/s",
+    rtt: str = "40ms",
+    flows: str | Sequence[str] | None = None,
+    seeds: int | None = None,
+    duration: str = "15s",
+    workers: int | None = None,
+    progress: Tell | None = None,
+) -> Effects:
+    """Vary each setting of a discipline or a congestion control alone, and measure delay, share and loss.
+
+    A quantity takes a quarter, half, twice and four times its default, a choice each of its choices. A discipline has
+    the `flows` of the words of `compare`, by default four bulk flows, two of which take marks, and a call; a congestion
+    control shares a FIFO of one bandwidth-delay product with CUBIC. Without `seeds` there are ten, or as many as 60 s
+    of the processor's time have room for, at least three.
+
+    >>> found = effects("codel", seeds=2, duration="1s", workers=1)
+    >>> [row["value"] for row in found.rows if row["setting"] == "target" and row["flow"] == "cubic"]
+    ['1.25ms', '2.5ms', '5ms', '10ms', '20ms']
+
+    Raises UsageError if the name has no settings that can be varied, or a word makes no sense.
+    """
+    from fairq.questions import effects as asked
+
+    return asked.effects(
+        name, rate=rate, rtt=rtt, flows=flows, seeds=seeds, duration=duration, workers=_threads(workers),
+        progress=progress,
+    )  # fmt: skip
 
 
 @checked

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from fairq.estimating import Estimate
-from fairq.questions.documents import Compared
+from fairq.questions.documents import Compared, EffectsOfSettings
 from fairq.verdicts import Line
 
 
@@ -341,6 +341,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "baseline": BaselineDocument,
     "compare": Compared,
     "estimate": Estimate,
+    "explain-effects": EffectsOfSettings,
     "reproduce": list[Line],
     "list-papers": list[Paper],
     "detect": list[Detected],

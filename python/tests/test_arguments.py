@@ -14,6 +14,7 @@ GIVEN = {
     "run": {"scenario": SCENARIO, "set": {"measure.duration": "1 s"}, "workers": 1},
     "experiment": {"scenario": SCENARIO},
     "compare": {"rate": "1Mbit/s", "rtt": "20ms", "flows": "cubic", "seeds": 1, "duration": "100 ms", "warm_up": "0 s"},
+    "effects": {"name": "fq"},
     "estimate": {"scenario": SCENARIO, "set": {"measure.duration": "1 s"}, "workers": 1},
     "max_min": {"scenario": SCENARIO},
     "sweep": {"study": "no-such.toml"},

@@ -1,27 +1,46 @@
-"""`fairq explain`: the card of an entry, and scenes of a transport."""
+"""`fairq explain`: the card of an entry, scenes of a transport, and what each setting does."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fairq import api, streams, tables
+from fairq._native import UsageError
 from fairq.commands.options import (
     Commands,
     command,
+    count,
     looks,
     plot,
+    workers,
 )
 from fairq.commands.printing import as_json, look, picture, save, sections, style, written
+from fairq.progress import Bar
 
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(commands_of, "explain", explain, "print the card of one entry of the registry",
-                       "fairq explain fq")  # fmt: skip
+                       "fairq explain fq_codel --effects --plot effects.svg",
+                       "--effects varies each setting alone over one line, and --rate, --rtt, --flows, --seeds and"
+                       " --duration say which line.")  # fmt: skip
     parser.add_argument("name", metavar="NAME")
-    parser.add_argument("--scenes", action="store_true", help="drive a transport alone through named scenes"
-                         " and print one line a round")  # fmt: skip
-    plot(parser, "draw the same scenes into FILE")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--scenes", action="store_true", help="drive a transport alone through named scenes"
+                      " and print one line a round")  # fmt: skip
+    what.add_argument("--effects", action="store_true",
+                      help="measure what each setting does to delay, share and loss")  # fmt: skip
+    plot(parser, "draw the scenes, or the effects, into FILE")
+    parser.add_argument("--rate", metavar="DOWN[/UP]", help="the line's rate (default 20Mbit/s)")
+    parser.add_argument("--rtt", metavar="TIME", help="its round trip without queueing (default 40ms)")
+    parser.add_argument("--flows", metavar="LIST",
+                        help="the flows, as of fairq compare (default: bulk, bulk with ECN, a call)")  # fmt: skip
+    parser.add_argument("--seeds", type=count, metavar="N",
+                        help="runs of each value (default 10, or as many as take 60 s of the processor)")  # fmt: skip
+    parser.add_argument("--duration", metavar="TIME", help="measure this long (default 15s)")
+    workers(parser)
     looks(parser)
 
 
@@ -32,9 +51,17 @@ CARD_WIDTH = 100
 CARD_WIDTH_MAX = 120
 """Columns of a card at most: longer lines are hard to read."""
 
+LINE = ("rate", "rtt", "flows", "seeds", "duration")
+"""What the line of --effects can be told."""
+
 
 def explain(arguments: Namespace) -> str:
     """`fairq explain`."""
+    if arguments.effects:
+        return _effects(arguments)
+    for word in (*LINE, "workers"):
+        if getattr(arguments, word) is not None:
+            raise UsageError(f"--{word} goes with --effects; write fairq explain {arguments.name} --effects")
     if arguments.scenes or arguments.plot:
         return _scenes(arguments)
     if arguments.json:
@@ -61,3 +88,73 @@ def _scenes(arguments: Namespace) -> str:
             for scene in played
         }
     )
+
+
+def _effects(arguments: Namespace) -> str:
+    """A table of the settings that change something, those that do not, and those that cannot be varied."""
+    drawing = picture(arguments.plot) if arguments.plot else None
+    line = {word: getattr(arguments, word) for word in LINE if getattr(arguments, word) is not None}
+    with Bar(f"explain {arguments.name}") as bar:
+        found = api.effects(arguments.name, **line, workers=arguments.workers, progress=bar)
+    if drawing:
+        from fairq import figures
+
+        rows, caption = _drawn(found)
+        title = f"What the settings of {arguments.name} do"
+        save(figures.effects(rows, title, caption=caption, style=style(arguments)), drawing)
+    if arguments.json:
+        return as_json(found.document, "explain-effects")
+    has_room = arguments.wide or arguments.si or (streams.screen_width() or tables.WIDTH) >= INTERVALS_WIDTH
+    shown = _shown(found, every=arguments.wide, has_intervals=has_room)
+    raw = [f"{name}{end}" for name in COLUMNS for end in ("", *tables.ENDS) if f"{name}{end}" in found.rows[0]]
+    parts = []
+    if shown:
+        columns = raw if arguments.si else COLUMNS
+        table = tables.text(shown, columns, minor=MINOR, keep=("setting", "value", "flow"), **look(arguments))
+        parts.append(f"{_titled(found.document['line'], has_room)}\n{table}")
+    parts.append(tables.prose(found.text))
+    if found.fixed:
+        table = tables.text(found.fixed, sentences=("reason",), keep=("reason",), **look(arguments))
+        parts.append(f"Not varied alone\n{table}")
+    return "\n\n".join(parts) + (f"\n{places}" if (places := written(arguments, drawing)) else "")
+
+
+COLUMNS = ("setting", "value", "flow", "queueing_s_mean", "queueing_s_p99", "share", "loss", "marked_ratio")
+"""The columns of effects on a screen; --json has all."""
+
+MINOR = ("marked_ratio", "queueing_s_p99")
+"""Those that go first where a screen is too narrow."""
+
+
+INTERVALS_WIDTH = 120
+"""Columns of a screen from which intervals are shown; on a narrower one delay, share and loss have room without."""
+
+
+def _titled(line: Mapping[str, Any], has_intervals: bool) -> str:
+    """The line that the settings were tried on."""
+    intervals = " with their 95 % intervals" if has_intervals else ""
+    return tables.prose(
+        f"{', '.join(line['flows'])} over {line['rate']} with a round trip of {line['rtt'][0]}; "
+        f"means of {line['seeds']} seeds{intervals}. Only flows that a setting changes are shown."
+    )
+
+
+def _shown(found: Any, every: bool, has_intervals: bool) -> list[dict[str, Any]]:
+    """The rows of the flows that a setting changes; the default's value says that it is one."""
+    changed = {(each["setting"], change["flow"]) for each in found.settings for change in each["changes"]}
+    return [
+        {name: value for name, value in row.items() if has_intervals or not name.endswith(tables.ENDS)}
+        | {"value": f"{row['value']}{' (default)' if row['is_default'] else ''}"}
+        for row in found.rows
+        if every or (row["setting"], row["flow"]) in changed
+    ]
+
+
+def _drawn(found: Any) -> tuple[Sequence[Mapping[str, Any]], str]:
+    """The rows of a figure and its caption: the settings that change something, or all if none does."""
+    with_effect = [each["setting"] for each in found.settings if each["has_effect"]]
+    without = [each["setting"] for each in found.settings if not each["has_effect"]]
+    if not with_effect or not without:
+        return found.rows, ""
+    rows = [row for row in found.rows if row["setting"] in with_effect]
+    return rows, f"no effect beyond chance: {', '.join(without)}"

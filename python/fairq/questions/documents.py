@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, TypedDict
 
-from fairq.questions.measures import MEASURES, OF_GROUP, OF_QUEUE
+from fairq.questions.measures import MEASURES, OF_EFFECT, OF_GROUP, OF_QUEUE
 
 Direction = Literal["down", "up"]
 
@@ -14,7 +14,9 @@ def _measured(names: Iterable[str]) -> dict[str, Any]:
     """The columns of measures: each with the ends of its interval."""
     columns: dict[str, Any] = {}
     for name in names:
-        columns[name] = Annotated[float | None, f"{MEASURES[name].meaning} The mean over the seeds."]
+        whose = "Of the call, or of the capture. " if name.startswith("call_") else ""
+        meaning = MEASURES[name.removeprefix("call_")].meaning
+        columns[name] = Annotated[float | None, f"{whose}{meaning} The mean over the seeds."]
         columns[f"{name}_low"] = Annotated[float | None, "The lower end of its 95 % interval."]
         columns[f"{name}_high"] = Annotated[float | None, "The upper end of its 95 % interval."]
     return columns
@@ -123,3 +125,69 @@ class Compared(TypedDict):
     queues: list[Queue]
     paired: Annotated[list[Paired], "With --paired; else empty."]
     notes: list[Note]
+
+
+class Line(TypedDict):
+    """What the settings of an entry were tried on; quantities are text, with units."""
+
+    rate: Annotated[str, "The line's rate, DOWN or DOWN/UP."]
+    rtt: Annotated[list[str], "The round trip without queueing."]
+    flows: Annotated[list[str], "The items of --flows; a congestion control is the first of its own."]
+    queue: Annotated[str, "The queue of the line, with its defaults."]
+    seeds: Annotated[int, "Runs of each value."]
+    duration: Annotated[str, "The measured time."]
+    warm_up: Annotated[str, "The time before it."]
+
+
+class Change(TypedDict):
+    """The greatest change of one quantity of a group of flows that a setting makes, of those beyond chance."""
+
+    flow: Annotated[str, "The group of flows."]
+    quantity: Annotated[str, "The quantity, a column of rows."]
+    value: Annotated[str, "The value of the setting."]
+    at_default: Annotated[float, "The mean of the quantity with the default."]
+    at_value: Annotated[float, "The mean with the value."]
+
+
+class Varied(TypedDict):
+    """A setting that was varied alone."""
+
+    setting: Annotated[str, "Its name; limit is how much may wait in all."]
+    type: Annotated[str, "Its type, as on its card."]
+    default: Annotated[str, "Its default, as text."]
+    values: Annotated[list[str], "The values that were tried, the default among them."]
+    doc: Annotated[str, "What its card says of it."]
+    has_effect: Annotated[bool, "Whether a value changes delay, share or loss beyond chance, at 5 % for the setting."]
+    comparisons: Annotated[int, "The comparisons among which the 5 % are shared (Bonferroni)."]
+    changes: Annotated[list[Change], "What it changes; empty if it has no effect."]
+
+
+class FixedSetting(TypedDict):
+    """A setting that cannot be varied alone."""
+
+    name: Annotated[str, "Its name."]
+    reason: Annotated[str, "The reason."]
+
+
+Effect: dict[str, Any] = {
+    "setting": Annotated[str, "The setting."],
+    "value": Annotated[str, "Its value, as text."],
+    "is_default": Annotated[bool, "Whether that is its default."],
+    "flow": Annotated[str, "The group of flows."],
+}
+
+EffectRow = TypedDict("EffectRow", {**Effect, **_measured(OF_EFFECT), **SEEDS})  # type: ignore[misc]
+EffectRow.__doc__ = "A group of flows where one setting has one value and all others are their defaults."
+
+
+class EffectsOfSettings(TypedDict):
+    """What `fairq explain NAME --effects` found."""
+
+    schema_version: Annotated[int, "The version of this document."]
+    name: Annotated[str, "The entry."]
+    part: Annotated[str, "The part of a queue that it is, or transport."]
+    line: Line
+    settings: list[Varied]
+    fixed: list[FixedSetting]
+    rows: list[EffectRow]
+    text: Annotated[str, "Which settings change something and which do not, in sentences."]

@@ -44,6 +44,14 @@ OF_GROUP = (
 OF_QUEUE = ("jain", "jain_hosts", "utilisation", "queueing_s_mean", "overtaken")
 """The columns of a queue."""
 
+OF_EFFECT = ("queueing_s_mean", "queueing_s_p99", "share", "loss", "marked_ratio")
+"""The columns of a group of flows where one setting is varied."""
+
+OF_CALL = ("queueing_s_p99", "queueing_s_mean", "loss")
+OF_LINE = ("utilisation", "queueing_s_mean", "jain")
+OF_CANDIDATE = (*(f"call_{name}" for name in OF_CALL), *OF_LINE, "completion_s_mean")
+"""What is measured of a call, of a direction of the line, and of a candidate of `fairq advise`."""
+
 PAIRED_OF_GROUP = ("share", "queueing_s_mean", "queueing_s_p99", "loss", "completion_s_mean")
 PAIRED_OF_QUEUE = ("jain", "jain_hosts", "utilisation", "queueing_s_mean")
 """What is compared on the same seeds."""

@@ -16,6 +16,9 @@ from fairq.near import near_miss
 TRAFFIC = ("web", "call", "flood")
 """Items of --flows that are no congestion control."""
 
+RECORDED = "recorded"
+"""The name of an item that is packets of a capture: no word of a question, as it needs the file."""
+
 OPTIONS = ("start", "size", "direction")
 """What an item may say of its flows, beside the settings of its control."""
 
@@ -42,10 +45,14 @@ class Item:
     count: int | None = None
     rtt: str | None = None
     options: dict[str, str] = field(default_factory=dict)
+    called: str | None = None
+    """The name of its flows; without one the item without its count. Their random numbers follow from it."""
 
     @property
     def label(self) -> str:
-        """The item without its count."""
+        """The name of its flows."""
+        if self.called is not None:
+            return self.called
         settings = f"({self.settings})" if self.settings else ""
         options = f"({', '.join(f'{key}={value}' for key, value in self.options.items())})" if self.options else ""
         return f"{self.name}{settings}{f'@{self.rtt}' if self.rtt else ''}{options}"
@@ -58,7 +65,7 @@ class Item:
     @property
     def is_greedy(self) -> bool:
         """Whether its flows take as much as their congestion control lets them, to the end."""
-        return self.name not in TRAFFIC and "size" not in self.options
+        return self.name not in (*TRAFFIC, RECORDED) and "size" not in self.options
 
     @property
     def has_transfers(self) -> bool:
@@ -115,16 +122,20 @@ def quantity(option: str, kind: str, text: str) -> float:
         raise UsageError(f"{option} {error}") from None
 
 
-def part(option: str, given: str | float) -> float:
-    """A part of the packets, from 0 to below 1: 0.01, or "1%"."""
+def part(option: str, given: str | float, of: str = "the packets", example: str = "1%") -> float:
+    """A part of the packets, or of something else, from 0 to below 1: 0.01, or "1%"."""
     text = str(given).strip()
     try:
         value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
-        raise UsageError(f"{option} {text}: write a part of the packets, as 0.01 or 1%") from None
+        raise UsageError(f"{option} {text}: write a part of {of}, as {_number(example)} or {example}") from None
     if not 0 <= value < 1:
-        raise UsageError(f"{option} {text}: a part of the packets is from 0 to below 1, as 0.01 or 1%")
+        raise UsageError(f"{option} {text}: a part of {of} is from 0 to below 1, as {_number(example)} or {example}")
     return value
+
+
+def _number(percentage: str) -> str:
+    return f"{float(percentage.removesuffix('%')) / 100:g}"
 
 
 def part_at(option: str, text: str) -> tuple[float, str]:
