@@ -23,6 +23,7 @@ from fairq.runs import Experiment as Experiment
 if TYPE_CHECKING:
     from fairq.alone import Baseline
     from fairq.estimating import Estimate
+    from fairq.questions.advising import Advice
     from fairq.questions.comparing import Comparison
     from fairq.questions.effects import Effects
     from fairq.sweeps.reader import Results
@@ -277,6 +278,52 @@ def compare(
         loss=loss, jitter=jitter, reorder=reorder, seeds=seeds, duration=duration, warm_up=warm_up, profile=profile,
     )  # fmt: skip
     return comparing.compare(question, paired=paired, workers=_threads(workers), progress=progress)
+
+
+@checked
+def advise(
+    *,
+    down: str,
+    up: str,
+    rtt: str | Sequence[str],
+    flows: str | Sequence[str] | None = None,
+    capture: str | os.PathLike[str] | None = None,
+    me: str | None = None,
+    criterion: str | None = None,
+    utilisation_min: str | float | None = None,
+    queue: str | Sequence[str] | None = None,
+    buffer: str | Sequence[str] | None = None,
+    seeds: int = 10,
+    duration: str = "30 s",
+    dev: str = "eth0",
+    lan: str = "eth1",
+    below: str | float | None = None,
+    workers: int | None = None,
+    progress: Tell | None = None,
+) -> Advice:
+    """Rank queues and buffers that Linux can set up for a line: the words are those of `fairq advise`.
+
+    The line has the rates `down` and `up` and each of the round trips `rtt`. `flows` are as in `compare`, by default
+    bulk in both directions and a call. With a `capture`, the packets of it from and to your addresses `me` take the
+    place of the call; they come at their recorded times, whatever the network does. Candidates are ranked by
+    `criterion` (by default "call_p99") among those that use `utilisation_min` of the line (0.95). `tc` shapes at the
+    rate less `below` (0.05) on the devices `dev`, to the line, and `lan`, to your network.
+
+    >>> found = advise(down="20Mbit/s", up="5Mbit/s", rtt="30ms", queue="fifo,fq_codel", seeds=3, duration="5s",
+    ...     utilisation_min=0.9, workers=1)
+    >>> found.winner
+    'fq_codel'
+
+    Raises UsageError that names the word and what would make sense, and CaptureError.
+    """
+    from fairq.questions import advising
+
+    wish = advising.wish(
+        down=down, up=up, rtt=rtt, flows=flows, capture=capture, me=me, criterion=criterion,
+        utilisation_min=utilisation_min, queue=queue, buffer=buffer, seeds=seeds, duration=duration, dev=dev, lan=lan,
+        below=below,
+    )  # fmt: skip
+    return advising.advise(wish, _threads(workers), progress)
 
 
 @checked

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from fairq.estimating import Estimate
-from fairq.questions.documents import Compared, EffectsOfSettings
+from fairq.questions.documents import Advised, Compared, EffectsOfSettings
 from fairq.verdicts import Line
 
 
@@ -338,6 +338,7 @@ class Left(TypedDict):
 
 
 DOCUMENTS: Mapping[str, Any] = {
+    "advise": Advised,
     "baseline": BaselineDocument,
     "compare": Compared,
     "estimate": Estimate,

@@ -15,6 +15,7 @@ GIVEN = {
     "experiment": {"scenario": SCENARIO},
     "compare": {"rate": "1Mbit/s", "rtt": "20ms", "flows": "cubic", "seeds": 1, "duration": "100 ms", "warm_up": "0 s"},
     "effects": {"name": "fq"},
+    "advise": {"down": "1Mbit/s", "up": "1Mbit/s", "rtt": "20ms", "queue": "fifo", "seeds": 1, "duration": "100 ms"},
     "estimate": {"scenario": SCENARIO, "set": {"measure.duration": "1 s"}, "workers": 1},
     "max_min": {"scenario": SCENARIO},
     "sweep": {"study": "no-such.toml"},

@@ -161,12 +161,20 @@ def test_the_questions_of_the_guide_have_the_answers_that_are_shown(capsys, monk
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "guide" / "compare.md").read_text()
     blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for command, shown in blocks:
         assert cli.main(shlex.split(command)) == 0
-        assert capsys.readouterr().out.startswith(shown.rstrip("…"))
+        out = capsys.readouterr().out
+        assert shown.strip("…\n") in out if shown.startswith("…") else out.startswith(shown.rstrip("…"))
     assert cli.main(["run", "asked.toml", "--dry-run"]) == 0
     assert capsys.readouterr().out.startswith(shown.rstrip("…"))
+
+
+def test_the_advice_of_the_guide_is_the_real_one(capsys):
+    page = (ROOT / "docs" / "guide" / "advise.md").read_text()
+    (block,) = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
+    assert cli.main(block[0].split()) == 0
+    assert capsys.readouterr().out.rstrip("\n") == block[1]
 
 
 def test_the_theory_of_the_guide_is_the_real_one(capsys, monkeypatch):

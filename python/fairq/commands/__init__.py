@@ -18,6 +18,7 @@ NAMES = (
     "run",
     "baseline",
     "compare",
+    "advise",
     "sweep",
     "reproduce",
     "replay",

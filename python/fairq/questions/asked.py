@@ -186,7 +186,7 @@ def ask(
     )
     _check_hosts(question)
     _check_round_trips(question)
-    _check_queues(question)
+    check_queues(question)
     _check_times(question)
     if jitter is not None:
         words.quantity("--jitter", "time", jitter)
@@ -263,7 +263,8 @@ def _check_round_trips(question: Question) -> None:
                 )
 
 
-def _check_queues(question: Question) -> None:
+def check_queues(question: Question) -> None:
+    """UsageError if a queue cannot be, or names the room that --buffer gives as well."""
     for option, queues in (("--queue", question.queues), ("--host-queue", question.host_queues)):
         for queue in queues:
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, TypedDict
 
-from fairq.questions.measures import MEASURES, OF_EFFECT, OF_GROUP, OF_QUEUE
+from fairq.questions.measures import MEASURES, OF_CANDIDATE, OF_EFFECT, OF_GROUP, OF_QUEUE
 
 Direction = Literal["down", "up"]
 
@@ -191,3 +191,90 @@ class EffectsOfSettings(TypedDict):
     fixed: list[FixedSetting]
     rows: list[EffectRow]
     text: Annotated[str, "Which settings change something and which do not, in sentences."]
+
+
+class CaptureFlow(TypedDict):
+    """A flow of the user's own."""
+
+    flow: Annotated[str, "Its direction and its ends."]
+    packets: Annotated[int, "Its packets."]
+
+
+class OwnCapture(TypedDict):
+    """The user's own packets, in place of a call."""
+
+    file: Annotated[str, "The capture."]
+    me: Annotated[str, "The user's address."]
+    packets: Annotated[int, "The user's packets that are taken."]
+    length_s: Annotated[float, "The time that they take, in seconds."]
+    flows: list[CaptureFlow]
+
+
+class AdvisedLine(TypedDict):
+    """The user's line and its flows; quantities are text, with units."""
+
+    down: Annotated[str, "The rate down."]
+    up: Annotated[str, "The rate up."]
+    rtt: Annotated[list[str], "Round trips without queueing."]
+    flows: Annotated[list[str], "The items of --flows; the capture's stand beside them."]
+    capture: Annotated[OwnCapture | None, "The user's own packets; null without a capture."]
+    seeds: Annotated[int, "Runs of each candidate and round trip."]
+    duration: Annotated[str, "The measured time."]
+    warm_up: Annotated[str, "The time before it."]
+
+
+class CriterionSaid(TypedDict):
+    """What the candidates are ranked by."""
+
+    name: Annotated[str, "Its name, as --criterion takes it."]
+    column: Annotated[str, "The column of candidates that it is."]
+    text: Annotated[str, "Its meaning."]
+    utilisation_min: Annotated[float, "The part of the line that a candidate must use, 0 to 1."]
+
+
+Place: dict[str, Any] = {
+    "rank": Annotated[int | None, "Its place, from 1; null if it uses too little of the line, or has no value."],
+    "candidate": Annotated[str, "The queue, and the buffer if it is not the limit in Linux."],
+    "is_full": Annotated[bool, "Whether it uses the part of the line that is asked for, within its interval."],
+    "behind": Annotated[float | None, "By how much it is worse than the best, on the same seeds."],
+    "behind_low": Annotated[float | None, "The lower end of its 95 % interval."],
+    "behind_high": Annotated[float | None, "The upper end of its 95 % interval."],
+    "is_decided": Annotated[bool | None, "Whether zero is outside that interval."],
+    "queue": Annotated[str, "The queue, in the text form."],
+    "limit_down": Annotated[str, "How much may wait in the way down, at the longest round trip."],
+    "limit_up": Annotated[str, "The same of the way up."],
+}
+
+AdvisedCandidate = TypedDict("AdvisedCandidate", {**Place, **_measured(OF_CANDIDATE), **SEEDS})  # type: ignore[misc]
+AdvisedCandidate.__doc__ = "A queue: numbers are the worse of both directions, and the mean over the round trips."
+
+Where: dict[str, Any] = {
+    "candidate": Annotated[str, "The candidate."],
+    "rtt_s": Annotated[float, "The round trip without queueing and transmission, in seconds."],
+    "direction": Annotated[Direction, "The direction."],
+}
+
+AdvisedRow = TypedDict("AdvisedRow", {**Where, **_measured(OF_CANDIDATE)})  # type: ignore[misc]
+AdvisedRow.__doc__ = "A candidate at one round trip and in one direction."
+
+
+class Advised(TypedDict):
+    """What `fairq advise` found."""
+
+    schema_version: Annotated[int, "The version of this document."]
+    line: AdvisedLine
+    criterion: CriterionSaid
+    candidates: Annotated[list[AdvisedCandidate], "The best first; those that use too little of the line last."]
+    best: Annotated[str | None, "The first; null if none uses enough of the line."]
+    winner: Annotated[str | None, "The first, if it is better than every other beyond chance; else null."]
+    second: Annotated[str | None, "The second; null if there is none."]
+    margin: Annotated[float | None, "By how much the first is better than the second, on the same seeds."]
+    low: Annotated[float | None, "The lower end of its 95 % interval."]
+    high: Annotated[float | None, "The upper end of its 95 % interval."]
+    more_seeds: Annotated[
+        int | None, "About how many more seeds would tell the first from the next like it; null if none would."
+    ]
+    tc: Annotated[list[str], "The commands of Linux's tc that set up the first; lines with # are comments."]
+    rows: list[AdvisedRow]
+    notes: list[Note]
+    text: Annotated[str, "The advice in sentences."]

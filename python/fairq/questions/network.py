@@ -206,7 +206,7 @@ class _Made:
         found: dict[str, Any] = {"name": entry.name}
         found |= {"from": client, "to": SERVERS} if item.is_up else {"from": SERVERS, "to": client}
         found |= _traffic(item)
-        if item.name not in ("call", "flood"):
+        if item.name not in ("call", "flood", words.RECORDED):
             found["transport"] = self._transport(item)
         if entry.count > 1:
             found["count"] = entry.count
@@ -255,7 +255,7 @@ class _Made:
                 said |= {f"links[{number}].reverse_queue": text for number in range(1, len(self.nodes) + 1)}
             for number, entry in enumerate(self.entries):
                 item = entry.group.item
-                if item.is_up and entry.host is not None and item.name not in ("call", "flood"):
+                if item.is_up and entry.host is not None and item.name not in ("call", "flood", words.RECORDED):
                     said[f"flows[{number}].connection"] = self._paced() if is_pacer(queue) else question.profile
                 elif not item.is_up and (entry.host is not None or item.rtt is not None):
                     said[f"flows[{number}].access.host_queue"] = text
@@ -297,6 +297,9 @@ def _traffic(item: Item) -> dict[str, Any]:
             bits = words.quantity("rate", "rate", rate) * CALL_GAP_S
             packet = min(max(round(bits / 8), CALL_PACKET_MIN), CALL_PACKET_MAX)
         return {"traffic": f"constant_rate(rate={rate}, packet={packet}B)", "transport": "uncontrolled"}
+    if item.name == words.RECORDED:
+        traffic = {"kind": "csv", "file": item.options["file"], "flow": item.options["flow"]}
+        return {"traffic": traffic, "transport": "uncontrolled"}
     if "size" in item.options:
         return {"traffic": f"incast(size={item.options['size']}, rounds=1)"}
     return {"traffic": "ftp"}

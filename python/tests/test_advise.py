@@ -1,0 +1,301 @@
+"""`fairq advise`: which queue wins where theory says so, a case where none does, the commands of tc, and a capture."""
+
+import json
+import re
+import struct
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import fairq as package
+from fairq import tc
+from fairq.questions import advising, asked, candidates, recorded
+from fairq.questions.measured import measured
+
+LINE = ("--down", "20Mbit/s", "--up", "5Mbit/s", "--rtt", "30ms")
+SHORT = ("--seeds", "3", "--duration", "6s", "--quiet")
+
+ME, SERVER, OTHER, NEIGHBOUR = (192, 168, 1, 7), (203, 0, 113, 5), (203, 0, 113, 6), (192, 168, 1, 8)
+
+
+def udp(source, destination, ports, length):
+    """An IPv4 packet of `length` bytes."""
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, length, 0, 0, 64, 17, 0) + bytes([*source, *destination])
+    return (ip + struct.pack(">HHHH", *ports, length - 20, 0)).ljust(length, b"\0")
+
+
+def raw(path, packets):
+    """Writes raw IP packets, each with its second, as a pcap file in nanoseconds."""
+    stamped = sorted((round(at * 1e9), data) for at, data in packets)
+    records = [struct.pack("<IIII", *divmod(at, 10**9), len(data), len(data)) + data for at, data in stamped]
+    path.write_bytes(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 101) + b"".join(records))
+    return path
+
+
+@pytest.fixture
+def call(tmp_path):
+    """Ten seconds of what `call(rate=100kbit/s)` sends, both ways, and of what a neighbour does."""
+    packets = [(100 + n * 0.02, udp(ME, SERVER, (5004, 5004), 250)) for n in range(500)]
+    packets += [(100.003 + n * 0.02, udp(SERVER, ME, (5004, 5004), 250)) for n in range(500)]
+    packets += [(99 + n, udp(NEIGHBOUR, SERVER, (7000, 443), 500)) for n in range(12)]
+    return raw(tmp_path / "call.pcap", packets)
+
+
+def of(found, name):
+    (row,) = [row for row in found["candidates"] if row["candidate"] == name]
+    return row
+
+
+def test_a_call_wins_by_a_queue_of_its_own_over_a_large_fifo(document):
+    """Bands: in its own queue of DRR++ a packet of the call waits for one packet of each other flow at most (RFC 8290,
+    4.2), here three at 5 Mbit/s. A FIFO of 300 kB is full at each loss, and CUBIC goes back to 0.7 of its window
+    (RFC 9438, 4.6): the longest waits of the call, of which the 99th percentile is one, are those for all of it, from
+    0.7 up. Control: each other's band.
+    """
+    found = document("advise", *LINE, "--queue", "fifo + 300kB,fq_codel,cake", "--utilisation-min", "0", *SHORT)
+    packet, room = 1514 * 8 / 5e6, 300_000 * 8 / 5e6
+    waits = {row["candidate"]: row["call_queueing_s_p99"] for row in found["candidates"]}
+    large = waits.pop("fifo + 300kB")
+    assert 0.7 * room <= large <= room and not any(0.7 * room <= wait <= room for wait in waits.values())
+    assert all(wait <= 4 * packet for wait in waits.values()) and not large <= 4 * packet
+    assert found["best"] in waits and found["candidates"][-1]["candidate"] == "fifo + 300kB"
+    assert of(found, "fifo + 300kB")["is_decided"]
+    two = document("advise", *LINE, "--queue", "fifo + 300kB,fq_codel", "--utilisation-min", "0", *SHORT)
+    assert (two["winner"], two["best"], two["second"]) == ("fq_codel", "fq_codel", "fifo + 300kB")
+    assert two["margin"] == pytest.approx(large - waits["fq_codel"])
+    assert 0 < two["low"] <= two["margin"] <= two["high"]
+    assert two["text"].startswith("fq_codel wins: 99th percentile of the call's queueing delay ")
+
+
+def test_none_wins_if_the_best_are_one_discipline_under_two_names(document):
+    same = "fq_codel,fq_codel(target=5ms),fifo"
+    found = document("advise", *LINE, "--queue", same, "--utilisation-min", "0", *SHORT)
+    assert (found["winner"], found["best"], found["second"]) == (None, "fq_codel", "fq_codel(target=5ms)")
+    assert (found["margin"], found["low"], found["high"]) == (0.0, 0.0, 0.0)
+    assert [row["is_decided"] for row in found["candidates"]] == [None, False, True]
+    assert found["text"].startswith("None wins: 3 seeds do not tell fq_codel and fq_codel(target=5ms) apart.")
+    assert found["more_seeds"] is None and "a difference of 0 s" in found["text"]
+    assert found["tc"]
+
+
+def test_one_seed_decides_nothing(document):
+    found = document("advise", *LINE, "--queue", "fifo,fq_codel", "--utilisation-min", "0", "--seeds", "1",
+                     "--duration", "3s", "--quiet")  # fmt: skip
+    assert found["winner"] is None and found["low"] is None
+    assert found["text"].startswith("None wins, as one seed decides nothing: fq_codel has")
+
+
+def test_what_leaves_the_line_idle_does_not_win(document):
+    """A buffer far below a bandwidth-delay product over the root of the flows cannot keep the line busy
+    (Appenzeller, Keslassy and McKeown, "Sizing Router Buffers", SIGCOMM 2004), however short the call's wait.
+    """
+    line = ("--down", "20Mbit/s", "--up", "20Mbit/s", "--rtt", "80ms", "--queue", "fifo", "--buffer", "2ms,160ms")
+    found = document("advise", *line, *SHORT)
+    short, long = (of(found, f"fifo of {room}") for room in ("2ms", "160ms"))
+    assert short["call_queueing_s_p99"] < long["call_queueing_s_p99"]
+    assert not short["is_full"] and short["rank"] is None and short["utilisation"] < 0.9
+    assert found["winner"] == found["best"] == "fifo of 160ms"
+    assert "the only one among those that use 95 % of the line" in found["text"]
+    free = document("advise", *line, "--utilisation-min", "0", *SHORT)
+    assert free["winner"] == "fifo of 2ms"
+    none = document("advise", *line[:-1], "2ms", *SHORT)
+    assert (none["winner"], none["best"], none["tc"]) == (None, None, [])
+    percent = re.search(r"Write for example --utilisation-min (\d+)%\.", none["text"])
+    assert percent and document("advise", *line[:-1], "2ms", *SHORT, "--utilisation-min", f"{percent[1]}%")["best"]
+
+
+def test_the_worse_direction_counts_and_the_mean_over_round_trips(document):
+    found = document("advise", *LINE[:4], "--rtt", "20ms,60ms", "--queue", "fq_codel,fifo", "--buffer", "60ms",
+                      "--utilisation-min", "0", *SHORT)  # fmt: skip
+    for row in found["candidates"]:
+        mine = [each for each in found["rows"] if each["candidate"] == row["candidate"]]
+        assert len(mine) == 4
+        # A direction is the worse one in every seed here, so that means may be taken first.
+        of_rtts = [max(each["call_queueing_s_p99"] for each in mine if each["rtt_s"] == rtt) for rtt in (0.02, 0.06)]
+        assert row["call_queueing_s_p99"] == pytest.approx(sum(of_rtts) / 2)
+        least = [min(each["utilisation"] for each in mine if each["rtt_s"] == rtt) for rtt in (0.02, 0.06)]
+        assert row["utilisation"] <= sum(least) / 2 + 1e-12
+        assert row["call_queueing_s_p99_low"] <= row["call_queueing_s_p99"] <= row["call_queueing_s_p99_high"]
+
+
+@pytest.mark.parametrize(
+    ("criterion", "more", "best"),
+    [
+        ("call_mean", (), "fq_codel"),
+        ("call_loss", (), "fq_codel"),
+        ("queueing", (), "fq_codel"),
+        ("jain", ("--flows", "cubic,bbr"), "fq_codel"),
+        ("completion", (), "fq_codel"),
+        ("utilisation", ("--flows", "cubic@30ms"), None),
+    ],
+)
+def test_each_criterion_ranks_by_its_own_column(document, criterion, more, best):
+    found = document("advise", *LINE, "--queue", "fifo,fq_codel", "--criterion", criterion, "--utilisation-min", "0",
+                     *SHORT, *more)  # fmt: skip
+    column = found["criterion"]["column"]
+    values = [row[column] for row in found["candidates"]]
+    assert None not in values
+    assert values == sorted(values, reverse=criterion in ("jain", "utilisation"))
+    assert best is None or found["best"] == best
+
+
+def blocks(lines):
+    """The commands of each device."""
+    found = {}
+    for line in lines:
+        if not line.startswith("#"):
+            found.setdefault(re.search(r" dev (\S+)", line)[1], []).append(line)
+    return found
+
+
+@pytest.mark.parametrize("queue", [*candidates.USUAL, "fifo"])
+def test_the_commands_are_read_back_as_the_queue_and_its_rate(fairq, queue):
+    buffer = "60ms" if queue == "fifo" else None
+    lines = candidates.commands(
+        candidates.Candidate(queue, buffer), ("20Mbit/s", "5Mbit/s"), {"down": "150000B", "up": "37500B"},
+        dev="wan0", lan="lan0", below=0.1,
+    )  # fmt: skip
+    assert lines[0].startswith("# Shaped 10 % below the line")
+    for device, rate, room in (("lan0", "18Mbit/s", "150000B"), ("wan0", "4500kbit/s", "37500B")):
+        status, out, _ = fairq("tc", "--read", "; ".join(blocks(lines)[device]), "--json")
+        found = json.loads(out)
+        assert status == 0 and found["text"].replace("fifo + ", "").startswith(queue.partition("(")[0].strip("+ ") if
+                                                                             queue != "fifo" else room)  # fmt: skip
+        shaped = found["rate"] or re.search(r"rate=(\S+?)[,)]", found["text"])[1]
+        assert package.api._native.quantity("rate", shaped) == package.api._native.quantity("rate", rate)
+
+
+def test_the_commands_are_those_of_the_best_with_its_room(document):
+    found = document("advise", *LINE, "--queue", "fifo", "--buffer", "20ms,60ms", "--utilisation-min", "0", "--below",
+                     "10%", "--dev", "ppp0", "--lan", "br0", *SHORT)  # fmt: skip
+    assert found["best"] == "fifo of 20ms"
+    read = {device: tc.as_document(tc.read("\n".join(lines))) for device, lines in blocks(found["tc"]).items()}
+    # 20 ms at the rates of the line, which the shaper is below.
+    assert read["br0"]["text"] == "fifo + 50000B" and read["br0"]["rate"] == "18Mbit/s"
+    assert read["ppp0"]["text"] == "fifo + 12500B" and read["ppp0"]["rate"] == "4500kbit/s"
+
+
+def test_a_capture_of_a_call_is_ranked_as_the_call_that_it_is(document, call):
+    """The same packets, recorded and made: a second way to the same numbers, within what their phase changes."""
+    line = (*LINE, "--queue", "fifo,fq_codel", "--buffer", "60ms", "--utilisation-min", "0", "--seeds", "6", "--quiet")
+    recorded = document("advise", *line, "--duration", "20s", "--capture", call, "--me", "192.168.1.7")
+    made = document("advise", *line, "--duration", "9.98s")
+    assert recorded["line"]["capture"]["packets"] == 1000
+    assert [flow["packets"] for flow in recorded["line"]["capture"]["flows"]] == [500, 500]
+    assert recorded["line"]["duration"].startswith("9.98")
+    assert recorded["line"]["flows"] == ["cubic:4", "cubic:2(direction=up)"]
+    for name in ("fifo of 60ms", "fq_codel of 60ms"):
+        for column in ("call_queueing_s_p99", "call_queueing_s_mean"):
+            assert of(recorded, name)[column] == pytest.approx(of(made, name)[column], rel=0.15), (name, column)
+    assert recorded["winner"] == made["winner"] == "fq_codel of 60ms"
+    assert [note["code"] for note in recorded["notes"]] == ["open-loop"]
+
+
+def test_a_capture_keeps_its_flows_apart_and_joins_the_small_ones(tmp_path):
+    packets = [
+        (n / 100, udp(ME, SERVER, (5000 + flow, 443), 100 + flow)) for flow in range(12) for n in range(20 - flow)
+    ]
+    packets += [(n / 10, udp(OTHER, ME, (443, 9), 1400)) for n in range(5)]
+    found = recorded.read(raw(tmp_path / "many.pcap", packets), "192.168.0.0/16")
+    ways = {way: [flow for flow in found.flows if flow.direction == way] for way in ("down", "up")}
+    assert [flow.packets for flow in ways["up"]] == [20, 19, 18, 17, 16, 15, 14, 13, 12 + 11 + 10 + 9]
+    assert ways["up"][-1].name == "up: 4 other flows"
+    assert found.packets == len(packets) and found.length_s == 1.0
+    assert np.all(np.diff(ways["up"][-1].times) >= 0)
+    cut = found.until(0.05)
+    assert [flow.packets for flow in cut.flows if flow.direction == "up"][:8] == [5] * 8 and cut.length_s == 0.05
+    table = tmp_path / "table.csv"
+    cut.write(table)
+    lines = table.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "time,flow,bytes" and len(lines) == 1 + cut.packets
+
+
+def test_each_flow_of_a_capture_sends_its_own_packets_in_its_own_direction(tmp_path):
+    packets = [(n / 50, udp(ME, SERVER, (1, 2), 250)) for n in range(500)]
+    packets += [(n / 20, udp(SERVER, ME, (2, 1), 1000)) for n in range(200)]
+    found = recorded.read(raw(tmp_path / "two.pcap", packets), "192.168.1.7")
+    table = tmp_path / "table.csv"
+    found.write(table)
+    line = asked.ask(rate="10Mbit/s", rtt="20ms", flows="cubic", seeds=1, duration="10 s", queue="fq_codel")
+    (answers,) = measured([replace(line, flows=(*line.flows, *found.items(table, line.warm_up)))], 1)
+    rates = {row["direction"]: row["goodput_bit_per_s"] for row in answers.rows() if row["control"] == "uncontrolled"}
+    assert rates == {"up": pytest.approx(50 * 250 * 8, rel=0.01), "down": pytest.approx(20 * 1000 * 8, rel=0.01)}
+
+
+def test_segments_that_the_card_cuts_later_have_a_note(tmp_path):
+    found = recorded.read(
+        raw(tmp_path / "tso.pcap", [(n, udp(ME, SERVER, (1, 2), 9000)) for n in range(3)]), "192.168.1.7"
+    )
+    assert [note["code"] for note in found.notes()] == ["open-loop", "one-way", "offload"]
+    assert [note["code"] for note in found.until(1.5).notes()] == ["open-loop", "cut", "one-way", "offload"]
+
+
+def test_the_function_gives_what_the_command_prints(document):
+    printed = document("advise", *LINE, "--queue", "fifo,cake", "--utilisation-min", "50%", *SHORT)
+    found = package.advise(down="20Mbit/s", up="5Mbit/s", rtt="30ms", queue=["fifo", "cake"], utilisation_min=0.5,
+                           seeds=3, duration="6s", workers=1)  # fmt: skip
+    assert json.loads(json.dumps(found.document)) == printed
+    assert repr(found).startswith("<Advice: candidates 2, cake wins")
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_the_table_fits_and_the_trade_off_is_drawn(fairq, monkeypatch, tmp_path, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    picture = tmp_path / "trade-off.svg"
+    line = (*LINE, "--queue", "fifo,fq_codel,cake", "--utilisation-min", "0", "--seeds", "2", "--duration", "1s")
+    status, out, err = fairq("advise", *line, "--plot", picture)
+    assert (status, err) == (0, "")
+    table, *_ = out.split("\n\n")
+    assert max(map(len, table.splitlines())) <= width
+    assert "call queueing p99" in table and "utilisation" in table and "behind" in table
+    assert out.endswith(f"Written: {picture}\n") and picture.read_text(encoding="utf-8").startswith("<?xml")
+    assert "tc qdisc replace dev eth0 root" in out
+    assert "(s)" in fairq("advise", *line, "--si")[1]
+    assert "limit down" in fairq("advise", *line, "--wide")[1]
+
+
+def test_the_usual_candidates_are_fifos_of_several_rooms_and_the_queues_of_linux():
+    grids = advising.wish(down="50Mbit/s", up="10Mbit/s", rtt="20ms,80ms").grids
+    assert [(grid.queues, grid.buffers) for grid in grids] == [
+        (("fifo",), ("1000packets", "160ms", "80ms", "40ms")),
+        (candidates.USUAL, ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--criterion", "cal_p99"], "--criterion cal_p99 is not known; did you mean call_p99?"),
+        (["--criterion", "zzz"], "--criterion zzz is not known; there are call_p99, call_mean"),
+        (["--flows", "cubic"], "--criterion call_p99: no item of --flows is a call; write call(rate=100kbit/s)"),
+        (["--flows", "cubic", "--criterion", "completion"], "no item of --flows has an end; write web, or a size"),
+        (["--flows", "call(rate=1Mbit/s)"], "--flows: none takes what it can get, so that the line is not full"),
+        (["--flows", "cubic@10ms,call(rate=1Mbit/s)"], "a round trip of 10ms is below the line's own, 30ms"),
+        (["--flows", ""], "--flows is empty; write a value, or leave it out"),
+        (["--queue", "fq_codl"], "--queue fq_codl: `fq_codl` is no part of a queue; did you mean fq_codel?"),
+        (["--queue", "htb"], "--queue htb: htb: class all has no rate"),
+        (["--queue", "cake,cake"], "--queue: cake is there twice"),
+        (["--queue", "fifo + 9packets", "--buffer", "20ms"], "it names its own limit; leave --buffer out"),
+        (["--buffer", "5"], "--buffer 5: `5`: a buffer is"),
+        (["--utilisation-min", "150%"], "--utilisation-min 150%: a part of the line is from 0 to below 1, as 0.95 or"),
+        (["--below", "x"], "--below x: write a part of the rate, as 0.05 or 5%"),
+        (["--lan", "a/b"], "--lan 'a/b' is no name of a device"),
+        (["--lan", "eth0"], "--lan eth0: it is --dev as well"),
+        (["--down", "50"], "--down `50`: a rate needs a unit"),
+        (["--up", "0Mbit/s"], "--up `0Mbit/s`: a rate is above zero"),
+        (["--rtt", "0ms"], "--rtt 0ms: a round trip is above 0 s"),
+        (["--rtt", "20ms,20ms"], "--rtt: 20ms is there twice"),
+        (["--duration", "0s"], "--duration 0s: a run needs some time to measure"),
+        (["--seeds", "0"], "'0' is not a whole number from 1 up"),
+        (["--me", "192.168.1.7"], "--me 192.168.1.7: it says which packets of a capture are yours; write --capture"),
+        (["--capture", "{call}"], "write your address in it as well, as --me 192.168.1.7"),
+        (["--capture", "{call}", "--me", "me"], "--me 'me' is no address; write yours as 192.168.1.7"),
+        (["--capture", "{call}", "--me", "10.0.0.1"], "no packet of {call} goes to or from there; it has packets"),
+        (["--capture", "no-such.pcap", "--me", "10.0.0.1"], "no-such.pcap: cannot be opened"),
+        (["--plot", "x.gif"], "x.gif: the name must end in .svg, .png or .pdf"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_one_line(refused, call, arguments, line):
+    given = [word.format(call=call) for word in arguments]
+    assert line.format(call=call) in refused("advise", *LINE, *given)
