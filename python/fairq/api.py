@@ -301,13 +301,14 @@ def advise(
     workers: int | None = None,
     progress: Tell | None = None,
 ) -> Advice:
-    """Rank queues and buffers that Linux can set up for a line: the words are those of `fairq advise`.
+    """Rank queues and buffers of Linux for a line: the words are those of `fairq advise`.
 
-    The line has the rates `down` and `up` and each of the round trips `rtt`. `flows` are as in `compare`, by default
-    bulk in both directions and a call. With a `capture`, the packets of it from and to your addresses `me` take the
-    place of the call; they come at their recorded times, whatever the network does. Candidates are ranked by
-    `criterion` (by default "call_p99") among those that use `utilisation_min` of the line (0.95). `tc` shapes at the
-    rate less `below` (0.05) on the devices `dev`, to the line, and `lan`, to your network.
+    The line has the rates `down` and `up` and each of the round trips `rtt`. `flows` are as in
+    `compare`, by default bulk in both directions and a call. With a `capture`, the packets of it
+    from and to your addresses `me` take the place of the call; they come at their recorded times,
+    whatever the network does. Candidates are ranked by `criterion` (by default "call_p99") among
+    those that use `utilisation_min` of the line (0.95). `tc` shapes at the rate less `below` (0.05)
+    on the devices `dev`, to the line, and `lan`, to your network.
 
     >>> found = advise(down="20Mbit/s", up="5Mbit/s", rtt="30ms", queue="fifo,fq_codel", seeds=3, duration="5s",
     ...     utilisation_min=0.9, workers=1)
@@ -338,12 +339,13 @@ def effects(
     workers: int | None = None,
     progress: Tell | None = None,
 ) -> Effects:
-    """Vary each setting of a discipline or a congestion control alone, and measure delay, share and loss.
+    """Vary each setting of an entry alone, and measure delay, share and loss.
 
-    A quantity takes a quarter, half, twice and four times its default, a choice each of its choices. A discipline has
-    the `flows` of the words of `compare`, by default four bulk flows, two of which take marks, and a call; a congestion
-    control shares a FIFO of one bandwidth-delay product with CUBIC. Without `seeds` there are ten, or as many as 60 s
-    of the processor's time have room for, at least three.
+    A quantity takes a quarter, half, twice and four times its default, a choice each of its
+    choices. A discipline has the `flows` of the words of `compare`, by default four bulk flows, two
+    of which take marks, and a call; a congestion control shares a FIFO of one bandwidth-delay
+    product with CUBIC. Without `seeds` there are ten, or as many as 60 s of the processor's time
+    have room for, at least three.
 
     >>> found = effects("codel", seeds=2, duration="1s", workers=1)
     >>> [row["value"] for row in found.rows if row["setting"] == "target" and row["flow"] == "cubic"]

@@ -1,4 +1,4 @@
-"""`fairq advise`: which queue wins where theory says so, a case where none does, the commands of tc, and a capture."""
+"""`fairq advise`: which queue wins where theory says so, ties, commands of tc, a capture."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fairq as package
-from fairq import tc
+from fairq import quantities, tc
 from fairq.questions import advising, asked, candidates, recorded
 from fairq.questions.measured import measured
 
@@ -48,10 +48,10 @@ def of(found, name):
 
 
 def test_a_call_wins_by_a_queue_of_its_own_over_a_large_fifo(document):
-    """Bands: in its own queue of DRR++ a packet of the call waits for one packet of each other flow at most (RFC 8290,
-    4.2), here three at 5 Mbit/s. A FIFO of 300 kB is full at each loss, and CUBIC goes back to 0.7 of its window
-    (RFC 9438, 4.6): the longest waits of the call, of which the 99th percentile is one, are those for all of it, from
-    0.7 up. Control: each other's band.
+    """Bands: in its own queue of DRR++ a packet of the call waits for one packet of each other flow
+    at most (RFC 8290, 4.2), here three at 5 Mbit/s. A FIFO of 300 kB is full at each loss, and
+    CUBIC goes back to 0.7 of its window (RFC 9438, 4.6): the longest waits of the call, of which
+    the 99th percentile is one, are those for all of it, from 0.7 up. Control: each other's band.
     """
     found = document("advise", *LINE, "--queue", "fifo + 300kB,fq_codel,cake", "--utilisation-min", "0", *SHORT)
     packet, room = 1514 * 8 / 5e6, 300_000 * 8 / 5e6
@@ -87,8 +87,9 @@ def test_one_seed_decides_nothing(document):
 
 
 def test_what_leaves_the_line_idle_does_not_win(document):
-    """A buffer far below a bandwidth-delay product over the root of the flows cannot keep the line busy
-    (Appenzeller, Keslassy and McKeown, "Sizing Router Buffers", SIGCOMM 2004), however short the call's wait.
+    """A buffer far below a bandwidth-delay product over the root of the flows leaves a line idle
+    (Appenzeller, Keslassy and McKeown, "Sizing Router Buffers", SIGCOMM 2004), however short the
+    call's wait.
     """
     line = ("--down", "20Mbit/s", "--up", "20Mbit/s", "--rtt", "80ms", "--queue", "fifo", "--buffer", "2ms,160ms")
     found = document("advise", *line, *SHORT)
@@ -160,10 +161,10 @@ def test_the_commands_are_read_back_as_the_queue_and_its_rate(fairq, queue):
     for device, rate, room in (("lan0", "18Mbit/s", "150000B"), ("wan0", "4500kbit/s", "37500B")):
         status, out, _ = fairq("tc", "--read", "; ".join(blocks(lines)[device]), "--json")
         found = json.loads(out)
-        assert status == 0 and found["text"].replace("fifo + ", "").startswith(queue.partition("(")[0].strip("+ ") if
-                                                                             queue != "fifo" else room)  # fmt: skip
+        assert status == 0
+        assert found["text"].removeprefix("fifo + ").startswith(room if queue == "fifo" else queue)
         shaped = found["rate"] or re.search(r"rate=(\S+?)[,)]", found["text"])[1]
-        assert package.api._native.quantity("rate", shaped) == package.api._native.quantity("rate", rate)
+        assert quantities.rate(shaped) == quantities.rate(rate)
 
 
 def test_the_commands_are_those_of_the_best_with_its_room(document):
@@ -177,7 +178,7 @@ def test_the_commands_are_those_of_the_best_with_its_room(document):
 
 
 def test_a_capture_of_a_call_is_ranked_as_the_call_that_it_is(document, call):
-    """The same packets, recorded and made: a second way to the same numbers, within what their phase changes."""
+    """The same packets, recorded and made: the same numbers, within what their phase changes."""
     line = (*LINE, "--queue", "fifo,fq_codel", "--buffer", "60ms", "--utilisation-min", "0", "--seeds", "6", "--quiet")
     recorded = document("advise", *line, "--duration", "20s", "--capture", call, "--me", "192.168.1.7")
     made = document("advise", *line, "--duration", "9.98s")

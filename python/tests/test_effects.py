@@ -1,4 +1,4 @@
-"""`fairq explain NAME --effects`: the values of a setting, what it is said to do, and what theory says it does."""
+"""`fairq explain NAME --effects`: values of settings, and what they do by theory."""
 
 import math
 
@@ -84,19 +84,21 @@ def test_differences_that_are_all_alike_are_no_chance_unless_they_are_zero():
     assert by_chance([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]) == 1.0
     assert by_chance([1.1, 2.1, 3.1], [1.0, 2.0, 3.0]) == 0.0
     assert by_chance([1.0], [2.0]) == 1.0
-    # Differences 1 and 3: t = 2 / (sqrt(2) / sqrt(2)) = 2 with one degree of freedom, 1 - 2/pi atan(2).
+    # Differences 1 and 3: t = 2 / (sqrt(2) / sqrt(2)) = 2 with one degree of freedom, 1 - 2/pi
+    # atan(2).
     assert by_chance([1.0, 3.0], [0.0, 0.0]) == pytest.approx(1 - 2 / math.pi * math.atan(2))
 
 
 def test_the_measured_settings_of_fq_codel_do_what_theory_says():
     """Question 12 of the public ones, opnsense/docs#571: what do the knobs do?
 
-    A flood and four of CUBIC share 20 Mbit/s with a call. Bands: CoDel lets no standing queue above its target be
-    (RFC 8289, 4.3), and CUBIC's sawtooth goes down by 0.3 from its top, so that the mean delay is from half of the
-    target to the whole of it, if the target is more than what the turn of five queues takes. Whatever the quantum,
-    DRR gives four of five equal queues four fifths of what the call leaves (RFC 8290, 4.1.1). A call in its own queue
-    waits at most for a packet of each other queue. Limit and memory hold the flood alone: no other queue is long.
-    Controls: one queue for all, and a FIFO.
+    A flood and four of CUBIC share 20 Mbit/s with a call. Bands: CoDel lets no standing queue above
+    its target be (RFC 8289, 4.3), and CUBIC's sawtooth goes down by 0.3 from its top, so that the
+    mean delay is from half of the target to the whole of it, if the target is more than what the
+    turn of five queues takes. Whatever the quantum, DRR gives four of five equal queues four fifths
+    of what the call leaves (RFC 8290, 4.1.1). A call in its own queue waits at most for a packet of
+    each other queue. Limit and memory hold the flood alone: no other queue is long. Controls: one
+    queue for all, and a FIFO.
     """
     flows = "cubic:4,flood(rate=20Mbit/s),call(rate=100kbit/s)"
     found = package.effects("fq_codel", flows=flows, seeds=4, duration="8s", workers=2)
@@ -141,7 +143,7 @@ def test_the_measured_settings_of_fq_codel_do_what_theory_says():
 
 
 def test_a_setting_without_any_effect_leaves_each_number_as_it_is():
-    """The runs of a congestion control have their random numbers in common, whatever its settings are called."""
+    """Runs of a congestion control have random numbers in common, whatever its settings are."""
     found = package.effects("cubic", seeds=3, duration="3s", workers=2)
     settings = {each["setting"]: each for each in found.settings}
     # Behind a FIFO nothing is marked.

@@ -28,29 +28,41 @@ def add(commands_of: Commands) -> None:
     )  # fmt: skip
     parser.add_argument("--down", required=True, metavar="RATE", help="the line's rate to you, as 50Mbit/s")
     parser.add_argument("--up", required=True, metavar="RATE", help="its rate from you, as 10Mbit/s")
-    parser.add_argument("--rtt", required=True, metavar="LIST",
-                        help="round trips to your servers without queueing, as 20ms,80ms")  # fmt: skip
+    parser.add_argument(
+        "--rtt", required=True, metavar="LIST", help="round trips to your servers without queueing, as 20ms,80ms"
+    )
     parser.add_argument("--capture", metavar="FILE", help="take your own packets of this capture in place of a call")
     parser.add_argument("--me", metavar="ADDRESS", help="your address in it, or network; several with commas between")
-    parser.add_argument("--flows", metavar="LIST",
-                        help="the flows, as of fairq compare (default: bulk both ways, a call both ways)")  # fmt: skip
-    parser.add_argument("--criterion", metavar="NAME",
-                        help=f"rank by this (default {next(iter(CRITERIA))})")  # fmt: skip
-    parser.add_argument("--utilisation-min", metavar="PART",
-                        help=f"rank only what uses this part of the line (default {100 * UTILISATION_MIN:g}%%)"
-                        )  # fmt: skip
+    parser.add_argument(
+        "--flows", metavar="LIST", help="the flows, as of fairq compare (default: bulk both ways, a call both ways)"
+    )
+    parser.add_argument("--criterion", metavar="NAME", help=f"rank by this (default {next(iter(CRITERIA))})")
+    parser.add_argument(
+        "--utilisation-min",
+        metavar="PART",
+        help=f"rank only what uses this part of the line (default {100 * UTILISATION_MIN:g}%%)",
+    )
     parser.add_argument("--queue", metavar="LIST", help="rank these queues (default: those of Linux)")
-    parser.add_argument("--buffer", metavar="LIST",
-                        help="give them these rooms, as 100ms,60kB (default: those of Linux)")  # fmt: skip
+    parser.add_argument(
+        "--buffer", metavar="LIST", help="give them these rooms, as 100ms,60kB (default: those of Linux)"
+    )
     parser.add_argument("--dev", default="eth0", help="the device to the line, in tc commands (default eth0)")
-    parser.add_argument("--lan", default="eth1", metavar="DEV",
-                        help="the device to your network, in tc commands (default eth1)")  # fmt: skip
-    parser.add_argument("--below", metavar="PART",
-                        help=f"let tc shape this part below the line (default {100 * BELOW:g}%%)")  # fmt: skip
-    parser.add_argument("--seeds", type=count, default=asked.SEEDS, metavar="N",
-                        help=f"runs of each candidate and round trip (default {asked.SEEDS})")  # fmt: skip
-    parser.add_argument("--duration", default=asked.DURATION, metavar="TIME",
-                        help=f"measure this long (default {asked.DURATION})")  # fmt: skip
+    parser.add_argument(
+        "--lan", default="eth1", metavar="DEV", help="the device to your network, in tc commands (default eth1)"
+    )
+    parser.add_argument(
+        "--below", metavar="PART", help=f"let tc shape this part below the line (default {100 * BELOW:g}%%)"
+    )
+    parser.add_argument(
+        "--seeds",
+        type=count,
+        default=asked.SEEDS,
+        metavar="N",
+        help=f"runs of each candidate and round trip (default {asked.SEEDS})",
+    )
+    parser.add_argument(
+        "--duration", default=asked.DURATION, metavar="TIME", help=f"measure this long (default {asked.DURATION})"
+    )
     plot(parser, "draw the trade-off into FILE")
     workers(parser)
     looks(parser)
@@ -97,7 +109,7 @@ def _table(found: Advice, arguments: Namespace) -> str:
 
 
 def _shown(row: Mapping[str, Any], behind: str, is_whole: bool) -> dict[str, Any]:
-    """A candidate, with the unit of what it is behind in that column's name, and with its interval if `is_whole`."""
+    """A candidate; what it is behind has its unit in its name, and its interval if `is_whole`."""
     return {
         f"{behind}{name.removeprefix('behind')}" if name.startswith("behind") else name: value
         for name, value in row.items()

@@ -30,15 +30,19 @@ def add(commands_of: Commands) -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--scenes", action="store_true", help="drive a transport alone through named scenes"
                       " and print one line a round")  # fmt: skip
-    what.add_argument("--effects", action="store_true",
-                      help="measure what each setting does to delay, share and loss")  # fmt: skip
+    what.add_argument("--effects", action="store_true", help="measure what each setting does to delay, share and loss")
     plot(parser, "draw the scenes, or the effects, into FILE")
     parser.add_argument("--rate", metavar="DOWN[/UP]", help="the line's rate (default 20Mbit/s)")
     parser.add_argument("--rtt", metavar="TIME", help="its round trip without queueing (default 40ms)")
-    parser.add_argument("--flows", metavar="LIST",
-                        help="the flows, as of fairq compare (default: bulk, bulk with ECN, a call)")  # fmt: skip
-    parser.add_argument("--seeds", type=count, metavar="N",
-                        help="runs of each value (default 10, or as many as take 60 s of the processor)")  # fmt: skip
+    parser.add_argument(
+        "--flows", metavar="LIST", help="the flows, as of fairq compare (default: bulk, bulk with ECN, a call)"
+    )
+    parser.add_argument(
+        "--seeds",
+        type=count,
+        metavar="N",
+        help="runs of each value (default 10, or as many as take 60 s of the processor)",
+    )
     parser.add_argument("--duration", metavar="TIME", help="measure this long (default 15s)")
     workers(parser)
     looks(parser)
@@ -91,7 +95,7 @@ def _scenes(arguments: Namespace) -> str:
 
 
 def _effects(arguments: Namespace) -> str:
-    """A table of the settings that change something, those that do not, and those that cannot be varied."""
+    """The settings that change something, those that do not, and those that are not varied."""
     drawing = picture(arguments.plot) if arguments.plot else None
     line = {word: getattr(arguments, word) for word in LINE if getattr(arguments, word) is not None}
     with Bar(f"explain {arguments.name}") as bar:
@@ -127,7 +131,7 @@ MINOR = ("marked_ratio", "queueing_s_p99")
 
 
 INTERVALS_WIDTH = 120
-"""Columns of a screen from which intervals are shown; on a narrower one delay, share and loss have room without."""
+"""Columns of a screen from which intervals are shown, beside delay, share and loss."""
 
 
 def _titled(line: Mapping[str, Any], has_intervals: bool) -> str:
@@ -151,7 +155,7 @@ def _shown(found: Any, every: bool, has_intervals: bool) -> list[dict[str, Any]]
 
 
 def _drawn(found: Any) -> tuple[Sequence[Mapping[str, Any]], str]:
-    """The rows of a figure and its caption: the settings that change something, or all if none does."""
+    """The rows of a figure and its caption: settings that change something, or all if none does."""
     with_effect = [each["setting"] for each in found.settings if each["has_effect"]]
     without = [each["setting"] for each in found.settings if not each["has_effect"]]
     if not with_effect or not without:

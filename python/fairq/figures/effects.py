@@ -29,7 +29,7 @@ QUANTITIES = ("queueing_s_mean", "share", "loss")
 
 
 SCALES_APART = 5
-"""Panels of one quantity have one scale, but not one whose curves would take less than this part of its height."""
+"""Panels of a quantity whose tops are further apart than this have scales of their own."""
 
 
 def effects(
@@ -76,7 +76,7 @@ def effects(
 
 
 def shared(top: float, tops: Sequence[float]) -> float:
-    """The top of the scale that a panel has in common with others: from the greatest down, all within SCALES_APART.
+    """The top of the scale that a panel has in common with others, all within SCALES_APART.
 
     >>> [shared(top, [1000, 400, 20, 18, 6]) for top in (1000, 400, 20, 6)]
     [1000, 1000, 20, 20]

@@ -1,4 +1,4 @@
-"""Which queue is best for a line: candidates ranked by a criterion, by how much the best wins, and how to set it up."""
+"""Which queue is best for a line, by which criterion, by how much, and how it is set up."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WEB = "web"
 """The user of the web whose transfers a criterion asks for."""
 
 UTILISATION_MIN, BELOW = 0.95, 0.05
-"""The part of the line that a candidate must use, and the part below the line at which Linux shapes."""
+"""The part of the line that a candidate must use, and that by which Linux shapes below it."""
 
 
 class Criterion(NamedTuple):
@@ -71,10 +71,11 @@ CRITERIA = {
 class Advice(NamedTuple):
     """Which queue is best for a line.
 
-    `candidates` are ranked, the best first, and those that use too little of the line last. `winner` is the name of the
-    one that is better than every other beyond chance, `None` if there is no such one; `margin` with `low` and `high` is
-    by how much it is better than the second, and `best` which is first. `tc` are the commands of the best. `rows` has
-    each candidate at each round trip and in each direction. `text` says it in a sentence; `document` is all as `--json`
+    `candidates` are ranked, the best first, and those that use too little of the line last.
+    `winner` is the name of the one that is better than every other beyond chance, `None` if there
+    is no such one; `margin` with `low` and `high` is by how much it is better than the second, and
+    `best` which is first. `tc` are the commands of the best. `rows` has each candidate at each
+    round trip and in each direction. `text` says it in a sentence; `document` is all as `--json`
     prints it.
     """
 
@@ -121,7 +122,7 @@ def wish(
     buffer: str | Sequence[str] | None = None, seeds: int = asked.SEEDS, duration: str = asked.DURATION,
     dev: str = "eth0", lan: str = "eth1", below: str | float | None = None,
 ) -> Wish:  # fmt: skip
-    """What these words ask for; UsageError names the word that is wrong, and what would make sense."""
+    """What these words ask for; UsageError names the word that makes no sense."""
     name = next(iter(CRITERIA)) if criterion is None else criterion
     if name not in CRITERIA:
         raise UsageError(f"--criterion {name} is not known{near_miss(name, CRITERIA)}")
@@ -213,7 +214,7 @@ def advise(wish: Wish, workers: int, progress: Tell | None = None) -> Advice:
 
 @contextmanager
 def _recorded(wish: Wish) -> Iterator[list[Question]]:
-    """The questions, with the capture's flows, whose packets stand in a file for as long as this lasts."""
+    """The questions with the capture's flows, whose packets stand in a file for so long."""
     if wish.capture is None:
         yield wish.questions
         return
@@ -296,7 +297,7 @@ class _Tried:
 
 
 def _over(column: str, points: Sequence[Sequence[Seeds]], seed: int) -> float | None:
-    """Of one seed the worse of the directions, and the mean over the points; `None` where one has no value."""
+    """Of one seed the worse direction, and the mean over the points; `None` where one has none."""
     worse = min if MEASURES[column.removeprefix("call_")].is_more_better else max
     found = []
     for ways in points:
@@ -381,7 +382,7 @@ def _ranked(wish: Wish, tried: Sequence[_Tried]) -> Advice:
 
 
 def _is_full(row: Mapping[str, Any], wish: Wish) -> bool:
-    """Whether a candidate uses as much of the line as is asked for, or less by chance alone: within its interval."""
+    """Whether a candidate uses as much of the line as is asked for, within its interval."""
     used = row["utilisation"] if row["utilisation_high"] is None else row["utilisation_high"]
     return used is None or used >= wish.utilisation_min
 

@@ -1,4 +1,4 @@
-"""What `fairq advise` ranks: queues and buffers that Linux's tc can set up, and the tc commands of one of them."""
+"""What `fairq advise` ranks: queues and buffers of Linux, and the tc commands of one of them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Grid(NamedTuple):
 
 
 def grids(rtts: Sequence[str], queue: str | Sequence[str] | None, buffer: str | Sequence[str] | None) -> list[Grid]:
-    """The candidates of a line with these round trips; those that a user names in place of the usual ones."""
+    """The candidates of a line with these round trips: those that are named, or the usual ones."""
     queues, buffers = words.values("--queue", queue), words.values("--buffer", buffer)
     for text in queues:
         try:
@@ -59,9 +59,10 @@ def grids(rtts: Sequence[str], queue: str | Sequence[str] | None, buffer: str | 
 def commands(
     candidate: Candidate, rates: Sequence[str], limits: Mapping[str, str], *, dev: str, lan: str, below: float
 ) -> list[str]:
-    """The tc commands of a candidate in both directions, each after a comment that says what it is for.
+    """The tc commands of a candidate in both directions, each after a comment on its device.
 
-    `limits` has how much may wait by direction, `rates` the rates down and up; the shaped rate is this part below.
+    `limits` has how much may wait by direction, `rates` the rates down and up; the shaped rate is
+    this part below.
     """
     said = [
         f"# Shaped {100 * below:.3g} % below the line: else packets wait in the modem or at the provider, not here."

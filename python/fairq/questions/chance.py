@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 
 def by_chance(a: Sequence[float], b: Sequence[float]) -> float:
-    """How likely so great a mean difference of pairs is if there is none: Student's test of pairs, two-sided.
+    """How likely so great a mean difference of pairs is by chance: Student's test, two-sided.
 
-    Differences that are all zero are by chance (1), others that are all equal are not (0); fewer than two pairs tell
-    nothing (1).
+    Differences that are all zero are by chance (1), others that are all equal are not (0); fewer
+    than two pairs tell nothing (1).
     """
     gaps = [x - y for x, y in zip(a, b, strict=True)]
     if len(gaps) < 2 or not any(gaps):
@@ -27,8 +27,9 @@ def by_chance(a: Sequence[float], b: Sequence[float]) -> float:
 def _beyond(t: float, degrees: int) -> float:
     """The part of Student's distribution beyond -t and t.
 
-    Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4: sums of powers of the cosine of
-    theta = atan(t / sqrt(degrees)), the odd powers for odd degrees and the even for even.
+    Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4: sums of powers
+    of the cosine of theta = atan(t / sqrt(degrees)), the odd powers for odd degrees and the even
+    for even.
     """
     theta = math.atan(t / math.sqrt(degrees))
     sine, square = math.sin(theta), math.cos(theta) ** 2

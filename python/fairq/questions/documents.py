@@ -140,7 +140,7 @@ class Line(TypedDict):
 
 
 class Change(TypedDict):
-    """The greatest change of one quantity of a group of flows that a setting makes, of those beyond chance."""
+    """The greatest change that a setting makes of a quantity of a group of flows, beyond chance."""
 
     flow: Annotated[str, "The group of flows."]
     quantity: Annotated[str, "The quantity, a column of rows."]
@@ -169,14 +169,15 @@ class FixedSetting(TypedDict):
     reason: Annotated[str, "The reason."]
 
 
-Effect: dict[str, Any] = {
+EFFECT: dict[str, Any] = {
     "setting": Annotated[str, "The setting."],
     "value": Annotated[str, "Its value, as text."],
     "is_default": Annotated[bool, "Whether that is its default."],
     "flow": Annotated[str, "The group of flows."],
+    **SEEDS,
 }
 
-EffectRow = TypedDict("EffectRow", {**Effect, **_measured(OF_EFFECT), **SEEDS})  # type: ignore[misc]
+EffectRow = TypedDict("EffectRow", {**EFFECT, **_measured(OF_EFFECT)})  # type: ignore[misc]
 EffectRow.__doc__ = "A group of flows where one setting has one value and all others are their defaults."
 
 
@@ -232,7 +233,7 @@ class CriterionSaid(TypedDict):
     utilisation_min: Annotated[float, "The part of the line that a candidate must use, 0 to 1."]
 
 
-Place: dict[str, Any] = {
+PLACE: dict[str, Any] = {
     "rank": Annotated[int | None, "Its place, from 1; null if it uses too little of the line, or has no value."],
     "candidate": Annotated[str, "The queue, and the buffer if it is not the limit in Linux."],
     "is_full": Annotated[bool, "Whether it uses the part of the line that is asked for, within its interval."],
@@ -243,18 +244,19 @@ Place: dict[str, Any] = {
     "queue": Annotated[str, "The queue, in the text form."],
     "limit_down": Annotated[str, "How much may wait in the way down, at the longest round trip."],
     "limit_up": Annotated[str, "The same of the way up."],
+    **SEEDS,
 }
 
-AdvisedCandidate = TypedDict("AdvisedCandidate", {**Place, **_measured(OF_CANDIDATE), **SEEDS})  # type: ignore[misc]
-AdvisedCandidate.__doc__ = "A queue: numbers are the worse of both directions, and the mean over the round trips."
+Candidate = TypedDict("Candidate", {**PLACE, **_measured(OF_CANDIDATE)})  # type: ignore[misc]
+Candidate.__doc__ = "A queue: numbers are the worse of both directions, and the mean over the round trips."
 
-Where: dict[str, Any] = {
+WHERE: dict[str, Any] = {
     "candidate": Annotated[str, "The candidate."],
     "rtt_s": Annotated[float, "The round trip without queueing and transmission, in seconds."],
     "direction": Annotated[Direction, "The direction."],
 }
 
-AdvisedRow = TypedDict("AdvisedRow", {**Where, **_measured(OF_CANDIDATE)})  # type: ignore[misc]
+AdvisedRow = TypedDict("AdvisedRow", {**WHERE, **_measured(OF_CANDIDATE)})  # type: ignore[misc]
 AdvisedRow.__doc__ = "A candidate at one round trip and in one direction."
 
 
@@ -264,7 +266,7 @@ class Advised(TypedDict):
     schema_version: Annotated[int, "The version of this document."]
     line: AdvisedLine
     criterion: CriterionSaid
-    candidates: Annotated[list[AdvisedCandidate], "The best first; those that use too little of the line last."]
+    candidates: Annotated[list[Candidate], "The best first; those that use too little of the line last."]
     best: Annotated[str | None, "The first; null if none uses enough of the line."]
     winner: Annotated[str | None, "The first, if it is better than every other beyond chance; else null."]
     second: Annotated[str | None, "The second; null if there is none."]

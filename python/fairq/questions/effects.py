@@ -1,4 +1,4 @@
-"""What each setting of a discipline or a congestion control does: one is varied at a time over one line."""
+"""What each setting of an entry does: one is varied at a time over one line."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ ROOM = " + 1000packets"
 """How much may wait where a queue cannot be without a limit: what Linux has, txqueuelen."""
 
 BUDGET_S, RUN_S_PER_PACKET, SEEDS_MIN = 60.0, 1.2e-6, 3
-"""The processor's time that all runs may take, about what a packet of the line takes of it, and the fewest seeds."""
+"""The processor's time of all runs, about what a packet takes of it, and the fewest seeds."""
 
 QUANTITIES = ("queueing_s_mean", "share", "loss")
 """What a setting is said to change."""
 
 LEVEL = 0.05
-"""How likely a setting without any effect may be said to have one: shared by all its values, flows and quantities."""
+"""How likely a setting without effect may be said to have one, in all its comparisons together."""
 
 QUEUES = ("scheduler", "design", "buffer", "marker")
 """Parts of a queue whose name alone is a queue."""
@@ -93,9 +93,10 @@ class Subject:
 class Effects(NamedTuple):
     """What the settings of one entry do.
 
-    `rows` has a row for each setting, value and group of flows, `settings` one for each setting that was varied, with
-    whether it changes anything beyond chance, `fixed` those that cannot be varied alone, with the reason. `text` says
-    it in sentences; `document` is all as `--json` prints it.
+    `rows` has a row for each setting, value and group of flows, `settings` one for each setting
+    that was varied, with whether it changes anything beyond chance, `fixed` those that cannot be
+    varied alone, with the reason. `text` says it in sentences; `document` is all as `--json` prints
+    it.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -151,12 +152,13 @@ def _subject(name: str, *, rate: str, rtt: str, flows: str | Sequence[str] | Non
     if words.controls()[name] == "uncontrolled":
         raise UsageError(f"{name}: --effects is for congestion controls, and {name} does without")
     asked_of = asked.ask(**line, flows=[name], queue=QUEUE, buffer=BUFFER)
-    # The names stay whatever the settings are: runs of the same seed have their random numbers in common.
+    # The names stay whatever the settings are: runs of the same seed have their random numbers in
+    # common.
     return Subject(name, card, replace(asked_of, flows=(_called(name, name), _called(RIVAL, f"{RIVAL} beside it"))))
 
 
 def _room(name: str) -> str:
-    """What a queue needs behind its name: some need a limit. UsageError if it cannot be on its own."""
+    """What a queue needs behind its name, as a limit. UsageError if it cannot be on its own."""
     try:
         _native.queue(name)
     except UsageError as error:

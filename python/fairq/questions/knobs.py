@@ -1,4 +1,4 @@
-"""The settings of a card, one at a time: the values around its default that each is given, or why it has none."""
+"""The settings of a card: the values around its default that each is given, or why it has none."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def of_setting(setting: Mapping[str, Any], refused: Callable[[str, str], str | N
 
 
 def of_limit(limit: str) -> Knob | None:
-    """The room of a queue as a setting: how many packets or bytes may wait; `None` if there is no limit."""
+    """The room of a queue as a setting: packets or bytes that may wait; `None` without a limit."""
     values = _multiples(limit, "buffer")
     if values is None:
         return None

@@ -1,4 +1,4 @@
-"""Runs several questions as one piece of work: what each measured, by seed, and how far all of them are."""
+"""Runs several questions as one piece of work: what each measured, and how far all are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Whole:
-    """How far all questions are: tells the fraction of all, and the sums of simulated seconds and packet-hops."""
+    """Tells the fraction of all questions, and the sums of simulated seconds and packet-hops."""
 
     progress: Tell
     runs: int

@@ -1,4 +1,4 @@
-"""The packets of a capture as flows of a question: each comes at its recorded time, whatever the network does."""
+"""The packets of a capture as flows of a question: each comes at its recorded time."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Item:
     rtt: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     called: str | None = None
-    """The name of its flows; without one the item without its count. Their random numbers follow from it."""
+    """The name of its flows, which their random numbers follow from; `None`: as it is written."""
 
     @property
     def label(self) -> str:

@@ -40,7 +40,7 @@ class Written:
 
 
 def write(text: str, dev: str = "eth0", *, rate_bit_per_s: float | None = None) -> Written:
-    """The commands for the queue of a text form on the device `dev`; with a rate under a class that has it.
+    """The commands for the queue of a text form on the device `dev`, in a class if it has a rate.
 
     Raises UsageError with what is wrong.
     """
