@@ -1,8 +1,9 @@
 """Means with 95 % intervals, differences of paired runs, and what one long run says of itself.
 
 >>> from fairq.statistics import interval, paired
->>> interval([0.91, 0.97, 0.94, 0.99, 0.93], scale="logit")
-Interval(mean=0.9479999999999998, low=0.8907741285404093, high=0.9760500733541259, count=5, left_out=0)
+>>> utilisation = interval([0.91, 0.97, 0.94, 0.99, 0.93], scale="logit")
+>>> round(utilisation.mean, 3), round(utilisation.low, 3), round(utilisation.high, 3)
+(0.948, 0.891, 0.976)
 >>> paired([3.1, 2.8, 3.4], [4.0, 3.9, 4.2], scale="log").decided
 True
 

@@ -1,4 +1,4 @@
-"""Intervals, paired differences and single runs, as Python gives them; the numbers are proven in Rust."""
+"""Intervals, paired differences and single runs in Python; the numbers are proven in Rust."""
 
 import doctest
 import math
