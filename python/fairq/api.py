@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from fairq.questions.advising import Advice
     from fairq.questions.comparing import Comparison
     from fairq.questions.effects import Effects
+    from fairq.sweeps.diff import Diff
+    from fairq.sweeps.query import Found
     from fairq.sweeps.reader import Results
+    from fairq.sweeps.report import Page
     from fairq.sweeps.sweeping import Sweep
 
 Row = Mapping[str, Any]
@@ -549,6 +552,51 @@ def read_store(folder: str | os.PathLike[str]) -> Results:
     from fairq.sweeps.reader import Results
 
     return Results(folder)
+
+
+@checked
+def query(study: str | os.PathLike[str], sql: str, *, store: str | os.PathLike[str] | None = None) -> Found:
+    """Ask the results of a study in SQL; `study` is its file, or the folder of its store.
+
+    The tables of the study are views with its axes, the seed and the digest as columns; `runs` has
+    a row for each run. It needs DuckDB: `pip install 'fairq[query]'`.
+
+    Raises UsageError for what DuckDB refuses, in one line.
+    """
+    from fairq.sweeps import query as sqls
+
+    return sqls.query(sqls.opened(study, store), sql)
+
+
+@checked
+def report(
+    study: str | os.PathLike[str],
+    *,
+    store: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+) -> Page:
+    """Write the results of a study as one HTML page that asks for no other file.
+
+    `study` is its file, or the folder of its store; the page is beside it, if no other path is
+    given. It needs Jinja2: `pip install 'fairq[report]'`.
+
+    Raises UsageError if no run exists, and OutputError if the page cannot be written.
+    """
+    from fairq.sweeps import report as reports
+
+    return reports.write(study, store, out)
+
+
+@checked
+def diff(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> Diff:
+    """Say what changed from one study to another, and what that did, in pairs of runs of a seed.
+
+    Raises UsageError if a folder is no store.
+    """
+    from fairq.sweeps import diff as diffs
+    from fairq.sweeps.query import opened
+
+    return diffs.diff(opened(a), opened(b))
 
 
 @checked

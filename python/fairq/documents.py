@@ -337,6 +337,64 @@ class Left(TypedDict):
     time_s: Annotated[float, "About how long they would take, in seconds."]
 
 
+Scalar = str | int | float | bool | None
+"""A value of an axis, or of a cell of a query."""
+
+
+class Queried(TypedDict):
+    """The rows that `fairq query` gives."""
+
+    columns: Annotated[list[str], "The columns in their order; of one name the second has _2 behind."]
+    rows: Annotated[list[dict[str, Scalar]], "The rows; a list or struct of SQL is JSON in text."]
+
+
+class Reported(TypedDict):
+    """What `fairq report` wrote."""
+
+    path: Annotated[str, "The path of the page."]
+    runs: Annotated[int, "The runs that it is of."]
+    bytes: Annotated[int, "Its size."]
+
+
+class Changed(TypedDict):
+    """A field that differs between two studies."""
+
+    what: Annotated[Literal["version", "axes", "study", "scenario"], "Where the field is."]
+    field: Annotated[str, "Its name or path."]
+    a: Annotated[Scalar | list[Scalar], "What the first study has; null if it has none."]
+    b: Annotated[Scalar | list[Scalar], "What the second study has."]
+
+
+class Differing(TypedDict):
+    """A quantity of a group, as a flow, at one point of both studies."""
+
+    axes: Annotated[dict[str, Scalar], "The point: the axes that both studies have."]
+    table: Annotated[str, "The table of the quantity."]
+    quantity: Annotated[str, "Its column, with its unit."]
+    of: Annotated[str, "The group: a flow, a direction of a link, a receiver."]
+    a: Annotated[float | None, "The mean of the first study, over the seeds that both have."]
+    b: Annotated[float | None, "The mean of the second study."]
+    difference: Annotated[float | None, "The mean of b - a over these seeds; null if there is none."]
+    low: Annotated[float | None, "The lower end of its 95 % interval; null of fewer than two seeds."]
+    high: Annotated[float | None, "The upper end of its 95 % interval."]
+    decided: Annotated[bool, "Whether 0 is outside of the interval."]
+    more_seeds: Annotated[
+        int | None, "How many more seeds would decide it, if it stays what it is; null if none would."
+    ]
+    count: Annotated[int, "The seeds that both have."]
+    left_out: Annotated[int, "The seeds of which a study has no value."]
+
+
+class Diffed(TypedDict):
+    """What changed from one study to another."""
+
+    changes: Annotated[list[Changed], "The fields that differ."]
+    rows: Annotated[list[Differing], "The results at the points of both."]
+    runs: Annotated[list[int], "The runs of each study that exist."]
+    same_runs: Annotated[int, "The runs that both have, whose results are the same."]
+    notes: Annotated[list[str], "What could not be compared, and damaged parts."]
+
+
 DOCUMENTS: Mapping[str, Any] = {
     "advise": Advised,
     "baseline": BaselineDocument,
@@ -358,5 +416,8 @@ DOCUMENTS: Mapping[str, Any] = {
     "sweep": Swept,
     "sweep-missing": list[MissingRun],
     "sweep-left": Left,
+    "query": Queried,
+    "report": Reported,
+    "diff": Diffed,
 }
 """The name of a document's schema, which is that of its command, and its type."""

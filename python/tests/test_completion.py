@@ -36,7 +36,7 @@ def offered(process, tmp_path):
 
 
 def test_commands_and_options_are_completed(offered):
-    assert offered("re") == {"replay", "reproduce"}
+    assert offered("re") == {"replay", "report", "reproduce"}
     assert set(NAMES) <= offered("")
     assert {"--quick", "--quiet"} <= offered("reproduce", "--qui")
     assert "pgps" in offered("theory", "")

@@ -298,7 +298,7 @@ def _bar(
     ends = _ends(row, quantity) if row is not None else None
     at = 0.0
     if value is not None and math.isfinite(value):
-        panel.barh(place, value / size, thick, facecolor=_tint(look.colour, style), edgecolor=look.colour,
+        panel.barh(place, value / size, thick, facecolor=tint(look.colour, style), edgecolor=look.colour,
                    linewidth=0.7 * style.line, zorder=2)  # fmt: skip
         if ends is not None:
             around = [[max(value - ends[0], 0) / size], [max(ends[1] - value, 0) / size]]
@@ -419,7 +419,7 @@ def _upright(style: Style) -> Any:
                   markeredgewidth=1.4 * style.line)  # fmt: skip
 
 
-def _tint(colour: str, style: Style) -> str:
+def tint(colour: str, style: Style) -> str:
     """The colour thinned by the ground, for areas: their edges and marks are seen."""
     part = 0.35 if style.dark else 0.25
     red, green, blue = (

@@ -1,0 +1,41 @@
+"""`fairq query`: SQL over the results of a study."""
+
+from __future__ import annotations
+
+import csv
+import io
+from argparse import Namespace
+
+from fairq import tables
+from fairq.commands.options import Commands, command
+from fairq.commands.printing import as_json
+
+
+def add(commands_of: Commands) -> None:
+    """Add the command."""
+    parser = command(
+        commands_of, "query", query, "run SQL over the results of a study",
+        "fairq query study.toml 'select queue, avg(throughput_bit_per_s) from flows group by all'",
+        "The tables of the study are views with its axes as columns, and runs has a row for each run;"
+        " docs/guide/query.md shows questions. It needs DuckDB: pip install 'fairq[query]'.",
+    )  # fmt: skip
+    parser.add_argument("study", metavar="STUDY", help="the study file, or the folder of its store")
+    parser.add_argument("sql", metavar="SQL", help="one query, in DuckDB's SQL")
+    parser.add_argument("--store", metavar="DIR", help="the store (default: the study's path without .toml)")
+    parser.add_argument("--csv", action="store_true", help="print CSV")
+
+
+def query(arguments: Namespace) -> str:
+    """`fairq query`."""
+    from fairq import api
+
+    found = api.query(arguments.study, arguments.sql, store=arguments.store)
+    if arguments.json:
+        return as_json({"columns": found.columns, "rows": found.dicts}, "query")
+    if arguments.csv:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([found.columns, *found.rows])
+        return text.getvalue()
+    if not found.rows:
+        return "No row.\n"
+    return tables.text(found.dicts, found.columns, keep=found.columns, more="--csv has all")

@@ -1,0 +1,31 @@
+"""`fairq report`: a study as one page that opens without a network."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from fairq.commands.options import Commands, command
+from fairq.commands.printing import as_json, written
+
+
+def add(commands_of: Commands) -> None:
+    """Add the command."""
+    parser = command(
+        commands_of, "report", report, "describe the results of a study in one HTML page",
+        "fairq report study.toml --out report.html",
+        "The page holds figures, tables with intervals and what each axis changes, and asks for no other file;"
+        " docs/guide/reports.md shows how to read it. It needs Jinja2: pip install 'fairq[report]'.",
+    )  # fmt: skip
+    parser.add_argument("study", metavar="STUDY", help="the study file, or the folder of its store")
+    parser.add_argument("--store", metavar="DIR", help="the store (default: the study's path without .toml)")
+    parser.add_argument("--out", metavar="FILE", help="the page (default: the study's path with .html)")
+
+
+def report(arguments: Namespace) -> str:
+    """`fairq report`."""
+    from fairq import api
+
+    page = api.report(arguments.study, store=arguments.store, out=arguments.out)
+    if arguments.json:
+        return as_json({**page._asdict(), "path": str(page.path)}, "report")
+    return f"A report of {page.runs} runs.{written(arguments, page.path)}\n"

@@ -1,0 +1,151 @@
+"""SQL over the results of a study: its tables are views with the axes and the seed as columns.
+
+A view reads the files of the parts when a query asks for it; nothing is copied and nothing is
+written. `runs` has a row for each run of the study, those that do not exist yet included.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairq._native import UsageError
+from fairq.results import TABLES, described
+from fairq.sweeps.reader import Results
+
+if TYPE_CHECKING:
+    import duckdb
+
+KINDS = {"text": "VARCHAR", "whole": "BIGINT", "real": "DOUBLE"}
+"""The types of columns that a table without rows has."""
+
+FACTS = {
+    "digest": "VARCHAR", "point": "BIGINT", "seed": "BIGINT", "part": "VARCHAR", "cost_s": "DOUBLE", "error": "VARCHAR",
+}  # fmt: skip
+"""The columns of the table of runs beside the axes, and their types."""
+
+
+class Found(NamedTuple):
+    """What a query gives; columns of the same name are told apart by _2, _3 and so on."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+
+    @property
+    def dicts(self) -> list[dict[str, Any]]:
+        """Each row by the names of its columns."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+def opened(study: str | os.PathLike[str], store: str | os.PathLike[str] | None = None) -> Results:
+    """The results of a study, by its file or its store's folder; UsageError if there is none."""
+    path = Path(store) if store is not None else Path(study)
+    return Results(path.with_suffix("") if store is None and path.suffix == ".toml" else path)
+
+
+def query(results: Results, sql: str) -> Found:
+    """Run one SQL query over the tables of a study; UsageError says what DuckDB refuses.
+
+    The rows stand in the order that the query asks for; without `order by` it may be another each
+    time.
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise UsageError("fairq query needs DuckDB; install it by: pip install 'fairq[query]'") from None
+    with duckdb.connect(":memory:") as connection:
+        _runs(connection, results)
+        for table in results.tables:
+            _view(connection, results, table)
+        try:
+            connection.execute(sql)
+            if connection.description is None:
+                raise UsageError("the SQL is empty; write a query, as: select * from runs limit 5")
+            columns = _told_apart([column[0] for column in connection.description])
+            return Found(columns, [tuple(map(_plain, row)) for row in connection.fetchall()])
+        except duckdb.Error as error:
+            raise UsageError(_refused(str(error), results)) from None
+
+
+def _runs(connection: duckdb.DuckDBPyConnection, results: Results) -> None:
+    """The table `runs`: axes, then what there is to know of a run."""
+    rows = results.runs()
+    kinds = {axis: _kind([row.axes[axis] for row in rows]) for axis in results.axes}
+    lists: dict[str, list[Any]] = {
+        axis: [None if row.axes[axis] is None else kinds[axis][1](row.axes[axis]) for row in rows] for axis in kinds
+    }
+    lists |= {name: [getattr(row, name) for row in rows] for name in FACTS}
+    types = {**{axis: kind for axis, (kind, _) in kinds.items()}, **FACTS}
+    columns = ", ".join(f"unnest(cast(? as {types[name]}[])) as {_quoted(name)}" for name in lists)
+    connection.execute(f"create table runs as select {columns}", list(lists.values()))
+
+
+def _kind(values: Sequence[Any]) -> tuple[str, Any]:
+    """The type of an axis that holds all its values, and what makes them of it."""
+    known = [value for value in values if value is not None]
+    if all(isinstance(value, bool) for value in known):
+        return "BOOLEAN", bool
+    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in known):
+        return "VARCHAR", str
+    if all(isinstance(value, int) and abs(value) < 2**63 for value in known):
+        return "BIGINT", int
+    return "DOUBLE", float
+
+
+def _view(connection: duckdb.DuckDBPyConnection, results: Results, table: str) -> None:
+    """The view of a table: axes and seed, then its columns with the digest before them."""
+    parts = results.parts(table)
+    axes = "".join(f"r.{_quoted(axis)}, " for axis in results.axes)
+    if parts:
+        files = ", ".join(_text(os.fspath(part.path)) for part in parts)
+        connection.execute(
+            f"create view {table} as select {axes}r.seed, f.* exclude (filename) from read_parquet([{files}],"
+            " filename = true) f join runs r on r.digest = f.digest and r.part = parse_filename(f.filename, true)"
+        )
+        return
+    columns = ", ".join(
+        f"cast(null as {KINDS[column['kind']]}) as {_quoted(column['name'])}"
+        for column in described()[table]["columns"]
+    )
+    connection.execute(f"create view {table} as select {axes}r.seed, r.digest, {columns} from runs r where false")
+
+
+def _refused(message: str, results: Results) -> str:
+    """What DuckDB says in one line; of a table that the study does not keep, how to keep it."""
+    said = "; ".join(line.strip() for line in message.partition("\nLINE ")[0].splitlines() if line.strip())
+    missing = next((name for name in TABLES if f"Table with name {name} does not exist" in said), None)
+    if missing is not None:
+        return f"SQL: the study keeps no {missing}; it has runs, {', '.join(results.tables)}; see [keep] in its file"
+    return f"SQL: {said}"
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for name in names:
+        number = 2
+        other = name
+        while other in found:
+            other, number = f"{name}_{number}", number + 1
+        found.append(other)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON and CSV have it: a list or struct is JSON in text."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, Mapping | list | tuple):
+        return json.dumps(value, default=str, ensure_ascii=False)
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,80 @@
+"""The report of a study: one page that opens without a network, with everything inside.
+
+It holds no script and asks for no other file; docs/design/reports.md says why. The same store gives
+the same bytes. What stands on the page is gathered in sections.py.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from fairq._native import UsageError
+from fairq.output import check_file, file
+from fairq.sweeps import pictures
+from fairq.sweeps.query import opened
+from fairq.sweeps.reader import Results
+from fairq.sweeps.sections import Gathered, Thin
+
+BYTES_MAX = 5_000_000
+"""The most bytes of a report."""
+
+THINNER = (Thin(200, 5_000, True), Thin(60, 1_000, True), Thin(30, 200, False), Thin(10, 50, False))
+"""From all there is to what fits in BYTES_MAX."""
+
+
+class Page(NamedTuple):
+    """A page that was written."""
+
+    path: Path
+    runs: int
+    """The runs that it is of."""
+    bytes: int
+
+
+def write(
+    study: str | os.PathLike[str], store: str | os.PathLike[str] | None, out: str | os.PathLike[str] | None
+) -> Page:
+    """Write the report of a study to `out`, or beside the study, whole or not at all."""
+    results = opened(study, store)
+    path = Path(out) if out is not None else _beside(Path(study))
+    check_file(path)
+    text = report(results, Path(study).name if Path(study).suffix == ".toml" else "")
+    with file(path) as place:
+        place.write_text(text, encoding="utf-8")
+    return Page(path, sum(run.part is not None for run in results.runs()), len(text.encode()))
+
+
+def _beside(study: Path) -> Path:
+    """The page of a study, or of a store's folder: the same name with .html."""
+    study = study if study.name else study.resolve()
+    return study.with_name(f"{study.name.removesuffix('.toml')}.html")
+
+
+def report(results: Results, name: str = "") -> str:
+    """The page of a study, of the file `name`; UsageError if no run exists or Jinja2 is missing."""
+    try:
+        import jinja2
+    except ImportError:
+        raise UsageError("fairq report needs Jinja2; install it by: pip install 'fairq[report]'") from None
+    runs = results.runs()
+    if not any(run.part for run in runs):
+        raise UsageError(f"{results.store.root}: no run of the study exists yet; run it by fairq sweep")
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("fairq.sweeps", "templates"), autoescape=True, undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    template = environment.get_template("report.html")
+    gathered = Gathered(results, runs)
+    page = ""
+    for thin in THINNER:
+        sections = list(gathered.sections(thin))
+        page = template.render(
+            study=results.study.name, title=gathered.title, counts=gathered.counts, notes=gathered.notes,
+            axes=gathered.axes, sections=sections, texts=gathered.texts, made=gathered.made(name),
+            colours=pictures.variables(),
+        )  # fmt: skip
+        if len(page.encode()) <= BYTES_MAX:
+            break
+    return page

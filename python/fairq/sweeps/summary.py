@@ -1,0 +1,217 @@
+"""What the runs of a study say together: means with their intervals, and what each axis changes.
+
+A run gives one value of a column for each *group*: a flow entry, a direction of a link, a receiver.
+Copies of a flow's entry (`name.1`, `name.2`) are averaged within the run, so that a run counts
+once, however many flows it has.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from fairq import statistics
+from fairq.results import described
+from fairq.statistics import Scale
+from fairq.sweeps.reader import Results
+
+KEYS = {
+    "flows": ("flow",), "links": ("link", "direction"), "queues": ("link", "direction"),
+    "transfers": ("flow", "size"), "sessions": ("session", "receiver"),
+}  # fmt: skip
+"""The columns that tell the rows of a run apart."""
+
+RATIOS = ("utilisation", "overtaken", "jain", "loss")
+"""Columns from 0 to 1."""
+
+COPY = re.compile(r"\.\d+$")
+
+Place = tuple[Any, ...]
+"""The values of the axes, in their order."""
+
+
+class Quantity(NamedTuple):
+    """A column of a table."""
+
+    table: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column}"
+
+
+@dataclass
+class Values:
+    """The values of one quantity: by the place on the axes and the group, then by seed."""
+
+    axes: tuple[str, ...]
+    by: dict[tuple[Place, str], dict[int, float]] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups, in the order in which they occur."""
+        return list(dict.fromkeys(group for _, group in self.by))
+
+    @property
+    def places(self) -> list[Place]:
+        """The places on the axes, in the order of the study's points."""
+        return list(dict.fromkeys(place for place, _ in self.by))
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of its intervals: the logarithm, if none is negative and they are no ratios."""
+        return self._scale
+
+    _scale: Scale = "plain"
+
+
+def values(results: Results, quantities: Sequence[Quantity]) -> dict[Quantity, Values]:
+    """The values of some quantities of one study; those without a value are left out."""
+    found: dict[Quantity, Values] = {}
+    for table in dict.fromkeys(quantity.table for quantity in quantities):
+        mine = [quantity for quantity in quantities if quantity.table == table]
+        at = order(results)
+        for quantity, rows in _read(results, table, mine).items():
+            one = Values(results.axes)
+            for key, by_seed in sorted(rows.items(), key=lambda each: at[each[0][0]]):
+                one.by[key] = {seed: math.fsum(each) / len(each) for seed, each in by_seed.items()}
+            one._scale = _scale(quantity, one)
+            if one.by:
+                found[quantity] = one
+    return {quantity: found[quantity] for quantity in quantities if quantity in found}
+
+
+def order(results: Results) -> dict[Place, int]:
+    """The number of each place on the axes among the study's points."""
+    return {tuple(point.axes[axis] for axis in results.axes): at for at, point in enumerate(results.study.points)}
+
+
+def _read(
+    results: Results, table: str, quantities: Sequence[Quantity]
+) -> dict[Quantity, dict[tuple[Place, str], dict[int, list[float]]]]:
+    """Every value by quantity, place and group, and seed: several for copies of a flow."""
+    columns = [quantity.column for quantity in quantities]
+    found: dict[Quantity, dict[tuple[Place, str], dict[int, list[float]]]] = {each: {} for each in quantities}
+    for row in results.rows(table, [*KEYS[table], *columns]):
+        key = (tuple(row[axis] for axis in results.axes), group_of(table, row))
+        for quantity in quantities:
+            value = row[quantity.column]
+            if value is not None and math.isfinite(value):
+                found[quantity].setdefault(key, {}).setdefault(row["seed"], []).append(float(value))
+    return found
+
+
+def group_of(table: str, row: Mapping[str, Any]) -> str:
+    """The group of a row: the names that tell it apart, a flow's without the number of its copy."""
+    return " ".join(COPY.sub("", str(row[key])) if key == "flow" else str(row[key]) for key in KEYS[table])
+
+
+def _scale(quantity: Quantity, of: Values) -> Scale:
+    every = [value for by_seed in of.by.values() for value in by_seed.values()]
+    if quantity.column in RATIOS and all(0 <= value <= 1 for value in every):
+        return "logit"
+    return "log" if all(value >= 0 for value in every) else "plain"
+
+
+def means(of: Values, quantity: Quantity) -> list[dict[str, Any]]:
+    """A row for each place and group: seeds, axes, group, the mean and the ends of its interval.
+
+    The group stands under the first of the columns that tell the rows of its table apart, which no
+    axis can be called.
+    """
+    rows = []
+    column, group = quantity.column, KEYS[quantity.table][0]
+    for (place, name), by_seed in of.by.items():
+        found = statistics.interval(by_seed.values(), of.scale)
+        own = {group: name, column: found.mean, f"{column}_low": found.low, f"{column}_high": found.high}
+        rows.append({"seeds": found.count, **dict(zip(of.axes, place, strict=True)), **own})
+    return rows
+
+
+class Effect(NamedTuple):
+    """What a value of an axis does to a quantity of a group, against the first value."""
+
+    axis: str
+    value: Any
+    group: str
+    mean: float | None
+    """The mean at this value, over all places and seeds."""
+    against: Any
+    """The first value of the axis; None for that itself, which has no difference."""
+    found: statistics.Paired | None
+
+
+def effects(of: Values) -> list[Effect]:
+    """The main effects of all axes: the mean at each value, and its difference from the first.
+
+    A difference is one number for each seed, the mean over all places that both values have, other
+    axes being equal; its interval is over the seeds, which are independent of each other where the
+    places are not.
+    """
+    found = []
+    for at, axis in enumerate(of.axes):
+        levels = list(dict.fromkeys(place[at] for place in of.places))
+        if len(levels) < 2:
+            continue
+        for group in of.groups:
+            for level in levels:
+                own = _at(of, at, level, group)
+                known = [value for by_seed in own.values() for value in by_seed.values()]
+                mean = math.fsum(known) / len(known) if known else None
+                is_first = level == levels[0]
+                paired = None if is_first else _difference(own, _at(of, at, levels[0], group), of.scale)
+                found.append(Effect(axis, level, group, mean, None if is_first else levels[0], paired))
+    return found
+
+
+def _at(of: Values, at: int, level: Any, group: str) -> dict[Place, dict[int, float]]:
+    """The values of a group at one value of an axis, by the place on the other axes."""
+    return {
+        (*place[:at], *place[at + 1 :]): by_seed
+        for (place, name), by_seed in of.by.items()
+        if place[at] == level and name == group
+    }
+
+
+def _difference(
+    a: Mapping[Place, Mapping[int, float]], b: Mapping[Place, Mapping[int, float]], scale: Scale
+) -> statistics.Paired | None:
+    """The paired difference of two sets of places, over the seeds that all places of both have."""
+    both = [place for place in a if place in b]
+    if not both:
+        return None
+    seeds = sorted(set.intersection(*(set(side[place]) for side in (a, b) for place in both)))
+    ours, theirs = ([math.fsum(side[place][seed] for place in both) / len(both) for seed in seeds] for side in (a, b))
+    return statistics.paired(ours, theirs, scale)
+
+
+USUAL = (
+    Quantity("flows", "throughput_bit_per_s"),
+    Quantity("flows", "queueing_s_mean"),
+    Quantity("flows", "queueing_s_p99"),
+    Quantity("transfers", "completion_s_mean"),
+    Quantity("sessions", "goodput_bit_per_s"),
+    Quantity("queues", "utilisation"),
+    Quantity("queues", "jain"),
+)
+"""What is shown of a study that does not say it."""
+
+
+def quantities(results: Results) -> list[Quantity]:
+    """What is to be shown of a study: the columns of its [draw], else the usual ones."""
+    asked = results.study.draw.get("columns")
+    if not asked:
+        return [quantity for quantity in USUAL if quantity.table in results.tables]
+    found = []
+    for name in asked:
+        column = name.removesuffix("_low").removesuffix("_high")
+        tables = [table for table in KEYS if table in results.tables and _has(table, column)]
+        found += [Quantity(table, column) for table in tables[:1]]
+    return list(dict.fromkeys(found))
+
+
+def _has(table: str, column: str) -> bool:
+    return any(each["name"] == column and each["kind"] != "text" for each in described()[table]["columns"])

@@ -1,0 +1,111 @@
+"""SQL over a study: the rows of the reader, axes as columns, one line for what is wrong."""
+
+import csv
+import io
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from sweep_studies import STUDY, write_study
+
+from fairq.sweeps.query import opened, query
+from fairq.sweeps.reader import Results
+from fairq.sweeps.sweeping import Options, sweep
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """A study of two axes and three seeds that was run."""
+    study = write_study(tmp_path_factory.mktemp("study"), series="100 ms")
+    sweep(study, Options(workers=2))
+    return study
+
+
+@pytest.mark.parametrize("table", ["flows", "links", "queues", "series"])
+def test_a_view_has_the_rows_of_the_reader_with_the_axes(study, table):
+    found = query(opened(study), f"select * from {table}")
+    rows = list(Results(study.with_suffix("")).rows(table))
+    assert found.columns == list(rows[0])
+    assert sorted(map(repr, found.dicts)) == sorted(map(repr, rows)) and len(rows) >= 12
+
+
+def test_group_by_all_gives_the_mean_of_each_value_of_an_axis(study):
+    found = query(opened(study), "select queue, avg(throughput_bit_per_s) from flows group by all order by all")
+    rows = list(Results(study.with_suffix("")).rows("flows"))
+    for queue, mean in found.rows:
+        own = [row["throughput_bit_per_s"] for row in rows if row["queue"] == queue]
+        assert mean == pytest.approx(sum(own) / len(own))
+    assert [queue for queue, _ in found.rows] == ["fifo", "fq"]
+
+
+def test_runs_has_every_run_and_those_that_do_not_exist(tmp_path):
+    study = write_study(tmp_path)
+    sweep(study, Options(workers=1, part="1/2"))
+    found = query(opened(study), "select count(*), count(part), count(distinct digest) from runs")
+    assert found.rows == [(12, 6, 12)]
+    # what no marker names is no row of a view
+    assert query(opened(study), "select count(distinct digest) from flows").rows == [(6,)]
+
+
+def test_a_table_without_rows_has_its_columns_and_types(study):
+    kinds = "select column_name, column_type from (describe transfers) where column_name in ('flow', 'completed')"
+    assert query(opened(study), kinds).rows == [("flow", "VARCHAR"), ("completed", "BIGINT")]
+    assert query(opened(study), "select * from sessions").rows == []
+
+
+def test_axes_are_numbers_where_all_of_their_values_are(tmp_path):
+    study = write_study(tmp_path, replications=1)
+    study.write_text(
+        STUDY.replace("replications = 3", "replications = 1")
+        + '\n[[axes]]\nname = "n"\nvalues = [1, 2.5]\n[[axes]]\nname = "it\'s \\"odd\\""\nvalues = [true, false]\n'
+    )
+    sweep(study, Options(workers=2))
+    found = query(opened(study), 'select distinct n, "it\'s ""odd""" from flows where n > 2 order by all')
+    assert found.rows == [(2.5, False), (2.5, True)]
+
+
+def test_columns_of_one_name_are_told_apart(study):
+    found = query(opened(study), "select seed, seed, cast(1.5 as decimal(4, 2)) as x, [1, 2] as l from runs limit 1")
+    assert found.columns == ["seed", "seed_2", "x", "l"] and found.rows == [(1, 1, 1.5, "[1, 2]")]
+
+
+def test_csv_and_json_are_the_same_rows(study, fairq, document):
+    sql = "select flow, queue, sum(sent) as sent from flows group by all order by all"
+    said = document("query", study, sql)
+    status, text, _ = fairq("query", study.with_suffix(""), sql, "--csv")
+    assert status == 0 and said["columns"] == ["flow", "queue", "sent"]
+    assert [{**row, "sent": int(row["sent"])} for row in csv.DictReader(io.StringIO(text))] == said["rows"]
+    status, text, _ = fairq("query", study, sql)
+    assert status == 0 and text.splitlines()[0].split() == ["flow", "queue", "sent"]
+
+
+def test_the_questions_of_the_guide_have_answers(study):
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "query.md").read_text()
+    questions = re.findall(r'fairq query study.toml "([^"]+)"', page)
+    assert len(questions) == 4
+    for sql in questions:
+        assert query(opened(study), sql).rows
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("select shar from flows", 'Referenced column "shar" not found'),
+        ("selec 1", 'syntax error at or near "selec"'),
+        ("select * from packets", "the study keeps no packets; it has runs, flows, links"),
+        ("", "the SQL is empty"),
+        ("select cast('a' as integer)", "Could not convert string"),
+    ],
+)
+def test_an_sql_error_is_one_line(study, fairq, sql, said):
+    status, text, error = fairq("query", study, sql)
+    assert status == 2 and text == "" and said in error and error.count("\n") == 1
+
+
+def test_what_is_not_there_is_said(study, fairq, monkeypatch):
+    status, _, error = fairq("query", study.with_name("nix.toml"), "select 1")
+    assert status == 2 and "there is no store of a study; make one by fairq sweep" in error
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    status, _, error = fairq("query", study, "select 1")
+    assert status == 2 and "pip install 'fairq[query]'" in error

@@ -1,0 +1,220 @@
+"""A report of a study: everything inside, numbers as in the store, readable by all."""
+
+import base64
+import csv
+import io
+import re
+import sys
+
+import pytest
+from browser import Browser
+from sweep_studies import BUFFERS, STUDY, write_study
+
+from fairq import figures, statistics
+from fairq.sweeps import pictures, summary
+from fairq.sweeps import report as reports
+from fairq.sweeps.reader import Results
+from fairq.sweeps.sections import Thin
+from fairq.sweeps.sweeping import Options, sweep
+
+KEEP = '\n[keep]\npackets = "file.1"\nstates = true\n'
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A study of two axes and three seeds that keeps packets, and was run."""
+    folder = tmp_path_factory.mktemp("study")
+    study = write_study(folder)
+    study.write_text(STUDY + KEEP)
+    sweep(study, Options(workers=2))
+    return study.with_suffix("")
+
+
+@pytest.fixture(scope="module")
+def page(store):
+    """Its report."""
+    path = store.with_name("page.html")
+    path.write_text(reports.report(Results(store), "study.toml"), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A browser for all tests here."""
+    browser = Browser(tmp_path_factory.mktemp("browser"))
+    yield browser
+    browser.close()
+
+
+def files(text):
+    """The tables behind the links of a page, by their names."""
+    found = re.findall(r'download="([^"]+)" href="data:text/csv;base64,([^"]+)"', text)
+    return {name: list(csv.DictReader(io.StringIO(base64.b64decode(data).decode()))) for name, data in found}
+
+
+def test_the_file_behind_a_figure_has_the_means_and_intervals_of_the_store(store, page):
+    rows = files(page.read_text())["flows-throughput_bit_per_s.csv"]
+    runs = [row for row in Results(store).rows("flows") if row["buffer"] == "20 packets" and row["queue"] == "fq"]
+    by_seed = {}
+    for row in runs:
+        by_seed.setdefault(row["seed"], []).append(row["throughput_bit_per_s"])
+    expected = statistics.interval([sum(both) / 2 for both in by_seed.values()], "log")
+    (own,) = [row for row in rows if row["buffer"] == "20 packets" and row["queue"] == "fq"]
+    assert own["flow"] == "file" and own["seeds"] == "3"
+    got = [float(own[f"throughput_bit_per_s{end}"]) for end in ("", "_low", "_high")]
+    assert got == [expected.mean, expected.low, expected.high]
+
+
+def test_an_axis_called_queue_hides_no_queue(store, page):
+    rows = files(page.read_text())["queues-utilisation.csv"]
+    assert {(row["queue"], row["buffer"], row["link"]) for row in rows} == {
+        (queue, buffer, f"line {direction}")
+        for queue in ("fifo", "fq") for buffer in BUFFERS for direction in ("forward", "reverse")
+    }  # fmt: skip
+
+
+def test_an_effect_is_the_paired_difference_over_the_seeds(store):
+    quantity = summary.Quantity("flows", "throughput_bit_per_s")
+    of = summary.values(Results(store), [quantity])[quantity]
+    effects = {(each.axis, each.value): each for each in summary.effects(of)}
+    a, b = (
+        [of.by[(("40 packets", queue), "file")], of.by[(("20 packets", queue), "file")]] for queue in ("fifo", "fq")
+    )
+    ours, theirs = ([(a[side][seed] + b[side][seed]) / 2 for seed in (1, 2, 3)] for side in (0, 1))
+    effect = effects[("buffer", "40 packets")]
+    assert effect.against == "20 packets" and effect.found == statistics.paired(ours, theirs, "log")
+    assert effects[("buffer", "20 packets")].found is None
+
+
+def test_every_section_is_there_and_every_figure_has_its_data(page):
+    text = page.read_text()
+    heads = re.findall(r'<h2 id="(\w+)"', text)
+    assert heads == ["run", "results", "effects", "delays", "fairness", "losses", "made"]
+    assert text.count("<figure>") >= 6
+    assert len(files(text)) >= text.count("<figure>")
+    assert all(said for said in re.findall(r'<svg[^>]*aria-label="([^"]*)"', text))
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+
+
+def test_a_map_of_shades_is_plotted_for_light_and_for_dark():
+    rows = [{"delay": f"{x} ms", "buffer": f"{y} packets", "jain": x / y} for x in (5, 10) for y in (20, 40)]
+
+    def plot(style):
+        return figures.of_rows(rows, ["delay", "buffer"], ["jain"], "", style=style)
+
+    elements = pictures.plotted(plot, "f", "shades")
+    assert [kind for kind, _ in elements] == ["wide light", "wide dark", "narrow light", "narrow dark"]
+    assert not any("var(--" in element for _, element in elements)
+    assert "always light" in pictures.shown(elements, narrow=False)
+
+
+def test_the_same_store_gives_the_same_bytes(store, page):
+    assert reports.report(Results(store), "study.toml") == page.read_text()
+
+
+def test_a_page_that_grows_too_large_is_thinned(store, page, monkeypatch):
+    monkeypatch.setattr(reports, "BYTES_MAX", len(page.read_bytes()) - 1)
+    monkeypatch.setattr(reports, "THINNER", (reports.THINNER[0], Thin(2, 3, False)))
+    thinner = reports.report(Results(store), "study.toml")
+    assert len(thinner.encode()) < reports.BYTES_MAX
+    assert "2 of 4 rows are shown; the file has 2 of them." in thinner
+    assert 'class="plot narrow"' not in thinner and 'class="plot always"' in thinner
+
+
+def test_words_of_the_user_are_text_and_no_elements(tmp_path):
+    study = write_study(tmp_path, replications=1)
+    evil = "</pre><script>alert(1)</script>"
+    axis = f'\n[[axes]]\nname = "<b>"\nvalues = ["{evil}", "&amp;"]\n'
+    study.write_text(STUDY.replace("replications = 3", "replications = 1") + axis)
+    sweep(study, Options(workers=2))
+    text = reports.report(Results(study.with_suffix("")))
+    assert "<script" not in text and "&lt;script" in text and "<b>" not in text
+    assert "One seed shows no spread" in text
+
+
+def test_what_cannot_be_reported_is_one_line(tmp_path, fairq, store, monkeypatch):
+    study = write_study(tmp_path)
+    assert fairq("report", tmp_path / "nix.toml")[0] == 2
+    status, _, said = fairq("report", study)
+    assert status == 2 and said.count("\n") == 1 and "there is no store of a study" in said
+    sweep(study, Options(workers=1))
+    for marker in (tmp_path / "study" / "done").iterdir():
+        marker.unlink()
+    status, _, said = fairq("report", study)
+    assert status == 2 and "no run of the study exists yet; run it by fairq sweep" in said
+    status, _, said = fairq("report", store, "--out", tmp_path / "no" / "page.html")
+    assert status == 2 and "there is no folder" in said
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    status, _, said = fairq("report", store, "--out", tmp_path / "page.html")
+    assert status == 2 and "pip install 'fairq[report]'" in said and not (tmp_path / "page.html").exists()
+
+
+def test_the_command_says_what_it_wrote(fairq, document, store, tmp_path, monkeypatch):
+    monkeypatch.setattr(reports, "report", lambda results, name: f"<p>é {name}")
+    path = tmp_path / "page.html"
+    said = document("report", store, "--out", path)
+    assert said == {"path": str(path), "runs": 12, "bytes": path.stat().st_size}
+    status, text, _ = fairq("report", store.with_suffix(".toml"), "--out", path)
+    assert status == 0 and text == f"A report of 12 runs.\nWritten: {path}\n"
+    assert path.read_text(encoding="utf-8") == "<p>é study.toml"
+    assert fairq("report", store, "--quiet")[1] == "A report of 12 runs.\n" and store.with_suffix(".html").is_file()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_axe_has_nothing_against_the_page(browser, page, width, scheme):
+    browser.open(page, width, scheme)
+    browser.run("document.querySelectorAll('details').forEach(each => each.open = true)")
+    assert browser.violations() == []
+    assert browser.run("document.documentElement.scrollWidth <= innerWidth"), "the page is wider than the screen"
+    shown = "[...document.querySelectorAll('svg')].filter(each => each.getBoundingClientRect().width > 0).length"
+    assert browser.run(shown) == page.read_text().count("<figure>"), "one of the two plots of each figure is shown"
+
+
+def test_axe_would_find_what_cannot_be_read(browser, page):
+    browser.open(page, 1280)
+    browser.run("document.querySelector('h2').style.color = '#eee'; document.querySelector('svg').ariaLabel = ''")
+    rules = {rule for rule, _ in browser.violations()}
+    assert {"color-contrast", "svg-img-alt"} <= rules
+
+
+def test_the_ground_is_that_of_the_scheme_and_figures_follow(browser, page):
+    grounds, inks = {}, {}
+    for scheme in ("light", "dark"):
+        browser.open(page, 1280, scheme)
+        grounds[scheme] = browser.run("getComputedStyle(document.documentElement).backgroundColor")
+        inks[scheme] = browser.run("getComputedStyle(document.querySelector('svg [style*=\"fill: var(--ink)\"]')).fill")
+    assert grounds == {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 24, 29)"}
+    assert inks["light"] != inks["dark"]
+
+
+def test_the_page_asks_for_no_other_file(browser, page):
+    browser.open(page, 1280)
+    assert browser.asked == [page.resolve().as_uri()]
+    assert not re.search(r'(src|href)="(?!#|data:)', page.read_text()) and "@import" not in page.read_text()
+
+
+def test_the_keyboard_reaches_all_of_it(browser, page):
+    browser.open(page, 1280)
+    browser.press("Tab", 9)
+    assert browser.run("document.activeElement.className") == "skip"
+    browser.press("Enter", 13)
+    assert browser.run("location.hash") == "#main"
+    wanted = browser.run("document.querySelectorAll('main a, main summary').length")
+    reached = set()
+    for _ in range(4 * wanted):
+        browser.press("Tab", 9)
+        place = browser.run(
+            "((all) => [document.activeElement.tagName, [...all].indexOf(document.activeElement)])"
+            "(document.querySelectorAll('main a, main summary'))"
+        )
+        if place[0] == "BODY":
+            break
+        if place[1] >= 0:
+            reached.add(place[1])
+        if place[0] == "SUMMARY" and len(reached) == 1:
+            before = browser.run("document.activeElement.parentElement.open")
+            browser.press("Enter", 13)
+            assert browser.run("document.activeElement.parentElement.open") != before
+    assert len(reached) == wanted
