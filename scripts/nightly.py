@@ -70,6 +70,12 @@ PARTS = {
         (("FAIRQ_TIMES", TIMES),),
         "pytest",
     ),
+    "figures": Part(
+        "every kind of figure, in all sizes, light and dark",
+        ((PYTHON, "-m", "pytest", "python/tests/test_figures.py", "-n", "auto"),),
+        (("FAIRQ_NIGHTLY", "1"),),
+        "pytest",
+    ),
     "linux": Part("what a Linux kernel did, all cells", ((PYTHON, "tests/peers/linux/compare.py"),)),
 }
 ROW = re.compile(r"^\| (\w+) \|.*\|$", re.MULTILINE)
