@@ -128,6 +128,16 @@ def test_the_papers_queues_are_told_apart_from_linuxs(fairq):
     assert fairq("compare", *LINE[:-1], "--flows", "cubic", "--queue", "linux_fq", "--buffer", "1BDP")[2] == ""
 
 
+def test_marks_are_turned_on_beside_the_settings_that_a_queue_has(document):
+    """In a part with settings of its own too, as fq_pie's pie."""
+    queues = ("fq_pie", "fq_pie(quantum=300B, pie=(target=1ms))", "pie(target=1ms)")
+    line = ["--rate", "20Mbit/s", "--rtt", "20ms", "--flows", "cubic:2", "--seeds", "1", "--duration", "3s", "--ecn"]
+    found = document("compare", *line, "--queue", ",".join(queues), "--quiet")
+    marked = {row["queue"]: row["marked"] for row in found["rows"]}
+    assert list(marked) == list(queues)
+    assert all(marked.values())
+
+
 def test_the_scenario_that_is_written_runs_to_the_same_numbers(document, tmp_path):
     """Over axes, hosts, both directions, transfers, marks and loss."""
     path = tmp_path / "asked.toml"

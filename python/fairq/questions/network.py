@@ -9,6 +9,7 @@ trip; what a flow's is longer, its server's access line adds.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -312,15 +313,21 @@ def _marking(part: str) -> str:
     if "ecn" in settings:
         return part
     try:
-        more = next((text for setting, text in MARKING if words.takes(name, ("buffer", "design"), setting)), None)
+        found = next((setting for setting in MARKING if words.takes(name, ("buffer", "design"), setting)), None)
     except UsageError:
         # It is a limit.
         return part
-    return part if more is None else f"{name}({', '.join(filter(None, (settings, more)))})"
+    if found is None:
+        return part
+    group, _, leaf = found.rpartition(".")
+    if group and (opened := re.search(rf"\b{group}\s*=\s*\(", settings)):
+        return f"{name}({settings[: opened.end()]}{leaf}=true, {settings[opened.end() :]})"
+    more = f"{group}=({leaf}=true)" if group else f"{leaf}=true"
+    return f"{name}({', '.join(filter(None, (settings, more)))})"
 
 
-MARKING = (("ecn", "ecn=true"), ("pie.ecn", "pie=(ecn=true)"))
-"""Settings by which queues mark, and their text."""
+MARKING = ("ecn", "pie.ecn")
+"""Settings by which queues mark."""
 
 
 def _half(rtt: str) -> str:
