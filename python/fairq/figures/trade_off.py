@@ -70,6 +70,11 @@ def _drawn(
     else:
         from_zero(panel, [row[up] for row in rows])
     panel.margins(x=0.12, y=0.12)
+    if x_label.endswith("(%)"):
+        # the margin holds names; there is no part above the whole
+        left, right = panel.get_xlim()
+        panel.set_xticks([tick for tick in panel.get_xticks() if left <= tick <= 100])
+        panel.set_xlim(left, right)
     name_panel(drawn, panel, y_label, x_label)
     drawn.finish()
     return drawn
