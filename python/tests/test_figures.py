@@ -12,6 +12,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+import fairq as package
 from fairq import figures
 from fairq.commands import options
 from fairq.figures import text, units
@@ -541,3 +542,11 @@ def test_a_plot_without_samples_is_of_means_over_the_axes(fairq, tmp_path):
         assert (status, err) == (0, "")
         drawn = path.read_text()
         assert f"<!-- {seen} -->" in drawn and ("<!-- time (s) -->" in drawn) == bool(more)
+
+
+def test_packets_that_were_recorded_are_plotted_as_the_distribution_of_their_delays(dumbbell):
+    result = package.run(dumbbell, set={"measure.duration": "5 s"}, packets="telnet", series="1s")
+    (panel,) = figures.of_result(result).axes
+    assert panel.get_xlabel().startswith("delay (")
+    assert panel.get_ylim()[1] >= 100
+    assert len(figures.of_result(result, samples=True).axes) > 1

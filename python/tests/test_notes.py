@@ -77,7 +77,12 @@ def test_a_table_in_parquet_says_of_which_edition_it_is(fairq, tmp_path):
 
 @pytest.mark.parametrize(
     ("option", "value", "kept"),
-    [("--series", "1s", "--json"), ("--packets", "file", "--json"), ("--series", "1s", "--out")],
+    [
+        ("--series", "1s", "--json"),
+        ("--packets", "file", "--json"),
+        ("--series", "1s", "--out"),
+        ("--packets", "file", "--plot"),
+    ],
 )
 def test_samples_with_nowhere_to_go_are_told(fairq, tmp_path, option, value, kept):
     path = tmp_path / "x.toml"
@@ -85,5 +90,5 @@ def test_samples_with_nowhere_to_go_are_told(fairq, tmp_path, option, value, kep
     status, _, err = fairq("run", path, option, value)
     assert status == 0 and err.startswith(f"fairq: note: {option}: these rows go nowhere; write ")
     assert err.endswith("[samples]\n") and err.count("\n") == 1
-    place = [kept] if kept == "--json" else [kept, tmp_path / "out"]
-    assert fairq("run", path, option, value, *place)[2] == ""
+    place = {"--json": [], "--out": [tmp_path / "out"], "--plot": [tmp_path / "p.svg"]}[kept]
+    assert fairq("run", path, option, value, kept, *place)[2] == ""

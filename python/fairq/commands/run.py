@@ -51,7 +51,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--series", metavar="TIME",
                      help="sample throughput and queues this often, as 100ms; auto takes 200 samples")  # fmt: skip
     parser.add_argument("--packets", metavar="FLOW",
-                     help="record when this flow's packets are sent and received (needs --out or --json)")  # fmt: skip
+                     help="record each packet of this flow (needs --out, --json or --plot)")  # fmt: skip
     parser.add_argument("--states", action="store_true",
                      help="show what each discipline counts and keeps at the end, as tc -s does")  # fmt: skip
     plot(parser, "draw samples over time, or means over axes")
@@ -124,7 +124,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
         {"code": "samples", "where": option, "text": f"these rows go nowhere; write {places} to keep them"}
         for option, given, goes, places in (
             ("--series", arguments.series, kept or drawing or arguments.trace, "--out DIR, --json or --plot FILE"),
-            ("--packets", arguments.packets, kept, "--out DIR or --json"),
+            ("--packets", arguments.packets, kept or _is_of_packets(arguments), "--out DIR, --json or --plot FILE"),
         )
         if given is not None and not goes
     )
@@ -200,12 +200,18 @@ def _warned(transfers: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
+def _is_of_packets(arguments: Namespace) -> bool:
+    """Whether the picture is of the delays of packets."""
+    return bool(arguments.plot and arguments.packets and arguments.series is None and not arguments.overlay)
+
+
 def _plot(path: Path, result: Result, arguments: Namespace) -> None:
-    """Draw means over the axes; samples if they or theory were asked for, or without axes."""
+    """Draw means over the axes; delays of packets, samples or theory if they were asked for."""
     from fairq import figures
 
-    over_time = arguments.series is not None or arguments.overlay or not result.scenario["axes"]
-    save(figures.of_result(result, samples=over_time, style=style(arguments)), path)
+    is_over_time = arguments.series is not None or arguments.overlay or not result.scenario["axes"]
+    samples = None if _is_of_packets(arguments) else is_over_time
+    save(figures.of_result(result, samples=samples, style=style(arguments)), path)
 
 
 def _speed(info: Mapping[str, Any], workers: int | None = None) -> str:

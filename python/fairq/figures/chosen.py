@@ -8,6 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from fairq.figures import units
+from fairq.figures.delays import distribution
 from fairq.figures.means import bars, lines, shades
 from fairq.figures.over_time import over_time
 from fairq.figures.style import PAGE, Style
@@ -31,23 +32,28 @@ def of_result(
     result: Any, axes: Sequence[str] | None = None, quantities: Sequence[str] | None = None, *,
     title: str | None = None, samples: bool | None = None, style: Style = PAGE,
 ) -> Figure:  # fmt: skip
-    """A run's figure: its samples over time, or the means of its flows over its axes.
+    """A run's figure: its samples over time, the means of its flows over its axes, or delays of packets.
 
-    `samples` says which; None takes the samples if there are some. `result` is a `fairq.Result`, or
-    rows.
+    `samples` says which of the first two; None takes the distribution of the delays if packets were
+    recorded, else the samples if there are some. `result` is a `fairq.Result`, or rows.
     """
     if isinstance(result, Sequence):
         return of_rows(result, axes or (), quantities or QUANTITIES, title or "", style=style)
     names = [axis["name"] for axis in result.scenario.get("axes", [])] if axes is None else list(axes)
     said = result.scenario.get("title") or "" if title is None else title
+    if samples is None and len(result.packets):
+        packets = list(result.packets)
+        flows = ["flow"] if len({row["flow"] for row in packets}) > 1 else []
+        count = len({row["seed"] for row in packets})
+        seeds = "one seed" if count == 1 else f"{count} seeds"
+        return distribution(packets, names, flows, said, caption=f"All packets of {seeds}", style=style)
     if samples or (samples is None and len(result.series)):
         return over_time(result.series, names, said, result.theory or (), style=style)
     if result.theory:
         return shares(result.theory, names, said, style=style)
-    flows = list(result.flows)
-    known = [q for q in quantities or QUANTITIES if any(row.get(q) is not None for row in flows)]
-    seeds = result.scenario["measure"]["replications"]
-    rows = [{**row, "seeds": seeds} for row in flows]
+    means = list(result.flows)
+    known = [q for q in quantities or QUANTITIES if any(row.get(q) is not None for row in means)]
+    rows = [{**row, "seeds": result.scenario["measure"]["replications"]} for row in means]
     return of_rows(rows, names, known or QUANTITIES[:1], said, series="flow", style=style)
 
 
