@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairq import _native, tables
 from fairq._native import ScenarioError, UsageError
 from fairq.given import Text
+from fairq.questions import words
 from fairq.results import Result
 from fairq.runs import Experiment
 
@@ -91,34 +92,22 @@ def scenario(question: Question) -> Text:
             f"--duration {question.duration}: the first answer comes after a round trip, {question.rtt}; write some "
             f"hundred round trips, as {100 * rtt:g}s"
         )
-    connection = f"{{ profile = {_quoted(question.profile)}{_beside(question.control)} }}"
     try:
-        return _checked(_text(question, connection))
+        made = Text(_text(question, _connection(question)), "baseline")
+        _native.Experiment(*made, [])
     except ScenarioError as error:
-        # A control that goes by the gaps of answers needs one for each packet, whatever the
-        # profile has.
-        if "acknowledge_every = 1" not in str(error):
-            raise UsageError(_by_words(question, str(error))) from None
-    return _checked(_text(question, connection.replace(" }", ", acknowledge_every = 1 }")))
-
-
-def _checked(text: str) -> Text:
-    made = Text(text, "baseline")
-    _native.Experiment(*made, [])
+        raise UsageError(_by_words(question, str(error))) from None
     return made
 
 
-def _quoted(text: str) -> str:
+def _quoted(text: str | int) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _beside(control: str) -> str:
-    """Settings of the connection beside its profile.
-
-    Tahoe is older than the recovery of today's systems, in which its window of one packet would
-    not grow.
-    """
-    return ', recovery = "tahoe"' if _name(control) == "tahoe" else ""
+def _connection(question: Question) -> str:
+    """The profile, and what the control needs beside it, as TOML."""
+    more = words.beside(_name(question.control)).items()
+    return f"{{ {', '.join(f'{key} = {_quoted(value)}' for key, value in [('profile', question.profile), *more])} }}"
 
 
 def _name(control: str) -> str:

@@ -144,8 +144,6 @@ class _Made:
             "links[0].reorder": f"--reorder {question.reorder}",
             "links[0].delay": f"--rtt {question.line_rtts[0]}",
         }
-        # A profile has no settings in a question; the RFCs' acknowledges each packet.
-        fault = fault.replace("write acknowledge_every = 1", "write --profile rfc")
         for start, said in word.items():
             if path.startswith(start):
                 return f"{said}: {fault}"
@@ -222,12 +220,16 @@ class _Made:
         if delay is not None or entry.host is not None:
             where = "sink_access" if item.is_up else "access"
             found[where] = self._access(delay, is_sender=not item.is_up)
-        if entry.host is not None and item.is_up and question.host_queues and is_pacer(question.host_queues[0]):
-            found["connection"] = self._paced()
+        is_paced = entry.host is not None and item.is_up and bool(question.host_queues)
+        connection = self._connection(item, is_paced and is_pacer(question.host_queues[0]))
+        if connection != question.profile:
+            found["connection"] = connection
         return found
 
-    def _paced(self) -> dict[str, Any]:
-        return {"profile": self.question.profile, "pacing": True}
+    def _connection(self, item: Item, is_paced: bool) -> str | dict[str, Any]:
+        """The connection of an item's flows: the profile, and what the item needs beside it."""
+        more = words.beside(item.name) | ({"pacing": True} if is_paced else {})
+        return {"profile": self.question.profile, **more} if more else self.question.profile
 
     def _transport(self, item: Item) -> str:
         name = "cubic" if item.name == "web" else item.name
@@ -257,7 +259,7 @@ class _Made:
             for number, entry in enumerate(self.entries):
                 item = entry.group.item
                 if item.is_up and entry.host is not None and item.name not in ("call", "flood", words.RECORDED):
-                    said[f"flows[{number}].connection"] = self._paced() if is_pacer(queue) else question.profile
+                    said[f"flows[{number}].connection"] = self._connection(item, is_pacer(queue))
                 elif not item.is_up and (entry.host is not None or item.rtt is not None):
                     said[f"flows[{number}].access.host_queue"] = text
             values.append((queue, said))

@@ -315,6 +315,20 @@ def controls() -> dict[str, str]:
     return {name: entry["name"] for entry in entries for name in (entry["name"], *entry["aliases"])}
 
 
+BESIDE: dict[str, dict[str, str | int]] = {
+    # Older than the recovery of today's systems, in which its window of one packet would not grow.
+    "tahoe": {"recovery": "tahoe"},
+    # It goes by the gaps of answers, and needs one for each packet.
+    "packet_pair": {"acknowledge_every": 1},
+}
+"""What a control needs of its connection, whatever the profile has."""
+
+
+def beside(name: str) -> dict[str, str | int]:
+    """What the control called so needs of its connection beside the profile."""
+    return BESIDE.get(controls().get(name, name), {})
+
+
 MARKED = ("dctcp", "decbit", "prague")
 """Controls whose packets ask for marks without being told to."""
 
