@@ -51,7 +51,8 @@ PARTS = {
     ),
     "rust": Part(
         "ignored Rust tests: instructions of each discipline by its flows",
-        (("cargo", "test", "--", "--ignored"),),
+        # in the profile that their bounds are for
+        (("cargo", "test", "--release", "-p", "fairq-audit", "--test", "work", "--", "--ignored"),),
         (),
         "cargo",
     ),
