@@ -140,7 +140,7 @@ def test_marks_are_turned_on_beside_the_settings_that_a_queue_has(document):
 
 @pytest.mark.parametrize("control", ["tahoe", "packet_pair"])
 def test_a_control_has_the_connection_that_it_needs_whatever_the_profile_has(document, control):
-    """Tahoe's window of one packet would not grow in RACK's recovery; packet pair needs each answer."""
+    """Tahoe's window would not grow in RACK's recovery; packet pair needs each answer."""
     line = ["--rate", "10Mbit/s", "--rtt", "40ms", "--queue", "drr", "--seeds", "1", "--duration", "10s", "--quiet"]
     found = document("compare", *line, "--flows", f"{control},reno")
     share = {row["flow"]: row["share"] for row in found["rows"]}

@@ -32,7 +32,7 @@ def of_result(
     result: Any, axes: Sequence[str] | None = None, quantities: Sequence[str] | None = None, *,
     title: str | None = None, samples: bool | None = None, style: Style = PAGE,
 ) -> Figure:  # fmt: skip
-    """A run's figure: its samples over time, the means of its flows over its axes, or delays of packets.
+    """A run's figure: samples over time, means of flows over axes, or delays of packets.
 
     `samples` says which of the first two; None takes the distribution of the delays if packets were
     recorded, else the samples if there are some. `result` is a `fairq.Result`, or rows.
