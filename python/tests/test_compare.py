@@ -1,5 +1,6 @@
 """`fairq compare`: what its words mean, the scenario they make, and what makes no sense."""
 
+import inspect
 import json
 import math
 import shlex
@@ -353,3 +354,9 @@ def test_a_figure_is_drawn_with_what_was_varied(fairq, tmp_path):
     drawn = path.read_text(encoding="utf-8")
     assert all(word in drawn for word in ("fifo", "fq_codel", "cubic", "bbr", "share (%)", "loss (%)"))
     assert "1000 packets" not in drawn, "a limit that follows from the queue is no axis"
+
+
+def test_what_is_left_out_is_the_same_in_the_call_and_in_the_words():
+    """The call says the defaults in its signature without loading the questions."""
+    call, words = (inspect.signature(each).parameters for each in (package.compare, asked.ask))
+    assert {name: call[name].default for name in words} == {name: each.default for name, each in words.items()}

@@ -3,30 +3,16 @@
 import json
 import random
 import re
-import struct
 
 import duckdb
 import pytest
+from raw_captures import raw, udp
 
 import fairq as package
 from fairq import replays
 
 ME, SERVER, NEIGHBOUR = (192, 168, 1, 7), (203, 0, 113, 5), (192, 168, 1, 8)
 LINES = ("--me", "192.168.1.7", "--down", "8Mbit/s", "--up", "800kbit/s", "--buffer", "20packets")
-
-
-def udp(source, destination, ports, length):
-    """An IPv4 packet of `length` bytes."""
-    ip = struct.pack(">BBHHHBBH", 0x45, 0, length, 0, 0, 64, 17, 0) + bytes([*source, *destination])
-    return (ip + struct.pack(">HHHH", *ports, length - 20, 0)).ljust(length, b"\0")
-
-
-def raw(path, packets):
-    """Writes raw IP packets, each with its second, as a pcap file in nanoseconds."""
-    stamped = sorted((round(at * 1e9), data) for at, data in packets)
-    records = [struct.pack("<IIII", *divmod(at, 10**9), len(data), len(data)) + data for at, data in stamped]
-    path.write_bytes(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 101) + b"".join(records))
-    return path
 
 
 @pytest.fixture
