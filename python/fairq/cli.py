@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         streams.say("fairq: interrupted")
         return INTERRUPTED
     except BaseException as error:
-        if (cause := signals.behind(error)) is not None:
+        if (cause := signals.asked()) is not None:
             streams.say(f"fairq: {cause}")
             return cause.status
         # a panic of the compiled part is no Exception
@@ -66,17 +66,10 @@ def _main(argv: Sequence[str]) -> int:
             text = [text if not text or text.endswith("\n") else text + "\n"]
         sys.stdout.writelines(text)
         sys.stdout.flush()
-    except FairqError as error:
-        return _fail(" ".join(str(error).split("\n")))
-    except BrokenPipeError:
-        # the reader has gone (`fairq … | head`): nothing is left to say
-        streams.discard(sys.stdout)
-        return NO_READER
-    except OSError as error:
-        streams.discard(sys.stdout)
-        return _fail(f"{error.filename or 'output'}: {reason(error)}")
-    except MemoryError:
-        return _fail("there is not enough memory; ask for less, or run where there is more")
+    except (FairqError, OSError, MemoryError) as error:
+        if signals.asked() is not None:
+            raise
+        return _refused(error)
     return status
 
 
@@ -126,6 +119,18 @@ def _joined(arguments: Sequence[str]) -> list[str]:
 def _is_text(argument: str) -> bool:
     """Whether an argument came as UTF-8: other bytes stand in it as halves of pairs, which nothing can print."""
     return not any("\ud800" <= letter <= "\udfff" for letter in argument)
+
+
+def _refused(error: FairqError | OSError | MemoryError) -> int:
+    if isinstance(error, FairqError):
+        return _fail(" ".join(str(error).split("\n")))
+    if isinstance(error, MemoryError):
+        return _fail("there is not enough memory; ask for less, or run where there is more")
+    streams.discard(sys.stdout)
+    if isinstance(error, BrokenPipeError):
+        # the reader has gone (`fairq … | head`): nothing is left to say
+        return NO_READER
+    return _fail(f"{error.filename or 'output'}: {reason(error)}")
 
 
 def _fail(message: str) -> int:

@@ -39,6 +39,7 @@ _lost: int | None = None
 _deferrals = 0
 _waiting: int | None = None
 _ended_at: float | None = None
+_asked: Ended | None = None
 
 
 @contextmanager
@@ -47,7 +48,8 @@ def heard() -> Iterator[None]:
 
     That is what nohup does with SIGHUP, and a shell with SIGINT for what it starts in the background.
     """
-    global _waiting, _ended_at, _lost
+    global _waiting, _ended_at, _lost, _asked
+    _asked = None
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -94,14 +96,9 @@ def deferred() -> Iterator[None]:
             _raise(number)
 
 
-def behind(error: BaseException) -> Ended | None:
-    """The signal that an error comes from: Python turns what is raised while a class is made into a RuntimeError."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, Ended):
-            return cause
-        cause = cause.__cause__ or cause.__context__
-    return None
+def asked() -> Ended | None:
+    """The signal that the last `heard` raised: what Python and compiled code made another error of is still it."""
+    return _asked
 
 
 def _arrived(number: int, frame: FrameType | None) -> None:
@@ -113,19 +110,20 @@ def _arrived(number: int, frame: FrameType | None) -> None:
 
 
 def _again(_: int, frame: FrameType | None) -> None:
-    global _waiting, _ended_at
+    global _waiting, _ended_at, _asked
     if _lost is None:
         return
     if _deferrals:
         # it is no second request
         _waiting, _ended_at = _waiting or _lost, None
     else:
-        raise Ended(_lost)
+        _asked = Ended(_lost)
+        raise _asked
 
 
 def _raise(number: int) -> None:
-    global _ended_at
+    global _ended_at, _asked
     now = time.monotonic()
     if _ended_at is None or now - _ended_at > SAME_REQUEST_S:
-        _ended_at = now
-        raise Ended(number)
+        _ended_at, _asked = now, Ended(number)
+        raise _asked

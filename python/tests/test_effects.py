@@ -225,7 +225,6 @@ def test_the_tables_fit(fairq, monkeypatch, width):
         (["codel", "--effects", "--duration", "0s"], "--duration 0s: a run needs some time to measure"),
         (["codel", "--effects", "--scenes"], "not allowed with argument"),
         (["codel", "--seeds", "2"], "--seeds goes with --effects; write fairq explain codel --effects"),
-        (["packet_pair", "--effects"], "packet_pair goes by the gaps of answers to each packet"),
         (["greatest_rank_drop", "--effects"], "--effects: greatest_rank_drop drops by the rank that a scheduler gives"),
         (["uncontrolled", "--effects"], "uncontrolled: --effects is for congestion controls, and uncontrolled does"),
     ],

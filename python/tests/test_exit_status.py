@@ -6,11 +6,12 @@ import subprocess
 import sys
 import time
 import weakref
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from fairq import cli, commands, exit_status, signals
+from fairq import UsageError, cli, commands, exit_status, signals
 from fairq.commands import list as list_command
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,16 +103,24 @@ def test_a_signal_that_is_lost_in_a_callback_is_raised_again():
 
 
 def test_a_signal_that_became_another_error_is_still_a_signal(fairq, monkeypatch):
-    """Python does that to what is raised while a class is made."""
+    """Python does that to what is raised while a class is made, and matplotlib's compiled part, without a cause."""
+    for error in (
+        RuntimeError("Error calling __set_name__"),
+        ValueError("no matrix"),
+        OSError(5, "x"),
+        UsageError("x"),
+    ):
 
-    def listing(_):
-        try:
-            raise signals.Ended(signal.SIGTERM)
-        except signals.Ended as ended:
-            raise RuntimeError("Error calling __set_name__") from ended
+        def listing(_, error=error):
+            with suppress(signals.Ended):
+                signal.raise_signal(signal.SIGTERM)
+            raise error
 
-    monkeypatch.setattr(list_command, "listing", listing)
-    assert fairq("list", "papers") == (143, "", "fairq: terminated\n")
+        monkeypatch.setattr(list_command, "listing", listing)
+        assert fairq("list", "papers") == (143, "", "fairq: terminated\n")
+        # and the next command of the same program has its own errors
+        monkeypatch.setattr(list_command, "listing", lambda _: int("x"))
+        assert fairq("list", "papers")[0] == exit_status.FAULT
 
 
 def test_handlers_are_given_back(fairq):
