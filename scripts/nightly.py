@@ -49,6 +49,12 @@ PARTS = {
         (("FAIRQ_NIGHTLY", "1"),),
         "pytest",
     ),
+    "clone": Part(
+        "`make run` in a clone beside the checkout, twice",
+        ((PYTHON, "-m", "pytest", "python/tests/test_fresh_clone.py"),),
+        (("FAIRQ_NIGHTLY", "1"),),
+        "pytest",
+    ),
     "rust": Part(
         "ignored Rust tests: instructions of each discipline by its flows",
         # in the profile that their bounds are for
