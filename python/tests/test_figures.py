@@ -197,6 +197,10 @@ KINDS = {
     "over time": lambda style: figures.over_time(samples(("FIFO", "FQ"), ("a", "b"), 3), ["policy"], "t", style=style),
     "over time, one point": lambda style: figures.over_time(samples(("FQ",), ("a", "b")), [], "one point", style=style),
     "over time of many": lambda style: figures.over_time(samples(MANY[:14], MANY, 1, 5), ["policy"], LONG, style=style),
+    "stretches over time": lambda style: figures.over_time(
+        [{**row, "rtt_s_min": 0.4 * row["rtt_s"], "rtt_s_max": 3 * row["rtt_s"]}
+         for row in samples(MANY[:6], ("a", "b", "c"), 1, 100) if row["flow"]], ["policy"], "",
+        quantities=["rtt_s"], names=["x", "b"], caption="curve: mean of 1 s; band: least and greatest", style=style),
     "over time and theory": lambda style: figures.over_time(
         samples(("FIFO", "FQ"), MANY[:12]), ["policy"], "t", theory(("FIFO", "FQ"), MANY[:12]), style=style),
     "shares": lambda style: figures.shares(theory(("FIFO", "FQ"), ("a", "b")), ["policy"], "shares", style=style),
@@ -401,6 +405,21 @@ def kind_of(figure):
     """Whether a figure is of bars, lines or shades."""
     (panel, *_) = figure.axes
     return "shades" if panel.images else "bars" if panel.patches else "lines"
+
+
+def test_a_stretch_of_samples_has_a_band_and_its_curve_the_look_of_its_name():
+    rows = [{**row, "rtt_s_min": 0.5 * row["rtt_s"], "rtt_s_max": 9.0 if row["time_s"] == 3 else row["rtt_s"]}
+            for row in samples([f"{LONG} one", f"{LONG} two"], ["b"]) if row["flow"]]  # fmt: skip
+    style = figures.style("paper")
+    figure = figures.over_time(rows, ["policy"], "", quantities=["rtt_s"], names=["a", "b"], style=style)
+    for panel in figure.axes:
+        (band,) = panel.collections
+        corners = band.get_paths()[0].vertices
+        assert corners[:, 1].max() == 9000 and panel.get_ylim()[1] >= 9000
+        assert panel.lines[0].get_color() == style.look(1).colour
+        *head, label = panel.get_title(loc="left").splitlines()
+        assert head and label == "round trip (ms)", "the label has a line of its own"
+    assert [entry.get_text() for entry in figure.axes[1].get_legend().get_texts()] == ["b"]
 
 
 def test_the_shape_of_the_data_chooses_the_figure():

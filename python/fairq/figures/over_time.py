@@ -49,30 +49,38 @@ SAMPLED = {
     "throughput_bit_per_s": "throughput",
     "held_packets": "packets held",
     "window_packets": "window (packets)",
+    "flight_packets": "packets in flight",
     "rtt_s": "round trip",
+    "pacing_bit_per_s": "pacing rate",
     "level": "layers",
 }
-"""The columns of samples that are plotted, and what their panels are called."""
+"""The columns of samples that can be plotted, and what their panels are called."""
+
+USUAL = ("throughput_bit_per_s", "held_packets", "window_packets", "rtt_s", "level")
+"""The columns of samples that are plotted where none are asked for."""
 
 
 def over_time(
-    rows: Rows, axes: Sequence[str], title: str, theory: Rows = (), *, caption: str = "", style: Style = PAGE
-) -> Figure:
+    rows: Rows, axes: Sequence[str], title: str, theory: Rows = (), *, quantities: Sequence[str] = USUAL,
+    names: Sequence[str] = (), caption: str = "", style: Style = PAGE,
+) -> Figure:  # fmt: skip
     """Samples of `fairq run --series`: a panel for each quantity and each point of the axes.
 
-    Of several seeds a curve is the mean, with a band from the least to the greatest. `theory`, the
-    rows of `fairq run --overlay`, adds the max-min shares as thin lines and panels of rates and
-    delays by flow.
+    Of several seeds a curve is the mean, with a band from the least to the greatest. A row may be
+    the mean of several samples: then `<column>_min` and `<column>_max` are the ends of its band.
+    `theory`, the rows of `fairq run --overlay`, adds the max-min shares as thin lines and panels of
+    rates and delays by flow. `names` are curves whose looks come first, in their order, so that
+    several figures agree.
     """
-    kinds: list[str] = [kind for kind in SAMPLED if any(row.get(kind) is not None for row in rows)]
+    kinds: list[str] = [kind for kind in quantities if any(row.get(kind) is not None for row in rows)]
     if theory:
         kinds += ["rates", "delays"] if any(row["delay_bound_s"] is not None for row in theory) else ["rates"]
-    kinds = kinds or ["throughput_bit_per_s"]
+    kinds = kinds or [quantities[0]]
     every = list(dict.fromkeys(tuple(row[axis] for axis in axes) for row in rows))
     # all points rather than all quantities; theory, which was asked for, rather than windows
     panels_max = style.panels_max if style.height is None else min(4, style.panels_max)
     most = max(2, panels_max // len(every))
-    order = ("level", "rtt_s", "window_packets", "held_packets", "delays", "rates")
+    order = (*reversed(quantities[1:]), "delays", "rates")
     dropped = [kind for kind in order if kind in kinds]
     dropped = dropped[: max(0, len(kinds) - most)]
     kinds = [kind for kind in kinds if kind not in dropped]
@@ -87,14 +95,16 @@ def over_time(
             place[kind, at] = (block * len(kinds) + number) * columns + column if by_kind else number
     count = blocks * len(kinds) * columns if by_kind else len(kinds)
     mine = [[row for row in rows if tuple(row[axis] for axis in axes) == point] for point in points]
-    names = {kind: _names(mine, kind, style.lines_max) for kind in kinds if kind in SAMPLED}
+    shown = {kind: _names(mine, kind, style.lines_max) for kind in kinds if kind in SAMPLED}
     # a flow has one look in all panels
     flows = list(
-        dict.fromkeys(name for kind in names if kind not in ("held_packets", "level") for name in names[kind][0])
+        dict.fromkeys(name for kind in shown if kind not in ("held_packets", "level") for name in shown[kind][0])
     )
-    looks = {kind: _looks(names[kind][0] if kind in ("held_packets", "level") else flows, style) for kind in names}
-    keys = _keys(names, looks, theory, kinds, place, columns if by_kind else 1, style)
-    seeds = len({row["seed"] for row in rows})
+    looks = {
+        kind: _looks(shown[kind][0] if kind in ("held_packets", "level") else flows, names, style) for kind in shown
+    }
+    keys = _keys(shown, looks, theory, kinds, place, columns if by_kind else 1, style)
+    seeds = max(len({row["seed"] for row in own}) for own in mine)
     said = sentences(
         f"curve: mean of {seeds} seeds; band: least and greatest of them" if seeds > 1 else "one seed",
         left(len(every) - len(points), "combination"),
@@ -111,7 +121,7 @@ def over_time(
             head = ", ".join(str(value) for value in points[at]) if kind == kinds[0] and len(every) > 1 else ""
             is_last = kind == [each for each in kinds if each in SAMPLED][-1] or not by_kind
             across = "" if kind not in SAMPLED or not is_last else "time (s)"
-            name_panel(drawn, panel, "\n".join(filter(None, [head, label])), across)
+            name_panel(drawn, panel, label, across, head=head)
     return drawn.finish()
 
 
@@ -188,22 +198,26 @@ def _draw_kind(
         for panel, own in zip(panels, of, strict=True):
             _draw_marks(panel, own[: style.lines_max], marks, size, drawn, log=kind == "delays")
         return f"{label} ({short})"
-    unit = units.words(kind)[1] if kind in ("throughput_bit_per_s", "rtt_s") else ""
+    unit = units.words(kind)[1] if kind in ("throughput_bit_per_s", "rtt_s", "pacing_bit_per_s") else ""
     known = [row[kind] for rows in mine for row in rows if row.get(kind) is not None]
     size, short = units.step(unit, known)
     for panel, rows, point in zip(panels, mine, points, strict=True):
         of_name = _of(kind)
-        grouped: dict[str, dict[float, list[float]]] = {}
+        grouped: dict[str, dict[float, list[tuple[float, float, float]]]] = {}
         for row in rows:
             if row.get(kind) is not None and (one := of_name(row)) is not None:
-                grouped.setdefault(one, {}).setdefault(row["time_s"], []).append(row[kind] / size)
+                ends = (row.get(f"{kind}{end}", row[kind]) / size for end in ("_min", "_max"))
+                grouped.setdefault(one, {}).setdefault(row["time_s"], []).append((row[kind] / size, *ends))
         for name, samples in list(grouped.items())[: style.lines_max]:
             look = looks[name]
             x = sorted(samples)
-            if any(len(values) > 1 for values in samples.values()):
-                panel.fill_between(x, [min(samples[t]) for t in x], [max(samples[t]) for t in x], color=look.colour,
-                                   alpha=0.18, linewidth=0, zorder=1, gid=GROUND)  # fmt: skip
-            curve(panel, x, [math.fsum(samples[t]) / len(samples[t]) for t in x], look, style, list(looks).index(name))
+            lows, highs = [min(s[1] for s in samples[t]) for t in x], [max(s[2] for s in samples[t]) for t in x]
+            if lows != highs:
+                # the edge shows a peak that is too narrow for an area
+                panel.fill_between(x, lows, highs, facecolor=(look.colour, 0.14), edgecolor=(look.colour, 0.4),
+                                   linewidth=0.5 * style.line, zorder=1, gid=GROUND)  # fmt: skip
+            means = [math.fsum(s[0] for s in samples[t]) / len(samples[t]) for t in x]
+            curve(panel, x, means, look, style, list(looks).index(name))
             if kind == "throughput_bit_per_s":
                 for share in [row["max_min_bit_per_s"] for row in theory
                               if row["flow"] == name and tuple(row[axis] for axis in axes) == point]:  # fmt: skip
@@ -268,8 +282,10 @@ def _names(mine: Sequence[Rows], kind: str, lines_max: int) -> tuple[list[str], 
     return list(shown), len(every) - len(shown)
 
 
-def _looks(names: Sequence[str], style: Style) -> dict[str, Look]:
-    return {name: style.look(number) for number, name in enumerate(names)}
+def _looks(names: Sequence[str], first: Sequence[str], style: Style) -> dict[str, Look]:
+    """The look of each name, numbered after those that come first."""
+    every = {name: style.look(number) for number, name in enumerate(dict.fromkeys([*first, *names]))}
+    return {name: look for name, look in every.items() if name in names}
 
 
 def _keys(

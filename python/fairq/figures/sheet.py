@@ -163,11 +163,14 @@ def dress(panel: Any, style: Style) -> None:
         axis.set_major_locator(MaxNLocator(4 if style.text < 8 else 5))
 
 
-def name_panel(sheet: Sheet, panel: Any, title: str, across: str = "", lines_max: int = 2) -> None:
-    """Write above a panel what it shows, below it what stands across; in lines that fit."""
+def name_panel(sheet: Sheet, panel: Any, title: str, across: str = "", lines_max: int = 2, *, head: str = "") -> None:
+    """Write above a panel what it shows, below it what stands across; in lines that fit.
+
+    `head` stands above the title, in at most two lines of its own.
+    """
     style = sheet.style
-    broken = "\n".join(text.wrapped(title, sheet.room, style.text, lines_max))
-    panel.set_title(broken, fontsize=style.text, color=style.ink, loc="left", pad=0.5 * style.text)
+    lines = [*text.wrapped(head, sheet.room, style.text, 2), *text.wrapped(title, sheet.room, style.text, lines_max)]
+    panel.set_title("\n".join(lines), fontsize=style.text, color=style.ink, loc="left", pad=0.5 * style.text)
     if across:
         panel.set_xlabel(text.cut(across, sheet.room, style.text), fontsize=style.text, color=style.ink,
                          labelpad=0.25 * style.text)  # fmt: skip
