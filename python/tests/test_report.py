@@ -8,10 +8,10 @@ import sys
 
 import pytest
 from browser import Browser
-from sweep_studies import BUFFERS, STUDY, write_study
+from sweep_studies import BUFFERS, SCENARIO, STUDY, write_study
 
 from fairq import figures, statistics
-from fairq.sweeps import pictures, summary
+from fairq.sweeps import pictures, readings, summary
 from fairq.sweeps import report as reports
 from fairq.sweeps.reader import Results
 from fairq.sweeps.sections import Thin
@@ -84,6 +84,26 @@ def test_an_effect_is_the_paired_difference_over_the_seeds(store):
     effect = effects[("buffer", "40 packets")]
     assert effect.against == "20 packets" and effect.found == statistics.paired(ours, theirs, "log")
     assert effects[("buffer", "20 packets")].found is None
+
+
+def test_every_point_has_its_max_min_share(tmp_path, monkeypatch):
+    calls = []
+    max_min = readings._native.max_min
+    monkeypatch.setattr(readings._native, "max_min", lambda *given: calls.append(given) or max_min(*given))
+    rates = [f"{rate} Mbit/s" for rate in range(1, 71)]
+    for place in ("study", "scenario"):
+        folder = tmp_path / place
+        folder.mkdir()
+        study = write_study(folder)
+        axis = f'\n[[axes]]\nname = "rate"\npath = "links.line.rate"\nvalues = {rates}\n'
+        scenario = SCENARIO.replace('"1 s"', '"10 ms"')
+        (folder / "line.toml").write_text(scenario + axis * (place == "scenario"))
+        study.write_text('[study]\nscenario = "line.toml"\n' + axis * (place == "study"))
+        sweep(study, Options(workers=1))
+        calls.clear()
+        found = readings.shares(Results(study.with_suffix("")))
+        assert found == {((rate,), "file"): 5e5 * (at + 1) for at, rate in enumerate(rates)}
+        assert len(calls) == {"study": 70, "scenario": 1}[place], "a call has all points of the scenario's own axes"
 
 
 def test_every_section_is_there_and_every_figure_has_its_data(page):

@@ -10,9 +10,7 @@ from fairq import _native, statistics
 from fairq._native import FairqError
 from fairq.sweeps import summary
 from fairq.sweeps.reader import Part, Results
-
-PLACES_MAX = 60
-"""Points of the axes whose max-min shares are computed."""
+from fairq.sweeps.study import Sets
 
 PACKETS_MAX = 200_000
 """Packets of which delays are plotted: of the first seeds that have no more."""
@@ -65,18 +63,24 @@ def shares(results: Results) -> dict[tuple[Any, str], float]:
     """The max-min share of each flow entry at each place, where the theory speaks of it."""
     study = results.study
     own = [axis["name"] for axis in json.loads(_native.toml_tree(*study.scenario)[0]).get("axes", [])]
-    found: dict[tuple[Any, str], list[float]] = {}
-    for point in study.points[:PLACES_MAX]:
-        try:
-            rows = json.loads(_native.max_min(*study.scenario, list(point.sets)))
-        except FairqError:
-            return {}
-        for row in rows:
-            is_here = all(str(row[axis]) == str(point.axes.get(axis)) for axis in own if axis in row)
-            if is_here and row["share_bit_per_s"] is not None:
-                place = tuple(point.axes[axis] for axis in results.axes)
-                found.setdefault((place, summary.COPY.sub("", row["flow"])), []).append(row["share_bit_per_s"])
-    return {key: sum(shares) / len(shares) for key, shares in found.items()}
+    # the points of the scenario's own axes set the same fields: one call gives the shares of all
+    called: dict[Sets, dict[tuple[str, ...], dict[str, list[float]]]] = {}
+    found: dict[tuple[Any, str], float] = {}
+    for point in study.points:
+        if point.sets not in called:
+            try:
+                rows = json.loads(_native.max_min(*study.scenario, list(point.sets)))
+            except FairqError:
+                return {}
+            by = called[point.sets] = {}
+            for row in rows:
+                if (share := row["share_bit_per_s"]) is not None:
+                    flows = by.setdefault(tuple(str(row[axis]) for axis in own), {})
+                    flows.setdefault(summary.COPY.sub("", row["flow"]), []).append(share)
+        place = tuple(point.axes[axis] for axis in results.axes)
+        for flow, each in called[point.sets].get(tuple(str(point.axes[axis]) for axis in own), {}).items():
+            found[place, flow] = sum(each) / len(each)
+    return found
 
 
 REASONS = ("drop", "overlimit")

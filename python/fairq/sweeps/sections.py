@@ -267,8 +267,6 @@ class Gathered:
                 rows.append({**row, "max_min_bit_per_s": share, "part_of_share": row[quantity.column] / share})
         if not rows:
             return
-        points = len(self.results.study.points)
-        left_out = f"Of {points} points the first {readings.PLACES_MAX}." if points > readings.PLACES_MAX else ""
         from fairq import figures
 
         def plot(style: Any) -> Any:
@@ -279,7 +277,7 @@ class Gathered:
         yield Item(
             "Throughput and max-min share",
             "What each flow got, as a bar, and its max-min fair share, as an upright line",
-            _table(rows, columns, "Throughput and max-min share", "max-min", thin, every, left_out),
+            _table(rows, columns, "Throughput and max-min share", "max-min", thin, every),
             self._picture(plot, "m", _spoken(rows, "part_of_share", [*self.results.axes, "flow"]), thin),
         )
 
