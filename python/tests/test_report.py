@@ -17,12 +17,12 @@ from fairq.sweeps.reader import Results
 from fairq.sweeps.sections import Thin
 from fairq.sweeps.sweeping import Options, sweep
 
-KEEP = '\n[keep]\npackets = "file.1"\nstates = true\n'
+KEEP = '\n[keep]\nseries = "2 ms"\npackets = "file.1"\nstates = true\n'
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """A study of two axes and three seeds that keeps packets, and was run."""
+    """A study of two axes and three seeds that keeps samples and packets, and was run."""
     folder = tmp_path_factory.mktemp("study")
     study = write_study(folder)
     study.write_text(STUDY + KEEP)
@@ -109,7 +109,7 @@ def test_every_point_has_its_max_min_share(tmp_path, monkeypatch):
 def test_every_section_is_there_and_every_figure_has_its_data(page):
     text = page.read_text()
     heads = re.findall(r'<h2 id="(\w+)"', text)
-    assert heads == ["run", "results", "effects", "delays", "fairness", "losses", "made"]
+    assert heads == ["run", "results", "effects", "time", "delays", "fairness", "losses", "made"]
     assert text.count("<figure>") >= 6
     assert len(files(text)) >= text.count("<figure>")
     assert all(said for said in re.findall(r'<svg[^>]*aria-label="([^"]*)"', text))

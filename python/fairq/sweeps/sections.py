@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from fairq import _native, tables
-from fairq.sweeps import pictures, readings, summary
+from fairq.sweeps import over_time, pictures, readings, summary
 from fairq.sweeps.reader import Results, RunRow
 from fairq.sweeps.summary import Quantity, Values
 
@@ -72,6 +72,7 @@ class Gathered:
         self.results, self.runs = results, runs
         self._plotted: dict[str, pictures.Elements] = {}
         self.values = summary.values(results, summary.quantities(results))
+        self.samples = over_time.read(results, runs)
         self.notes = [str(damage) for damage in results.damages]
         self.scenario = json.loads(_native.toml_tree(results.study.scenario.text, results.study.scenario.name)[0])
 
@@ -137,6 +138,8 @@ class Gathered:
                 " its 95 % interval does not hold 0; more seeds is how many would decide it, if it stays what it is."
             )
             yield Section("effects", "What each axis changes", text, items)
+        if self.samples is not None:
+            yield Section("time", "Over time", self.samples.said(), list(self._over_time(self.samples, thin)))
         if items := list(self._delays(thin)):
             yield Section("delays", "Delays of packets", "", items)
         if items := list(self._fairness(thin)):
@@ -222,6 +225,48 @@ class Gathered:
                 yield Item(
                     title, "", _table(rows, shown, f"{title}: main effects", f"effects-{quantity}", thin, list(rows[0]))
                 )
+
+    def _over_time(self, samples: over_time.Samples, thin: Thin) -> Iterator[Item]:
+        from fairq.figures.over_time import SAMPLED
+
+        panels = f", a panel for each {_listed(samples.varied)}" if samples.varied else ""
+        at = f"; {samples.place}" if samples.place else ""
+        for number, column in enumerate(samples.columns):
+            rows = samples.rows(column, thin.linked)
+            of = over_time.COLUMNS[column]
+            said = SAMPLED[column].partition(" (")[0]
+            title = f"{said[:1].upper()}{said[1:]} over time"
+            shown = [*samples.axes, *over_time.KEYS[of], "time_s", column, f"{column}_min", f"{column}_max"]
+            yield Item(
+                title,
+                f"{title}: a curve for each {of.removesuffix('s')}{panels}{at}",
+                _table(rows, shown, title, f"time-{column}", thin, ["seed", *shown]),
+                self._picture(
+                    self._plot_over_time(samples, column), f"t{number}", f"{said} {samples.spoken(column)}", thin
+                ),
+            )
+        if rows := samples.phases():
+            shown = [*samples.axes, "flow", "phase", "samples_percent"]
+            table = _table(rows, shown, "Part of the samples", "time-phases", thin, ["seed", *shown])
+            yield Item("Phases of congestion control", "", table)
+        rows = samples.warm_ups()
+        ends = [row["warm_up_s"] for row in rows]
+        if any(end is not None for end in ends):
+            shown = [*samples.axes, "flow", "warm_up_s"]
+            note = "A dash: it still moves in its second half." if None in ends else ""
+            table = _table(rows, shown, "End of the warm-up", "time-warm-up", thin, ["seed", *shown], note)
+            yield Item("Where the warm-up of the throughput ends, by MSER-5", "", table)
+
+    def _plot_over_time(self, samples: over_time.Samples, column: str) -> pictures.Plot:
+        """The figure of a column of samples: a panel for each point, one look for a name."""
+        from fairq import figures
+
+        rows, names = samples.plotted(column)
+        stretch = samples.stretch(column)
+        said = f"curve: mean of {stretch}; band: least and greatest" if stretch else ""
+        return lambda style: figures.over_time(
+            rows, samples.varied, "", quantities=[column], names=names, caption=said, style=style
+        )
 
     def _delays(self, thin: Thin) -> Iterator[Item]:
         if "packets" not in self.results.tables:
