@@ -97,7 +97,7 @@ def deferred() -> Iterator[None]:
 
 
 def asked() -> Ended | None:
-    """The signal that the last `heard` raised: what Python and compiled code made another error of is still it."""
+    """The signal that the last `heard` raised, though compiled code may have made another error of it."""
     return _asked
 
 

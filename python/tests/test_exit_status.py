@@ -103,7 +103,7 @@ def test_a_signal_that_is_lost_in_a_callback_is_raised_again():
 
 
 def test_a_signal_that_became_another_error_is_still_a_signal(fairq, monkeypatch):
-    """Python does that to what is raised while a class is made, and matplotlib's compiled part, without a cause."""
+    """Python does that while a class is made, and matplotlib's compiled part without a cause."""
     for error in (
         RuntimeError("Error calling __set_name__"),
         ValueError("no matrix"),

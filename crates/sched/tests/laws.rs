@@ -29,8 +29,8 @@ fn queues(limits: &[Limit]) -> Vec<Queue> {
     let mut buffers: Vec<_> = BUFFER_POLICIES.iter().flat_map(|card| BufferSettings::variants(card.name)).collect();
     for afd in &mut buffers {
         if let BufferSettings::Afd(afd) = afd {
-            // Its own on a fast line, where a slow class waits for a second, is a million periods.
-            afd.interval = afd.interval.or(Some(Time::from_ms(1)));
+            // Its own on a fast line, where a slow class waits for minutes, is millions of periods.
+            afd.interval = afd.interval.or(Some(Time::from_ms(100)));
         }
     }
     let mut keep = |mut queue: Queue| {
