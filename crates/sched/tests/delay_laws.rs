@@ -315,7 +315,9 @@ impl PlainPie {
             if delay == 0.0 && self.old == 0.0 && update_prob {
                 self.p *= self.is.idle_decay;
             }
-            if delay < target / 2.0 && self.old < target / 2.0 && self.p == 0.0 {
+            let by_rate = self.settings.delay == pie::DelayBy::DepartureRate;
+            let is_measured = !by_rate || self.average > 0.0;
+            if delay < target / 2.0 && self.old < target / 2.0 && self.p == 0.0 && is_measured {
                 (self.burst, self.stamp) = (self.settings.burst.0 as i64, None);
                 (self.average, self.measuring) = (0.0, None);
             }
@@ -326,7 +328,10 @@ impl PlainPie {
         if delay == 0.0 && self.old == 0.0 {
             self.p *= self.is.idle_decay;
             if self.p < 1e-9 {
-                (self.p, self.average, self.measuring) = (0.0, 0.0, None);
+                self.p = 0.0;
+                if self.waiting.is_empty() {
+                    (self.average, self.measuring) = (0.0, None);
+                }
             }
         }
         self.burst = (self.burst - self.settings.update.0 as i64).max(0);

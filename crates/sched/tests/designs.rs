@@ -1,8 +1,9 @@
 //! Whole designs and the schedulers they are made of: the rules of their sources, and what their
 //! cards claim.
 
+use fairq_sched::buffer::pie;
 use fairq_sched::contract::{Dequeue, Discipline, Line};
-use fairq_sched::design::{cake, dualpi2, fq_codel};
+use fairq_sched::design::{cake, dualpi2, fq_codel, fq_pie};
 use fairq_sched::packet::{Address, Fates, Header, Marks, Outcome, Packet, Reason};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{DesignSettings, SchedulerSettings};
@@ -13,6 +14,7 @@ use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::header;
 
 const MS: u64 = PS_PER_S / 1000;
+const US: u64 = MS / 1000;
 
 fn rate(bit_per_s: u64) -> Rate {
     Rate::new(bit_per_s).expect("a rate of the test")
@@ -349,6 +351,43 @@ fn fq_pie_refuses_only_whom_the_delay_is_due_to() {
         refused.extend(drops.iter().map(|(token, _)| gateway.flow_of[*token as usize]));
     }
     assert!(refused.len() > 100 && refused.iter().all(|flow| *flow == 0), "{refused:?}");
+}
+
+/// `flows` flows in turn offer a tenth more than 20 Mbit/s together, in packets of 1500 B, after 20
+/// of each at once. They begin after one second, when PIE's periods have begun. How many packets of
+/// each flow are refused in six seconds.
+fn refused_by_rate(flows: u32, rfc: bool) -> Vec<usize> {
+    let pie = pie::Settings { delay: pie::DelayBy::DepartureRate, rfc, ..Default::default() };
+    let settings = fq_pie::Settings { pie, ..Default::default() };
+    let queue = Queue::of_design(DesignSettings::FqPie(settings), None);
+    let mut gateway = Gateway::new(&queue, &Line::new(rate(20_000_000)));
+    let mut refused = vec![0; flows as usize];
+    let mut next = 0;
+    let mut offer = |gateway: &mut Gateway, now, count| {
+        (next..next + count).for_each(|n| _ = gateway.offer(now, n % flows, 1500));
+        next += count;
+    };
+    offer(&mut gateway, Time::from_s(1), 20 * flows);
+    for n in 0..10_000_u64 {
+        let now = Time(1000 * MS + n * 600 * US);
+        gateway.ask(now);
+        offer(&mut gateway, now, if n % 10 == 0 { 2 } else { 1 });
+        for (token, reason) in gateway.dropped() {
+            assert_eq!(reason, Reason::Early);
+            refused[gateway.flow_of[token as usize] as usize] += 1;
+        }
+    }
+    refused
+}
+
+#[test]
+fn fq_pie_measures_the_departure_rate_over_several_periods() {
+    // 16 KB take 13 ms at half of the line, 26 ms at a quarter, 105 ms at a sixteenth; a period
+    // has 15 ms.
+    for (flows, rfc) in [(2, false), (4, false), (16, false), (2, true), (4, true), (16, true)] {
+        let refused = refused_by_rate(flows, rfc);
+        assert!(refused.iter().all(|count| *count > 0), "{flows}, {rfc}: {refused:?}");
+    }
 }
 
 /// A packet of `length` for L4S, or a classic one that accepts CE.

@@ -384,7 +384,9 @@ impl Control {
             if delay == 0.0 && previous == 0.0 && waiting == 0 {
                 self.pi.probability *= settings.decay();
             }
-            if is_calm(self.pi.probability) {
+            // A queue whose first measurement goes on has no delay yet.
+            let is_known = settings.delay == DelayBy::Timestamps || self.measured.average > 0.0 || waiting == 0;
+            if is_calm(self.pi.probability) && is_known {
                 let periods = self.periods;
                 *self = Self { pi: self.pi, delay: self.delay, burst_left: settings.burst, periods, ..Self::default() };
             }
@@ -395,7 +397,10 @@ impl Control {
             self.pi.probability *= settings.decay();
             if self.pi.probability < NOTHING {
                 // Nothing is left of the congestion there was.
-                (self.pi.probability, self.accumulated, self.measured) = (0.0, 0.0, Measured::default());
+                (self.pi.probability, self.accumulated) = (0.0, 0.0);
+                if waiting == 0 {
+                    self.measured = Measured::default();
+                }
             }
         }
         self.burst_left = self.burst_left.saturating_sub(settings.update);
@@ -407,7 +412,7 @@ impl Control {
     /// A packet was sent; `waiting` bytes are left.
     fn sent(&mut self, now: Time, packet: &Packet, waiting: u64, settings: &Settings) {
         let measurement = settings.measurement.0;
-        self.delay = if waiting == 0 { Time::ZERO } else { now - packet.arrival };
+        self.delay = now - packet.arrival;
         if settings.goes_by_last_sent() {
             let since = self.last_sent.replace(now).map_or(Time::ZERO, |last| now - last);
             self.burst_left = self.burst_left.saturating_sub(since);
@@ -455,8 +460,11 @@ impl BufferPolicy for Pie {
         let (control, settings) = self.control(now, held.queue, waiting + u64::from(held.packet.length));
         if is_sent {
             control.sent(now, held.packet, waiting, settings);
-        } else if waiting == 0 {
+        }
+        if waiting == 0 {
             control.delay = Time::ZERO;
+            // What others pushed out would count as time in which nothing was sent.
+            control.measured.current = None;
         }
     }
 
