@@ -277,7 +277,15 @@ struct PlainPie {
     /// The measurement of the departure rate: since when, how much, and the average time of one.
     measuring: Option<(u64, u64)>,
     average: f64,
+    /// Linux's: bytes in 2^8ths a tick (`avg_dq_rate`), none at 0; bytes of the measurement that
+    /// goes on (`dq_count`), none below 0; the tick when it began (`dq_tstamp`).
+    avg_dq_rate: u64,
+    dq_count: i64,
+    dq_tstamp: u64,
 }
+
+/// A tick of Linux's schedulers (`PSCHED_SHIFT`), in ps.
+const PSCHED: u64 = 64_000;
 
 impl PlainPie {
     fn bytes(&self) -> u64 {
@@ -288,6 +296,10 @@ impl PlainPie {
         let target = self.settings.target.0 as f64 / 1e12;
         let delay = match self.settings.delay {
             pie::DelayBy::Timestamps => self.current,
+            pie::DelayBy::DepartureRate if !self.settings.rfc => match self.avg_dq_rate {
+                0 => 0.0,
+                rate => ((self.bytes() << 8) / rate * PSCHED) as f64 / 1e12,
+            },
             pie::DelayBy::DepartureRate => {
                 let bytes = self.settings.measurement.0 as f64;
                 if self.average == 0.0 { 0.0 } else { self.bytes() as f64 / (bytes / self.average) }
@@ -316,10 +328,10 @@ impl PlainPie {
                 self.p *= self.is.idle_decay;
             }
             let by_rate = self.settings.delay == pie::DelayBy::DepartureRate;
-            let is_measured = !by_rate || self.average > 0.0;
+            let is_measured = !by_rate || self.avg_dq_rate > 0;
             if delay < target / 2.0 && self.old < target / 2.0 && self.p == 0.0 && is_measured {
                 (self.burst, self.stamp) = (self.settings.burst.0 as i64, None);
-                (self.average, self.measuring) = (0.0, None);
+                (self.avg_dq_rate, self.dq_count) = (0, -1);
             }
             self.old = delay;
             return;
@@ -350,26 +362,41 @@ impl PlainPie {
             self.stamp = Some(now);
             return;
         }
+        if !self.settings.rfc {
+            self.process_dequeue(now / PSCHED, length as i64, threshold as i64);
+            return;
+        }
         match self.measuring {
             None if self.bytes() >= threshold => self.measuring = Some((now, 0)),
             None => {}
             Some((since, so_far)) if so_far + length < threshold => self.measuring = Some((since, so_far + length)),
             Some((since, _)) => {
                 let took = (now - since) as f64 / 1e12;
-                if !self.settings.rfc {
-                    self.burst = (self.burst - (now - since) as i64).max(0);
-                    // avg_dq_rate, in measurements a second.
-                    let rate = 1.0 / took;
-                    let rate = if self.average == 0.0 { rate } else { 0.875 / self.average + 0.125 * rate };
-                    self.average = 1.0 / rate;
-                } else if self.average == 0.0 {
-                    self.average = took;
-                } else {
-                    self.average = 0.75 * self.average + 0.25 * took;
-                }
+                self.average = if self.average == 0.0 { took } else { 0.75 * self.average + 0.25 * took };
                 self.measuring = if self.bytes() >= threshold { Some((now, 0)) } else { None };
             }
         }
+    }
+
+    /// Linux's estimator of the departure rate, at tick `now`.
+    fn process_dequeue(&mut self, now: u64, length: i64, threshold: i64) {
+        let backlog = self.bytes() as i64;
+        if backlog >= threshold && self.dq_count < 0 {
+            (self.dq_tstamp, self.dq_count) = (now, 0);
+        }
+        if self.dq_count < 0 {
+            return;
+        }
+        self.dq_count += length;
+        let dtime = now - self.dq_tstamp;
+        if self.dq_count < threshold || dtime == 0 {
+            return;
+        }
+        let count = ((self.dq_count as u64) << 8) / dtime;
+        let average = self.avg_dq_rate;
+        self.avg_dq_rate = if average == 0 { count } else { average - (average >> 3) + (count >> 3) };
+        (self.dq_tstamp, self.dq_count) = (now, if backlog < threshold { -1 } else { 0 });
+        self.burst = (self.burst - (dtime * PSCHED) as i64).max(0);
     }
 
     /// Whether a packet that arrives now may be refused at all.
@@ -424,6 +451,9 @@ fn pie_steps_as_the_plain_reading_does() {
             waiting: VecDeque::new(),
             measuring: None,
             average: 0.0,
+            avg_dq_rate: 0,
+            dq_count: -1,
+            dq_tstamp: 0,
         };
         let mut discipline = fifo(BufferSettings::Pie(settings.clone())).build(&Line::new(rate(1_000_000)));
         let (mut fates, mut now, mut period) = (Fates::new(), 1, 0);

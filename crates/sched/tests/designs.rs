@@ -388,6 +388,9 @@ fn fq_pie_measures_the_departure_rate_over_several_periods() {
         let refused = refused_by_rate(flows, rfc);
         assert!(refused.iter().all(|count| *count > 0), "{flows}, {rfc}: {refused:?}");
     }
+    // 400 kbit/s are no rate in the whole numbers of Linux.
+    assert_eq!(refused_by_rate(50, false), [0; 50]);
+    assert!(refused_by_rate(50, true).iter().all(|count| *count > 0));
 }
 
 /// A packet of `length` for L4S, or a classic one that accepts CE.

@@ -8,19 +8,24 @@
 //! Rules: Linux's form: whether the delay is short is judged by the last packet sent, not by the
 //! last step (`pie_drop_early`); the burst allowance falls by the time between departures, not by
 //! periods (`pie_process_dequeue`); a step that leaves no probability and finds short delays resets
-//! the controller; a probability may exceed 1; a period without delay multiplies it by 63/64 if the
-//! queue is empty (`pie_calculate_probability`); the weight of the average departure rate is 1/8;
-//! the first period ends half a second after the qdisc is made (`pie_init`), here after time zero.
+//! the controller, but not before its first departure rate; a probability may exceed 1; a period
+//! without delay multiplies it by 63/64 if the queue is empty (`pie_calculate_probability`); the
+//! departure rate is a whole number of units of 1/256 B in 64 ns, 488 kbit/s, each eighth of an
+//! average is rounded down, and the packet with which a measurement begins counts
+//! (`pie_process_dequeue`); the first period ends half a second after the qdisc is made
+//! (`pie_init`), here after time zero.
 //! Departs: each queue has a controller of its own, which is always active (the RFC may turn it off
 //! while the buffer is less than a third full); the probability is not scaled by packet length; a
-//! packet that finds the buffer full leaves the sum of `derandomised` as it is.
+//! packet that finds the buffer full leaves the sum of `derandomised` as it is; an idle queue
+//! without a departure rate has its whole burst allowance again; 16 MiB that wait do not wrap to 0.
 //! Chosen: periods follow one another from `first` on, with `rfc` from `update` on, and those that
 //! have passed are made up when the queue is next touched: between touches nothing changes that the
 //! controller sees. With `timestamps` the delay is that of the last packet sent, and 0 when nothing
-//! waits. An idle queue's probability below 10⁻⁹ counts as none. By what a step is divided at a
-//! small probability, the largest step, the extra one at a long delay, how fast an idle queue
-//! forgets, the probability of a short queue, the bounds of `derandomised` and the size of a
-//! measurement of the departure rate are the RFC's from memory and therefore settings.
+//! waits. A measurement of the departure rate ends without a result if the queue empties first,
+//! which takes push-outs. An idle queue's probability below 10⁻⁹ counts as none. By what a step is
+//! divided at a small probability, the largest step, the extra one at a long delay, how fast an
+//! idle queue forgets, the probability of a short queue, the bounds of `derandomised` and the size
+//! of a measurement of the departure rate are the RFC's from memory and therefore settings.
 //! Cost: O(1) a packet, and a step for each period that passed until the steps change nothing.
 //! Bound: the probability is that of the plain reading of the RFC (delay_laws.rs:
 //! pie_steps_as_the_plain_reading_does); nothing is refused in the burst allowance (delay_laws.rs:
@@ -45,7 +50,9 @@ pub enum DelayBy {
     /// How long the last packet that was sent had waited.
     #[default]
     Timestamps,
-    /// What waits, over the rate at which a busy queue is emptied (RFC 8033, section 5.2).
+    /// What waits, over the rate at which a busy queue is emptied (RFC 8033, section 5.2). Nothing
+    /// is refused before a queue has held `measurement` bytes and sent them. Without `rfc` a rate
+    /// is a multiple of 488 kbit/s, and a queue whose rate was measured as less is not kept short.
     DepartureRate,
 }
 
@@ -248,9 +255,10 @@ struct Control {
 struct Measured {
     /// When the measurement that goes on began, and the bytes sent since.
     current: Option<(Time, u64)>,
-    /// The average time that a measurement takes, in seconds, or in Linux's form one over the
-    /// average rate of measurements; 0 before the first.
+    /// In the RFC's form the average time that a measurement takes, in seconds; 0 before the first.
     average: f64,
+    /// In Linux's form the average rate, in bytes/[`SCALE`] a [`TICK`]; 0 before the first.
+    rate: u64,
 }
 
 impl Settings {
@@ -364,8 +372,7 @@ impl Control {
     fn move_on(&mut self, waiting: u64, settings: &Settings, gains: &Gains) {
         let delay = match settings.delay {
             DelayBy::Timestamps => self.delay.as_s(),
-            // Little's law: what waits over the rate, which is `measurement` in the average time.
-            DelayBy::DepartureRate => waiting as f64 * self.measured.average / settings.measurement.0 as f64,
+            DelayBy::DepartureRate => self.measured.delay(waiting, settings),
         };
         let (previous, p) = (self.pi.previous, self.pi.probability);
         let change = self.pi.change(delay, gains);
@@ -384,8 +391,8 @@ impl Control {
             if delay == 0.0 && previous == 0.0 && waiting == 0 {
                 self.pi.probability *= settings.decay();
             }
-            // A queue whose first measurement goes on has no delay yet.
-            let is_known = settings.delay == DelayBy::Timestamps || self.measured.average > 0.0 || waiting == 0;
+            // While a queue is measured for the first time its delay is unknown, not 0.
+            let is_known = settings.delay == DelayBy::Timestamps || self.measured.rate > 0 || waiting == 0;
             if is_calm(self.pi.probability) && is_known {
                 let periods = self.periods;
                 *self = Self { pi: self.pi, delay: self.delay, burst_left: settings.burst, periods, ..Self::default() };
@@ -411,34 +418,56 @@ impl Control {
 
     /// A packet was sent; `waiting` bytes are left.
     fn sent(&mut self, now: Time, packet: &Packet, waiting: u64, settings: &Settings) {
-        let measurement = settings.measurement.0;
         self.delay = now - packet.arrival;
-        if settings.goes_by_last_sent() {
-            let since = self.last_sent.replace(now).map_or(Time::ZERO, |last| now - last);
-            self.burst_left = self.burst_left.saturating_sub(since);
-            return;
-        }
-        let Some((start, sent)) = self.measured.current else {
-            if waiting >= measurement {
-                self.measured.current = Some((now, 0));
-            }
-            return;
+        let took = if settings.goes_by_last_sent() {
+            self.last_sent.replace(now).map_or(Time::ZERO, |last| now - last)
+        } else {
+            self.measured.sent(now, packet.length.into(), waiting, settings)
         };
-        let sent = sent + u64::from(packet.length);
-        self.measured.current = Some((start, sent));
-        if sent >= measurement {
-            let (time, average) = ((now - start).as_s(), self.measured.average);
-            self.measured.average = match settings.rfc {
-                _ if average == 0.0 => time,
-                // The RFC's DQ_WEIGHT (appendix B).
-                true => average + (time - average) * (measurement as f64 / 65536.0).min(1.0),
-                false => 8.0 / (7.0 / average + 1.0 / time),
-            };
-            if !settings.rfc {
-                self.burst_left = self.burst_left.saturating_sub(now - start);
-            }
-            self.measured.current = (waiting >= measurement).then_some((now, 0));
+        if !settings.rfc {
+            self.burst_left = self.burst_left.saturating_sub(took);
         }
+    }
+}
+
+impl Measured {
+    /// How long `waiting` bytes take, in seconds: what waits over the rate (Little's law). 0 before
+    /// the first measurement has ended.
+    fn delay(&self, waiting: u64, settings: &Settings) -> f64 {
+        if settings.rfc {
+            return waiting as f64 * self.average / settings.measurement.0 as f64;
+        }
+        // qdelay = (backlog << PIE_SCALE) / avg_dq_rate
+        let ticks = (waiting * SCALE).checked_div(self.rate).unwrap_or(0);
+        ticks as f64 * TICK.as_s()
+    }
+
+    /// `length` bytes were sent and `waiting` are left. Returns how long a measurement took that
+    /// ended by it.
+    fn sent(&mut self, now: Time, length: u64, waiting: u64, settings: &Settings) -> Time {
+        let measurement = settings.measurement.0;
+        let (start, sent) = match self.current {
+            Some((start, sent)) => (start, sent + length),
+            // Linux counts the packet with which a measurement begins.
+            None if waiting >= measurement => (now, if settings.rfc { 0 } else { length }),
+            None => return Time::ZERO,
+        };
+        self.current = Some((start, sent));
+        let ticks = now.0 / TICK.0 - start.0 / TICK.0;
+        if sent < measurement || (ticks == 0 && !settings.rfc) {
+            return Time::ZERO;
+        }
+        self.current = (waiting >= measurement).then_some((now, 0));
+        if settings.rfc {
+            let time = (now - start).as_s();
+            // The RFC's DQ_WEIGHT (appendix B).
+            let weight = (measurement as f64 / 65536.0).min(1.0);
+            self.average = if self.average == 0.0 { time } else { self.average + (time - self.average) * weight };
+            return now - start;
+        }
+        let rate = sent * SCALE / ticks;
+        self.rate = if self.rate == 0 { rate } else { self.rate - self.rate / 8 + rate / 8 };
+        Time(ticks * TICK.0)
     }
 }
 
@@ -484,5 +513,42 @@ impl BufferPolicy for Pie {
 
 /// Where a probability of Linux begins anew at 1.
 const OVERFLOW: f64 = 256.0;
+/// Linux's unit of time in schedulers (`PSCHED_SHIFT`).
+const TICK: Time = Time(64_000);
+/// What Linux multiplies bytes by, so that a rate in bytes a tick is a whole number (`PIE_SCALE`).
+const SCALE: u64 = 1 << 8;
 /// An idle queue's probability below this is none.
 const NOTHING: f64 = 1e-9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rates after each of `count` measurements of packets of 1500 B at `kbit_per_s`.
+    fn rates(kbit_per_s: u64, count: usize) -> Vec<u64> {
+        let (settings, mut measured) = (Settings::default(), Measured::default());
+        let sends = (1..).map(|n| Time(n * 12_000_000_000_000 / kbit_per_s));
+        let ends = sends.filter_map(|now| {
+            let took = measured.sent(now, 1500, 30_000, &settings);
+            (took > Time::ZERO).then_some(measured.rate)
+        });
+        ends.take(count).collect()
+    }
+
+    #[test]
+    fn the_departure_rate_has_the_whole_numbers_of_linux() {
+        // Eleven packets are 16 500 B. The first measurement has them in the time of ten: 5 Mbit/s
+        // are 10.24, found as 11.26 at first, and 11 - 1 + 1 stays.
+        assert_eq!(rates(5000, 4), [11, 11, 11, 11]);
+        // 20 Mbit/s are 40.96: 45.06, then 45 - 5 + 5.
+        assert_eq!(rates(20_000, 3), [45, 45, 45]);
+        // 100 Mbit/s are 204.8: 225.28, then 225 - 28 + 25 and so on.
+        assert_eq!(rates(100_000, 5), [225, 222, 220, 218, 216]);
+        // Below 488 kbit/s there is none; the first measurement may still find one.
+        assert_eq!(rates(480, 3), [1, 1, 1]);
+        assert_eq!(rates(440, 3), [0, 0, 0]);
+        // 20 kB at 11 take 465 454 ticks, 29.8 ms, and not 32.
+        let measured = Measured { rate: 11, ..Measured::default() };
+        assert_eq!(measured.delay(20_000, &Settings::default()), 465_454.0 * 64e-9);
+    }
+}
