@@ -292,6 +292,16 @@ impl PlainPie {
         self.waiting.iter().map(|packet| packet.2).sum()
     }
 
+    /// Ends the periods that are over at `now`, of which `period` have been ended.
+    fn end_of_periods(&mut self, now: u64, period: &mut u64) {
+        // `pie_init`: half a second after the qdisc is made.
+        let first = if self.settings.rfc { self.settings.update.0 } else { self.settings.first.0 };
+        while first + *period * self.settings.update.0 <= now {
+            self.end_of_period();
+            *period += 1;
+        }
+    }
+
     fn end_of_period(&mut self) {
         let target = self.settings.target.0 as f64 / 1e12;
         let delay = match self.settings.delay {
@@ -412,7 +422,7 @@ impl PlainPie {
 
 #[test]
 fn pie_steps_as_the_plain_reading_does() {
-    let mut reached = [0.0_f64, 1.0];
+    let (mut reached, mut empty_above_1) = ([0.0_f64, 1.0], 0);
     for seed in 0..120 {
         let _replay = Replay(format!("seed {seed}"));
         let mut draw = Draw::new(seed);
@@ -461,16 +471,20 @@ fn pie_steps_as_the_plain_reading_does() {
         for token in 0..20_000_u64 {
             now += draw.below(2 * MS);
             if draw.once_in(1000) {
-                // Another load, after a while of rest.
+                // Another load, after a while of rest; before half of them all is sent.
                 load = draw.pick(&[1, 3, 4, 9]);
+                if draw.once_in(2) {
+                    empty_above_1 += usize::from(plain.p > 1.0);
+                    while !plain.waiting.is_empty() {
+                        now += draw.below(MS / 10);
+                        plain.end_of_periods(now, &mut period);
+                        discipline.dequeue(Time(now), &mut fates);
+                        plain.sent(now);
+                    }
+                }
                 now += draw.below(2000 * MS);
             }
-            // `pie_init`: half a second after the qdisc is made.
-            let first = if settings.rfc { settings.update.0 } else { settings.first.0 };
-            while first + period * settings.update.0 <= now {
-                plain.end_of_period();
-                period += 1;
-            }
+            plain.end_of_periods(now, &mut period);
             if draw.below(6) >= load.min(5) {
                 discipline.dequeue(Time(now), &mut fates);
                 plain.sent(now);
@@ -496,6 +510,7 @@ fn pie_steps_as_the_plain_reading_does() {
         }
     }
     assert!(reached[0] > 1.0 && reached[1] < 1e-6, "{reached:?}: a part of the range was not seen");
+    assert!(empty_above_1 > 10, "{empty_above_1}");
 }
 
 #[test]

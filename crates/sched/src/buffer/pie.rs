@@ -301,7 +301,8 @@ impl Pie {
             if is_same {
                 break;
             }
-            if before.previous == control.pi.previous && before.probability >= 1.0 && control.pi.probability >= 1.0 {
+            let is_steady = before.previous == control.pi.previous && !control.decays(waiting, before.previous);
+            if is_steady && before.probability >= 1.0 && control.pi.probability >= 1.0 {
                 left = control.leap(control.pi.probability - before.probability, left);
             }
         }
@@ -343,6 +344,12 @@ impl Control {
         let before = *self;
         self.move_on(waiting, settings, gains);
         *self == before
+    }
+
+    /// Whether a step of Linux's form multiplies the probability: nothing waits, and there was no
+    /// delay in it nor in the step before, which found `previous`.
+    fn decays(&self, waiting: u64, previous: f64) -> bool {
+        waiting == 0 && previous == 0.0 && self.pi.previous == 0.0
     }
 
     /// Linux's probability beyond 1 moves by the same `step` as long as the delay stays: what it is
@@ -388,7 +395,7 @@ impl Control {
             // As the whole numbers of Linux are: of 64 bits, of which 56 are below 1.
             let moved = (p + change).max(0.0);
             self.pi.probability = if moved < OVERFLOW { moved } else { 1.0 };
-            if delay == 0.0 && previous == 0.0 && waiting == 0 {
+            if self.decays(waiting, previous) {
                 self.pi.probability *= settings.decay();
             }
             // While a queue is measured for the first time its delay is unknown, not 0.
