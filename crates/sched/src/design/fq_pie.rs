@@ -2,12 +2,15 @@
 //!
 //! Use when: you want fair queues that PIE keeps short by refusing packets on arrival, as this
 //! Linux qdisc does. `fq_codel` drops at the head and is the more usual; for a single queue use
-//! `pie`. With `pie=(delay=departure_rate)` a flow is refused nothing before it alone has held
-//! 16 KB (26 ms at 5 Mbit/s), nor, as in Linux, where its share of the line is below 0.45 Mbit/s.
+//! `pie`.
 //! Source: the Linux qdisc `fq_pie` (Tahiliani and others, 2020; sch_fq_pie.c of Linux 6.1), after
 //! RFC 8290 (2018) and RFC 8033 (2017): a packet that finds the limit reached is refused
 //! (`fq_pie_qdisc_enqueue`), and a new queue that empties goes to the old ones only if there are
 //! others (`fq_pie_qdisc_dequeue`).
+//! Rules: with `pie=(delay=departure_rate)` each queue's rate is measured for itself, so that a
+//! flow is refused nothing before it alone has held 16 KB (26 ms at 5 Mbit/s), nor where its share
+//! of the line is below 0.45 Mbit/s, which is no rate in Linux's whole numbers
+//! (`pie_process_dequeue`).
 //! Departs: a queue's controller makes up its periods when the queue is next touched, so that no
 //! timer goes through all queues; a packet that finds `memory` full is refused too, where Linux
 //! only counts it.
