@@ -96,11 +96,45 @@ def test_the_questions_of_the_guide_have_answers(study):
         ("select * from packets", "the study keeps no packets; it has runs, flows, links"),
         ("", "the SQL is empty"),
         ("select cast('a' as integer)", "Could not convert string"),
+        ("copy (select 1) to 'written.csv'", "COPY is no query"),
+        ("attach 'written.db'", "ATTACH is no query"),
+        ("export database 'written'", "EXPORT is no query"),
+        ("explain analyze copy (select 1) to 'written.csv'", "EXPLAIN is no query"),
+        ("drop view flows", "DROP is no query"),
+        ("select 1; select 2", "these are 2 queries; write one"),
+        ("select * from results", "Table with name results does not exist"),
     ],
 )
-def test_an_sql_error_is_one_line(study, fairq, sql, said):
+def test_what_is_no_query_is_one_line_and_writes_nothing(study, fairq, tmp_path, monkeypatch, sql, said):
+    monkeypatch.chdir(tmp_path)
     status, text, error = fairq("query", study, sql)
     assert status == 2 and text == "" and said in error and error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_queries_of_other_forms_are_answered(study):
+    for sql in ("from runs", "with x as (from runs) from x", "pivot runs on queue using count(*)", "describe flows",
+                "show tables", "values (1);"):  # fmt: skip
+        assert query(opened(study), sql).rows
+
+
+def test_the_name_of_a_folder_is_no_column(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("place=1 [a]*")
+    folder.mkdir()
+    study = write_study(folder, replications=1)
+    sweep(study, Options(workers=2))
+    found = query(opened(study), "select * from flows")
+    assert "place" not in found.columns and len(found.rows) == 8
+
+
+def test_a_query_of_a_damaged_study_says_so(tmp_path, fairq):
+    study = write_study(tmp_path)
+    sweep(study, Options(workers=2))
+    next((study.with_suffix("") / "parts" / "links").iterdir()).unlink()
+    status, text, error = fairq("query", study, "select count(*) from flows", "--csv")
+    assert status == 0 and text.splitlines()[1] == "0"
+    assert error.count("\n") == 1 and "is gone; its 12 runs are missing" in error
 
 
 def test_what_is_not_there_is_said(study, fairq, monkeypatch):

@@ -6,7 +6,7 @@ import csv
 import io
 from argparse import Namespace
 
-from fairq import tables
+from fairq import streams, tables
 from fairq.commands.options import Commands, command
 from fairq.commands.printing import as_json
 
@@ -27,9 +27,12 @@ def add(commands_of: Commands) -> None:
 
 def query(arguments: Namespace) -> str:
     """`fairq query`."""
-    from fairq import api
+    from fairq.sweeps import query as sqls
 
-    found = api.query(arguments.study, arguments.sql, store=arguments.store)
+    results = sqls.opened(arguments.study, arguments.store)
+    for damage in results.damages:
+        streams.note(str(damage))
+    found = sqls.query(results, arguments.sql)
     if arguments.json:
         return as_json({"columns": found.columns, "rows": found.dicts}, "query")
     if arguments.csv:

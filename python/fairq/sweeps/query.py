@@ -57,14 +57,13 @@ def query(results: Results, sql: str) -> Found:
         import duckdb
     except ImportError:
         raise UsageError("fairq query needs DuckDB; install it by: pip install 'fairq[query]'") from None
-    with duckdb.connect(":memory:") as connection:
+    # a name that is no table is not looked for among the variables of this program
+    with duckdb.connect(":memory:", config={"python_enable_replacements": False}) as connection:
         _runs(connection, results)
         for table in results.tables:
             _view(connection, results, table)
         try:
-            connection.execute(sql)
-            if connection.description is None:
-                raise UsageError("the SQL is empty; write a query, as: select * from runs limit 5")
+            connection.execute(_reading(connection.extract_statements(sql)))
             columns = _told_apart([column[0] for column in connection.description])
             return Found(columns, [tuple(map(_plain, row)) for row in connection.fetchall()])
         except duckdb.Error as error:
@@ -104,7 +103,8 @@ def _view(connection: duckdb.DuckDBPyConnection, results: Results, table: str) -
         files = ", ".join(_text(os.fspath(part.path)) for part in parts)
         connection.execute(
             f"create view {table} as select {axes}r.seed, f.* exclude (filename) from read_parquet([{files}],"
-            " filename = true) f join runs r on r.digest = f.digest and r.part = parse_filename(f.filename, true)"
+            " filename = true, hive_partitioning = false) f"
+            " join runs r on r.digest = f.digest and r.part = parse_filename(f.filename, true)"
         )
         return
     columns = ", ".join(
@@ -112,6 +112,22 @@ def _view(connection: duckdb.DuckDBPyConnection, results: Results, table: str) -
         for column in described()[table]["columns"]
     )
     connection.execute(f"create view {table} as select {axes}r.seed, r.digest, {columns} from runs r where false")
+
+
+READS = ("SELECT", "MULTI")
+"""Kinds of statements that write no file; MULTI is pivot."""
+
+
+def _reading(statements: Sequence[duckdb.Statement]) -> duckdb.Statement:
+    """The one statement that there is; UsageError if it is more than a query."""
+    if not statements:
+        raise UsageError("the SQL is empty; write a query, as: select * from runs limit 5")
+    if len(statements) > 1:
+        raise UsageError(f"SQL: these are {len(statements)} queries; write one")
+    kind = statements[0].type.name
+    if kind not in READS:
+        raise UsageError(f"SQL: {kind} is no query; write one that begins with select, from, with or pivot")
+    return statements[0]
 
 
 def _refused(message: str, results: Results) -> str:
