@@ -79,6 +79,12 @@ def test_what_cannot_be_matched_is_said(studies, tmp_path, document, fairq):
     assert status == 2 and "there is no store of a study" in error
 
 
+def test_an_axis_that_is_called_as_a_column_of_the_table_is_shown(tmp_path, fairq):
+    study = run(tmp_path / "of", STUDY.replace('name = "queue"', 'name = "of"'))
+    status, said, _ = fairq("diff", study, study)
+    assert status == 0 and said.count("axis of") > 1
+
+
 def test_the_table_says_what_changed_and_whether_it_is_decided(studies, fairq, document):
     status, said, _ = fairq("diff", *studies)
     assert status == 0 and "links[line].rate" in said and "differences are decided" in said

@@ -69,8 +69,9 @@ def _row(row: Any) -> dict[str, Any]:
     unit = next((unit for unit in tables.UNITS if f"_{unit}_" in f"_{row.quantity.column}_"), "")
     name = {each: f"{each}_{unit}" if unit else each for each in ("a", "b", "difference")}
     found = row.found
-    return {
-        **row.axes, "of": row.group, name["a"]: row.a, name["b"]: row.b, name["difference"]: found.difference,
+    own = {
+        "of": row.group, name["a"]: row.a, name["b"]: row.b, name["difference"]: found.difference,
         f"{name['difference']}_low": found.low, f"{name['difference']}_high": found.high,
         "decided": found.decided, "more_seeds": found.more_seeds or None,
     }  # fmt: skip
+    return {**{f"axis {axis}" if axis in own else axis: value for axis, value in row.axes.items()}, **own}
