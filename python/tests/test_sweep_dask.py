@@ -6,10 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 from sweep_studies import rows_of, write_study
 
+from fairq._native import UsageError
+from fairq.sweeps import sweeping
 from fairq.sweeps.reader import Results
 from fairq.sweeps.sweeping import Options, sweep
 
@@ -24,25 +27,33 @@ def dask():
 @pytest.fixture(scope="module")
 def cluster(dask, tmp_path_factory):
     """Starts a scheduler and two workers; gives its address and the workers' processes."""
-    folder = tmp_path_factory.mktemp("cluster")
+    with started(tmp_path_factory.mktemp("cluster"), workers=2) as (address, processes):
+        yield address, processes[1:]
+
+
+@contextmanager
+def started(folder, workers):
+    """A cluster's address, and the processes of its scheduler and its workers."""
     processes = []
 
     def start(*words):
         command = [sys.executable, "-m", "distributed.cli." + words[0], *map(str, words[1:])]
         with (folder / f"{len(processes)}.log").open("w") as log:
             processes.append(subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=folder))
-        return processes[-1]
 
-    start("dask_scheduler", "--host", "127.0.0.1", "--port", 0, "--no-dashboard", "--no-jupyter")
-    address = said(folder / "0.log", r"Scheduler at:\s+(tcp://127\.0\.0\.1:\d+)")
-    words = ("--nthreads", 1, "--no-dashboard", "--no-nanny", "--host", "127.0.0.1", "--local-directory")
-    workers = [start("dask_worker", address, *words, folder / f"worker {number}") for number in (1, 2)]
-    for number in (1, 2):
-        said(folder / f"{number}.log", r"Registered to:\s+(tcp://\S+)")
-    yield address, workers
-    for process in processes:
-        process.kill()
-        process.wait()
+    try:
+        start("dask_scheduler", "--host", "127.0.0.1", "--port", 0, "--no-dashboard", "--no-jupyter")
+        address = said(folder / "0.log", r"Scheduler at:\s+(tcp://127\.0\.0\.1:\d+)")
+        words = ("--nthreads", 1, "--no-dashboard", "--no-nanny", "--host", "127.0.0.1", "--local-directory")
+        for number in range(1, workers + 1):
+            start("dask_worker", address, *words, folder / f"worker {number}")
+        for number in range(1, workers + 1):
+            said(folder / f"{number}.log", r"Registered to:\s+(tcp://\S+)")
+        yield address, processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 def said(log, pattern):
@@ -104,6 +115,29 @@ def test_a_worker_and_then_the_driver_are_killed_and_every_run_is_there_once(clu
     again = sweep(study, Options())
     assert (again.done, again.ran) == (240, 0)
     assert [path.name for folder in ("claims", "owners", "tmp") for path in (root / folder).iterdir()] == []
+
+
+def test_a_scheduler_that_is_killed_is_one_line_and_what_is_done_stays(dask, tmp_path):
+    study = write_study(tmp_path, replications=60, duration="40 s")
+    root = study.with_suffix("")
+    with started(tmp_path, workers=1) as (address, processes):
+        words = [sys.executable, "-c", QUICK, "sweep", str(study), "--engine", "dask", "--address", address]
+        driver = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: existing(root), driver)
+        processes[0].kill()
+        out, err = driver.communicate(timeout=60)
+    assert (driver.returncode, out) == (2, "") and err.count("\n") == 1, err
+    assert "the Dask cluster has lost runs (its scheduler does not answer)" in err and "the same command goes on" in err
+    assert 0 < len(existing(root)) < 240
+
+
+def test_workers_that_do_not_see_the_store_are_said(cluster, tmp_path, monkeypatch):
+    """As if each machine had a disk of its own at the same path."""
+    study = write_study(tmp_path)
+    job = sweeping._job
+    monkeypatch.setattr(sweeping, "_job", lambda *given: job(*given)._replace(root=str(tmp_path / "another disk")))
+    with pytest.raises(UsageError, match="none of the 12 runs of the cluster is here"):
+        sweep(study, Options(engine="dask", address=cluster[0]))
 
 
 def test_an_address_where_nobody_answers_is_one_line(dask, tmp_path, monkeypatch):

@@ -49,7 +49,9 @@ def connected(address: str | None, client: Any = None) -> Iterator[Any]:
     if ADDRESS.fullmatch(address) is None:
         raise UsageError(f"--address: {address} is no address of a scheduler; write it as tcp://10.0.0.1:8786")
     # what Dask says of lost connections is said in one line here
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     dask.config.set({"distributed.comm.timeouts.connect": ANSWER_S})
     try:
         made = distributed.Client(address, timeout=ANSWER_S, set_as_default=False)
@@ -76,7 +78,8 @@ def run(
 ) -> Counts:
     """Run tasks on the workers of a cluster; `cost_s` is what a run takes, if that is known.
 
-    The counts are of what the workers say; what exists, the store says.
+    The counts are of what the workers say; what exists, the store says. UsageError if the cluster
+    does not answer for a bundle.
     """
     from distributed import as_completed
 
@@ -87,13 +90,16 @@ def run(
     # no names from content: a bundle that was run before, and lost since, is run again
     futures = [client.submit(_bundle, job, bundle, fail_fast, pure=False, retries=RETRIES) for bundle in bundles]
     done = failed = left = 0
+    lost = ""
     try:
         for future in as_completed(futures, loop=client.loop):
             if future.status != "finished":
                 error = future.exception()
                 if isinstance(error, FairqError):
                     raise error
-                # a worker that died again and again: its runs are missing
+                # a worker that died again and again, or has no fairq; the other bundles are waited for
+                known = f"{type(error).__name__}: {error}".splitlines()[0]
+                lost = "its scheduler does not answer" if error is None else known
                 continue
             counts = Counts(*future.result())
             done, failed, left = done + counts.done, failed + counts.failed, left + counts.left
@@ -102,6 +108,13 @@ def run(
                 break
     finally:
         client.cancel(futures)
+    if lost:
+        raise UsageError(f"the Dask cluster has lost runs ({lost}); what is done stays, and the same command goes on")
+    store.scan()
+    if done and not any(store.has(task.digest) for task in tasks):
+        raise UsageError(
+            f"{store.root.absolute()}: none of the {done} runs of the cluster is here; its workers must see this folder"
+        )
     return Counts(done, failed, left)
 
 
