@@ -534,7 +534,13 @@ def edit(path):
     path.write_bytes(content)
 
 
-@pytest.mark.parametrize("damage", [cut, edit, Path.unlink], ids=["cut", "edited", "gone"])
+def edit_late(path):
+    """As a machine edits it whose clock is an hour behind."""
+    edit(path)
+    os.utime(path, (time.time() - 3600,) * 2)
+
+
+@pytest.mark.parametrize("damage", [cut, edit, edit_late, Path.unlink], ids=["cut", "edited", "edited late", "gone"])
 def test_a_damaged_part_is_set_aside_named_and_run_again(study, fairq, monkeypatch, damage):
     monkeypatch.setattr(threads, "PART_RUNS", 4)
     fairq("sweep", study, "--workers", 1)
@@ -561,6 +567,22 @@ def test_a_marker_that_cannot_be_read_is_set_aside(study, fairq, wrong):
         marker.write_text(json.dumps({**json.loads(marker.read_text()), **wrong}))
     status, out, err = fairq("sweep", study)
     assert status == 0 and "12 run now" in out and "cannot be read as a marker" in err
+
+
+def test_a_marker_names_the_runs_that_it_was_made_for(study, document, fairq):
+    """Else a run counts that has no rows."""
+    document("sweep", study, "--part", "1/2")
+    root = study.with_suffix("")
+    marker = next((root / "done").iterdir())
+    said = json.loads(marker.read_text())
+    (missing, *_) = [run.digest for run in Results(root).runs() if run.part is None]
+    marker.write_text(json.dumps({**said, "runs": {**said["runs"], missing: 0.1}}))
+    (root / "done" / "._copy.json").write_text(json.dumps(said))
+    status, out, err = fairq("sweep", study)
+    assert status == 0 and "12 done" in out and "12 run now" in out
+    assert err.count("is no marker of its runs; its") == err.count("\n") == 2
+    assert {row["digest"] for row in Results(root).table("flows")} == set(digests_of(study))
+    assert fairq("sweep", study)[2] == ""
 
 
 def test_what_has_no_marker_is_of_no_account(study):
@@ -603,6 +625,10 @@ def test_a_finished_study_can_be_looked_at_where_nothing_can_be_written(tmp_path
     words = ("-m", "fairq", "sweep", study, "--json")
     done = subprocess.run(unprivileged(sys.executable, *words), capture_output=True, text=True)
     assert done.returncode == 0 and json.loads(done.stdout)["done"] == 12, done
+    study.write_text(STUDY.replace("replications = 3", "replications = 4"))
+    done = subprocess.run(unprivileged(sys.executable, *words), capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done
+    assert f"{study.with_suffix('')}: cannot be written: permission denied; what is done stays" in done.stderr
 
 
 def unprivileged(*words):

@@ -97,9 +97,14 @@ class Owner:
 
     def __enter__(self) -> Owner:
         with deferred():
-            # the file first: a folder without one was left by a process that died
-            self._file.write_text(json.dumps(self.process._asdict()) + "\n", encoding="utf-8")
-            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                # the file first: a folder without one was left by a process that died
+                self._file.write_text(json.dumps(self.process._asdict()) + "\n", encoding="utf-8")
+                self.folder.mkdir(parents=True, exist_ok=True)
+            except OSError:
+                # the disk is full
+                self._file.unlink(missing_ok=True)
+                raise
         threading.Thread(target=self._beat, daemon=True).start()
         return self
 

@@ -30,6 +30,7 @@ FORMAT = 1
 HEADER = "store.json"
 """The file that makes a folder a store: the study, and the versions that its runs are of."""
 FOLDERS = ("parts", "done", "failed", "claims", "owners", "tmp")
+NS = 1_000_000_000
 TIMES_S = 2.5
 """How fine the times of a file system are at least: two seconds on the coarsest."""
 
@@ -208,12 +209,15 @@ class Store:
                 f"{self.root}: cannot be written: {said}; what is done stays, and the same command goes on from there"
             ) from None
 
-    def owner(self, lease_s: float = LEASE_S) -> Owner:
-        """The process that asks as an owner of claims."""
-        with self.writing():
-            for folder in FOLDERS:
-                (self.root / folder).mkdir(parents=True, exist_ok=True)
-            return Owner(self.root, lease_s)
+    @contextmanager
+    def owner(self, lease_s: float = LEASE_S) -> Iterator[Owner]:
+        """The process that asks as an owner of claims, within the block."""
+        with contextlib.ExitStack() as held:
+            with self.writing():
+                for folder in FOLDERS:
+                    (self.root / folder).mkdir(parents=True, exist_ok=True)
+                owner = held.enter_context(Owner(self.root, lease_s))
+            yield owner
 
     # Reading.
 
@@ -286,6 +290,9 @@ class Store:
             runs = {digest: float(cost_s) for digest, cost_s in said["runs"].items()}
             files = {table: {**file, "bytes": int(file["bytes"])} for table, file in said["files"].items()}
             marker = Marker(path.name.removesuffix(".json"), keep, runs, files)
+            if marker.name != _key(runs, keep):
+                self.damages.append(Damage(path, "is no marker of its runs", len(runs) or 1))
+                return None
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -323,13 +330,14 @@ class Store:
         damages, self.damages = self.damages, []
         with self.writing():
             for damage in damages:
-                name = damage.path.name.partition(".")[0]
+                name = damage.path.stem
                 # a marker of this name may come again
                 self._known.pop(f"{name}.json", None)
                 aside = self.root / "aside"
                 aside.mkdir(exist_ok=True)
                 # the marker first: without it the files are of no account
-                for path in (self.root / "done" / f"{name}.json", *(self.root / "parts").glob(f"*/{name}.parquet")):
+                parts = (folder / f"{name}.parquet" for folder in (self.root / "parts").glob("*"))
+                for path in (self.root / "done" / f"{name}.json", *parts):
                     with contextlib.suppress(FileNotFoundError):
                         path.rename(aside / f"{path.parent.name} {path.name}")
         return damages
@@ -343,9 +351,9 @@ class Store:
         with self.writing():
             runs = [run for run in runs if owner.holds(run.digest)]
             marker = self._publish(owner, runs, keep, source) if runs else None
-        for run in runs:
-            (self.root / "failed" / f"{run.digest}.json").unlink(missing_ok=True)
-            owner.release(run.digest)
+            for run in runs:
+                (self.root / "failed" / f"{run.digest}.json").unlink(missing_ok=True)
+                owner.release(run.digest)
         return marker
 
     def _publish(self, owner: Owner, runs: Sequence[Finished], keep: Keep, source: str) -> Marker:
@@ -369,6 +377,7 @@ class Store:
                 to = self.path(table, marker)
                 to.parent.mkdir(exist_ok=True)
                 _place(owner.folder / f"{table} {name}", to)
+                files[table]["changed_s"] = to.stat().st_mtime_ns // NS
                 _sync_folder(to.parent)
             said = {"results": _native.results_version(), "fairq": _native.version(), **marker._asdict()}
             said["keep"] = keep._asdict()
@@ -411,13 +420,16 @@ def _key(digests: Iterable[str], keep: Keep) -> str:
 def _damage(part: Path, file: Mapping[str, Any], written_ns: int) -> str | None:
     """What is wrong with a part.
 
-    Its content is read only if it was changed after its marker was written.
+    Its content is read only if its time is later than its marker's, or another than the marker
+    says: the clock of what edits it may be late.
     """
     try:
         stat = part.stat()
         if stat.st_size != file["bytes"]:
             return f"has {stat.st_size} bytes and not {file['bytes']}"
-        if stat.st_mtime_ns > written_ns and _digest(part) != file.get("digest"):
+        changed_s = stat.st_mtime_ns // NS
+        is_suspect = stat.st_mtime_ns > written_ns or file.get("changed_s", changed_s) != changed_s
+        if is_suspect and _digest(part) != file.get("digest"):
             return "was changed after it was written"
     except FileNotFoundError:
         return "is gone"
