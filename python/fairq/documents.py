@@ -317,6 +317,7 @@ class Swept(TypedDict):
     store: Annotated[str, "The folder that holds them."]
     errors: Annotated[dict[str, str], "Why runs have failed, by their digests."]
     damages: Annotated[list[str], "Parts that were not as their markers say: they were set aside."]
+    unreached: Annotated[int, "Points at which the condition of --until does not hold."]
 
 
 class MissingRun(TypedDict):

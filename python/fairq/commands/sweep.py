@@ -80,6 +80,9 @@ def sweep(arguments: Namespace) -> str:
             found = sweeping.sweep(arguments.study, options)
     for damage in found.damages:
         streams.note(f"{damage}; it was set aside")
+    if found.unreached:
+        points = f"{found.unreached} point{'s' if found.unreached > 1 else ''}"
+        streams.note(f"--until does not hold at {points}; see --replications-max")
     text = as_json(found.document, "sweep") + "\n" if arguments.json else _text(found)
     if not arguments.json and not arguments.quiet and (rows := sweeping.answers(arguments.study, options)):
         text = f"{_answer(rows, arguments)}\n\n{text}"

@@ -11,6 +11,7 @@ from fairq import statistics
 from fairq._native import UsageError
 from fairq.near import near_miss
 from fairq.results import described
+from fairq.sweeps import summary
 from fairq.sweeps.reader import Part, Results
 from fairq.sweeps.study import TABLES
 
@@ -88,11 +89,15 @@ def quantity(text: str, over: str = "mean") -> Quantity:
     raise UsageError(f"{text}: no such column{near_miss(name, known)}")
 
 
-def shown(draw: Mapping[str, Any], goal: Until | None) -> Quantity:
-    """The quantity to show: what --until goes by, what the study draws first, or throughput."""
+def shown(results: Results, goal: Until | None) -> Quantity | None:
+    """The quantity to show: what --until goes by, or what a report shows first.
+
+    None if the study keeps no table with it.
+    """
     if goal is not None:
         return goal.quantity
-    return quantity(draw["columns"][0]) if draw.get("columns") else quantity("throughput_bit_per_s")
+    found = summary.quantities(results)
+    return Quantity(*found[0]) if found else None
 
 
 def until(text: str) -> Until:
@@ -162,6 +167,11 @@ class Answer:
         """The values of the runs of point number `at` that are done, by seed."""
         digests = self._results.study.points[at].digests
         return [self._values[digest] for digest in digests if digest in self._values]
+
+
+def holds(goal: Until, values: Sequence[float]) -> bool:
+    """Whether the values of a point end its replications."""
+    return replications(goal, values, len(values)) == len(values)
 
 
 def replications(goal: Until, values: Sequence[float], now: int) -> int:

@@ -69,9 +69,12 @@ class Values:
 
 
 def values(results: Results, quantities: Sequence[Quantity]) -> dict[Quantity, Values]:
-    """The values of some quantities of one study; those without a value are left out."""
+    """The values of some quantities of one study; those without a value are left out.
+
+    So are those of a table that the study does not keep.
+    """
     found: dict[Quantity, Values] = {}
-    for table in dict.fromkeys(quantity.table for quantity in quantities):
+    for table in dict.fromkeys(quantity.table for quantity in quantities if quantity.table in results.tables):
         mine = [quantity for quantity in quantities if quantity.table == table]
         at = order(results)
         for quantity, rows in _read(results, table, mine).items():

@@ -33,7 +33,8 @@ class Sweep(NamedTuple):
 
     `done`, `failed` and `missing` are all runs of the study; `skipped` is how many of the missing
     are left to others: another part's, or claimed by another process. `ran` is how many came to
-    their end now. `damages` are parts that were set aside, whose runs were run again.
+    their end now. `damages` are parts that were set aside, whose runs were run again. `unreached`
+    is the number of points at which the condition of `--until` does not hold.
     """
 
     done: int
@@ -44,6 +45,7 @@ class Sweep(NamedTuple):
     errors: dict[str, str]
     damages: list[str]
     store: str
+    unreached: int = 0
 
     @property
     def document(self) -> Swept:
@@ -57,6 +59,7 @@ class Sweep(NamedTuple):
             "store": self.store,
             "errors": self.errors,
             "damages": self.damages,
+            "unreached": self.unreached,
         }
 
 
@@ -155,15 +158,20 @@ def sweep(path: str | os.PathLike[str], options: Options) -> Sweep:
         raise UsageError("--until needs all runs of a point and --part has some of them; run the parts, then --until")
     goal = answer.until(options.until) if options.until is not None else None
     opened = open_study(path, options)
+    if goal is not None and goal.quantity.table not in opened.study.keep.tables:
+        raise UsageError(f"--until: the study keeps no {goal.quantity.table}; see [keep] in its file")
     opened.store.tidy()
     ran = skipped = 0
     while True:
         if mine := opened.mine():
             counts = _run(path, opened, mine, options, goal)
             ran, skipped = ran + counts.done + counts.failed, counts.left
-        if goal is None or opened.mine() or not _add_replications(opened, goal, options):
-            break
-    return _outcome(opened, ran, skipped)
+        if goal is None:
+            return _outcome(opened, ran, skipped)
+        values = _values(opened, goal)
+        if opened.mine() or not _add_replications(opened, goal, values, options):
+            unreached = sum(not answer.holds(goal, each) for each in values)
+            return _outcome(opened, ran, skipped)._replace(unreached=unreached)
 
 
 def _job(path: str | os.PathLike[str], opened: Opened, options: Options) -> Job:
@@ -200,7 +208,9 @@ class _Shown:
 
     def __init__(self, opened: Opened, options: Options, goal: answer.Until | None) -> None:
         self._opened, self._show = opened, options.show
-        self._answer = answer.Answer(Results(opened.store.root), answer.shown(opened.study.draw, goal))
+        results = Results(opened.store.root)
+        shown = answer.shown(results, goal)
+        self._answer = answer.Answer(results, shown) if shown is not None else None
         self._answered, self._so_far = 0.0, ""
         self.costs = progress.known(opened.study, opened.store)
         runs = {run.digest: run.point for run in opened.study.runs()}
@@ -232,7 +242,7 @@ class _Shown:
         if self._show is None or time.monotonic() - self._shown < SHOW_S:
             return
         now = self._shown = time.monotonic()
-        if now - self._answered >= ANSWER_S:
+        if self._answer is not None and now - self._answered >= ANSWER_S:
             self._answer.refresh()
             self._answered, self._so_far = now, self._answer.worst()
         left_s = self.costs.left_s(self._left.values())
@@ -260,14 +270,26 @@ def _outcome(opened: Opened, ran: int, skipped: int) -> Sweep:
     )
 
 
-def _add_replications(opened: Opened, goal: answer.Until, options: Options) -> bool:
-    """Give points whose interval is too wide more replications; whether there are some."""
+def _values(opened: Opened, goal: answer.Until) -> list[list[float]]:
+    """The values of each point; UsageError if all runs are there and none has a value."""
     so_far = answer.Answer(Results(opened.store.root), goal.quantity)
     so_far.refresh()
+    values = [so_far.values(at) for at in range(len(opened.study.points))]
+    if not opened.mine() and not any(values):
+        table, column = goal.quantity[:2]
+        raise UsageError(f"--until: no run has a value of {table}.{column}; choose another column")
+    return values
+
+
+def _add_replications(opened: Opened, goal: answer.Until, values: Sequence[Sequence[float]], options: Options) -> bool:
+    """Give points whose interval is too wide more replications; whether there are some."""
     added = False
     for at, point in enumerate(opened.study.points):
         now = len(point.digests)
-        wanted = min(answer.replications(goal, so_far.values(at), now), options.replications_max)
+        if not values[at]:
+            # more runs without a value tell nothing
+            continue
+        wanted = min(answer.replications(goal, values[at], now), options.replications_max)
         if wanted > now:
             opened.study.extend(at, wanted)
             added = True
@@ -321,6 +343,10 @@ def answers(path: str | os.PathLike[str], options: Options) -> list[dict[str, An
     if opened.store.header() is None:
         return []
     goal = answer.until(options.until) if options.until is not None else None
-    so_far = answer.Answer(Results(opened.store.root), answer.shown(opened.study.draw, goal))
+    results = Results(opened.store.root)
+    shown = answer.shown(results, goal)
+    if shown is None:
+        return []
+    so_far = answer.Answer(results, shown)
     so_far.refresh()
     return so_far.rows()
