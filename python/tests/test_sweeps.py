@@ -99,6 +99,27 @@ def test_more_tables_are_kept_by_running_again(study, document):
     assert rows_of(results, "flows") == rows_of_another(study, "flows")
 
 
+@pytest.mark.parametrize("tables", ["[]", "['links']", "['links', 'links']"])
+def test_a_study_that_keeps_no_flows_is_run_and_shown(study, fairq, refused, tables):
+    pytest.importorskip("jinja2")
+    study.write_text(f"{STUDY}[keep]\ntables = {tables}\n")
+    lines = []
+    sweep(study, Options(workers=1, show=lines.append))
+    assert lines
+    status, out, err = fairq("sweep", study)
+    assert (status, err) == (0, "") and out.startswith(f"{study.with_suffix('')}: 12 done")
+    assert "keeps no flows; see [keep]" in refused("sweep", study, "--until", "throughput half-width < 1%")
+    assert fairq("report", study)[0] == 0
+    assert len(read_store(study).tables) == ("links" in tables)
+
+
+def test_replications_that_the_study_takes_back_are_not_run(study, document):
+    study.write_text(STUDY.replace("replications = 3", "replications = 50"))
+    assert document("sweep", study, "--part", "1/100")["missing"] == 198
+    study.write_text(STUDY)
+    assert document("sweep", study)["done"] == 12
+
+
 def test_a_worker_of_a_cluster_runs_what_lacks_a_table(study):
     """As the engine of Dask calls it: the worker opens the store by itself."""
     sweep(study, Options())
@@ -151,6 +172,9 @@ def test_small_runs_share_parts_and_memory_is_bounded_by_them(study, monkeypatch
         (f"{STUDY}[[axes]]\nname = 'a'\nvalues=[]\n", "axes[2].values: the list is empty"),
         (f"{STUDY}[[axes]]\nname = 'queue'\nvalues=[1]\n", "axes[2].name: queue is another axis"),
         (f"{STUDY}[[axes]]\nname = 'flow'\nvalues=[1]\n", "axes[2].name: flow is a column of the results"),
+        (f"{STUDY}[[axes]]\nname = 'error'\nvalues=[1]\n", "axes[2].name: error is a column of the results"),
+        (f"{STUDY}[[axes]]\nname = 'Seed'\nvalues=[1]\n", "axes[2].name: Seed is a column of the results"),
+        (f"{STUDY}[[axes]]\nname = 'Queue'\nvalues=[1]\n", "axes[2].name: Queue is another axis"),
         (f"{STUDY}[[axes]]\nname = 'a'\nvalues=[1, 2, 1]\n", "axes[2].values[2]: this value was given before"),
         (f"{STUDY}[[axes]]\nname = 'a'\npath = 'defaults.queue'\nvalues=['drr']\n",
          "axes[2]: defaults.queue: axes[1] sets this field already"),
@@ -169,6 +193,9 @@ def test_small_runs_share_parts_and_memory_is_bounded_by_them(study, monkeypatch
         (f"{STUDY}[keep]\nseries = '1 parsec'\n", "keep.series: "),
         (f"{STUDY}[draw]\nx = 'bufer'\n", "draw.x: bufer: no such axis; did you mean buffer?"),
         (f"{STUDY}[draw]\ncolumns = ['delay']\n", "draw.columns[0]: delay: no such column"),
+        (f"{STUDY}[draw]\ncolumns = ['transport']\n", "draw.columns[0]: transport: no such column"),
+        (f"{STUDY}[keep]\ntables = ['links']\n[draw]\ncolumns = ['jain']\n",
+         "draw.columns[0]: jain is a column of queues, which [keep] leaves out"),
         (STUDY.replace("replications = 3", "replications = 0"), ":3: study.replications: 0 < 1"),
         (STUDY.replace("replications = 3", "replications = 'three'"), 'replications: "three" is not a whole number'),
         (STUDY.replace("replications = 3", "conditions = ['buffer > 1e9']"), "no combination of the axes meets"),

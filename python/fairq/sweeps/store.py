@@ -137,7 +137,7 @@ class Store:
     def open(self, study: Study, *, mix: bool = False, write: bool = True) -> None:
         """Make the store that of this study, or refuse.
 
-        The study gets the replications that were added to it before.
+        The study gets the replications that --until added to it before.
 
         Nothing is written if the study is as it was, or without `write`.
         """
@@ -404,8 +404,8 @@ class Store:
 
 
 def _extend(study: Study, before: Study) -> None:
-    """Give the points of a study the replications that were added to them before."""
-    added = {point.digests[0]: point.digests for point in before.points}
+    """Give the points of a study the replications that --until added to them before."""
+    added = {point.digests[0]: point.digests for point in before.points if len(point.digests) > point.asked}
     for point in study.points:
         longer = added.get(point.digests[0], [])
         if len(longer) > len(point.digests) and longer[: len(point.digests)] == point.digests:

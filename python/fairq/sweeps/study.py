@@ -20,14 +20,15 @@ from fairq import _native
 from fairq._native import FairqError, ScenarioError, UsageError
 from fairq.given import Text, read
 from fairq.near import near_miss
+from fairq.results import described
 from fairq.sweeps import arithmetic
 from fairq.sweeps.document import Document
 
 TABLES = ("flows", "links", "queues", "transfers", "sessions")
 """The tables that every run has."""
 
-TAKEN = ("digest", "part", "point", "seed")
-"""Columns of the table of runs, which no axis can be called."""
+TAKEN = ("digest", "part", "point", "seed", "cost_s", "error", "runs", "seeds")
+"""Columns of the table of runs and of tables of means, which no axis can be called."""
 
 RUNS_MAX = 1_000_000
 """The most runs of a study: their names alone take 100 MB."""
@@ -68,6 +69,8 @@ class Point:
     seed: int
     """The first seed; the others follow it."""
     digests: list[str]
+    asked: int = 0
+    """How many of the digests the study's file asks for; --until has added the others."""
 
 
 class Run(NamedTuple):
@@ -148,7 +151,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     said = document.tree["study"]
     scenario = _scenario(document, said, Path(path).parent)
     keep = document.tree.get("keep", {})
-    keep = Keep(**{**keep, "tables": tuple(keep.get("tables", TABLES))})
+    keep = Keep(**{**keep, "tables": tuple(dict.fromkeys(keep.get("tables", TABLES)))})
     combinations = _combinations(document)
     study = Study(
         name=said.get("name", Path(path).name.removesuffix(".toml")),
@@ -262,7 +265,7 @@ def _check_places(document: Document, axes: Sequence[_Axis], fixed: Mapping[str,
     for at, (name, place) in enumerate(names):
         if _is_column(name):
             raise document.fault(place, f"{name} is a column of the results; choose another name")
-        if name in (other for other, _ in names[:at]):
+        if name.casefold() in (other.casefold() for other, _ in names[:at]):
             raise document.fault(place, f"{name} is another axis; choose another name")
     setters = {path: "study.set" for path in fixed}
     fields = [(axis.place, {path for _, sets in axis.steps for path, _ in sets}) for axis in axes]
@@ -319,7 +322,8 @@ def _columns() -> frozenset[str]:
 
 
 def _is_column(name: str) -> bool:
-    return name in _columns()
+    # SQL knows no upper case
+    return name.casefold() in _columns()
 
 
 def _named(
@@ -343,9 +347,9 @@ def _named(
         for at, (axes, seed, digests) in enumerate(own):
             inner = json.loads(axes)
             for name in inner:
-                if name in labels:
+                if name.casefold() in map(str.casefold, labels):
                     raise document.fault("axes", f"{name} is an axis of the scenario too; choose another name")
-            points.append(Point({**labels, **inner}, sets, at, seed, digests))
+            points.append(Point({**labels, **inner}, sets, at, seed, digests, len(digests)))
     return points
 
 
@@ -404,5 +408,20 @@ def _check_draw(document: Document, study: Study) -> None:
         if axis is not None and axis not in study.axes:
             raise document.fault(f"draw.{name}", f"{axis}: no such axis{near_miss(axis, study.axes)}")
     for at, column in enumerate(study.draw.get("columns", [])):
-        if column not in _columns():
-            raise document.fault(f"draw.columns[{at}]", f"{column}: no such column{near_miss(column, _columns())}")
+        tables = _tables_of(column)
+        if not tables:
+            known = [name for name in _columns() if _tables_of(name)]
+            raise document.fault(f"draw.columns[{at}]", f"{column}: no such column{near_miss(column, known)}")
+        if not set(tables) & set(study.keep.tables):
+            kept = f"{column} is a column of {tables[0]}, which [keep] leaves out"
+            raise document.fault(f"draw.columns[{at}]", f"{kept}; add it to keep.tables")
+
+
+def _tables_of(column: str) -> list[str]:
+    """The tables of every run that have a column of numbers, or the column of which this is an end."""
+    column = column.removesuffix("_low").removesuffix("_high")
+    return [
+        table
+        for table in TABLES
+        if any(each["name"] == column and each["kind"] != "text" for each in described()[table]["columns"])
+    ]
