@@ -1,7 +1,9 @@
 """SQL over a study: the rows of the reader, axes as columns, one line for what is wrong."""
 
 import csv
+import hashlib
 import io
+import json
 import re
 import sys
 from pathlib import Path
@@ -126,6 +128,25 @@ def test_the_name_of_a_folder_is_no_column(tmp_path, monkeypatch):
     sweep(study, Options(workers=2))
     found = query(opened(study), "select * from flows")
     assert "place" not in found.columns and len(found.rows) == 8
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_parts_of_a_version_with_other_columns_are_read_together(tmp_path, at):
+    """As --mix-versions leaves them: a column that a part does not have is null there."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    study = write_study(tmp_path)
+    for part in ("1/2", "2/2"):
+        sweep(study, Options(workers=1, part=part))
+    root = study.with_suffix("")
+    part = sorted((root / "parts" / "flows").iterdir())[at]
+    parquet.write_table(parquet.read_table(part).drop_columns(["sent"]), part, compression="none")
+    marker = root / "done" / f"{part.stem}.json"
+    said = json.loads(marker.read_text())
+    content = part.read_bytes()
+    said["files"]["flows"] |= {"bytes": len(content), "digest": hashlib.sha256(content).hexdigest()}
+    marker.write_text(json.dumps(said))
+    assert query(opened(study), "select count(*), count(sent) from flows").rows == [(24, 12)]
+    assert sum(row["sent"] is None for row in Results(root).rows("flows")) == 12
 
 
 def test_a_query_of_a_damaged_study_says_so(tmp_path, fairq):

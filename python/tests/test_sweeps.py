@@ -198,6 +198,8 @@ def test_small_runs_share_parts_and_memory_is_bounded_by_them(study, monkeypatch
          "draw.columns[0]: jain is a column of queues, which [keep] leaves out"),
         (STUDY.replace("replications = 3", "replications = 0"), ":3: study.replications: 0 < 1"),
         (STUDY.replace("replications = 3", "replications = 'three'"), 'replications: "three" is not a whole number'),
+        (STUDY.replace("replications = 3", "replications = 3\nseed = 9223372036854775806"),
+         ":4: study.seed: the last seed of a point is more than 9223372036854775807"),
         (STUDY.replace("replications = 3", "conditions = ['buffer > 1e9']"), "no combination of the axes meets"),
     ],
 )  # fmt: skip

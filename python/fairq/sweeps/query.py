@@ -103,7 +103,7 @@ def _view(connection: duckdb.DuckDBPyConnection, results: Results, table: str) -
         files = ", ".join(_text(os.fspath(part.path)) for part in parts)
         connection.execute(
             f"create view {table} as select {axes}r.seed, f.* exclude (filename) from read_parquet([{files}],"
-            " filename = true, hive_partitioning = false) f"
+            " filename = true, hive_partitioning = false, union_by_name = true) f"
             " join runs r on r.digest = f.digest and r.part = parse_filename(f.filename, true)"
         )
         return

@@ -30,6 +30,9 @@ TABLES = ("flows", "links", "queues", "transfers", "sessions")
 TAKEN = ("digest", "part", "point", "seed", "cost_s", "error", "runs", "seeds")
 """Columns of the table of runs and of tables of means, which no axis can be called."""
 
+SEED_MAX = 2**63 - 1
+"""The last seed: a whole number of a table has no more bits."""
+
 RUNS_MAX = 1_000_000
 """The most runs of a study: their names alone take 100 MB."""
 
@@ -345,6 +348,10 @@ def _named(
     points = []
     for (labels, sets), own in zip(combinations, itertools.chain.from_iterable(blocks), strict=True):
         for at, (axes, seed, digests) in enumerate(own):
+            if seed + len(digests) - 1 > SEED_MAX:
+                raise document.fault(
+                    "study.seed", f"the last seed of a point is more than {SEED_MAX}; take a lower one"
+                )
             inner = json.loads(axes)
             for name in inner:
                 if name.casefold() in map(str.casefold, labels):
