@@ -270,6 +270,9 @@ def test_a_question_of_compare_is_a_study(study, document):
         ('rate = "20 Mbit/s"\n', "", "study.compare: rate is missing"),
         ("cubic:2", "cubicc:2", ":3: study.compare: --flows cubicc:2: cubicc is no congestion control"),
         ("queue = [", "queue = [[", "not TOML"),
+        ('"20 Mbit/s"', "20", ":3: study.compare: rate: 20 is an int; write text"),
+        ('"cubic:2"', "[2]", ":3: study.compare: flows: [2] is a list; write text"),
+        ('"1 s"', "1", ":3: study.compare: duration: 1 is an int; write text"),
     ],
 )
 def test_a_question_that_is_none_is_refused_with_its_line(study, refused, old, new, line):

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from fairq import _native
 from fairq._native import FairqError, ScenarioError, UsageError
+from fairq.arguments import checked
 from fairq.given import Text, read
 from fairq.near import near_miss
 from fairq.results import described
@@ -195,7 +196,7 @@ def _asked(document: Document, options: Mapping[str, Any]) -> Text:
         if parameter.default is parameter.empty and name not in options:
             raise document.fault("study.compare", f"{name} is missing")
     try:
-        return network.scenario(asked.ask(**options))
+        return network.scenario(checked(asked.ask)(**options))
     except UsageError as error:
         raise document.fault("study.compare", str(error)) from None
 
