@@ -769,6 +769,22 @@ def test_a_condition_that_does_not_hold_in_the_end_is_said(study, fairq):
     assert err == "fairq: note: --until does not hold at 4 points; see --replications-max\n"
 
 
+def test_replications_are_added_where_no_run_has_failed(study, fairq):
+    """The second buffer's flow has another name than the one of which packets are kept."""
+    study.write_text(
+        STUDY.replace("40 packets", "50 packets")
+        + "[[axes.paired]]\nname = 'name'\npath = 'flows.file.name'\nvalues = ['fifo', 'file']\n"
+        + "[keep]\npackets = 'fifo'\n"
+    )
+    goal = ["--until", "throughput half-width < 1%", "--replications-max", 11, "--json"]
+    status, out, err = fairq("sweep", study, *goal)
+    found = json.loads(out)
+    assert status == 1 and err.endswith("at 4 points; some of their runs are not there\n")
+    assert (found["done"], found["failed"], found["missing"], found["ran"]) == (22, 6, 0, 28)
+    status, out, _ = fairq("sweep", study, *goal, "--fail-fast", "--workers", 1, "--replications-max", 12)
+    assert status == 1 and json.loads(out)["done"] == 22
+
+
 def test_a_column_that_no_run_has_ends_the_replications(study, refused):
     told = refused("sweep", study, "--until", "sessions.loss half-width < 1%", "--replications-max", 30)
     assert "no run has a value of sessions.loss" in told

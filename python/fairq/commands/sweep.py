@@ -82,7 +82,8 @@ def sweep(arguments: Namespace) -> str:
         streams.note(f"{damage}; it was set aside")
     if found.unreached:
         points = f"{found.unreached} point{'s' if found.unreached > 1 else ''}"
-        streams.note(f"--until does not hold at {points}; see --replications-max")
+        why = "some of their runs are not there" if found.missing or found.failed else "see --replications-max"
+        streams.note(f"--until does not hold at {points}; {why}")
     text = as_json(found.document, "sweep") + "\n" if arguments.json else _text(found)
     if not arguments.json and not arguments.quiet and (rows := sweeping.answers(arguments.study, options)):
         text = f"{_answer(rows, arguments)}\n\n{text}"

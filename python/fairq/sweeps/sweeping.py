@@ -161,15 +161,19 @@ def sweep(path: str | os.PathLike[str], options: Options) -> Sweep:
     if goal is not None and goal.quantity.table not in opened.study.keep.tables:
         raise UsageError(f"--until: the study keeps no {goal.quantity.table}; see [keep] in its file")
     opened.store.tidy()
-    ran = skipped = 0
+    ran = failed = skipped = 0
+    tried: set[str] = set()
     while True:
-        if mine := opened.mine():
+        # what has failed is not tried again by the same command
+        if mine := [run for run in opened.mine() if run.digest not in tried]:
+            tried.update(run.digest for run in mine)
             counts = _run(path, opened, mine, options, goal)
-            ran, skipped = ran + counts.done + counts.failed, counts.left
+            ran, failed, skipped = ran + counts.done + counts.failed, failed + counts.failed, skipped + counts.left
         if goal is None:
             return _outcome(opened, ran, skipped)
         values = _values(opened, goal)
-        if opened.mine() or not _add_replications(opened, goal, values, options):
+        is_ended = options.fail_fast and failed
+        if is_ended or not _add_replications(opened, goal, values, options):
             unreached = sum(not answer.holds(goal, each) for each in values)
             return _outcome(opened, ran, skipped)._replace(unreached=unreached)
 
@@ -286,8 +290,8 @@ def _add_replications(opened: Opened, goal: answer.Until, values: Sequence[Seque
     added = False
     for at, point in enumerate(opened.study.points):
         now = len(point.digests)
-        if not values[at]:
-            # more runs without a value tell nothing
+        # more runs without a value tell nothing
+        if not values[at] or not all(map(opened.store.has, point.digests)):
             continue
         wanted = min(answer.replications(goal, values[at], now), options.replications_max)
         if wanted > now:
