@@ -156,7 +156,7 @@ class Store:
         if header.get("name") != study.name:
             raise OutputError(
                 f"{self.root}: is the store of the study {header.get('name')}, not of {study.name}; choose another"
-                " folder with --store"
+                " folder with --store, or if the file was renamed, write the old name in [study]"
             )
         theirs = {name: header.get(name) for name in versions()}
         if theirs != versions() and not mix:
