@@ -7,6 +7,7 @@ does not have.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,7 @@ ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx|ucxx)://)?[^/\s]+:\d{1,5}")
 """An address of a scheduler."""
 ANSWER_S = 10
 """How long the scheduler is waited for."""
+GONE = "its scheduler does not answer"
 RETRIES = 5
 """How often a bundle is given to another worker after one has died."""
 
@@ -82,6 +84,7 @@ def run(
     does not answer for a bundle.
     """
     from distributed import as_completed
+    from distributed.comm import CommClosedError
 
     cores = max(1, sum(client.nthreads().values()))
     size = len(tasks) // (cores * BUNDLES_EACH) or 1
@@ -93,21 +96,27 @@ def run(
     lost = ""
     try:
         for future in as_completed(futures, loop=client.loop):
-            if future.status != "finished":
-                error = future.exception()
-                if isinstance(error, FairqError):
-                    raise error
-                # a worker that died again and again, or has no fairq; the other bundles are waited for
-                known = f"{type(error).__name__}: {error}".splitlines()[0]
-                lost = "its scheduler does not answer" if error is None else known
+            if future.status in ("cancelled", "lost"):
+                lost = GONE
                 continue
-            counts = Counts(*future.result())
+            try:
+                counts = Counts(*future.result())
+            except FairqError:
+                raise
+            except CommClosedError:
+                lost = GONE
+                break
+            except Exception as error:
+                # a worker that died again and again, or has no fairq; the other bundles are waited for
+                lost = f"{type(error).__name__}: {error}".splitlines()[0]
+                continue
             done, failed, left = done + counts.done, failed + counts.failed, left + counts.left
             tell(counts)
             if fail_fast and counts.failed:
                 break
     finally:
-        client.cancel(futures)
+        with contextlib.suppress(OSError):
+            client.cancel(futures)
     if lost:
         raise UsageError(f"the Dask cluster has lost runs ({lost}); what is done stays, and the same command goes on")
     store.scan()
