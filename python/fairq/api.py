@@ -578,7 +578,7 @@ def report(
     """Write the results of a study as one HTML page that asks for no other file.
 
     `study` is its file, or the folder of its store; the page is beside it, if no other path is
-    given. It needs Jinja2: `pip install 'fairq[report]'`.
+    given.
 
     Raises UsageError if no run exists, and OutputError if the page cannot be written.
     """

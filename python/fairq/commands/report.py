@@ -14,7 +14,7 @@ def add(commands_of: Commands) -> None:
         commands_of, "report", report, "describe the results of a study in one HTML page",
         "fairq report study.toml --out report.html",
         "The page holds figures, tables with intervals and what each axis changes, and asks for no other file;"
-        " docs/guide/reports.md shows how to read it. It needs Jinja2: pip install 'fairq[report]'.",
+        " docs/guide/reports.md shows how to read it.",
     )  # fmt: skip
     parser.add_argument("study", metavar="STUDY", help="the study file, or the folder of its store")
     parser.add_argument("--store", metavar="DIR", help="the store (default: the study's path without .toml)")

@@ -12,16 +12,13 @@ from typing import NamedTuple
 
 from fairq._native import UsageError
 from fairq.output import check_file, file
-from fairq.sweeps import pictures
+from fairq.pages.rendering import fitting, rendered
 from fairq.sweeps.query import opened
 from fairq.sweeps.reader import Results
 from fairq.sweeps.sections import Gathered, Thin
 
-BYTES_MAX = 5_000_000
-"""The most bytes of a report."""
-
 THINNER = (Thin(200, 5_000, True), Thin(60, 1_000, True), Thin(30, 200, False), Thin(10, 50, False))
-"""From all there is to what fits in BYTES_MAX."""
+"""From all there is to what fits in a page."""
 
 
 class Page(NamedTuple):
@@ -53,28 +50,23 @@ def _beside(study: Path) -> Path:
 
 
 def report(results: Results, name: str = "") -> str:
-    """The page of a study, of the file `name`; UsageError if no run exists or Jinja2 is missing."""
-    try:
-        import jinja2
-    except ImportError:
-        raise UsageError("fairq report needs Jinja2; install it by: pip install 'fairq[report]'") from None
+    """The page of a study, of the file `name`; UsageError if no run exists."""
     runs = results.runs()
     if not any(run.part for run in runs):
         raise UsageError(f"{results.store.root}: no run of the study exists yet; run it by fairq sweep")
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("fairq.sweeps", "templates"), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
-    template = environment.get_template("report.html")
     gathered = Gathered(results, runs)
-    page = ""
-    for thin in THINNER:
+
+    def page(thin: Thin) -> str:
         sections = list(gathered.sections(thin))
-        page = template.render(
-            study=results.study.name, title=gathered.title, counts=gathered.counts, notes=gathered.notes,
-            axes=gathered.axes, sections=sections, texts=gathered.texts, made=gathered.made(name),
-            colours=pictures.variables(),
+        contents = [("run", "What was run"), *((each.name, each.title) for each in sections)]
+        return rendered(
+            "report.html",
+            {
+                "heading": results.study.name, "title": f"{results.study.name}: report", "contents": contents,
+                "lead": gathered.title, "counts": gathered.counts, "notes": gathered.notes, "axes": gathered.axes,
+                "sections": sections, "texts": gathered.texts, "made": gathered.made(name),
+            },
+            __package__,
         )  # fmt: skip
-        if len(page.encode()) <= BYTES_MAX:
-            break
-    return page
+
+    return fitting(page, THINNER)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import csv
-import hashlib
-import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from fairq import _native, tables
-from fairq.sweeps import over_time, pictures, readings, summary
+from fairq.pages import pictures
+from fairq.pages.parts import Shown, link, sha
+from fairq.sweeps import over_time, readings, summary
 from fairq.sweeps.reader import Results, RunRow
 from fairq.sweeps.summary import Quantity, Values
 
@@ -29,20 +27,6 @@ class Thin(NamedTuple):
     shown: int
     linked: int
     narrow: bool
-
-
-@dataclass
-class Shown:
-    """A table of the page: its headings and cells, and the same rows as a file."""
-
-    caption: str
-    heads: list[str]
-    cells: list[list[str]]
-    link: str
-    """The rows as CSV, in the link itself."""
-    file: str
-    """The name of that file."""
-    left_out: str = ""
 
 
 @dataclass
@@ -121,9 +105,9 @@ class Gathered:
             ("command", f"fairq sweep {file} && fairq report {file}"),
             ("fairq", f"{_native.version()}; the runs by {header.get('fairq')}"),
             ("version of results", str(header.get("results"))),
-            ("SHA-256 of the study", _sha(study.text)),
-            ("SHA-256 of the scenario", _sha(study.scenario.text)),
-            ("SHA-256 of the digests of all runs", _sha("\n".join(digests))),
+            ("SHA-256 of the study", sha(study.text)),
+            ("SHA-256 of the scenario", sha(study.scenario.text)),
+            ("SHA-256 of the digests of all runs", sha("\n".join(digests))),
             ("time on one core", tables.value("cost_s", cost)),
         ]
 
@@ -374,7 +358,7 @@ def _table(
     notes = [left_out] if left_out else []
     if len(short) < len(rows):
         notes.append(f"{len(short)} of {len(rows)} rows are shown; the file has {_all_or(len(linked), len(rows))}.")
-    return Shown(caption, heads, cells, _link(linked, every), f"{name}.csv", " ".join(notes))
+    return Shown(caption, heads, cells, link(linked, every), f"{name}.csv", " ".join(notes))
 
 
 def _all_or(some: int, every: int) -> str:
@@ -384,15 +368,6 @@ def _all_or(some: int, every: int) -> str:
 def _thinned(rows: Sequence[Mapping[str, Any]], most: int) -> list[Mapping[str, Any]]:
     """Every n-th row, at most `most`."""
     return list(rows[:: max(1, -(-len(rows) // most))])
-
-
-def _link(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """Rows as CSV in the text of a link."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([row.get(column) for column in columns] for row in rows)
-    return "data:text/csv;base64," + base64.b64encode(text.getvalue().encode()).decode("ascii")
 
 
 def _spoken(rows: Sequence[Mapping[str, Any]], column: str, names: Sequence[str]) -> str:
@@ -419,7 +394,3 @@ def _listed(names: Sequence[str]) -> str:
 def _suffix(column: str) -> str:
     """The unit of a column's name, as it stands there."""
     return next((unit for unit in tables.UNITS if f"_{unit}_" in f"_{column}_"), "")
-
-
-def _sha(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
