@@ -13,12 +13,14 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
 from fairq.papers import SEEDS as SEEDS_PATH
-from fairq.papers import Job, Results, Setup
+from fairq.papers import Job, Plotted, Results, Setup, curve_rows
 from fairq.processor_sharing import mean_in_progress
 from fairq.verdicts import Claim, Line, Published, beyond, claim_line, line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from fairq.figures import Style
 
 NAME = "buffers"
 TITLE = "Buffer Sizing, High Speed TCP and Fair Queueing (extended abstract)"
@@ -411,24 +413,25 @@ CLAIM_REASONS: dict[str, str] = {
 """Why claims do not hold, by their text, as far as it was tested (variants.py)."""
 
 
-def figures(rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tuple[str, Figure]]:
+def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -> Iterator[Plotted]:
     """Shares, losses and delays by buffer; the queue over time; flows in progress by load."""
     from fairq import figures as draw
 
     for load in LOADS:
-        mine = [row for row in rows if row["item"] == f"transfers of {load}"]
+        item = f"transfers of {load}"
+        mine = [row for row in rows if row["item"] == item]
         groups = {f"{tcp}": [f"{n} {tcp}, {queue}" for queue in QUEUES for n in CONNECTIONS] for tcp in TCPS}
         for quantity, up in (("share", "share of what is left"), ("loss", "loss of the background (%)"),
                              ("delay", "delay of the background (ms)")):  # fmt: skip
             if chosen := [row for row in mine if row["quantity"] == quantity]:
                 title = f"Permanent connections beside transfers of {load} of the line"
                 name = f"{quantity}{load.split()[0]}"
-                yield name, draw.by_source(chosen, groups, "buffer (packets)", up, title)
+                yield Plotted(name, item, draw.by_source(chosen, groups, "buffer (packets)", up, title, style=style))
     if "evolution" in results:
-        yield "evolution", _queue_figure(draw, results["evolution"]["series"])
+        yield _queue_figure(draw, results["evolution"]["series"], style)
 
 
-def _queue_figure(draw: Any, series: Sequence[Mapping[str, Any]]) -> Figure:
+def _queue_figure(draw: Any, series: Sequence[Mapping[str, Any]], style: Style) -> Plotted:
     first = series[0]["seed"]
     held = [row for row in series if row["seed"] == first and row["direction"] == "forward" and row["buffer"] == "312"]
     curves = {
@@ -436,6 +439,7 @@ def _queue_figure(draw: Any, series: Sequence[Mapping[str, Any]]) -> Figure:
         for queue in QUEUES
     }
     figure: Figure = draw.curves_below_each_other(
-        curves, "time (s)", "waiting (packets)", "The queue of four Reno connections beside Poisson packets (one seed)"
-    )
-    return figure
+        curves, "time (s)", "waiting (packets)", "The queue of four Reno connections beside Poisson packets (one seed)",
+        style=style,
+    )  # fmt: skip
+    return Plotted("evolution", "", figure, curve_rows(curves, "queue", "time_s", "waiting_packets"))

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from fairq import theory
 from fairq.papers import SEEDS as SEEDS_PATH
-from fairq.papers import Job, Results, Setup
+from fairq.papers import Job, Plotted, Results, Setup
 from fairq.verdicts import Interval, Line, Published, Verdict, contains, interval
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from fairq.figures import Style
 
 Run = Mapping[str, Mapping[str, Mapping[str, float | None]]]
 """The cells of one run of one scenario: policy, then quantity, then source; None where nothing was measured."""
@@ -127,16 +127,19 @@ def lines(setup: Setup, published: Sequence[Published], results: Results) -> lis
     return cells + claims + curve
 
 
-def figures(rows: Sequence[Mapping[str, Any]], _results: Results) -> Iterator[tuple[str, Figure]]:
+def figures(rows: Sequence[Mapping[str, Any]], _results: Results, style: Style) -> Iterator[Plotted]:
     """A figure for each scenario, and the delay curve."""
     from fairq import figures as draw
 
     for scenario in SCENARIOS:
-        mine = [row for row in rows if row["item"] == f"scenario {scenario}"]
+        item = f"scenario {scenario}"
+        mine = [row for row in rows if row["item"] == item]
         title = f"Scenario {scenario}: {CAPTIONS[scenario]}"
-        yield f"scenario{scenario}", draw.published_beside_measured(mine, title, QUANTITIES)
+        figure = draw.published_beside_measured(mine, title, QUANTITIES, style=style)
+        yield Plotted(f"scenario{scenario}", item, figure)
     curve = SimpleNamespace(FTPS=FTPS, WINDOW=WINDOW, DELTAS=DELTAS)
-    yield "figure1", draw.delay_curve(curve, [row for row in rows if row["item"] == "figure 1"])
+    mine = [row for row in rows if row["item"] == "figure 1"]
+    yield Plotted("figure1", "figure 1", draw.delay_curve(curve, mine, style=style))
 
 
 def scenario_of(cell: Published) -> str:

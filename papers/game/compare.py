@@ -15,11 +15,11 @@ import numpy as np
 
 from fairq import game
 from fairq.papers import SEEDS as SEEDS_PATH
-from fairq.papers import Job, Results, Setup
+from fairq.papers import Job, Plotted, Results, Setup, curve_rows
 from fairq.verdicts import Claim, Line, Published, beyond, claim_line, contains, interval
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from fairq.figures import Style
 
 NAME = "game"
 TITLE = 'The game of congestion control, after Shenker, "Making Greed Work in Networks" (1994)'
@@ -549,17 +549,20 @@ CLAIM_REASONS = {
 """Why claims do not hold, by their text, as far as it was tested."""
 
 
-def figures(_rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tuple[str, Figure]]:
+def figures(_rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -> Iterator[Plotted]:
     """The climbs, the payoffs as heat maps, and the crowd."""
     from fairq import figures as draw
 
     kinds = {"a waiting packet costs 1/4": game.linear(COST), f"a delay of {BOUND:g} packet times": game.bounded(BOUND)}
     ways = {f"{name}: {kind}": climbs(name, utility) for kind, utility in kinds.items() for name in DISCIPLINES}
-    yield "table1", draw.ways("Two selfish users climb their hills", ways, "rate of user 1", "rate of user 2")
+    figure = draw.ways("Two selfish users climb their hills", ways, "rate of user 1", "rate of user 2", style=style)
+    climbed = {f"{panel}, climb {n}": way for panel, of in ways.items() for n, way in enumerate(of, 1)}
+    yield Plotted("table1", "table 1", figure, curve_rows(climbed, "climb", "rate_of_user_1", "rate_of_user_2"))
     if "pairs" in results:
         payoff = mean_payoff(pairs_of(points_of(results["pairs"])))
         panels = {f"{queue}: {wanted}": payoff[queue, wanted].tolist() for wanted in PAYOFFS for queue in QUEUES}
-        yield "table3", draw.payoffs("Payoff of the control at the left against that below", panels, LAWS, len(QUEUES))
+        title = "Payoff of the control at the left against that below"
+        yield Plotted("table3", "table 3", draw.payoffs(title, panels, LAWS, len(QUEUES), style=style))
     if "crowd" in results:
         runs = crowds_of(points_of(results["crowd"]))
         curves = {
@@ -571,9 +574,8 @@ def figures(_rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tu
             for queue in ("FIFO", "FQ")
             for law in ("BBR", "CUBIC")
         }
-        yield (
-            "table5",
-            draw.curves_of_choices(
-                "Eight users of CUBIC or BBR", curves, "users with BBR", "throughput of a user / fair share", 1.0
-            ),
-        )
+        figure = draw.curves_of_choices(
+            "Eight users of CUBIC or BBR", curves, "users with BBR", "throughput of a user / fair share", 1.0,
+            style=style,
+        )  # fmt: skip
+        yield Plotted("table5", "table 5", figure)

@@ -10,11 +10,11 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from fairq.papers import SEEDS as SEEDS_PATH
-from fairq.papers import Job, Results, Setup
+from fairq.papers import Job, Plotted, Results, Setup, curve_rows
 from fairq.verdicts import Claim, Line, Published, beyond, claim_line, interval, line
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from fairq.figures import Style
 
 NAME = "legout2002"
 TITLE = "Legout and Biersack, Revisiting the Fair Queueing Paradigm for End-to-End Congestion Control (2002)"
@@ -461,33 +461,36 @@ SMALL_CLAIMS = (
 """Table 1 as far as it can be measured; feasibility is no matter of simulation."""
 
 
-def figures(rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tuple[str, Figure]]:
+def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -> Iterator[Plotted]:
     """Figures 2 and 3, and the answers of selfish users for Table 1."""
     from fairq import figures as draw
 
     of = {item: [row for row in rows if row["item"] == item] for item in FIGURES}
     if of["figure 2"]:
         title = "TCP connections over 225 nodes: mean and 95 % interval of the repetitions"
-        yield "figure2", draw.by_number(
+        figure = draw.by_number(
             {"mean throughput (kbit/s)": _curves(of["figure 2"], "mean throughput"),
              "FQ's mean / FIFO's": _curves(of["figure 2"], "mean by FIFO's")},
-            "connections", f"Figure 2. {title}", whole="FQ's mean / FIFO's",
+            "connections", f"Figure 2. {title}", whole="FQ's mean / FIFO's", style=style,
         )  # fmt: skip
-        yield "figure3", draw.by_number(
+        yield Plotted("figure2", "figure 2", figure)
+        figure = draw.by_number(
             {"standard deviation (kbit/s)": _curves(of["figure 3"], "standard deviation"),
              "minimum throughput (kbit/s)": _curves(of["figure 3"], "minimum throughput")},
-            "connections", f"Figure 3. {title}",
+            "connections", f"Figure 3. {title}", style=style,
         )  # fmt: skip
+        yield Plotted("figure3", "figure 3", figure)
     runs = small_runs(results)
     if runs:
         curves = {
             policy: [(float(each), float(runs[0].best(policy, each))) for each in runs[0].choices]
             for policy in POLICIES
         }
-        yield "table1", draw.answers(
+        figure = draw.answers(
             curves, "what the other seven send, each (fair shares)", "best rate of a selfish user (fair shares)",
-            "Table 1, stability: what is best against what the others do",
+            "Table 1, stability: what is best against what the others do", style=style,
         )  # fmt: skip
+        yield Plotted("table1", "table 1", figure, curve_rows(curves, "policy", "others", "best"))
 
 
 def _curves(rows: Sequence[Mapping[str, Any]], quantity: str) -> dict[str, list[Mapping[str, Any]]]:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from fairq import api
 from fairq.papers import SEEDS as SEEDS_PATH
-from fairq.papers import Job, Results, Setup
+from fairq.papers import Job, Plotted, Results, Setup, curve_rows
 from fairq.verdicts import Claim, Line, Published, beyond, claim_line, line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from fairq.figures import Style
 
 NAME = "miyamura2002"
 TITLE = "Miyamura et al., Active Queue Control Scheme for Achieving Approximately Fair Bandwidth Allocation (2002)"
@@ -288,7 +290,7 @@ CLAIM_REASONS: dict[str, str] = {}
 """Why claims do not hold, by their text, as far as it was tested."""
 
 
-def figures(rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tuple[str, Figure]]:
+def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -> Iterator[Plotted]:
     """The two tables and figures 4 and 6 to 9."""
     from fairq import figures as draw
 
@@ -300,44 +302,50 @@ def figures(rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tup
         # the sources across are the policies
         across = [row | {"policy": "", "source": row["policy"]} for row in map(dict, of[item])]
         labels = {"efficiency": "efficiency", "fairness index": "index of x/z", "index as printed": "index of z/x"}
-        yield item.replace(" ", ""), draw.published_beside_measured(across, title, labels, "discipline")
+        figure = draw.published_beside_measured(across, title, labels, "discipline", style=style)
+        yield Plotted(item.replace(" ", ""), item, figure)
     share = LINE_BIT_PER_S / 16 / 1000
     groups = {"of the paper": IN_PAPER, "beside them": ("CSFQ", "Rainbow FQ", "FQ", "FQ-CoDel")}
     sources = {
         item: list(dict.fromkeys(row["source"] for row in of[item])) for item in ("figure 6", "figure 7", "figure 8")
     }
-    yield "figure4", _memory_figure(draw)
-    yield "figure6", draw.by_source(
+    yield Plotted("figure4", "figure 4", _memory_figure(draw, style))
+    figure = draw.by_source(
         of["figure 6"], groups, "flow i, which sends i fair shares", "throughput (kbit/s)",
         "Figure 6: 16 UDP flows", dict.fromkeys(sources["figure 6"], share), "fair share: 625 kbit/s (printed: 626)",
+        style=style,
     )  # fmt: skip
-    yield "figure7", draw.by_source(
+    yield Plotted("figure6", "figure 6", figure)
+    figure = draw.by_source(
         of["figure 7"], groups, "TCP flows, and the UDP flow", "throughput / fair share",
         "Figure 7: 15 TCP flows and a UDP flow of 10 Mbit/s", dict.fromkeys(sources["figure 7"], 1.0),
-        "fair share (printed: 1.0)", log=True,
+        "fair share (printed: 1.0)", log=True, style=style,
     )  # fmt: skip
-    yield "figure8", draw.by_source(
+    yield Plotted("figure7", "figure 7", figure)
+    figure = draw.by_source(
         of["figure 8"], groups, "flow, and its weight", "throughput (kbit/s)",
         "Figure 8: 5 TCP flows with weights", {flow: 1e4 * weight / 15 for flow, weight in WEIGHTS.items()},
-        "in proportion to the weights",
+        "in proportion to the weights", style=style,
     )  # fmt: skip
+    yield Plotted("figure8", "figure 8", figure)
     if "experiment 3" in results:
-        yield "figure9", _queue_figure(draw, results["experiment 3"]["series"])
+        yield _queue_figure(draw, results["experiment 3"]["series"], style)
 
 
-def _queue_figure(draw: Any, series: Sequence[Mapping[str, Any]]) -> Figure:
+def _queue_figure(draw: Any, series: Sequence[Mapping[str, Any]], style: Style) -> Plotted:
     first = series[0]["seed"]
     held = [s for s in series if s["seed"] == first and s["link"] == "bottleneck" and s["direction"] == "forward"]
     curves = {
         policy: [(s["time_s"], s["held_packets"]) for s in held if s["policy"] == policy] for policy in ("V-WFQ", "DRR")
     }
     figure: Figure = draw.curves_below_each_other(
-        curves, "time (s)", "waiting (packets)", "Figure 9: the queue of 5 TCP flows with weights (one seed)"
-    )
-    return figure
+        curves, "time (s)", "waiting (packets)", "Figure 9: the queue of 5 TCP flows with weights (one seed)",
+        style=style,
+    )  # fmt: skip
+    return Plotted("figure9", "figure 9", figure, curve_rows(curves, "policy", "time_s", "waiting_packets"))
 
 
-def _memory_figure(draw: Any) -> Figure:
+def _memory_figure(draw: Any, style: Style) -> Figure:
     built = bytes_of_flow()
     flows = (100, 100_000)
     curves = {f"{name}, as built": [(n, built[name] * n / 1000) for n in flows] for name in WORDS_DESCRIBED}
@@ -347,6 +355,7 @@ def _memory_figure(draw: Any) -> Figure:
     }
     printed = {"V-WFQ, published": (FLOWS_OF_MEMORY, 11.0), "WFQ, published": (FLOWS_OF_MEMORY, 1560.0)}
     figure: Figure = draw.curves_and_points(
-        curves, printed, "flows", "memory for states of flows (kB)", "Figure 4: memory without packets"
-    )
+        curves, printed, "flows", "memory for states of flows (kB)", "Figure 4: memory without packets",
+        style=style,
+    )  # fmt: skip
     return figure

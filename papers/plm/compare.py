@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairq.papers import SEEDS as SEEDS_PATH
-from fairq.papers import Job, Results, Setup
+from fairq.papers import Job, Plotted, Results, Setup, curve_rows
 from fairq.verdicts import Claim, Line, Published, beyond, claim_line
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from fairq.figures import Style
 
 NAME = "plm"
 TITLE = (
@@ -231,16 +231,16 @@ REASONS = {("tcp", STABLE): BESIDE_TCP}
 """Why claims do not hold, as far as it was tested: item and text."""
 
 
-def figures(rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tuple[str, Figure]]:
+def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -> Iterator[Plotted]:
     """Layers over time, and what it took and cost to come to them."""
     from fairq import figures as draw
 
     if "receivers over time" in results:
         series = results["receivers over time"]["series"]
-        yield "receivers_over_time", draw.steps(
-            {protocol: _levels(series, protocol, "FQ") for protocol in ("PLM", "RLM", "RLC")}, 1,
-            "time (s)", "layers", "One session, receivers for whom 4, 3 and 2 layers are right (one seed)",
-        )  # fmt: skip
+        panels = {protocol: _levels(series, protocol, "FQ") for protocol in ("PLM", "RLM", "RLC")}
+        title = "One session, receivers for whom 4, 3 and 2 layers are right (one seed)"
+        figure = draw.steps(panels, 1, "time (s)", "layers", title, style=style)
+        yield Plotted("receivers_over_time", "receivers", figure, _layers(panels))
     if "sessions over time" in results:
         series = results["sessions over time"]["series"]
         panels = {
@@ -248,22 +248,15 @@ def figures(rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tup
             for protocol in ("PLM", "RLM", "RLC")
             for gateway in ("FQ", "FIFO")
         }
-        yield (
-            "sessions_over_time",
-            draw.steps(
-                panels, 2, "time (s)", "layers", "Three sessions on one line, 4 layers are right for each (one seed)"
-            ),
-        )
-    yield (
-        "convergence_and_loss",
-        draw.bars_of_panels(
-            {
-                "time to the right layers of one session (s)": _bars(rows, "receivers", RIGHT_AFTER, "source"),
-                "packets lost (%), over FQ": _losses(rows),
-            },
-            "What it takes to come to the right layers, and what it costs (mean of the seeds)",
-        ),
-    )
+        title = "Three sessions on one line, 4 layers are right for each (one seed)"
+        figure = draw.steps(panels, 2, "time (s)", "layers", title, style=style)
+        yield Plotted("sessions_over_time", "sessions", figure, _layers(panels))
+    bars = {
+        "time to the right layers of one session (s)": _bars(rows, "receivers", RIGHT_AFTER, "source"),
+        "packets lost (%), over FQ": _losses(rows),
+    }
+    title = "What it takes to come to the right layers, and what it costs (mean of the seeds)"
+    yield Plotted("convergence_and_loss", "", draw.bars_of_panels(bars, title, style=style))
 
 
 def _levels(series: Sequence[Mapping[str, Any]], protocol: str, gateway: str) -> dict[str, list[tuple[float, float]]]:
@@ -273,6 +266,12 @@ def _levels(series: Sequence[Mapping[str, Any]], protocol: str, gateway: str) ->
         if row["level"] is not None and (row["protocol"], row["gateway"]) == (protocol, gateway):
             curves.setdefault(row["receiver"], []).append((row["time_s"], row["level"]))
     return curves
+
+
+def _layers(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]) -> list[dict[str, Any]]:
+    """What the figure of these panels shows."""
+    curves = {f"{panel}, {receiver}": of for panel, found in panels.items() for receiver, of in found.items()}
+    return curve_rows(curves, "receiver", "time_s", "layers")
 
 
 def _bars(rows: Sequence[Mapping[str, Any]], item: str, quantity: str, across: str) -> dict[str, dict[str, float]]:

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from fairq._native import UsageError
 from fairq.verdicts import Line, Published
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from fairq.figures import Style
 
 ROOT = Path(__file__).resolve().parent / "_papers"
 
@@ -53,6 +55,34 @@ Results = Mapping[str, Mapping[str, Any]]
 """What each job's scenario gave, by the name the paper gave it: the document of `fairq run --json`, or what is kept."""
 
 
+class Plotted(NamedTuple):
+    """A figure of a paper."""
+
+    name: str
+    """The name of its file, without what says the format."""
+    item: str
+    """The table or figure of the paper that it belongs to; "" if it is of several."""
+    figure: Figure
+    data: Sequence[Mapping[str, Any]] = ()
+    """What it shows, if that is not in the lines of its item."""
+
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        return str(self.figure.get_label())
+
+
+def curve_rows(
+    curves: Mapping[str, Iterable[Sequence[float]]], name: str, across: str, up: str
+) -> list[dict[str, Any]]:
+    """The points of curves as rows with the columns `name`, `across` and `up`.
+
+    >>> curve_rows({"FQ": [(0.0, 1.0)]}, "queue", "time_s", "packets")
+    [{'queue': 'FQ', 'time_s': 0.0, 'packets': 1.0}]
+    """
+    return [{name: curve, across: x, up: y} for curve, points in curves.items() for x, y in points]
+
+
 class Compare(Protocol):
     """What a paper's compare.py has: module constants and functions of these names."""
 
@@ -82,8 +112,8 @@ class Compare(Protocol):
         There may be fewer results than jobs: lines of what was not run are left out.
         """
 
-    def figures(self, rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tuple[str, Figure]]:
-        """Each figure by the name of its file; `rows` are the lines as rows."""
+    def figures(self, rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -> Iterator[Plotted]:
+        """Each figure, the same ones in every style; `rows` are the lines as rows."""
 
 
 @dataclass(frozen=True)

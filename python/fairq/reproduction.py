@@ -12,15 +12,21 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairq import _native, tables
 from fairq.api import Print, Reproduction, Tell
 from fairq.given import Text
 from fairq.output import check, folder
-from fairq.papers import Job, Paper, Results, Setup, load, names
+from fairq.pages.parts import sha
+from fairq.papers import Job, Paper, Plotted, Results, Setup, load, names
 from fairq.runs import Experiment
 from fairq.verdicts import COLUMNS, Line, read_published
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fairq.figures import Style
 
 ALL = "all"
 """Stands for every paper."""
@@ -37,6 +43,8 @@ class Outcome:
     setup: Setup
     lines: Sequence[Line]
     results: Results
+    made: Sequence[tuple[str, str]]
+    """Its seeds, and digests of what it was made from."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -81,8 +89,16 @@ def reproduce(
     rows = tuple(row for each in outcomes for row in each.rows)
     if out is not None:
         with folder(out, wrote=f"fairq reproduce {paper}", of=work, replace=replace) as inside:
-            write(outcomes, text, inside)
+            write(outcomes, text, inside, _command(work))
     return Reproduction(rows, text)
+
+
+def _command(work: Mapping[str, Any]) -> str:
+    """What is written in a shell for this work."""
+    options = [f"--seeds {work['seeds']}"] if work["seeds"] is not None else []
+    options += ["--quick"] if work["quick"] else []
+    options += [f"--start {work['start']}"] if work["start"] != "together" else []
+    return " ".join(["fairq reproduce", work["paper"], *options, "--out DIR"])
 
 
 def setups(paper: Paper, seeds: int | None, quick: bool, start: str, workers: int) -> list[Setup]:
@@ -105,6 +121,7 @@ def outcome(
 ) -> Outcome:
     """Run the jobs of all setups, each once, and judge the last; the one before says which verdicts moved."""
     early = Early(paper, plan[-1], printed, width) if printed is not None else None
+    made = made_from(paper, plan)
     done: dict[Job, Mapping[str, Any]] = {}
     for job in jobs_of(paper, plan):
         done[job] = run_job(paper, job, plan[0].workers, tell)
@@ -117,7 +134,7 @@ def outcome(
     lines, results = by_setup[-1]
     if len(by_setup) == 2:
         lines = _with_moves(by_setup[0][0], lines)
-    found = Outcome(paper, plan[-1], lines, results)
+    found = Outcome(paper, plan[-1], lines, results, made)
     if early is not None:
         early.end(report(found, width))
     return found
@@ -125,11 +142,26 @@ def outcome(
 
 def run_job(paper: Paper, job: Job, workers: int, tell: Steps) -> Mapping[str, Any]:
     """What one scenario gave."""
+    done: Mapping[str, Any] = _experiment(paper, job).run(workers, tell.step()).document
+    return job.keep(done) if job.keep else done
+
+
+def _experiment(paper: Paper, job: Job) -> Experiment:
     path = paper.folder / job.file
     text = path.read_text(encoding="utf-8")
-    experiment = Experiment(Text(text, str(path)), list(job.sets), series=job.series or None)
-    done: Mapping[str, Any] = experiment.run(workers, tell.step()).document
-    return job.keep(done) if job.keep else done
+    return Experiment(Text(text, str(path)), list(job.sets), series=job.series or None)
+
+
+def made_from(paper: Paper, plan: Sequence[Setup]) -> list[tuple[str, str]]:
+    """The seeds of each scenario, and digests of the files and runs: what it is, and its value."""
+    jobs = jobs_of(paper, plan)
+    digests = sorted(run.digest for job in jobs for run in _experiment(paper, job).runs())
+    files = sorted({"published.csv", *(job.file for job in jobs)})
+    return [
+        ("seeds of a scenario", str(plan[-1].seeds)),
+        *((f"SHA-256 of {file}", sha((paper.folder / file).read_text(encoding="utf-8"))) for file in files),
+        (f"SHA-256 of the digests of all {len(digests)} runs", sha("\n".join(digests))),
+    ]
 
 
 def verdicts(paper: Paper, setup: Setup, results: Results) -> list[Line]:
@@ -152,6 +184,8 @@ class Section:
     """A titled table of a report; `item` is the paper's own table or figure, if it is one."""
 
     title: str
+    lines: Sequence[Line]
+    """What the table is made of."""
     rows: Sequence[Mapping[str, Any]]
     columns: Sequence[str]
     item: str = ""
@@ -253,22 +287,25 @@ def sections(found: Outcome) -> list[Section]:
     lines = found.lines
     captions = found.paper.compare.captions(found.setup)
     said = [section(found.paper, item, caption, lines) for item, caption in captions.items()]
-    claims = [_claim_row(line) for line in lines if line.item == "claim"]
-    if claims:
-        said.append(Section("Claims", claims, list(claims[0])))
-    differing = [_cell_row(line) for line in lines if line.verdict == "differs" and line.item != "claim"]
-    if differing:
-        said.append(Section("Cells that differ", differing, list(differing[0])))
+    if claims := [line for line in lines if line.item == "claim"]:
+        said.append(_listed("Claims", claims, _claim_row))
+    if differing := [line for line in lines if line.verdict == "differs" and line.item != "claim"]:
+        said.append(_listed("Cells that differ", differing, _cell_row))
     if found.setup.start == "drawn":
-        moved = [_cell_row(line) for line in lines if "with a common start" in line.note]
-        said.append(Section(f"Verdicts moved by random starts: {len(moved)}", moved, list(moved[0]) if moved else []))
+        moved = [line for line in lines if "with a common start" in line.note]
+        said.append(_listed(f"Verdicts moved by random starts: {len(moved)}", moved, _cell_row))
     return said
+
+
+def _listed(title: str, lines: Sequence[Line], row: Callable[[Line], dict[str, Any]]) -> Section:
+    rows = [row(line) for line in lines]
+    return Section(title, lines, rows, list(rows[0]) if rows else [])
 
 
 def section(paper: Paper, item: str, caption: str, lines: Sequence[Line]) -> Section:
     """The table of one of the paper's tables and figures, from the lines of all."""
     mine = [line for line in lines if line.item == item]
-    return Section(f"{_capital(item)}: {caption}", *_side_by_side(mine, paper.compare.QUANTITIES), item)
+    return Section(f"{_capital(item)}: {caption}", mine, *_side_by_side(mine, paper.compare.QUANTITIES), item)
 
 
 def totals(lines: Sequence[Line]) -> str:
@@ -329,42 +366,63 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def write(outcomes: Sequence[Outcome], text: str, inside: Path) -> None:
+class Plots:
+    """The figures of a paper, in the styles that they are needed in; each is plotted once."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+        self._by_style: dict[Style, dict[str, Plotted]] = {}
+
+    def of(self, style: Style) -> dict[str, Plotted]:
+        """The figures by name."""
+        if style not in self._by_style:
+            found = self.outcome.paper.compare.figures(self.outcome.rows, self.outcome.results, style)
+            self._by_style[style] = {each.name: each for each in found}
+        return self._by_style[style]
+
+    @property
+    def figures(self) -> dict[str, Plotted]:
+        """Those that are written as files."""
+        from fairq.figures import PAGE
+
+        return self.of(PAGE)
+
+    def plot(self, name: str) -> Callable[[Style], Figure]:
+        """What plots one of them."""
+        return lambda style: self.of(style)[name].figure
+
+
+def write(outcomes: Sequence[Outcome], text: str, inside: Path, command: str) -> None:
     """Write the report, the table of verdicts as CSV and JSON, each item's table and figure, and one page of it all.
 
     Of several papers each has a folder of its own for its items.
     """
-    from fairq import page
+    from fairq.pages import papers
 
     rows = [row for each in outcomes for row in each.rows]
     (inside / "report.txt").write_text(text, encoding="utf-8")
     tables.write_csv(inside / "verdicts.csv", rows, COLUMNS)
     (inside / "verdicts.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    chapters = []
-    for each in outcomes:
-        place = inside if len(outcomes) == 1 else inside / each.paper.name
+    plotted = [Plots(each) for each in outcomes]
+    for each in plotted:
+        place = inside if len(outcomes) == 1 else inside / each.outcome.paper.name
         place.mkdir(exist_ok=True)
-        drawn = write_items(each, place)
-        chapters.append(
-            page.chapter(heading(each.paper, each.setup), LEGEND, sections(each), drawn, totals(each.lines))
-        )
-    (inside / "index.html").write_text(page.page(chapters), encoding="utf-8")
+        write_items(each, place)
+    (inside / "index.html").write_text(papers.page(plotted, command), encoding="utf-8")
 
 
-def write_items(found: Outcome, place: Path) -> dict[str, Path]:
-    """Write each item's table and figure; gives the figures' SVG files by name."""
+def write_items(plots: Plots, place: Path) -> None:
+    """Write each item's table and figure."""
     from fairq import figures
 
+    found = plots.outcome
     rows = found.rows
     for item in found.paper.compare.captions(found.setup):
         mine = [row for row in rows if row["item"] == item]
         if mine:
             tables.write_csv(place / f"{item.replace(' ', '')}.csv", mine, COLUMNS)
-    drawn = {}
-    for name, figure in found.paper.compare.figures(rows, found.results):
-        figures.save(figure, place / name)
-        drawn[name] = place / f"{name}.svg"
-    return drawn
+    for name, plotted in plots.figures.items():
+        figures.save(plotted.figure, place / name)
 
 
 class Steps:

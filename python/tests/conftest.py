@@ -16,6 +16,9 @@ from fairq import cli, papers, schemas, theory
 from fairq.commands import printing
 from fairq.verdicts import read_published
 
+# A check that fails there says what it compared.
+pytest.register_assert_rewrite("page_checks")
+
 # pytest-xdist says that its workers have a terminal of 80 columns; what a page shows is of a pipe.
 os.environ.pop("COLUMNS", None)
 
@@ -168,11 +171,22 @@ def demers1990():
 
 
 @pytest.fixture
-def printed_runs(monkeypatch, demers1990, tmp_path):
+def printed_runs(monkeypatch, stand_in, tmp_path):
+    """What `stand_in` does, for one test."""
+    return stand_in(monkeypatch, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def stand_in(demers1990):
     """Stands in for the simulator: every seed is the published run with a little noise, figure 1 its mended curve.
 
-    Gives the list of calls made: (file name, settings).
+    Gives a function of a monkeypatch and a folder for the paper; the function gives the list of
+    calls made: (file name, settings).
     """
+    return lambda monkeypatch, folder: _stand_in(demers1990, monkeypatch, folder)
+
+
+def _stand_in(demers1990, monkeypatch, tmp_path):
     calls = []
     cells = read_published(demers1990.folder / "published.csv")
     columns = demers1990.compare.COLUMNS
@@ -205,7 +219,8 @@ def printed_runs(monkeypatch, demers1990, tmp_path):
         for policy, delta in demers1990.compare.DELTAS.items():
             for rho in (0.1, 0.5, 0.8):
                 wait = theory.poisson_delay(3, rho, delta)
-                flows = [[{"flow": "telnet", "delay_s_mean": wait * random.uniform(0.99, 1.01) + 1.0}]] * seeds
+                noise = random.Random(f"{policy}/{rho}").uniform(0.99, 1.01)
+                flows = [[{"flow": "telnet", "delay_s_mean": wait * noise + 1.0}]] * seeds
                 yield {
                     "axes": {"policy": policy, "rho": rho},
                     "seeds": [{"seed": i, "flows": f} for i, f in enumerate(flows)],
@@ -217,6 +232,9 @@ def printed_runs(monkeypatch, demers1990, tmp_path):
     class Experiment:
         def __init__(self, scenario, sets, series=None):
             self.stem, self.sets = Path(scenario.name).stem, dict(sets)
+
+        def runs(self):
+            return [types.SimpleNamespace(digest=f"{self.stem} {json.dumps(self.sets)}")]
 
         def run(self, workers, progress=None):
             calls.append((self.stem, self.sets))

@@ -13,7 +13,7 @@ import fairq as package
 from fairq import cli
 from fairq.commands import NAMES
 
-HEAVY = ["matplotlib", "numpy", "rich", "asyncio", "argparse", "fairq.api", "fairq.figures"]
+HEAVY = ["matplotlib", "numpy", "jinja2", "rich", "asyncio", "argparse", "fairq.api", "fairq.figures"]
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_importing_loads_nothing_heavy(statement):
 
 
 def test_a_command_starts_without_what_it_does_not_need():
-    others = ["matplotlib", "inspect", "tempfile", "fairq.theory"]
+    others = ["matplotlib", "jinja2", "inspect", "tempfile", "fairq.theory"]
     code = f"import fairq.cli, sys; fairq.cli.parser('run'); print([name for name in {others} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

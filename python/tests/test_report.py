@@ -1,10 +1,8 @@
 """A report of a study: everything inside, numbers as in the store, readable by all."""
 
-import base64
-import csv
-import io
 import re
 
+import page_checks
 import pytest
 from browser import Browser
 from sweep_studies import BUFFERS, SCENARIO, STUDY, write_study
@@ -46,14 +44,8 @@ def browser(tmp_path_factory):
     browser.close()
 
 
-def files(text):
-    """The tables behind the links of a page, by their names."""
-    found = re.findall(r'download="([^"]+)" href="data:text/csv;base64,([^"]+)"', text)
-    return {name: list(csv.DictReader(io.StringIO(base64.b64decode(data).decode()))) for name, data in found}
-
-
 def test_the_file_behind_a_figure_has_the_means_and_intervals_of_the_store(store, page):
-    rows = files(page.read_text())["flows-throughput_bit_per_s.csv"]
+    rows = page_checks.files(page)["flows-throughput_bit_per_s.csv"]
     runs = [row for row in Results(store).rows("flows") if row["buffer"] == "20 packets" and row["queue"] == "fq"]
     by_seed = {}
     for row in runs:
@@ -66,7 +58,7 @@ def test_the_file_behind_a_figure_has_the_means_and_intervals_of_the_store(store
 
 
 def test_an_axis_called_queue_hides_no_queue(store, page):
-    rows = files(page.read_text())["queues-utilisation.csv"]
+    rows = page_checks.files(page)["queues-utilisation.csv"]
     assert {(row["queue"], row["buffer"], row["link"]) for row in rows} == {
         (queue, buffer, f"line {direction}")
         for queue in ("fifo", "fq") for buffer in BUFFERS for direction in ("forward", "reverse")
@@ -111,10 +103,8 @@ def test_every_section_is_there_and_every_figure_has_its_data(page):
     heads = re.findall(r'<h2 id="(\w+)"', text)
     assert heads == ["run", "results", "effects", "time", "delays", "fairness", "losses", "made"]
     assert text.count("<figure>") >= 6
-    assert len(files(text)) >= text.count("<figure>")
-    assert all(said for said in re.findall(r'<svg[^>]*aria-label="([^"]*)"', text))
-    ids = re.findall(r'\bid="([^"]+)"', text)
-    assert len(ids) == len(set(ids))
+    assert len(page_checks.files(page)) >= text.count("<figure>")
+    page_checks.has_whole_names(page)
 
 
 def test_a_map_of_shades_is_plotted_for_light_and_for_dark():
@@ -178,15 +168,9 @@ def test_the_command_says_what_it_wrote(fairq, document, store, tmp_path, monkey
     assert fairq("report", store, "--quiet")[1] == "A report of 12 runs.\n" and store.with_suffix(".html").is_file()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280, 1920])
+@pytest.mark.parametrize(("width", "scheme"), page_checks.SCREENS)
 def test_axe_has_nothing_against_the_page(browser, page, width, scheme):
-    browser.open(page, width, scheme)
-    browser.run("document.querySelectorAll('details').forEach(each => each.open = true)")
-    assert browser.violations() == []
-    assert browser.run("document.documentElement.scrollWidth <= innerWidth"), "the page is wider than the screen"
-    shown = "[...document.querySelectorAll('svg')].filter(each => each.getBoundingClientRect().width > 0).length"
-    assert browser.run(shown) == page.read_text().count("<figure>"), "one of the two plots of each figure is shown"
+    page_checks.can_be_read(browser, page, width, scheme)
 
 
 def test_axe_would_find_what_cannot_be_read(browser, page):
@@ -197,41 +181,12 @@ def test_axe_would_find_what_cannot_be_read(browser, page):
 
 
 def test_the_ground_is_that_of_the_scheme_and_figures_follow(browser, page):
-    grounds, inks = {}, {}
-    for scheme in ("light", "dark"):
-        browser.open(page, 1280, scheme)
-        grounds[scheme] = browser.run("getComputedStyle(document.documentElement).backgroundColor")
-        inks[scheme] = browser.run("getComputedStyle(document.querySelector('svg [style*=\"fill: var(--ink)\"]')).fill")
-    assert grounds == {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 24, 29)"}
-    assert inks["light"] != inks["dark"]
+    page_checks.follows_the_scheme(browser, page)
 
 
 def test_the_page_asks_for_no_other_file(browser, page):
-    browser.open(page, 1280)
-    assert browser.asked == [page.resolve().as_uri()]
-    assert not re.search(r'(src|href)="(?!#|data:)', page.read_text()) and "@import" not in page.read_text()
+    page_checks.needs_no_other_file(browser, page)
 
 
 def test_the_keyboard_reaches_all_of_it(browser, page):
-    browser.open(page, 1280)
-    browser.press("Tab", 9)
-    assert browser.run("document.activeElement.className") == "skip"
-    browser.press("Enter", 13)
-    assert browser.run("location.hash") == "#main"
-    wanted = browser.run("document.querySelectorAll('main a, main summary').length")
-    reached = set()
-    for _ in range(4 * wanted):
-        browser.press("Tab", 9)
-        place = browser.run(
-            "((all) => [document.activeElement.tagName, [...all].indexOf(document.activeElement)])"
-            "(document.querySelectorAll('main a, main summary'))"
-        )
-        if place[0] == "BODY":
-            break
-        if place[1] >= 0:
-            reached.add(place[1])
-        if place[0] == "SUMMARY" and len(reached) == 1:
-            before = browser.run("document.activeElement.parentElement.open")
-            browser.press("Enter", 13)
-            assert browser.run("document.activeElement.parentElement.open") != before
-    assert len(reached) == wanted
+    page_checks.is_reached_by_keyboard(browser, page)

@@ -1,7 +1,6 @@
 """The reproduction from runs to verdicts, report and folder: in a few seeds for real, else with a stand-in."""
 
 import json
-import re
 from collections import Counter
 from itertools import islice
 
@@ -66,18 +65,21 @@ def test_drawn_starts_are_run_for_all_seeds_and_compared(printed_runs):
     assert "Verdicts moved by random starts: 0" in report
 
 
-def test_the_folder_holds_tables_and_figures(printed_runs, tmp_path, capsys):
+def two_figures(monkeypatch, paper):
+    """Let a paper have its first two figures alone, for figures take their time."""
+    plot = paper.compare.figures
+    monkeypatch.setattr(paper.compare, "figures", lambda *given: islice(plot(*given), 2))
+
+
+def test_the_folder_holds_tables_and_figures(monkeypatch, demers1990, printed_runs, tmp_path, capsys):
+    two_figures(monkeypatch, demers1990)
     out = tmp_path / "out"
     assert cli.main(["reproduce", "demers1990", "--quick", "--out", str(out), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert tuple(rows[0]) == COLUMNS
     names = {path.name for path in out.iterdir()}
-    assert {"report.txt", "verdicts.csv", "verdicts.json", "figure1.svg", "figure1.png", "scenario6.svg"} <= names
-    page = (out / "index.html").read_text()
-    assert page.count("data:image/svg+xml;base64,") == 7
-    assert not re.search(r'(?:src|href)="(?!data:)', page), "the page needs another file"
-    assert "10 seeds (quick; 20 without --quick)" in page
-    assert '<td class="number undecided">' in page
+    assert {"report.txt", "verdicts.csv", "verdicts.json", "figure1.csv", "scenario1.png", "scenario2.svg"} <= names
+    assert "10 seeds (quick; 20 without --quick)" in (out / "index.html").read_text()
     assert (out / "verdicts.csv").read_text().splitlines()[0] == ",".join(COLUMNS)
 
 
@@ -110,13 +112,12 @@ def test_one_seed_gives_no_interval_and_is_refused(printed_runs):
 
 def test_all_papers_make_one_page_with_a_folder_for_each(monkeypatch, demers1990, printed_runs, tmp_path):
     monkeypatch.setattr("fairq.reproduction.names", lambda: ["first", "second"])
-    draw = demers1990.compare.figures
-    monkeypatch.setattr(demers1990.compare, "figures", lambda rows, results: islice(draw(rows, results), 1))
+    two_figures(monkeypatch, demers1990)
     found = fairq.reproduce("all", seeds=3, out=tmp_path / "out")
     assert len(found.rows) == 2 * (680 + 35 + 15)
     page = (tmp_path / "out" / "index.html").read_text()
-    assert page.count("<h2>Demers, Keshav and Shenker") == 2
-    assert page.count("data:image/svg+xml;base64,") == 2
+    assert page.count("Fair Queueing Algorithm (1990)</h2>") == 2 and page.count("<figure>") == 4
+    assert "fairq reproduce all --seeds 3 --out DIR" in page
     assert (tmp_path / "out" / "demers1990" / "scenario1.csv").is_file()
 
 

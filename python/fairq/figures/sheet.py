@@ -81,6 +81,7 @@ def sheet(
 ) -> Sheet:  # fmt: skip
     """A figure of `count` panels, at most style.panels_max, with title, keys and caption.
 
+    The title, which is wrapped or cut where it does not fit, is whole as the label of the figure.
     `labels` is the width of the names left of the panels; panels with the numbers in `blank` are
     left out. A figure of a fixed height shares it among its panels.
     """
@@ -96,6 +97,7 @@ def sheet(
         wanted = (panel_height or style.panel_height) + 3.6 * style.text
         height = min(head + strips + foot + lines * wanted, max(style.height_max, head + strips + foot + 60 * lines))
     figure = Figure(figsize=(style.width / 72, height / 72), dpi=style.dpi, facecolor=style.ground)
+    figure.set_label(title)
     figure.set_layout_engine(
         "constrained", rect=(0, foot / height, 1, 1 - (head + strips + foot) / height), w_pad=pad / 72, h_pad=pad / 144,
         wspace=0.02, hspace=0.02,

@@ -25,9 +25,10 @@ Elements = Sequence[tuple[str, str]]
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
 NAMED = re.compile(r' id="([^"]+)"')
 LINKED = re.compile(r'(url\(#|href="#)([^")]+)')
-PATH = re.compile(r' d="[^"]*"')
+PLACES = re.compile(r' (?:d|x|y)="[^"]*"')
 DIGITS = re.compile(r"(\d+\.\d{2})\d+")
-METADATA = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
+UNSEEN = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->", re.DOTALL)
+INDENT = re.compile(r"\n\s+")
 
 
 def variables() -> dict[str, tuple[str, str]]:
@@ -43,6 +44,8 @@ def variables() -> dict[str, tuple[str, str]]:
         known[f"t{number}"] = (tint(one, light), tint(other, dark))
     for name in ("ground", "ink", "faint", "grid"):
         known[name] = (getattr(light, name), getattr(dark, name))
+    for verdict in ("agrees", "differs"):
+        known[verdict] = (light.verdicts[verdict], dark.verdicts[verdict])
     return known
 
 
@@ -65,10 +68,13 @@ def plotted(plot: Plot, name: str, says: str) -> Elements:
 
 def shown(elements: Elements, *, narrow: bool) -> str:
     """The figure as a part of the page; without `narrow` a small screen shows the wide plot."""
-    taken = [(kind, element) for kind, element in elements if narrow or "narrow" not in kind]
+    if narrow:
+        return "".join(f'<div class="plot {kind}">{element}</div>' for kind, element in elements)
+    # on a small screen it is wider than that, and scrolls: also by keyboard
     return "".join(
-        f'<div class="plot {kind if narrow else kind.replace("wide", "always")}">{element}</div>'
-        for kind, element in taken
+        f'<div class="plot {kind.replace("wide", "always")}" tabindex="0">{element}</div>'
+        for kind, element in elements
+        if "narrow" not in kind
     )
 
 
@@ -76,13 +82,13 @@ def _element(figure: Figure, name: str, says: str) -> str:
     """The figure as an element whose names no other figure has."""
     from fairq.figures import svg
 
-    element = METADATA.sub("", svg(figure, says))
+    element = INDENT.sub("\n", UNSEEN.sub("", svg(figure, says)))
     used = {found[2] for found in LINKED.finditer(element)}
     element = NAMED.sub(lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", element)
     element = LINKED.sub(lambda found: f"{found[1]}{name}-{found[2]}", element)
-    # in a path less than a hundredth of a point cannot be seen; the scale of a letter has more
+    # in a place less than a hundredth of a point cannot be seen; the scale of a letter has more
     # digits
-    return PATH.sub(lambda found: DIGITS.sub(r"\1", found[0]), element)
+    return PLACES.sub(lambda found: DIGITS.sub(r"\1", found[0]), element)
 
 
 def _themed(element: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fairq import _native, tables
 from fairq.pages import pictures
-from fairq.pages.parts import Shown, link, sha
+from fairq.pages.parts import Shown, csv_file, sha, thinned
 from fairq.sweeps import over_time, readings, summary
 from fairq.sweeps.reader import Results, RunRow
 from fairq.sweeps.summary import Quantity, Values
@@ -352,22 +352,18 @@ def _table(
     """A table: some rows of it as they are read, and more of them as a file."""
     rows = [dict(row) for row in rows]
     columns = [column for column in columns if any(row.get(column) is not None for row in rows)]
-    short = _thinned(rows, thin.shown)
+    short = thinned(rows, thin.shown)
     heads, cells = tables.read(short, columns)
-    linked = _thinned(rows, thin.linked)
+    linked = thinned(rows, thin.linked)
     notes = [left_out] if left_out else []
     if len(short) < len(rows):
         notes.append(f"{len(short)} of {len(rows)} rows are shown; the file has {_all_or(len(linked), len(rows))}.")
-    return Shown(caption, heads, cells, link(linked, every), f"{name}.csv", " ".join(notes))
+    file = csv_file(caption, f"{name}.csv", linked, every)
+    return Shown(caption, heads, [("", cells)], file, " ".join(notes))
 
 
 def _all_or(some: int, every: int) -> str:
     return "all" if some == every else f"{some} of them"
-
-
-def _thinned(rows: Sequence[Mapping[str, Any]], most: int) -> list[Mapping[str, Any]]:
-    """Every n-th row, at most `most`."""
-    return list(rows[:: max(1, -(-len(rows) // most))])
 
 
 def _spoken(rows: Sequence[Mapping[str, Any]], column: str, names: Sequence[str]) -> str:
