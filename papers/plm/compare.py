@@ -256,7 +256,13 @@ def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -
         "packets lost (%), over FQ": _losses(rows),
     }
     title = "What it takes to come to the right layers, and what it costs (mean of the seeds)"
-    yield Plotted("convergence_and_loss", "", draw.bars_of_panels(bars, title, style=style))
+    data = [
+        {"quantity": quantity, "protocol": protocol, "of": of, "value": value}
+        for quantity, by_protocol in bars.items()
+        for protocol, by in by_protocol.items()
+        for of, value in by.items()
+    ]
+    yield Plotted("convergence_and_loss", "", draw.bars_of_panels(bars, title, style=style), data)
 
 
 def _levels(series: Sequence[Mapping[str, Any]], protocol: str, gateway: str) -> dict[str, list[tuple[float, float]]]:

@@ -64,7 +64,7 @@ class Plotted(NamedTuple):
     """The table or figure of the paper that it belongs to; "" if it is of several."""
     figure: Figure
     data: Sequence[Mapping[str, Any]] = ()
-    """What it shows, if that is not in the lines of its item."""
+    """What it shows, which a figure needs unless that is in the lines of its item."""
 
     @property
     def title(self) -> str:

@@ -21,7 +21,7 @@ def files(page):
 
 
 def can_be_read(browser, page, width, scheme):
-    """axe has nothing against the page, which fits the screen; one of the plots of each figure is shown."""
+    """axe has nothing against the page, which fits the screen; each figure is shown once."""
     browser.open(page, width, scheme)
     browser.run("document.querySelectorAll('details').forEach(each => each.open = true)")
     assert browser.violations() == []

@@ -93,7 +93,7 @@ LINES = [
 
 
 class Small:
-    """A paper with a table that has a figure, one that compares nothing, and a figure of several tables."""
+    """A paper with a table that compares, one that does not, and a figure of several tables."""
 
     TITLE, SEEDS, QUICK_SEEDS, STARTS, QUANTITIES = "Small & others (1999)", 2, 2, ("together",), {}
 
@@ -109,7 +109,7 @@ class Small:
         matrix = {"FQ": [[1.0, 2.0], [3.0, 4.0]]}
         yield Plotted("table1", "table 1", first)
         yield Plotted("curve", "", other, [{"time_s": x, "packets": y} for x, y in curves["FQ"]])
-        yield Plotted("map", "", figures.payoffs("A map", matrix, ["a", "b"], 1, style=style))
+        yield Plotted("map", "table 2", figures.payoffs("A map", matrix, ["a", "b"], 1, style=style))
 
 
 class Other(Small):
@@ -153,14 +153,14 @@ def test_a_page_of_papers_leads_to_each_and_to_its_parts(several, browser):
     page_checks.can_be_read(browser, several, 390, "dark")
 
 
-def test_a_figure_of_no_table_has_its_data_or_all_verdicts_beside_it(several):
+def test_a_figure_has_its_points_or_its_table_beside_it(several):
     files = page_checks.files(several)
     assert [list(row.values()) for row in files["small-curve.csv"]] == [["0", "1"], ["1", "2"], ["2", "4"], ["3", "3"]]
     assert files["other-verdicts.csv"][0] == {
         name: "" if value is None else str(value) for name, value in zip(COLUMNS, LINES[0].row().values(), strict=True)
     }
-    below = several.read_text().split('aria-label="A map"')[-1]
-    assert re.search(r'download="([^"]+)"', below)[1] == "other-verdicts.csv"
+    below = several.read_text().split('aria-label="A map. The table below has all values"')[-1]
+    assert re.search(r'download="([^"]+)"', below)[1] == "other-table-2.csv"
 
 
 def test_a_page_that_grows_too_large_leaves_out_the_figures_of_phones_and_says_so(
@@ -169,12 +169,14 @@ def test_a_page_that_grows_too_large_leaves_out_the_figures_of_phones_and_says_s
     whole = several.read_text()
     assert 'class="plot narrow"' in whole and "Figures are those of a wide screen" not in whole
     monkeypatch.setattr(rendering, "BYTES_MAX", len(whole) // 2)
-    monkeypatch.setattr(papers, "THINNER", (*papers.THINNER[:-1], papers.Thin(False, 2)))
+    monkeypatch.setattr(papers, "THINNER", (*papers.THINNER[:-1], papers.Thin(False, 2, False)))
     text = papers.page(small, "fairq reproduce all --out DIR")
     page = tmp_path / "page.html"
     page.write_text(text, encoding="utf-8")
     assert "Figures are those of a wide screen" in text and 'class="plot narrow' not in text
-    assert "A curve, 2 of 4 points" in text and len(page_checks.files(page)["small-curve.csv"]) == 2
+    files = page_checks.files(page)
+    assert "A curve, 2 of 4 points" in text and len(files["small-curve.csv"]) == 2
+    assert "small-table-1.csv" in files and "small-verdicts.csv" not in files
     page_checks.can_be_read(browser, page, 390, "light")
 
 

@@ -1,1 +1,1 @@
-"""Pages of HTML that open without a network: what the report of a study and that of papers have in common."""
+"""Pages of HTML that open without a network: what those of studies and of papers have in common."""

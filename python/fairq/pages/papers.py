@@ -22,13 +22,17 @@ UNPUBLISHED = "Measured: means over the seeds. The paper has no such numbers."
 
 
 class Thin(NamedTuple):
-    """How much the page holds: figures for a phone, and rows of a file with the points of curves."""
+    """How much the page holds."""
 
     narrow: bool
+    """Figures for a phone."""
     rows: int
+    """The most rows of a file with the points of curves."""
+    every: bool
+    """A file of all verdicts of a paper, which are in those of its tables as well."""
 
 
-THINNER = (Thin(True, 2_000), Thin(False, 2_000), Thin(False, 100))
+THINNER = (Thin(True, 2_000, True), Thin(False, 2_000, True), Thin(False, 200, False))
 """From all there is to what fits in a page."""
 
 
@@ -123,7 +127,7 @@ def _chapter(plots: Plots, prefix: str) -> Chapter:
 
 
 def _item(section: Section, found: Outcome) -> Item:
-    """A section of the report; its file has the lines of the table with all that is known of each."""
+    """A section of the report; its file has the lines of the table, each with all that is known."""
     name = f"{found.paper.name}-{_slug(section.item or section.title)}"
     text = totals(section.lines).replace("\n", "; ") if section.item else ""
     if not section.rows:
@@ -132,17 +136,19 @@ def _item(section: Section, found: Outcome) -> Item:
     is_published = any(line.verdict != "beyond" for line in section.lines)
     caption = (LEGEND if is_published else UNPUBLISHED) if section.item else ""
     file = csv_file(section.title, f"{name}.csv", rows, COLUMNS)
-    heads = [tables.heading(column) for column in section.columns[1:]]
-    return Item(name, section.title, text, Shown(caption, heads, _groups(section), file))
+    return Item(name, section.title, text, _shown(section, caption, file))
 
 
-def _groups(section: Section) -> list[tuple[str, list[list[str | Judged]]]]:
-    """The rows by what the first column says, without that column."""
+def _shown(section: Section, caption: str, file: File) -> Shown:
+    """The table; its first column becomes headings of groups of rows, if groups have several."""
     first, *others = section.columns
     groups: dict[str, list[list[str | Judged]]] = {}
     for row in section.rows:
         groups.setdefault(str(row[first]), []).append([_cell(row.get(column)) for column in others])
-    return list(groups.items())
+    heads = [tables.heading(column) for column in section.columns]
+    if len(groups) < len(section.rows):
+        return Shown(caption, heads[1:], list(groups.items()), file)
+    return Shown(caption, heads, [("", [[name, *row] for name, (row,) in groups.items()])], file)
 
 
 def _cell(value: Any) -> str | Judged:

@@ -45,13 +45,16 @@ class Shown:
 
     @property
     def kinds(self) -> list[str]:
-        """The class of each column in the style sheet: `number`, `long` if a cell takes several lines, or none."""
+        """The class of each column in the style sheet: `number`, `long`, or none."""
         rows = [row for _, group in self.groups for row in group]
         return [_kind([cell if isinstance(cell, str) else cell.text for cell in of]) for of in zip(*rows, strict=True)]
 
 
 def _kind(cells: Sequence[str]) -> str:
-    """The class of a column of these cells; a number may have a unit or an interval, or be missing."""
+    """The class of a column of these cells: `long` if a cell takes several lines.
+
+    A number may have a unit or an interval, or be missing.
+    """
     if max(map(len, cells)) > LINE:
         return "long"
     return "number" if all(not text or re.match(r"[-−<]?\d|-( /|$)", text) for text in cells) else ""

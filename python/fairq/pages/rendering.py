@@ -30,7 +30,10 @@ def rendered(template: str, said: Mapping[str, Any], package: str = __package__)
 
 
 def fitting(page: Callable[[T], str], thinner: Iterable[T]) -> str:
-    """The page of the first of `thinner`, from all there is to little, that has at most BYTES_MAX; else of the last."""
+    """The page of the first of `thinner` with which it has at most BYTES_MAX; else of the last.
+
+    They go from all there is to little.
+    """
     text = ""
     for thin in thinner:
         text = page(thin)
