@@ -71,6 +71,12 @@ class Plotted(NamedTuple):
         """What stands above it."""
         return str(self.figure.get_label())
 
+    @property
+    def panels(self) -> list[str]:
+        """What stands above its panels, once each."""
+        titles = [panel.get_title(loc="left").replace("\n", ": ") for panel in self.figure.axes]
+        return list(dict.fromkeys(filter(None, titles)))
+
 
 def curve_rows(
     curves: Mapping[str, Iterable[Sequence[float]]], name: str, across: str, up: str

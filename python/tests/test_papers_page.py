@@ -159,7 +159,7 @@ def test_a_figure_has_its_points_or_its_table_beside_it(several):
     assert files["other-verdicts.csv"][0] == {
         name: "" if value is None else str(value) for name, value in zip(COLUMNS, LINES[0].row().values(), strict=True)
     }
-    below = several.read_text().split('aria-label="A map. The table below has all values"')[-1]
+    below = several.read_text().split('aria-label="A map. FQ. The table below has all values"')[-1]
     assert re.search(r'download="([^"]+)"', below)[1] == "other-table-2.csv"
 
 

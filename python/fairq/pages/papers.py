@@ -108,11 +108,11 @@ def _chapter(plots: Plots, prefix: str) -> Chapter:
     paper = found.paper.name
     title, _, text = heading(found.paper, found.setup).partition("\n")
     parts = {section.item or section.title: _item(section, found) for section in sections(found)}
-    rest = Item(f"{paper}-figures", "Figures of several tables", "", None)
+    rest = Item(f"{paper}-figures", "Other figures", "", None)
     for number, (name, figure) in enumerate(plots.figures.items()):
         item = parts.get(figure.item, rest)
         below = "The table below has all values" if item.table is not None else ""
-        says = ". ".join(filter(None, [figure.title, item.text, below]))
+        says = ". ".join(filter(None, [figure.title, "; ".join(figure.panels), item.text, below]))
         elements = pictures.plotted(plots.plot(name), f"{prefix}n{number}", says)
         item.pictures.append(Picture(elements, f"{paper}-{name}", figure.title, figure.data))
     return Chapter(
