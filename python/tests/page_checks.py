@@ -9,15 +9,15 @@ SCREENS = [(width, scheme) for width in (390, 1280, 1920) for scheme in ("light"
 """Widths in pixels from a phone to a projector, each light and dark."""
 
 
-def texts(page):
+def texts(text):
     """The files behind the links of a page, by their names."""
-    found = re.findall(r'download="([^"]+)" href="data:text/csv;base64,([^"]+)"', page.read_text(encoding="utf-8"))
+    found = re.findall(r'download="([^"]+)" href="data:text/csv;base64,([^"]+)"', text)
     return {name: base64.b64decode(data).decode() for name, data in found}
 
 
-def files(page):
+def files(text):
     """The same, as rows."""
-    return {name: list(csv.DictReader(io.StringIO(text))) for name, text in texts(page).items()}
+    return {name: list(csv.DictReader(io.StringIO(data))) for name, data in texts(text).items()}
 
 
 def can_be_read(browser, page, width, scheme):

@@ -48,7 +48,7 @@ def test_the_same_reproduction_gives_the_same_bytes(reproduced, page):
 
 
 def test_the_file_behind_each_table_has_the_verdicts(reproduced, page):
-    texts = page_checks.texts(page)
+    texts = page_checks.texts(page.read_text())
     assert texts.pop("demers1990-verdicts.csv") == (reproduced / "one" / "verdicts.csv").read_text()
     for item in ["figure1", *(f"scenario{number}" for number in range(1, 7))]:
         assert texts.pop(f"demers1990-{item[:-1]}-{item[-1]}.csv") == (reproduced / "one" / f"{item}.csv").read_text()
@@ -154,7 +154,7 @@ def test_a_page_of_papers_leads_to_each_and_to_its_parts(several, browser):
 
 
 def test_a_figure_has_its_points_or_its_table_beside_it(several):
-    files = page_checks.files(several)
+    files = page_checks.files(several.read_text())
     assert [list(row.values()) for row in files["small-curve.csv"]] == [["0", "1"], ["1", "2"], ["2", "4"], ["3", "3"]]
     assert files["other-verdicts.csv"][0] == {
         name: "" if value is None else str(value) for name, value in zip(COLUMNS, LINES[0].row().values(), strict=True)
@@ -174,7 +174,7 @@ def test_a_page_that_grows_too_large_leaves_out_the_figures_of_phones_and_says_s
     page = tmp_path / "page.html"
     page.write_text(text, encoding="utf-8")
     assert "Figures are those of a wide screen" in text and 'class="plot narrow' not in text
-    files = page_checks.files(page)
+    files = page_checks.files(page.read_text())
     assert "A curve, 2 of 4 points" in text and len(files["small-curve.csv"]) == 2
     assert "small-table-1.csv" in files and "small-verdicts.csv" not in files
     page_checks.can_be_read(browser, page, 390, "light")

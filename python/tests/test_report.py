@@ -45,7 +45,7 @@ def browser(tmp_path_factory):
 
 
 def test_the_file_behind_a_figure_has_the_means_and_intervals_of_the_store(store, page):
-    rows = page_checks.files(page)["flows-throughput_bit_per_s.csv"]
+    rows = page_checks.files(page.read_text())["flows-throughput_bit_per_s.csv"]
     runs = [row for row in Results(store).rows("flows") if row["buffer"] == "20 packets" and row["queue"] == "fq"]
     by_seed = {}
     for row in runs:
@@ -58,7 +58,7 @@ def test_the_file_behind_a_figure_has_the_means_and_intervals_of_the_store(store
 
 
 def test_an_axis_called_queue_hides_no_queue(store, page):
-    rows = page_checks.files(page)["queues-utilisation.csv"]
+    rows = page_checks.files(page.read_text())["queues-utilisation.csv"]
     assert {(row["queue"], row["buffer"], row["link"]) for row in rows} == {
         (queue, buffer, f"line {direction}")
         for queue in ("fifo", "fq") for buffer in BUFFERS for direction in ("forward", "reverse")
@@ -103,7 +103,7 @@ def test_every_section_is_there_and_every_figure_has_its_data(page):
     heads = re.findall(r'<h2 id="(\w+)"', text)
     assert heads == ["run", "results", "effects", "time", "delays", "fairness", "losses", "made"]
     assert text.count("<figure>") >= 6
-    assert len(page_checks.files(page)) >= text.count("<figure>")
+    assert len(page_checks.files(page.read_text())) >= text.count("<figure>")
     page_checks.has_whole_names(page)
 
 

@@ -1,11 +1,9 @@
 """Samples over time in a report: thinned without losing a peak, of bounded size, and said so."""
 
-import base64
-import csv
-import io
 import re
 from pathlib import Path
 
+import page_checks
 import pytest
 from sweep_studies import SCENARIO, write_study
 
@@ -94,8 +92,7 @@ def test_samples_that_are_few_are_shown_as_they_are(tmp_path):
 def test_the_page_has_the_samples_as_files_and_says_which_they_are(store, samples):
     text = reports.report(Results(store))
     (section,) = re.findall(r'<section aria-labelledby="time">.*?</section>', text, re.DOTALL)
-    found = re.findall(r'download="time-([^"]+).csv" href="data:text/csv;base64,([^"]+)"', section)
-    files = {name: list(csv.DictReader(io.StringIO(base64.b64decode(data).decode()))) for name, data in found}
+    files = {name[len("time-") : -len(".csv")]: rows for name, rows in page_checks.files(section).items()}
     shown = ["throughput_bit_per_s", "window_packets", "flight_packets", "rtt_s", "held_packets"]
     assert list(files) == [*shown, "phases", "warm-up"]
     assert section.count("<figure>") == len(shown) and section.count("aria-label=") >= 2 * len(shown)
@@ -166,8 +163,7 @@ def test_a_page_of_a_hundred_thousand_samples_is_small_and_has_their_peak(tmp_pa
     text = reports.report(results)
     assert len(text.encode()) < 1_500_000
     most = max(results.table("series", ["window_packets"]).column("window_packets"), key=lambda value: value or 0)
-    data = re.search(r'time-window_packets.csv" href="data:text/csv;base64,([^"]+)"', text)[1]
-    rows = list(csv.DictReader(io.StringIO(base64.b64decode(data).decode())))
+    rows = page_checks.files(text)["time-window_packets.csv"]
     assert 600 < len(rows) <= over_time.ROWS_MAX
     assert max(float(row["window_packets_max"]) for row in rows) == most
     assert max(float(row["window_packets"]) for row in rows) < most, "a mean does not reach the peak"
