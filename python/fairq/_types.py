@@ -144,6 +144,13 @@ class Flow(Row):
     queueing_s_max_low: float | None
     queueing_s_max_high: float | None
 
+    share: float | None
+    """The goodput as a part of the rate of the slowest line of its path, 0 to 1. None if no
+    line of the path has a rate.
+    """
+    share_low: float | None
+    share_high: float | None
+
 
 class Link(Row):
     """A row of `links`.

@@ -37,8 +37,11 @@ def replayed(capture: str | os.PathLike[str], options: Mapping[str, Any]) -> dic
     return {"capture": Path(capture).name, **{name: value for name, value in options.items() if name != "out"}}
 
 
-def read(scenario: Scenario) -> Text:
-    """The text of a scenario and its name for messages; the file "-" is standard input, which can be read once."""
+def read(scenario: Scenario, what: str = "scenario") -> Text:
+    """The text of a scenario, or of `what`, and its name for messages.
+
+    The file "-" is standard input, which can be read once.
+    """
     if isinstance(scenario, Text):
         return scenario
     if isinstance(scenario, Mapping):
@@ -54,11 +57,11 @@ def read(scenario: Scenario) -> Text:
         return Text(Path(name).read_text(encoding="utf-8"), name)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise _native.ScenarioError(f"{name}:{line}: not UTF-8 text; a scenario is a TOML file") from None
+        raise _native.ScenarioError(f"{name}:{line}: not UTF-8 text; a {what} is a TOML file") from None
     except ValueError:
         raise _native.ScenarioError(f"{name!r}: not a file name") from None
     except OSError as error:
-        raise _native.ScenarioError(f"{name}: {reason(error)}; give the path of a scenario file") from None
+        raise _native.ScenarioError(f"{name}: {reason(error)}; give the path of a {what} file") from None
 
 
 def pairs(settings: Settings) -> list[tuple[str, str]]:

@@ -33,10 +33,10 @@ def test_a_view_has_the_rows_of_the_reader_with_the_axes(study, table):
 
 
 def test_group_by_all_gives_the_mean_of_each_value_of_an_axis(study):
-    found = query(opened(study), "select queue, avg(throughput_bit_per_s) from flows group by all order by all")
+    found = query(opened(study), "select queue, avg(share) from flows group by all order by all")
     rows = list(Results(study.with_suffix("")).rows("flows"))
     for queue, mean in found.rows:
-        own = [row["throughput_bit_per_s"] for row in rows if row["queue"] == queue]
+        own = [row["share"] for row in rows if row["queue"] == queue]
         assert mean == pytest.approx(sum(own) / len(own))
     assert [queue for queue, _ in found.rows] == ["fifo", "fq"]
 

@@ -200,6 +200,10 @@ def test_small_runs_share_parts_and_memory_is_bounded_by_them(study, monkeypatch
         (STUDY.replace("replications = 3", "replications = 'three'"), 'replications: "three" is not a whole number'),
         (STUDY.replace("replications = 3", "replications = 3\nseed = 9223372036854775806"),
          ":4: study.seed: the last seed of a point is more than 9223372036854775807"),
+        (STUDY.replace("replications = 3", "replications = 3\nset = { 'measure.replications' = 2 }"),
+         ":3: study.replications: study.set sets measure.replications already; choose one of them"),
+        (f"{STUDY}[[axes]]\nname = 'n'\npath = 'measure.replications'\nvalues=[1, 2]\n",
+         "axes[2]: measure.replications: study.replications sets this field already"),
         (STUDY.replace("replications = 3", "conditions = ['buffer > 1e9']"), "no combination of the axes meets"),
     ],
 )  # fmt: skip
@@ -741,6 +745,10 @@ def test_no_clock_is_asked_in_claims():
 
 
 # Answers.
+
+
+def test_the_most_replications_go_with_a_condition(study, refused):
+    assert "--replications-max goes with --until" in refused("sweep", study, "--replications-max", 5)
 
 
 def test_replications_are_added_until_the_interval_is_narrow_and_stay(study, document, monkeypatch):

@@ -153,6 +153,8 @@ pub const FLOWS: TableOf = TableOf {
         real("queueing_s_p95", "s", "95th percentile of the queueing delay, within 0.8 %.").or_none(NO_PACKET),
         real("queueing_s_p99", "s", "99th percentile of the queueing delay, within 0.8 %.").or_none(NO_PACKET),
         real("queueing_s_max", "s", "Greatest queueing delay.").or_none(NO_PACKET),
+        real("share", "", "The goodput as a part of the rate of the slowest line of its path, 0 to 1.")
+            .or_none("no line of the path has a rate"),
     ],
 };
 

@@ -122,7 +122,19 @@ fn flow_table(plan: &Plan, simulation: &Simulation) -> Table {
     times(&mut table, delay, || counts().map(|counts| &counts.delay));
     let queueing = ["queueing_s_mean", "queueing_s_p50", "queueing_s_p95", "queueing_s_p99", "queueing_s_max"];
     times(&mut table, queueing, || counts().map(|counts| &counts.queueing));
+    table.real("share", flows().zip(counts()).map(|(flow, counts)| share(plan, flow, counts)));
     table.finish()
+}
+
+/// The goodput as a part of the rate of the slowest line of the flow's path; `None` if none has a
+/// rate.
+fn share(plan: &Plan, flow: &FlowPlan, counts: &FlowCounts) -> Option<f64> {
+    let rate = flow.path.forward().iter().filter_map(|line| plan.lines[*line as usize].rate).min()?;
+    // Packets of a flow may differ in length: what came again has the mean one.
+    let first = if counts.delivered == 0 { 0.0 } else { counts.unique as f64 / counts.delivered as f64 };
+    let goodput = counts.delivered_bytes as f64 * first * 8.0 / plan.duration.as_s();
+    // A packet that crosses the beginning of the measured time counts whole.
+    Some((goodput / rate.bit_per_s() as f64).min(1.0))
 }
 
 /// Columns of mean, median, 95th and 99th percentile and maximum of times.

@@ -80,6 +80,27 @@ fn jain_s_index_is_over_throughput_per_weight() {
 }
 
 #[test]
+fn a_share_is_of_the_slowest_line_of_the_path_and_of_new_packets() {
+    let slower = "[[links]]\nname = \"next\"\nfrom = \"b\"\nto = \"c\"\nrate = \"4 Mbit/s\"\ndelay = \"0 s\"\n";
+    let flows = flow("x", "constant_rate(rate=2Mbit/s, packet=1000B)", "start = \"0 s\"")
+        + &flow("y", "constant_rate(rate=1Mbit/s, packet=1000B)", "start = \"0 s\"")
+            .replace("to = \"b\"", "to = \"c\"");
+    let result = run(&(one_line("fifo", &flows) + slower));
+    for row in result["flows"].as_array().expect("rows") {
+        assert!((number(row, "share") - 0.25).abs() < 0.001, "{row}");
+    }
+    // What comes again is no goodput.
+    let lossy = flow("x", "ftp", "transport = { kind = \"reno\" }");
+    let result = run(&one_line("fifo + 3packets", &lossy));
+    let row = &result["flows"][0];
+    let new = number(row, "goodput_packets") / number(row, "throughput_packets");
+    let share = number(row, "throughput_bit_per_s") * new / 8e6;
+    assert!((number(row, "share") / share - 1.0).abs() < 1e-12 && number(row, "retransmitted") > 0.0, "{row}");
+    let unlimited = one_line("fifo", &lossy).replace("8 Mbit/s", "unlimited").replace("queue = \"fifo\"\n", "");
+    assert!(run(&unlimited.replace("ftp", "constant_rate(rate=2Mbit/s)"))["flows"][0]["share"].is_null());
+}
+
+#[test]
 fn a_queue_s_row_has_its_settings() {
     let row = |queue: &str| {
         run(&one_line(queue, &flow("x", "constant_rate(rate=4Mbit/s)", "")))["queues"][0]["discipline_settings"].clone()

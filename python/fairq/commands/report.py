@@ -28,4 +28,4 @@ def report(arguments: Namespace) -> str:
     page = api.report(arguments.study, store=arguments.store, out=arguments.out)
     if arguments.json:
         return as_json({**page._asdict(), "path": str(page.path)}, "report")
-    return f"A report of {page.runs} runs.{written(arguments, page.path)}\n"
+    return f"A report of {page.runs} run{'s' if page.runs != 1 else ''}.{written(arguments, page.path)}\n"

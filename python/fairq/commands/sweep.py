@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fairq import streams, tables
+from fairq._native import UsageError
 from fairq.commands import Broken
 from fairq.commands.options import Commands, command, count, dry_run, looks, workers
 from fairq.commands.printing import as_json, look
@@ -37,7 +38,7 @@ def add(commands_of: Commands) -> None:
     condition = "add replications until it holds, as 'goodput half-width < 1%%'"
     parser.add_argument("--until", metavar="CONDITION", help=condition)
     most = f"the most replications that --until adds up to (default {REPLICATIONS_MAX})"
-    parser.add_argument("--replications-max", type=count, default=REPLICATIONS_MAX, metavar="N", help=most)
+    parser.add_argument("--replications-max", type=count, metavar="N", help=most)
     parser.add_argument("--fail-fast", action="store_true", help="end at the first run that fails")
     parser.add_argument("--mix-versions", action="store_true",
                         help="go on in a store that another version of fairq wrote")  # fmt: skip
@@ -52,6 +53,8 @@ def sweep(arguments: Namespace) -> str:
     """`fairq sweep`."""
     from fairq.sweeps import sweeping
 
+    if arguments.replications_max is not None and arguments.until is None:
+        raise UsageError("--replications-max goes with --until; write the number of replications into the study")
     options = Options(
         store=arguments.store,
         part=arguments.part,
@@ -59,7 +62,7 @@ def sweep(arguments: Namespace) -> str:
         address=arguments.address,
         workers=arguments.workers,
         until=arguments.until,
-        replications_max=arguments.replications_max,
+        replications_max=arguments.replications_max or REPLICATIONS_MAX,
         fail_fast=arguments.fail_fast,
         mix_versions=arguments.mix_versions,
     )

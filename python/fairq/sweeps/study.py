@@ -150,7 +150,7 @@ def schema() -> Mapping[str, Any]:
 
 def read_study(path: str | os.PathLike[str]) -> Study:
     """The study that a file says; ScenarioError names the file, the line and what is wrong."""
-    text, name = read(path)
+    text, name = read(path, "study")
     document = Document(text, name, schema())
     said = document.tree["study"]
     scenario = _scenario(document, said, Path(path).parent)
@@ -272,6 +272,12 @@ def _check_places(document: Document, axes: Sequence[_Axis], fixed: Mapping[str,
         if name.casefold() in (other.casefold() for other, _ in names[:at]):
             raise document.fault(place, f"{name} is another axis; choose another name")
     setters = {path: "study.set" for path in fixed}
+    for name in ("seed", "replications"):
+        path = f"measure.{name}"
+        if name in document.tree["study"]:
+            if path in document.tree["study"].get("set", {}):
+                raise document.fault(f"study.{name}", f"study.set sets {path} already; choose one of them")
+            setters[path] = f"study.{name}"
     fields = [(axis.place, {path for _, sets in axis.steps for path, _ in sets}) for axis in axes]
     fields += [(f"derive.{name}", {said["path"]}) for name, said in derived.items() if "path" in _table(said)]
     for place, paths in fields:

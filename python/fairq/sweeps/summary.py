@@ -24,7 +24,7 @@ KEYS = {
 }  # fmt: skip
 """The columns that tell the rows of a run apart."""
 
-RATIOS = ("utilisation", "overtaken", "jain", "loss")
+RATIOS = ("share", "utilisation", "overtaken", "jain", "loss")
 """Columns from 0 to 1."""
 
 COPY = re.compile(r"\.\d+$")
