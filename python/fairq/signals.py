@@ -97,7 +97,7 @@ def deferred() -> Iterator[None]:
 
 
 def asked() -> Ended | None:
-    """The signal that the last `heard` raised, though compiled code may have made another error of it."""
+    """The signal that the last `heard` raised, even if compiled code made another error of it."""
     return _asked
 
 
