@@ -45,7 +45,7 @@ def _rows(document):
 
 
 def test_where_the_result_was_written_is_left_out(monkeypatch, capsys, demers1990, printed_runs, tmp_path):
-    monkeypatch.setattr(demers1990.compare, "figures", lambda _rows, _results: iter(()))
+    monkeypatch.setattr(demers1990.compare, "figures", lambda _rows, _results, _style: iter(()))
     words = ["reproduce", "demers1990", "--quick", "--out", tmp_path / "out"]
     status, loud, said = run(monkeypatch, capsys, *words)
     assert status == 0 and "\nWritten: " in loud and "\r" in said

@@ -268,7 +268,7 @@ def test_a_replay_fits_the_terminal(width, fairq, columns, capture):
 
 def test_the_report_of_a_paper_fits_the_terminal_and_its_file_stays(monkeypatch, fairq, columns, demers1990,
                                                                     printed_runs, tmp_path):  # fmt: skip
-    monkeypatch.setattr(demers1990.compare, "figures", lambda _rows, _results: iter(()))
+    monkeypatch.setattr(demers1990.compare, "figures", lambda _rows, _results, _style: iter(()))
     kept = []
     for number, width in enumerate((80, 160, 0)):
         columns(width)
