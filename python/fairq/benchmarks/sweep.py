@@ -87,5 +87,5 @@ def _resumed(study: Path) -> dict[str, float]:
 
 if __name__ == "__main__":
     given = [int(word) for word in sys.argv[1:]]
-    json.dump(measure(*(given or [1000, 130])), sys.stdout, indent=1)
+    json.dump(measure(*(given or [1000, 25])), sys.stdout, indent=1)
     sys.stdout.write("\n")
