@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::callgrind::{counted, done, instructions, number_before};
+use crate::callgrind::{counted, done, instructions, number_before, on_all_cores};
 use crate::{Findings, windows};
 
 /// A hop may become dearer by this part; the processor's own copies of memory make a difference of
@@ -70,7 +70,9 @@ fn measured(root: &Path, program: &str) -> Result<Vec<(&'static str, f64)>, Stri
         let hops = number_before(&output, " packet-hops").ok_or("it says no packet-hops")?;
         Ok::<_, String>(Run { instructions: instructions(&output)?, hops })
     };
-    SCENARIOS.iter().map(|(name, [whole, half])| Ok((*name, of_hop(&run(name, whole)?, &run(name, half)?)))).collect()
+    let costs =
+        on_all_cores(&SCENARIOS, |(name, [whole, half])| Ok((*name, of_hop(&run(name, whole)?, &run(name, half)?))));
+    costs.into_iter().collect()
 }
 
 /// The cost of a hop, given a run and one of half its length.

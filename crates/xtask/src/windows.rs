@@ -13,7 +13,7 @@ use fairq_sim::transport::registry::TRANSPORTS;
 use serde_json::{Value, json};
 
 use crate::Findings;
-use crate::callgrind::{counted, instructions, number_before};
+use crate::callgrind::{counted, instructions, number_before, on_all_cores};
 
 /// Packets in flight.
 const WINDOWS: [u64; 2] = [5_000, 50_000];
@@ -41,16 +41,18 @@ const CONNECTIONS: [&str; 6] = [
 pub(crate) fn grown(program: &str) -> Findings {
     let laws = TRANSPORTS.iter().filter(|card| card.name != SLOW).map(|card| (card.name, "{}"));
     let recoveries = CONNECTIONS.iter().map(|connection| ("reno", *connection));
-    laws.chain(recoveries)
-        .filter_map(|(transport, connection)| {
-            let name = format!("{transport} {connection}");
-            let costs = WINDOWS.map(|window| cost(program, transport, connection, window));
-            match costs {
-                [Ok(small), Ok(large)] => judge(&name, small, large),
-                [Err(problem), _] | [_, Err(problem)] => Some(format!("{name}: {problem}")),
-            }
-        })
-        .collect()
+    let works: Vec<_> = laws.chain(recoveries).collect();
+    let costs = on_all_cores(&works, |(transport, connection)| {
+        WINDOWS.map(|window| cost(program, transport, connection, window))
+    });
+    let judged = works.iter().zip(costs).filter_map(|((transport, connection), costs)| {
+        let name = format!("{transport} {connection}");
+        match costs {
+            [Ok(small), Ok(large)] => judge(&name, small, large),
+            [Err(problem), _] | [_, Err(problem)] => Some(format!("{name}: {problem}")),
+        }
+    });
+    judged.collect()
 }
 
 /// Instructions per packet sent with `window` packets in flight. At least a twentieth of them, for
