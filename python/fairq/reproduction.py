@@ -43,8 +43,8 @@ class Outcome:
     setup: Setup
     lines: Sequence[Line]
     results: Results
-    made: Sequence[tuple[str, str]]
-    """Its seeds, and digests of what it was made from."""
+    made: Callable[[], Sequence[tuple[str, str]]]
+    """Gives its seeds, and digests of what it was made from: the page alone needs them."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -121,7 +121,6 @@ def outcome(
 ) -> Outcome:
     """Run the jobs of all setups, each once, and judge the last; the one before says which verdicts moved."""
     early = Early(paper, plan[-1], printed, width) if printed is not None else None
-    made = made_from(paper, plan)
     done: dict[Job, Mapping[str, Any]] = {}
     for job in jobs_of(paper, plan):
         done[job] = run_job(paper, job, plan[0].workers, tell)
@@ -134,7 +133,7 @@ def outcome(
     lines, results = by_setup[-1]
     if len(by_setup) == 2:
         lines = _with_moves(by_setup[0][0], lines)
-    found = Outcome(paper, plan[-1], lines, results, made)
+    found = Outcome(paper, plan[-1], lines, results, lambda: made_from(paper, plan))
     if early is not None:
         early.end(report(found, width))
     return found

@@ -124,7 +124,7 @@ def small(tmp_path_factory):
     folder = tmp_path_factory.mktemp("small")
     setup = Setup(2, "together", 1)
     return [
-        reproduction.Plots(reproduction.Outcome(Paper(name, folder, of), setup, LINES, {}, [("seeds", "2")]))
+        reproduction.Plots(reproduction.Outcome(Paper(name, folder, of), setup, LINES, {}, lambda: [("seeds", "2")]))
         for name, of in (("small", Small), ("other", Other))
     ]
 

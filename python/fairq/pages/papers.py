@@ -122,7 +122,7 @@ def _chapter(plots: Plots, prefix: str) -> Chapter:
         totals(found.lines).split("\n"),
         csv_file(f"all verdicts of {paper}", f"{paper}-verdicts.csv", found.rows, COLUMNS),
         [*parts.values(), *([rest] if rest.pictures else [])],
-        found.made,
+        found.made(),
     )
 
 
