@@ -527,6 +527,30 @@ class State(Row):
     """The number: since the start of the run if it is a count."""
 
 
+class Stretch(Row):
+    """A row of `course`.
+
+    What has a row: a flow in a stretch of the run.
+    """
+
+    __slots__ = ()
+
+    time_s: float
+    """The end of the stretch."""
+
+    flow: str
+    """The flow's name."""
+
+    packets: int
+    """Packets that reached the sink."""
+
+    goodput_bit_per_s: float
+    """Data that arrived for the first time, headers included."""
+
+    queueing_s_mean: float | None
+    """Mean queueing delay of these packets. None if no packet reached the sink."""
+
+
 class Theory(Row):
     """A row of `theory`.
 

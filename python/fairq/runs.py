@@ -98,6 +98,10 @@ class Experiment:
         """All runs: each point of the axes in its order, with each seed in its order."""
         return [Run(run) for run in self._native.runs()]
 
+    def longest_round_trip_s(self, packet: int) -> float:
+        """Give the longest round trip of a flow in seconds, with full buffers of packets of these bytes."""
+        return self._native.longest_round_trip_s(packet)
+
     def run_of(self, digest: str) -> Run:
         """The run that a digest names; UsageError if there is none."""
         for run in self.runs():
@@ -108,9 +112,12 @@ class Experiment:
             f" version of results ({_native.results_version()} here); see run.digest for run in runs()"
         )
 
-    def run(self, workers: int, progress: Tell | None = None) -> Result:
-        """Run everything on `workers` threads."""
-        return Result(self._native.outcome(workers, progress))
+    def run(self, workers: int, progress: Tell | None = None, stretches: int | None = None) -> Result:
+        """Run everything on `workers` threads.
+
+        With `stretches`, `by_seed("course")` has what each flow got in so many equal parts of a run.
+        """
+        return Result(self._native.outcome(workers, progress, stretches))
 
     def collect(self, tables: Iterable[RunTables]) -> Result:
         """What the tables of all runs, in the order of `runs`, say together."""

@@ -335,6 +335,7 @@ impl Builder<'_> {
             transport,
             connection,
             start: start.time(),
+            start_within: start.within(),
             stop,
             weight: flow.weight.unwrap_or_default(),
             class: flow.class.clone(),

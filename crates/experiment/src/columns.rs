@@ -375,9 +375,24 @@ pub const SHARES: TableOf = TableOf {
     ],
 };
 
+/// What each flow got in equal stretches of a run, its warm-up included: from it questions find out
+/// whether what they measure stands still. No document of a run has it.
+pub const COURSE: TableOf = TableOf {
+    name: "course",
+    row: "a flow in a stretch of the run",
+    class: "Stretch",
+    columns: &[
+        real("time_s", "s", "The end of the stretch.").never(),
+        text("flow", "The flow's name.").never(),
+        whole("packets", "packets", "Packets that reached the sink.").never(),
+        real("goodput_bit_per_s", "bit/s", "Data that arrived for the first time, headers included.").never(),
+        real("queueing_s_mean", "s", "Mean queueing delay of these packets.").never().or_none(NO_PACKET),
+    ],
+};
+
 /// All tables, those of a document of a run in the order in which it has them.
-pub const TABLES: [&TableOf; 10] =
-    [&FLOWS, &LINKS, &QUEUES, &TRANSFERS, &SESSIONS, &SERIES, &PACKETS, &STATES, &THEORY, &SHARES];
+pub const TABLES: [&TableOf; 11] =
+    [&FLOWS, &LINKS, &QUEUES, &TRANSFERS, &SESSIONS, &SERIES, &PACKETS, &STATES, &COURSE, &THEORY, &SHARES];
 
 /// Whether `name` is a column of some table, which an axis of that name would hide.
 #[must_use]

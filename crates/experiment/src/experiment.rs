@@ -21,7 +21,7 @@ use crate::scenario::problem::Problem;
 use crate::scenario::read::Document;
 use fairq_sched::units::Time;
 use fairq_sim::partition::Partition;
-use fairq_sim::plan::{Files, Plan};
+use fairq_sim::plan::{Files, FlowPlan, Plan};
 use fairq_text::Fault;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
@@ -138,6 +138,14 @@ impl Experiment {
         self.keep.states = true;
     }
 
+    /// The same experiment, each run of which keeps what every flow got in so many equal stretches
+    /// of it: the rows of `course`.
+    #[must_use]
+    pub fn in_stretches(&self, stretches: u32) -> Self {
+        let keep = Keep { stretches: Some(stretches), ..self.keep.clone() };
+        Self { known: Arc::clone(&self.known), keep }
+    }
+
     /// Makes the first run of all keep a trace, with at most `most` records of packets, and with
     /// the samples of [`Self::sample_every`], or else 200 of them.
     pub const fn keep_trace(&mut self, most: usize) {
@@ -169,6 +177,20 @@ impl Experiment {
     #[must_use]
     pub fn longest_run(&self) -> Time {
         self.plans().iter().map(|(_, plan)| plan.warm_up.saturating_add(plan.duration)).max().unwrap_or_default()
+    }
+
+    /// The longest round trip of a flow at any point, if all buffers on the way of its data are full
+    /// of packets of `packet` bytes.
+    #[must_use]
+    pub fn longest_round_trip(&self, packet: u64) -> Time {
+        let of = |plan: &Plan, flow: &FlowPlan| {
+            let line = |line: &u32| &plan.lines[*line as usize];
+            let delays = flow.path.forward().iter().chain(flow.path.backward()).map(|number| line(number).delay);
+            let waits = flow.path.forward().iter().map(|number| line(number).longest_wait(packet));
+            delays.chain(waits).fold(Time::ZERO, Time::saturating_add)
+        };
+        let of_plan = |plan: &Plan| plan.flows.iter().map(|flow| of(plan, flow)).max();
+        self.plans().iter().filter_map(|(_, plan)| of_plan(plan)).max().unwrap_or_default()
     }
 
     /// The plan of each point.

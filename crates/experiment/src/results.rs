@@ -1,6 +1,7 @@
 //! From counts to tables: what a run says of its flows, links and queues, and what several runs say
 //! together.
 
+pub mod course;
 pub mod document;
 mod mean;
 pub mod notes;
@@ -12,7 +13,7 @@ pub mod trace;
 
 use self::table::{Builder, Table};
 use self::trace::Trace;
-use crate::columns::{FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
+use crate::columns::{COURSE, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
 use fairq_link::sketch::Coarse;
 use fairq_sched::contract::Discipline as _;
 use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
@@ -42,6 +43,8 @@ pub struct Tables {
     pub packets: Table,
     /// What each discipline counts and keeps at the end, if that was asked for.
     pub states: Table,
+    /// What each flow got in each stretch of the run, if that was asked for.
+    pub course: Table,
     /// The run as a trace, if that was asked for.
     pub trace: Option<Arc<Trace>>,
 }
@@ -59,6 +62,7 @@ impl Tables {
             "series" => |tables| &tables.series,
             "packets" => |tables| &tables.packets,
             "states" => |tables| &tables.states,
+            "course" => |tables| &tables.course,
             _ => return None,
         })
     }
@@ -66,8 +70,8 @@ impl Tables {
     /// The rows of all tables together.
     #[must_use]
     pub fn rows(&self) -> usize {
-        let Self { flows, links, queues, transfers, sessions, series, packets, states, trace: _ } = self;
-        [flows, links, queues, transfers, sessions, series, packets, states].into_iter().map(Table::rows).sum()
+        let Self { flows, links, queues, transfers, sessions, series, packets, states, course, trace: _ } = self;
+        [flows, links, queues, transfers, sessions, series, packets, states, course].into_iter().map(Table::rows).sum()
     }
 
     /// The tables of a run that has come to the end of its measured time, and was settled.
@@ -82,6 +86,7 @@ impl Tables {
             series: Table::empty(&SERIES),
             packets: Table::empty(&PACKETS),
             states: Table::empty(&STATES),
+            course: Table::empty(&COURSE),
             trace: None,
         }
     }

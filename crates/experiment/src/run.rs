@@ -6,6 +6,7 @@
 use crate::columns::{PACKETS, SERIES, STATES};
 use crate::digest::{Digest, RESULTS_VERSION};
 use crate::known::Known;
+use crate::results::course::Course;
 use crate::results::packets::{self, Packets};
 use crate::results::series::{Samples, Series, Shared as SharedSamples};
 use crate::results::table::Table;
@@ -35,6 +36,8 @@ pub struct Keep {
     pub packets_of: Option<String>,
     /// Whether the disciplines' states at the end are the rows of `states`.
     pub states: bool,
+    /// Into how many equal stretches a run is divided for the rows of `course`.
+    pub stretches: Option<u32>,
     /// The most records of packets in the trace of the first run of all, if it is to have one.
     pub trace: Option<usize>,
 }
@@ -163,7 +166,11 @@ impl Run {
     /// Whether all its events must be seen in their order, so that it cannot be divided.
     fn is_watched(&self) -> bool {
         let keep = &self.keep;
-        keep.series.is_some() || keep.packets_of.is_some() || keep.states || self.most_traced().is_some()
+        keep.series.is_some()
+            || keep.packets_of.is_some()
+            || keep.states
+            || keep.stretches.is_some()
+            || self.most_traced().is_some()
     }
 
     /// The most records of packets in its trace, if it has one.
@@ -272,11 +279,14 @@ impl Run {
         let slice = Time((end.0 / SLICES).max(1));
         // The end of the last interval of samples.
         let mut sampled = Time::ZERO;
-        let mut run_to = |simulation: &mut Simulation, to: Time| {
+        let mut course = Course::new(plan, self.keep.stretches, end);
+        let mut run_to = |simulation: &mut Simulation, course: &mut Course, to: Time| {
             let mut goes_on = simulation.now() < to;
             while goes_on {
                 let next = interval.map_or(Time::NEVER, |interval| sampled.saturating_add(interval));
-                goes_on = simulation.run_towards(to.min(simulation.now().saturating_add(slice)).min(next), to);
+                let until = to.min(simulation.now().saturating_add(slice)).min(next).min(course.next_time());
+                goes_on = simulation.run_towards(until, to);
+                course.note(simulation);
                 if simulation.now() == next {
                     sampled = next;
                     if let Ok(mut samples) = samples.lock() {
@@ -290,9 +300,10 @@ impl Run {
             }
             Ok(())
         };
-        run_to(&mut simulation, warm_up)?;
+        run_to(&mut simulation, &mut course, warm_up)?;
+        course.before_clear(&simulation);
         simulation.clear_counts();
-        run_to(&mut simulation, end)?;
+        run_to(&mut simulation, &mut course, end)?;
         if let Some(mut observer) = simulation.network.observer.take() {
             observer.end(end);
         }
@@ -306,7 +317,8 @@ impl Run {
             if self.keep.packets_of.is_some() { packets::table(plan, journeys) } else { Table::empty(&PACKETS) };
         simulation.settle();
         let states = if self.keep.states { results::state_table(plan, &simulation) } else { Table::empty(&STATES) };
-        let tables = Tables { series, packets, states, trace, ..Tables::of(plan, &simulation) };
+        let course = course.into_table();
+        let tables = Tables { series, packets, states, course, trace, ..Tables::of(plan, &simulation) };
         Ok((tables, simulation.network.packet_hops))
     }
 }

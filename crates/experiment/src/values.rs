@@ -175,19 +175,30 @@ impl<'de> Deserialize<'de> for BufferSize {
 }
 
 /// When a flow starts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// A random time in the first second, uniform, from the flow's own stream.
-    #[default]
-    Drawn,
+    /// A random time from 0 s to this, uniform, from the flow's own stream.
+    Drawn(Time),
     /// At this time.
     At(Time),
+}
+
+impl Start {
+    /// Within which time a start is drawn where nothing else is said.
+    pub const WITHIN: Time = Time::from_s(1);
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self::Drawn(Self::WITHIN)
+    }
 }
 
 impl Serialize for Start {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Drawn => serializer.serialize_str("drawn"),
+            Self::Drawn(Self::WITHIN) => serializer.serialize_str("drawn"),
+            Self::Drawn(within) => serializer.collect_str(&format_args!("drawn(within={within})")),
             Self::At(time) => time.serialize(serializer),
         }
     }
@@ -196,10 +207,22 @@ impl Serialize for Start {
 impl<'de> Deserialize<'de> for Start {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = text(deserializer, "a start is a time with a unit, like \"0 s\", or \"drawn\"")?;
-        if text.trim() == "drawn" {
-            return Ok(Self::Drawn);
+        let Some(drawn) = text.trim().strip_prefix("drawn") else {
+            return text.parse().map(Self::At).map_err(D::Error::custom);
+        };
+        if drawn.is_empty() {
+            return Ok(Self::default());
         }
-        text.parse().map(Self::At).map_err(D::Error::custom)
+        let inside = drawn.trim().strip_prefix('(').and_then(|inside| inside.strip_suffix(')'));
+        let within = inside.and_then(|inside| inside.trim().strip_prefix("within")?.trim().strip_prefix('='));
+        let within: Time = match within {
+            Some(within) => within.trim().parse().map_err(D::Error::custom)?,
+            None => return Err(D::Error::custom(format!("`{text}`: write \"drawn\" or \"drawn(within=50ms)\""))),
+        };
+        if within == Time::ZERO {
+            return Err(D::Error::custom(format!("`{text}`: a start is drawn within a time above 0 s")));
+        }
+        Ok(Self::Drawn(within))
     }
 }
 
@@ -208,8 +231,17 @@ impl Start {
     #[must_use]
     pub const fn time(self) -> Option<Time> {
         match self {
-            Self::Drawn => None,
+            Self::Drawn(_) => None,
             Self::At(time) => Some(time),
+        }
+    }
+
+    /// Within which time it is drawn, if it is.
+    #[must_use]
+    pub const fn within(self) -> Time {
+        match self {
+            Self::Drawn(within) => within,
+            Self::At(_) => Self::WITHIN,
         }
     }
 
@@ -221,8 +253,10 @@ impl Start {
             Self::At(start) if stop <= start => {
                 Some(format!("it is to stop at {stop} and starts at {start}; a stop comes after the start"))
             }
-            Self::Drawn if stop < Time::from_s(1) => {
-                Some(format!("it is to stop at {stop} and starts at a random time in the first second; write a start"))
+            Self::Drawn(within) if stop < within => {
+                let when =
+                    if within == Self::WITHIN { "in the first second".to_string() } else { format!("within {within}") };
+                Some(format!("it is to stop at {stop} and starts at a random time {when}; write a start"))
             }
             _ => None,
         }
@@ -270,4 +304,4 @@ text_schema!(
     ["15 packets", "64 kB", "50 ms", "1 BDP", "unlimited"]
 );
 text_schema!(LineRate, "LineRate", "line rate", [Rate::json_schema], ["56 kbit/s", "unlimited"]);
-text_schema!(Start, "Start", "start", [Time::json_schema], ["0 s", "drawn"]);
+text_schema!(Start, "Start", "start", [Time::json_schema], ["0 s", "drawn", "drawn(within=50ms)"]);

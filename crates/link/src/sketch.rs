@@ -113,6 +113,12 @@ impl<const BITS: u32> Sketch<BITS> {
         self.count
     }
 
+    /// The exact sum of the values.
+    #[must_use]
+    pub const fn sum(&self) -> u128 {
+        self.sum
+    }
+
     /// The exact mean of the values.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {

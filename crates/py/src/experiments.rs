@@ -72,15 +72,30 @@ impl Experiment {
         Ok(Run { run, source: Arc::clone(&self.source) })
     }
 
-    /// Runs everything on `workers` threads.
-    #[pyo3(signature = (workers, progress=None))]
-    fn outcome(&self, py: Python<'_>, workers: usize, progress: Option<Py<PyAny>>) -> PyResult<Outcome> {
+    /// The longest round trip of a flow at any point with full buffers of packets of `packet` bytes,
+    /// in seconds.
+    fn longest_round_trip_s(&self, packet: u64) -> f64 {
+        self.experiment.longest_round_trip(packet).as_s()
+    }
+
+    /// Runs everything on `workers` threads. With `stretches` each run keeps what every flow got in
+    /// so many equal parts of it, the table `course`.
+    #[pyo3(signature = (workers, progress=None, stretches=None))]
+    fn outcome(
+        &self,
+        py: Python<'_>,
+        workers: usize,
+        progress: Option<Py<PyAny>>,
+        stretches: Option<u32>,
+    ) -> PyResult<Outcome> {
+        let divided = stretches.map(|stretches| self.experiment.in_stretches(stretches));
+        let experiment = divided.as_ref().unwrap_or(&self.experiment);
         let mut shown = Progress::new(progress);
         py.detach(move || {
             let start = speed::process_cpu_s()?;
             let files = |file: &str| read_file(&self.source.name, file);
             let mut raised = None;
-            let result = self.experiment.outcome(Options {
+            let result = experiment.outcome(Options {
                 workers,
                 files: &files,
                 progress: &mut |p| {

@@ -70,6 +70,18 @@ impl LinePlan {
         self.rate.is_some_and(|rate| self.queue.build(&contract::Line::new(rate)).can_preempt())
     }
 
+    /// How long a packet waits behind a full queue of packets of `packet` bytes; zero without a rate
+    /// or a limit.
+    #[must_use]
+    pub fn longest_wait(&self, packet: u64) -> Time {
+        let bytes = match self.queue.bound() {
+            Limit::Packets(packets) => packets.saturating_mul(packet),
+            Limit::Bytes(bytes) => bytes,
+            Limit::Unlimited => 0,
+        };
+        self.rate.map_or(Time::ZERO, |rate| rate.time_of_bits(bytes.saturating_mul(8)))
+    }
+
     /// The name of its direction.
     #[must_use]
     pub const fn direction(&self) -> &'static str {
@@ -105,8 +117,10 @@ pub struct EntryPlan {
     pub transport: Arc<TransportSettings>,
     /// How losses are found and repaired, and when packets are acknowledged.
     pub connection: Arc<Terms>,
-    /// When they start; `None` is uniform in the first second, from the random stream of each.
+    /// When they start; `None` is uniform within `start_within`, from the random stream of each.
     pub start: Option<Time>,
+    /// Within which time a start is drawn.
+    pub start_within: Time,
     /// When they stop, if they do.
     pub stop: Option<Time>,
     /// The weight of each.

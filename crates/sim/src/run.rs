@@ -37,7 +37,7 @@ use crate::transport::reports::{Report, Reports};
 use crate::transport::tcp::Setup;
 use crate::transport::{Acknowledgement, Blocks, Flags, Sender};
 use fairq_link::sketch::Coarse;
-use fairq_sched::units::{PS_PER_S, Time};
+use fairq_sched::units::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -749,8 +749,8 @@ fn start(flow: &FlowPlan, seed: u64) -> Time {
     match flow.entry.start {
         Some(time) => time,
         None => {
-            let second = Stream::new(seed, &format!("{}/start", flow.name)).uniform();
-            Time((second * PS_PER_S as f64) as u64)
+            let part = Stream::new(seed, &format!("{}/start", flow.name)).uniform();
+            Time((part * flow.entry.start_within.0 as f64) as u64)
         }
     }
 }

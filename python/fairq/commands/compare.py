@@ -44,10 +44,10 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--reorder", metavar="PART@TIME", help="send this part of the packets late, as 1%%@5ms")
     parser.add_argument("--seeds", type=count, default=asked.SEEDS, metavar="N",
                         help=f"runs of each point, each with its random numbers (default {asked.SEEDS})")  # fmt: skip
-    parser.add_argument("--duration", default=asked.DURATION, metavar="TIME",
-                        help=f"measure this long (default {asked.DURATION})")  # fmt: skip
-    parser.add_argument("--warm-up", default=asked.WARM_UP, metavar="TIME",
-                        help=f"leave out this time before it (default {asked.WARM_UP})")  # fmt: skip
+    parser.add_argument("--duration", metavar="TIME",
+                        help="measure this long (default: until shares and delays stand still)")  # fmt: skip
+    parser.add_argument("--warm-up", metavar="TIME",
+                        help="leave out this time before it (default: until shares and delays stand still)")  # fmt: skip
     parser.add_argument("--profile", default=asked.PROFILE, metavar="NAME",
                         help=f"the system of the hosts (default {asked.PROFILE})")  # fmt: skip
     parser.add_argument("--paired", action="store_true",

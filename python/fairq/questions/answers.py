@@ -16,8 +16,10 @@ from typing import Any
 
 from fairq import statistics
 from fairq.questions import network, words
-from fairq.questions.asked import Question
+from fairq.questions.asked import Group, Question
+from fairq.questions.course import Course, Of
 from fairq.questions.measures import MEASURES, OF_GROUP, OF_QUEUE, PAIRED_OF_GROUP, PAIRED_OF_QUEUE
+from fairq.questions.network import Key
 from fairq.results import Result
 
 PAIRS_MAX = 4
@@ -40,6 +42,7 @@ class Choice:
 class Point:
     """One choice at one round trip of the line."""
 
+    key: Key
     choice: Choice
     rtt: str
     groups: list[Seeds] = field(default_factory=list)
@@ -55,8 +58,9 @@ class Point:
 class Answers:
     """The tables of a question, from the result of its scenario."""
 
-    def __init__(self, question: Question, result: Result) -> None:
+    def __init__(self, question: Question, result: Result, course: Course | None = None) -> None:
         self.question = question
+        self._course = course
         self.directions = [way for way in words.DIRECTIONS if (question.has_up if way == "up" else question.has_down)]
         self.points = _points(question, result)
         self._transports = {row["flow"]: row["transport"] for row in result.flows}
@@ -66,7 +70,7 @@ class Answers:
         """A row for each point and group of flows."""
         found = []
         for point in self.points:
-            for group, seeds in zip(self.question.groups, point.groups, strict=True):
+            for at, (group, seeds) in enumerate(zip(self.question.groups, point.groups, strict=True)):
                 row = self._choice(point, group.direction)
                 row |= {
                     "rtt_s": self.question.rtt_s(group.item, point.rtt),
@@ -76,8 +80,35 @@ class Answers:
                     "hosts": group.host_class.hosts if group.host_class else None,
                     "count": group.count,
                 }
-                found.append(row | _intervals(OF_GROUP, seeds) | {"seeds": len(seeds)})
+                found.append(row | self._of_group(point, at) | {"seeds": len(seeds)})
         return found
+
+    def _of_group(self, point: Point, at: int) -> dict[str, Any]:
+        """The means of a group with their intervals, which are no narrower than what is known.
+
+        What moves by less than counts is uncertain by as much as it moves, a percentile by the
+        error of its sketch. Of n packets without a loss up to 3/n may be lost (rule of three).
+        """
+        seeds = point.groups[at]
+        row = _intervals(OF_GROUP, seeds)
+        for quantity in PERCENTILES:
+            _widen(row, quantity, part=SKETCH_ERROR)
+        for quantity, of in (("share", "share"), ("goodput_bit_per_s", "share"), ("queueing_s_mean",) * 2):
+            _widen(row, quantity, part=self._moved(point, at, of))
+        sent = sum(_known(seed["sent"] for seed in seeds))
+        if row["loss"] == 0.0 and len(seeds) > 1:
+            row["loss_high"] = min(3 / sent, 1.0)
+        return row
+
+    def _moved(self, point: Point, at: int, quantity: str) -> float:
+        """How far a quantity moved in the measured time beyond chance, in parts of its mean."""
+        if self._course is None:
+            return 0.0
+        halves = self._course.halves(Of(point.key, at, quantity), self._course.measured)
+        if (means := halves.means) is None or not halves.is_decided:
+            return 0.0
+        before, after = means
+        return abs(after - before) / ((before + after) / 2)
 
     def queues(self) -> list[dict[str, Any]]:
         """A row for each point and direction in which data flows."""
@@ -131,8 +162,8 @@ class Answers:
                     found += _differences(("share_per_flow",), where, *sides)
         return found
 
-    def notes(self) -> list[dict[str, str]]:
-        """Transfers that did not end in the measured time: their completion times are unknown."""
+    def unfinished(self) -> list[tuple[Group, list[Point]]]:
+        """Groups whose transfers did not all end in the measured time, and the points where."""
         found = []
         for at, group in enumerate(self.question.groups):
             if "size" not in group.item.options:
@@ -141,10 +172,17 @@ class Answers:
                 point for point in self.points if any(seed["completed"] != group.count for seed in point.groups[at])
             ]
             if short:
-                where = ", ".join(dict.fromkeys(self.label(point.choice, point.rtt) for point in short))
-                text = f"with {where} not all ended in the measured time: completion times are of those that did; write"
-                text += " a longer --duration, and no start before the end of the warm-up"
-                found.append({"code": "unfinished", "where": f"--flows {group.item.text}", "text": text})
+                found.append((group, short))
+        return found
+
+    def notes(self) -> list[dict[str, str]]:
+        """Transfers that did not end in the measured time: their completion times are unknown."""
+        found = []
+        for group, short in self.unfinished():
+            where = ", ".join(dict.fromkeys(self.label(point.choice, point.rtt) for point in short))
+            text = f"with {where} not all ended in the measured time: completion times are of those that did; write"
+            text += " a longer --duration, and no start before the end of the warm-up"
+            found.append({"code": "unfinished", "where": f"--flows {group.item.text}", "text": text})
         return found
 
     def _greedy(self) -> list[int]:
@@ -262,6 +300,20 @@ def _intervals(quantities: Iterable[str], seeds: Seeds) -> dict[str, Any]:
     return row
 
 
+PERCENTILES, SKETCH_ERROR = ("queueing_s_p95", "queueing_s_p99"), 2**-7
+"""Columns that are percentiles of a flow, and the relative error of the sketch that gives them."""
+
+
+def _widen(row: dict[str, Any], quantity: str, part: float) -> None:
+    """Make the interval of a quantity wider on both sides, by this part of its mean."""
+    mean, low, high = (row[f"{quantity}{end}"] for end in ("", "_low", "_high"))
+    if low is None or not part:
+        return
+    more = part * mean
+    most = 1.0 if MEASURES[quantity].scale == "logit" else math.inf
+    row |= {f"{quantity}_low": max(low - more, 0.0), f"{quantity}_high": min(high + more, most)}
+
+
 def _points(question: Question, result: Result) -> list[Point]:
     """The points in the order of the axes, with what each seed gave."""
     flows = _by_point(question, result, "flows", "flow")
@@ -276,8 +328,7 @@ def _points(question: Question, result: Result) -> list[Point]:
     points = []
     for key, by_seed in flows.items():
         queue, host_queue, buffer, rtt = key
-        assert queue is not None and rtt is not None, "a question has a queue and a round trip"
-        point = Point(Choice(queue, host_queue, buffer), rtt, groups=[[] for _ in question.groups])
+        point = Point(key, Choice(queue, host_queue, buffer), rtt, groups=[[] for _ in question.groups])
         point.lines = {way: [] for way in words.DIRECTIONS}
         for seed, rows in by_seed.items():
             done = transfers.get(key, {}).get(seed, {})
@@ -295,24 +346,15 @@ def _points(question: Question, result: Result) -> list[Point]:
     return points
 
 
-Key = tuple[str | None, str | None, str | None, str | None]
-
-
 def _by_point(
     question: Question, result: Result, table: str, by: str, **only: str
 ) -> dict[Key, dict[int, dict[str, Mapping[str, Any]]]]:
     """The rows of a table with the values of `only`, by point, seed and the column `by`."""
-    single = {
-        network.QUEUE: question.queues[0],
-        network.HOST_QUEUE: next(iter(question.host_queues), None),
-        network.BUFFER: next(iter(question.buffers), None),
-        network.RTT: question.line_rtts[0],
-    }
     found: dict[Key, dict[int, dict[str, Mapping[str, Any]]]] = {}
-    for row in result.by_seed(table):
+    rows = result.by_seed(table)
+    for key, row in zip(network.keys(question, rows), rows, strict=True):
         if all(row[column] == value for column, value in only.items()):
-            queue, host_queue, buffer, rtt = (row.get(axis, value) for axis, value in single.items())
-            found.setdefault((queue, host_queue, buffer, rtt), {}).setdefault(row["seed"], {})[row[by]] = row
+            found.setdefault(key, {}).setdefault(row["seed"], {})[row[by]] = row
     return found
 
 
@@ -338,6 +380,7 @@ def _of_flows(flows: Sequence[Mapping[str, Any]], rate: float) -> dict[str, floa
         "marked_ratio": min(marked / sent, 1.0) if sent else None,
         "marked": float(marked),
         "retransmitted": float(sum(row["retransmitted"] for row in flows)),
+        "sent": float(sent),
     }
     return found | {name: _weighted(flows, name) for name in ("queueing_s_mean", "queueing_s_p95", "queueing_s_p99")}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +15,11 @@ from fairq._native import UsageError
 from fairq.questions import words
 from fairq.questions.words import HostClass, Item
 
-SEEDS, DURATION, WARM_UP, PROFILE = 10, "30 s", "5 s", "linux"
+SEEDS, PROFILE = 10, "linux"
 """What a question has where it says nothing."""
+
+WARM_UP, DURATION = "5 s", "30 s"
+"""The times that a search for steady ones begins with, on a line of up to 100 Mbit/s."""
 
 QUEUES = ("fifo",)
 """The queue of a question that names none."""
@@ -58,9 +62,12 @@ class Question:
     jitter: str | None = None
     reorder: str | None = None
     seeds: int = SEEDS
-    duration: str = DURATION
-    warm_up: str = WARM_UP
+    duration: str | None = None
+    """The measured time; `None` is found by the runs (steady.py)."""
+    warm_up: str | None = None
     profile: str = PROFILE
+    seed: int = 1
+    """The first seed; the others follow it."""
 
     @cached_property
     def rates(self) -> tuple[str, str]:
@@ -162,8 +169,8 @@ def ask(
     jitter: str | None = None,
     reorder: str | None = None,
     seeds: int = SEEDS,
-    duration: str = DURATION,
-    warm_up: str = WARM_UP,
+    duration: str | None = None,
+    warm_up: str | None = None,
     profile: str = PROFILE,
 ) -> Question:
     """The question of these words; UsageError names a wrong word, and what would make sense."""
@@ -280,8 +287,8 @@ def check_queues(question: Question) -> None:
 def _check_times(question: Question) -> None:
     if question.seeds < 1:
         raise UsageError(f"--seeds {question.seeds}: write a whole number from 1 up")
-    warm_up = words.quantity("--warm-up", "time", question.warm_up)
-    duration = words.quantity("--duration", "time", question.duration)
+    warm_up = words.quantity("--warm-up", "time", question.warm_up or "0 s")
+    duration = math.inf if question.duration is None else words.quantity("--duration", "time", question.duration)
     if duration <= 0:
         raise UsageError(f"--duration {question.duration}: a run needs some time to measure; write for example 30s")
     for item in question.flows:

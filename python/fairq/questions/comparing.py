@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq.questions import asked, network, sentences
-from fairq.questions.answers import Answers
 from fairq.questions.asked import Question
-from fairq.runs import Experiment
+from fairq.questions.measured import measured
 
 if TYPE_CHECKING:
     from fairq.api import Tell
@@ -44,14 +43,15 @@ class Comparison(NamedTuple):
 
 def compare(question: Question, *, paired: bool, workers: int, progress: Tell | None = None) -> Comparison:
     """Run a question on `workers` threads."""
+    found = measured([question], workers, progress)
+    (question,), (result,), (answers,), steady = found
     scenario = network.scenario(question)
-    result = Experiment(scenario).run(workers, progress)
-    answers = Answers(question, result)
     answer = answers.answer()
     answer["text"] = sentences.answer(answer, question.seeds, len(question.line_rtts))
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "question": question.document(),
+        "steady": steady.document(),
         "answer": answer,
         "rows": answers.rows(),
         "queues": answers.queues(),

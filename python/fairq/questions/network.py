@@ -18,8 +18,9 @@ from typing import Any
 from fairq._native import ScenarioError, UsageError
 from fairq.given import Text
 from fairq.questions import words
-from fairq.questions.asked import Group, Question, is_pacer
+from fairq.questions.asked import DURATION, WARM_UP, Group, Question, is_pacer
 from fairq.questions.words import HostClass, Item
+from fairq.results import Table
 from fairq.runs import Experiment
 
 LINE = "line"
@@ -40,6 +41,12 @@ WEB_CONNECTIONS = 100
 
 QUEUE, HOST_QUEUE, BUFFER, RTT = "queue", "host queue", "buffer", "rtt"
 """Names of axes, which are columns of the tables of the run."""
+
+Key = tuple[Any, ...]
+"""A point: its queue, host queue, buffer and round trip of the line; `None` if it was not said."""
+
+STARTS_S = 1.0
+"""Flows start within this time, or within a shorter warm-up."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,20 @@ def entries(question: Question) -> list[Entry]:
     return found
 
 
+def keys(question: Question, table: Table[Any]) -> Iterable[Key]:
+    """The point of each row of a table of its runs: an axis of one value has no column."""
+    single = {
+        QUEUE: question.queues[0],
+        HOST_QUEUE: next(iter(question.host_queues), None),
+        BUFFER: next(iter(question.buffers), None),
+        RTT: question.line_rtts[0],
+    }
+    columns = [
+        table.column(axis) if axis in table.columns else [value] * len(table) for axis, value in single.items()
+    ]
+    return zip(*columns, strict=True)
+
+
 def _nodes(host_class: HostClass) -> list[str]:
     return [f"{host_class.text}.{host}" for host in range(1, host_class.hosts + 1)]
 
@@ -101,6 +122,7 @@ class _Made:
 
     def __init__(self, question: Question) -> None:
         self.question = question
+        self.warm_up, self.duration = question.warm_up or WARM_UP, question.duration or DURATION
         self.access_rate = f"{access_bit_per_s(question) // 10**9} Gbit/s"
         self.entries = entries(question)
         self.nodes = [node for each in question.hosts for node in _nodes(each)]
@@ -109,9 +131,9 @@ class _Made:
     def text(self) -> str:
         """All of it in TOML."""
         question = self.question
-        measure = {
-            "warm_up": question.warm_up, "duration": question.duration, "replications": question.seeds,
-        }  # fmt: skip
+        measure = {"warm_up": self.warm_up, "duration": self.duration, "replications": question.seeds}
+        if question.seed != 1:
+            measure["seed"] = question.seed
         parts = [
             # A comment of TOML has no letters that control a terminal.
             f"# {''.join(letter if letter.isprintable() else ' ' for letter in question.command)}",
@@ -131,8 +153,8 @@ class _Made:
         path, _, fault = rest.partition(": ")
         question = self.question
         word = {
-            "measure.warm_up": f"--warm-up {question.warm_up}",
-            "measure.duration": f"--duration {question.duration}",
+            "measure.warm_up": f"--warm-up {self.warm_up}",
+            "measure.duration": f"--duration {self.duration}",
             "measure.replications": f"--seeds {question.seeds}",
             "defaults.connection": f"--profile {question.profile}",
             "links[0].rate": f"--rate {question.rate}",
@@ -163,6 +185,8 @@ class _Made:
     def _defaults(self) -> dict[str, Any]:
         question = self.question
         found: dict[str, Any] = {"connection": question.profile}
+        if 0 < words.quantity("--warm-up", "time", self.warm_up) < STARTS_S:
+            found["start"] = f"drawn(within={self.warm_up})"
         if not question.hosts:
             found |= {"access": self._access(), "sink_access": {"rate": self.access_rate}}
         return found
@@ -215,7 +239,7 @@ class _Made:
             found["start"] = item.options["start"]
         elif "size" in item.options:
             # A transfer that ends before the measured time is not counted.
-            found["start"] = question.warm_up
+            found["start"] = self.warm_up
         delay = _more(item.rtt, question.line_rtts[0]) if item.rtt is not None else None
         if delay is not None or entry.host is not None:
             where = "sink_access" if item.is_up else "access"

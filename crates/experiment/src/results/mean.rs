@@ -4,7 +4,7 @@
 use super::table::{Cell, Cells, Table};
 use super::{Tables, decade_name};
 use crate::columns::ENDS;
-use crate::columns::{Averaged, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
+use crate::columns::{Averaged, COURSE, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
 use crate::results::statistics::confidence;
 use std::collections::BTreeMap;
 
@@ -33,6 +33,7 @@ impl Tables {
             series: Table::empty(&SERIES),
             packets: Table::empty(&PACKETS),
             states: Table::empty(&STATES),
+            course: Table::empty(&COURSE),
             trace: None,
         }
     }

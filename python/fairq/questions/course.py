@@ -1,0 +1,110 @@
+"""What each group of flows got over time in the runs of a question, from counts of equal stretches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fairq import statistics
+from fairq.questions import network, words
+from fairq.questions.asked import Group, Question
+from fairq.questions.network import Key
+from fairq.results import Result
+
+STRETCHES = 56
+"""Equal parts of a run: a warm-up of 5 s before 30 s has eight."""
+
+QUANTITIES = ("share", "queueing_s_mean")
+"""What is followed over time."""
+
+
+class Of(NamedTuple):
+    """Whose course it is."""
+
+    point: Key
+    group: int
+    """The number of the group of flows."""
+    quantity: str
+
+
+@dataclass
+class Run:
+    """A quantity in the stretches of one run: a mean of each, and what it weighs in a mean of several."""
+
+    values: list[float]
+    weights: list[float]
+
+    @classmethod
+    def empty(cls) -> Run:
+        """A run of which nothing is known yet."""
+        return cls([0.0] * STRETCHES, [0.0] * STRETCHES)
+
+    def mean(self, first: int, last: int) -> float | None:
+        """The mean over the stretches from `first` to `last`; `None` if none has a value."""
+        parts = [(weight, self.values[at]) for at, weight in enumerate(self.weights[first:last], first)]
+        whole = math.fsum(weight for weight, _ in parts)
+        return math.fsum(weight * value for weight, value in parts) / whole if whole else None
+
+
+@dataclass
+class Halves:
+    """A quantity in the halves of a part of the runs, by seed."""
+
+    first: list[float | None]
+    second: list[float | None]
+
+    @property
+    def means(self) -> tuple[float, float] | None:
+        """The means over the seeds; `None` if there are none."""
+        first, second = (_mean(half) for half in (self.first, self.second))
+        return None if first is None or second is None else (first, second)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the seeds tell the halves apart."""
+        return statistics.paired(self.second, self.first).decided
+
+
+class Course:
+    """What each group of flows of a question got over time, at each point with each seed."""
+
+    def __init__(self, question: Question, result: Result, measured: int) -> None:
+        self.question = question
+        self.measured = measured
+        """The first stretch of the measured time."""
+        self.runs: dict[Of, dict[int, Run]] = {}
+        groups = {name: entry.group for entry in network.entries(question) for name in entry.flow_names}
+        numbers = {id(group): at for at, group in enumerate(question.groups)}
+        table = result.by_seed("course")
+        names = ("seed", "flow", "packets", "goodput_bit_per_s", "queueing_s_mean")
+        rows = zip(network.keys(question, table), *(table.column(name) for name in names), strict=True)
+        for row, (point, seed, flow, packets, goodput, queueing) in enumerate(rows):
+            at, group = row // len(groups) % STRETCHES, groups[flow]
+            number = numbers[id(group)]
+            share = self._run(Of(point, number, "share"), seed)
+            share.values[at] += goodput / self._rate(group)
+            share.weights[at] = 1.0
+            if packets:
+                waits = self._run(Of(point, number, "queueing_s_mean"), seed)
+                weight = waits.weights[at] + packets
+                waits.values[at] += (queueing - waits.values[at]) * packets / weight
+                waits.weights[at] = weight
+
+    def _run(self, of: Of, seed: int) -> Run:
+        return self.runs.setdefault(of, {}).setdefault(seed, Run.empty())
+
+    def _rate(self, group: Group) -> float:
+        return words.quantity("--rate", "rate", self.question.rates[words.DIRECTIONS.index(group.direction)])
+
+    def halves(self, of: Of, first: int) -> Halves:
+        """The halves of the stretches from `first` to the end."""
+        middle = (first + STRETCHES) // 2
+        runs = self.runs.get(of, {}).values()
+        return Halves([run.mean(first, middle) for run in runs], [run.mean(middle, STRETCHES) for run in runs])
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None
