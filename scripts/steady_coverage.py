@@ -39,7 +39,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 }
 """By name: the answer that is judged is the share of the first item of --flows, at the first queue."""
 
-GROUPS, SEEDS = 50, 10
+GROUPS, SEEDS, FROM = 50, 10, 10_001
 STEADY_WARM_UP, STEADY_DURATION, STEADY_SEEDS, STEADY_FROM = "350 s", "1050 s", 40, 1_000_001
 LEAST, MOST, LEAST_OF_ONE = 0.91, 0.98, 0.80
 """The coverage of all groups, and that of a question."""
@@ -63,7 +63,7 @@ def steady(name: str, workers: int) -> dict[str, Any]:
 
 def group(name: str, number: int, workers: int) -> dict[str, Any]:
     """What one group of seeds answers."""
-    found = measured([asked_of(name, 1 + number * SEEDS)], workers)
+    found = measured([asked_of(name, FROM + number * SEEDS)], workers)
     row = found.answers[0].rows()[0]
     return {
         "question": name,
@@ -96,7 +96,8 @@ def read() -> list[dict[str, Any]]:
 
 def table(done: Sequence[dict[str, Any]]) -> str:
     """The coverage of each question and of all, as a table of Markdown."""
-    lines = ["| question | steady share | held | groups | still moves | warm-up, s | run, s |", "|---|---|---|---|---|---|---|"]
+    heads = ("question", "steady share", "held", "groups", "still moves", "warm-up, s", "run, s")
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     held_of_all = of_all = 0
     for name in QUESTIONS:
         rows = [row for row in done if row["question"] == name and "group" in row]
@@ -108,9 +109,8 @@ def table(done: Sequence[dict[str, Any]]) -> str:
         moving = sum(not row["stands"] for row in rows)
         warm_ups, lengths = ([row[key] for row in rows] for key in ("warm_up_s", "length_s"))
         share = f"{100 * truth['steady']:.1f} % ({100 * truth['low']:.1f}–{100 * truth['high']:.1f})"
-        lines.append(
-            f"| {name} | {share} | {held / len(rows):.0%} | {len(rows)} | {moving} | {_range(warm_ups)} | {_range(lengths)} |"
-        )
+        cells = (name, share, f"{held / len(rows):.0%}", len(rows), moving, _range(warm_ups), _range(lengths))
+        lines.append(f"| {' | '.join(map(str, cells))} |")
     if of_all:
         lines.append(f"| all | | {held_of_all / of_all:.1%} | {of_all} | | | |")
     return "\n".join(lines)

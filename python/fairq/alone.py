@@ -9,24 +9,30 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq import _native, tables
 from fairq._native import ScenarioError, UsageError
 from fairq.given import Text
 from fairq.questions import words
+from fairq.questions.steady import BANDS
 from fairq.results import Result
 from fairq.runs import Experiment
 
 if TYPE_CHECKING:
-    from fairq.documents import BaselineDocument, BaselineNote, BaselinePhase, BaselineSample
+    from fairq.api import Tell
+    from fairq.documents import BaselineDocument, BaselineNote, BaselinePhase, BaselineSample, BaselineSteady
 
 SCHEMA_VERSION = 1
 """The version of the document that `fairq baseline --json` prints."""
 
 BUFFER, QUEUE, DURATION, PROFILE = "1 BDP", "fifo", "30 s", "linux"
-"""What a baseline has where it says nothing."""
+"""What a baseline has where it says nothing; the duration is the least."""
+
+LONGER, PARTS = 8, 40
+"""How many times as long a run may be until it stands still, and into how many parts it is divided
+to find out from when on it does."""
 
 PACKET = 1500
 """Bytes of a packet on the line."""
@@ -40,7 +46,7 @@ SAMPLES_MAX = 10_000
 
 
 class Baseline(NamedTuple):
-    """One flow alone: `series` are its samples, `phases` their means, `result` is the run's."""
+    """One flow alone: `series` are its samples, `phases` their means, `result` is the run's, `scenario` its file."""
 
     control: str
     series: Sequence[BaselineSample]
@@ -48,6 +54,7 @@ class Baseline(NamedTuple):
     notes: Sequence[BaselineNote]
     document: BaselineDocument
     result: Result
+    scenario: str
 
     def __repr__(self) -> str:
         return f"<Baseline: {self.control}, series {len(self.series)}, phases {len(self.phases)}>"
@@ -62,9 +69,15 @@ class Question:
     rtt: str
     buffer: str = BUFFER
     queue: str = QUEUE
-    duration: str = DURATION
+    duration: str | None = None
+    """How long it runs; `None`: until throughput and round trip stand still, at least DURATION."""
     profile: str = PROFILE
     series: str | None = None
+
+    @property
+    def length(self) -> str:
+        """How long it runs: what was said, or the least."""
+        return self.duration or DURATION
 
     @property
     def command(self) -> str:
@@ -73,7 +86,7 @@ class Question:
         for option, value, usual in (
             ("--buffer", self.buffer, BUFFER),
             ("--queue", self.queue, QUEUE),
-            ("--duration", self.duration, DURATION),
+            ("--duration", self.duration, None),
             ("--profile", self.profile, PROFILE),
             ("--series", self.series, None),
         ):
@@ -85,11 +98,11 @@ class Question:
 def scenario(question: Question) -> Text:
     """The scenario in TOML, checked: UsageError names the word of the question that cannot be."""
     _check_control(question.control)
-    rtt, duration = _above_zero("--rtt", "time", question.rtt), _above_zero("--duration", "time", question.duration)
+    rtt, duration = _above_zero("--rtt", "time", question.rtt), _above_zero("--duration", "time", question.length)
     _above_zero("--rate", "rate", question.rate)
     if duration <= rtt:
         raise UsageError(
-            f"--duration {question.duration}: the first answer comes after a round trip, {question.rtt}; write some "
+            f"--duration {question.length}: the first answer comes after a round trip, {question.rtt}; write some "
             f"hundred round trips, as {100 * rtt:g}s"
         )
     try:
@@ -121,7 +134,7 @@ edition = 2
 title = {_quoted(f"{question.control} alone")}
 
 [measure]
-duration = {_quoted(question.duration)}
+duration = {_quoted(question.length)}
 
 [defaults]
 start = "0 s"
@@ -154,6 +167,47 @@ def experiment(question: Question, trace: bool = False) -> Experiment:
     except UsageError as error:
         # Too many samples.
         raise UsageError(f"--series {question.series}: {str(error).partition(': ')[2]}") from None
+
+
+def baseline(question: Question, trace: bool = False, progress: Tell | None = None) -> Baseline:
+    """Run the flow; without a duration again and twice as long until it stands still."""
+    longest = _duration(question) * (1 if question.duration is not None else LONGER)
+    while True:
+        found = of_result(question, experiment(question, trace).run(1, progress))
+        length = 2 * _duration(question)
+        if found.document["steady"] is not None or length > longest:
+            return found
+        question = replace(question, duration=f"{length:g} s")
+
+
+def _steady(series: Sequence[BaselineSample], rate: float) -> BaselineSteady | None:
+    """What the flow does from when on throughput and round trip stand still; `None` if they never do.
+
+    They do where the halves of what is left differ by less than counts, in at least half of the run.
+    """
+    for part in range(PARTS // 2 + 1):
+        first = len(series) * part // PARTS
+        middle = (first + len(series)) // 2
+        halves = [_means(series[first:middle]), _means(series[middle:])]
+        if _stands(halves[0], halves[1], rate):
+            throughput, rtt = _means(series[first:])
+            from_s = series[first - 1]["time_s"] if first else 0.0
+            return {"from_s": from_s, "throughput_bit_per_s": throughput or 0.0, "rtt_s": rtt}
+    return None
+
+
+def _means(samples: Sequence[BaselineSample]) -> tuple[float | None, float | None]:
+    return _mean([each["throughput_bit_per_s"] for each in samples]), _mean([each["rtt_s"] for each in samples])
+
+
+def _stands(one: tuple[float | None, float | None], other: tuple[float | None, float | None], rate: float) -> bool:
+    throughputs, trips = zip(one, other, strict=True)
+    share, trip = BANDS["share"], BANDS["queueing_s_mean"]
+    before, after = ((value or 0.0) / rate for value in throughputs)
+    if abs(before - after) > share.least:
+        return False
+    known = [value for value in trips if value is not None]
+    return len(known) < 2 or abs(known[0] - known[1]) <= trip.least * max(known)
 
 
 def _interval(question: Question) -> str:
@@ -193,11 +247,12 @@ def of_result(question: Question, result: Result) -> Baseline:
             "queueing_s_mean": flow.queueing_s_mean,
             "queueing_s_p99": flow.queueing_s_p99,
         },
+        "steady": _steady(series, rate),
         "phases": phases,
         "notes": [{"code": note["code"], "where": note["where"], "text": note["text"]} for note in result.notes],
         "series": series,
     }
-    return Baseline(question.control, series, phases, document["notes"], document, result)
+    return Baseline(question.control, series, phases, document["notes"], document, result, scenario(question).text)
 
 
 def title(document: BaselineDocument) -> str:
@@ -220,7 +275,20 @@ def sentence(document: BaselineDocument) -> str:
         )
     counts = {"dropped": flow["dropped"], "marked": flow["marked"], "retransmitted": flow["retransmitted"]}
     parts += [f"{count} packets {name}" for name, count in counts.items() if count]
-    return f"{document['control']}: {', '.join(parts)}."
+    return f"{document['control']}: {', '.join(parts)}. {_steady_said(document)}"
+
+
+def _steady_said(document: BaselineDocument) -> str:
+    """From when on it stands still, and what it does then."""
+    steady, rate = document["steady"], document["rate_bit_per_s"]
+    if steady is None:
+        return f"It does not stand still within {_said('x_s', document['duration_s'])}; write a longer --duration."
+    throughput = steady["throughput_bit_per_s"]
+    trip = "" if steady["rtt_s"] is None else f", a round trip of {_said('rtt_s', steady['rtt_s'])}"
+    said = f"{_said('rate_bit_per_s', throughput)} ({throughput / rate:.1%}){trip}"
+    return (
+        f"It stands still from {_said('x_s', steady['from_s'])} on, of {_said('x_s', document['duration_s'])}: {said}."
+    )
 
 
 def _said(name: str, value: float) -> str:
@@ -296,7 +364,7 @@ def _quantity(kind: str, text: str) -> float:
 
 
 def _duration(question: Question) -> float:
-    return _quantity("time", question.duration)
+    return _quantity("time", question.length)
 
 
 def _above_zero(option: str, kind: str, text: str) -> float:
@@ -319,7 +387,7 @@ def _by_words(question: Question, message: str) -> str:
     _, _, rest = message.partition(": ")
     path, _, fault = rest.partition(": ")
     words = {
-        "measure.duration": f"--duration {question.duration}",
+        "measure.duration": f"--duration {question.length}",
         "defaults.connection": f"--profile {question.profile}",
         "links[0].rate": f"--rate {question.rate}",
         "links[0].delay": f"--rtt {question.rtt}",

@@ -190,7 +190,7 @@ def baseline(
     rtt: str,
     buffer: str = "1 BDP",
     queue: str = "fifo",
-    duration: str = "30 s",
+    duration: str | None = None,
     profile: str = "linux",
     series: str | None = None,
     trace: bool = False,
@@ -199,7 +199,8 @@ def baseline(
     """Run one flow of a congestion control alone on an ideal line: its samples and its phases.
 
     `rtt` is the round trip without queueing; `buffer` the room of the line's queue; `profile` the
-    system of the hosts (docs/guide/hosts.md). Samples are a quarter of a round trip apart, or as
+    system of the hosts (docs/guide/hosts.md). Without a `duration` it runs until throughput and
+    round trip stand still, from 30 s to 240 s. Samples are a quarter of a round trip apart, or as
     `series` says. With `trace`, `result.write_trace` writes what each packet did, for viewers.
 
     >>> found = baseline("bbr3", rate="20Mbit/s", rtt="100ms", duration="10 s")
@@ -211,7 +212,7 @@ def baseline(
     from fairq import alone
 
     question = alone.Question(control, rate, rtt, buffer, queue, duration, profile, series)
-    return alone.of_result(question, alone.experiment(question, trace).run(1, progress))
+    return alone.baseline(question, trace, progress)
 
 
 @checked
@@ -338,7 +339,7 @@ def effects(
     rtt: str = "40ms",
     flows: str | Sequence[str] | None = None,
     seeds: int | None = None,
-    duration: str = "15s",
+    duration: str | None = None,
     workers: int | None = None,
     progress: Tell | None = None,
 ) -> Effects:

@@ -287,6 +287,14 @@ class BaselineNote(TypedDict):
     text: Annotated[str, "What was found, and what to write."]
 
 
+class BaselineSteady(TypedDict):
+    """What the flow does once its throughput and its round trip stand still."""
+
+    from_s: Annotated[float, "From when on they do, in seconds."]
+    throughput_bit_per_s: Annotated[float, "Its mean throughput from then on, in bit/s."]
+    rtt_s: Annotated[float | None, "The mean of its smoothed round trips from then on, in seconds; null without one."]
+
+
 class BaselineDocument(TypedDict):
     """A congestion control alone on an ideal line."""
 
@@ -301,6 +309,7 @@ class BaselineDocument(TypedDict):
     profile: Annotated[str, "The system of the hosts."]
     duration_s: Annotated[float, "How long the flow ran, in seconds."]
     flow: BaselineFlow
+    steady: Annotated[BaselineSteady | None, "Null if it does not stand still."]
     phases: list[BaselinePhase]
     notes: list[BaselineNote]
     series: list[BaselineSample]

@@ -33,6 +33,21 @@ class Estimate(NamedTuple):
     time_s: Annotated[float, "Time of all runs on these threads, in seconds."]
     memory_bytes: Annotated[int | None, "Memory of the whole program in bytes; null if unknown."]
     is_exact: Annotated[bool, "Whether the work was over before it was to be ended."]
+    longest_times: Annotated[float, "How many times as much it may take until what is measured stands still."] = 1.0
+
+
+def together(each: Sequence[Estimate], longest_times: float) -> Estimate:
+    """What several pieces of work cost, one after the other."""
+    memory = [one.memory_bytes for one in each if one.memory_bytes is not None]
+    return each[0]._replace(
+        points=sum(one.points for one in each),
+        runs=sum(one.runs for one in each),
+        packet_hops=sum(one.packet_hops for one in each),
+        time_s=sum(one.time_s for one in each),
+        memory_bytes=max(memory, default=None),
+        is_exact=all(one.is_exact for one in each),
+        longest_times=longest_times,
+    )
 
 
 class _Enough(Exception):  # noqa: N818 - it is no error

@@ -203,7 +203,7 @@ pub const QUEUES: TableOf = TableOf {
             "jain",
             "",
             "Jain's index of fairness over the throughput per weight of the flows whose data crossed it, 1 when all are \
-             equal.",
+             equal. Flows that do not always have data to send are left out where others do.",
         )
         .or_none("no data of a flow crossed it"),
     ],

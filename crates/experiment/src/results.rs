@@ -209,21 +209,27 @@ fn overtaken(line: &Line) -> Option<f64> {
 }
 
 /// By line, Jain's index (Σx)²/(nΣx²) over the throughput per weight of the flows whose data
-/// crossed it (Jain, Chiu and Hawe 1984, section 3); `None` where no flow's data did.
+/// crossed it (Jain, Chiu and Hawe 1984, section 3); `None` where no flow's data did. Where some of
+/// them always have data to send, the others got what they asked for, and are left out.
 fn jain(plan: &Plan, simulation: &Simulation) -> Vec<Option<f64>> {
-    let mut sums = vec![(0u32, 0.0f64, 0.0f64); plan.lines.len()];
-    for (flow, counts) in plan.flows.iter().zip(simulation.flow_counts()) {
-        let share = counts.delivered_bytes as f64 / f64::from(flow.entry.weight.thousandths());
-        for line in flow.path.forward() {
-            let (flows, sum, squares) = &mut sums[*line as usize];
-            *flows += 1;
-            *sum += share;
-            *squares += share * share;
+    let of = |only_endless: bool| {
+        let mut sums = vec![(0u32, 0.0f64, 0.0f64); plan.lines.len()];
+        let flows = plan.flows.iter().zip(simulation.flow_counts());
+        for (flow, counts) in flows.filter(|(flow, _)| !only_endless || flow.entry.traffic.is_endless()) {
+            let share = counts.delivered_bytes as f64 / f64::from(flow.entry.weight.thousandths());
+            for line in flow.path.forward() {
+                let (flows, sum, squares) = &mut sums[*line as usize];
+                *flows += 1;
+                *sum += share;
+                *squares += share * share;
+            }
         }
-    }
+        sums
+    };
     let index =
-        |(flows, sum, squares): &(u32, f64, f64)| (*squares > 0.0).then(|| sum * sum / (f64::from(*flows) * squares));
-    sums.iter().map(index).collect()
+        |(flows, sum, squares): (u32, f64, f64)| (squares > 0.0).then(|| sum * sum / (f64::from(flows) * squares));
+    let of_line = |(endless, all): ((u32, f64, f64), _)| index(if endless.0 > 0 { endless } else { all });
+    of(true).into_iter().zip(of(false)).map(of_line).collect()
 }
 
 /// A row for each number that a discipline shows of itself, as `tc -s` does: what it counted since

@@ -26,8 +26,8 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--buffer", default=alone.BUFFER, metavar="ROOM",
                         help=f"the room of the line's queue, as 2BDP or 60kB (default {alone.BUFFER})")  # fmt: skip
     parser.add_argument("--queue", default=alone.QUEUE, help=f"the queue of the line (default {alone.QUEUE})")
-    parser.add_argument("--duration", default=alone.DURATION, metavar="TIME",
-                        help=f"run this long (default {alone.DURATION})")  # fmt: skip
+    parser.add_argument("--duration", metavar="TIME",
+                        help=f"run this long (default: until it stands still, at least {alone.DURATION})")  # fmt: skip
     parser.add_argument("--profile", default=alone.PROFILE, metavar="NAME",
                         help=f"the system of the hosts (default {alone.PROFILE})")  # fmt: skip
     parser.add_argument("--series", metavar="TIME", help="sample this often (default: four times in a round trip)")
@@ -49,12 +49,11 @@ def baseline(arguments: Namespace) -> str:
     drawing = picture(arguments.plot) if arguments.plot else None
     for path in filter(None, (arguments.trace, arguments.scenario)):
         check_file(path)
-    made = alone.scenario(alone.Question(**words))
-    if arguments.scenario:
-        with file(arguments.scenario) as place:
-            place.write_text(made.text, encoding="utf-8")
     with Bar("baseline") as bar:
         found = api.baseline(**words, trace=bool(arguments.trace), progress=bar)
+    if arguments.scenario:
+        with file(arguments.scenario) as place:
+            place.write_text(found.scenario, encoding="utf-8")
     tell(found.notes)
     if drawing:
         from fairq import figures

@@ -11,8 +11,9 @@ from fairq.commands.options import Commands, command, count, dry_run, looks, plo
 from fairq.commands.printing import as_json, cost, look, picture, save, style, tell, written
 from fairq.output import check_file, file
 from fairq.progress import Bar
-from fairq.questions import asked, network
+from fairq.questions import asked
 from fairq.questions.comparing import Comparison
+from fairq.questions.measured import expected
 from fairq.questions.sentences import amount
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--duration", metavar="TIME",
                         help="measure this long (default: until shares and delays stand still)")  # fmt: skip
     parser.add_argument("--warm-up", metavar="TIME",
-                        help="leave out this time before it (default: until shares and delays stand still)")  # fmt: skip
+                        help="leave out this time before it (default: likewise)")  # fmt: skip
     parser.add_argument("--profile", default=asked.PROFILE, metavar="NAME",
                         help=f"the system of the hosts (default {asked.PROFILE})")  # fmt: skip
     parser.add_argument("--paired", action="store_true",
@@ -70,19 +71,14 @@ def compare(arguments: Namespace) -> str:
     drawing = picture(arguments.plot) if arguments.plot else None
     if arguments.scenario:
         check_file(arguments.scenario)
-    question = asked.ask(**words)
-    scenario = network.scenario(question)
-    if arguments.scenario:
-        with file(arguments.scenario) as place:
-            place.write_text(scenario.text, encoding="utf-8")
     if arguments.dry_run:
-        found = api.estimate(scenario, workers=arguments.workers)
-        if arguments.json:
-            return as_json(found._asdict(), "estimate")
-        places = written(arguments, arguments.scenario)
-        return cost(found) + (f"\n{places}" if places else "")
+        found = expected([asked.ask(**words)], arguments.workers)
+        return as_json(found._asdict(), "estimate") if arguments.json else cost(found)
     with Bar("compare") as bar:
         comparison = api.compare(**words, paired=arguments.paired, workers=arguments.workers, progress=bar)
+    if arguments.scenario:
+        with file(arguments.scenario) as place:
+            place.write_text(comparison.scenario, encoding="utf-8")
     if drawing is not None:
         save(_figure(comparison, style(arguments)), drawing)
     tell(note for note in comparison.notes if note["code"] != "buffer")
@@ -110,9 +106,9 @@ def _shown(comparison: Comparison, arguments: Namespace) -> list[str]:
         table = tables.text(rows, keep=kept, minor=("95 % interval",), **look(arguments)) if rows else NO_PAIRS
         parts.append(f"a less b, on the same seeds\n{table}")
     said = [f"{note['where']}: {note['text']}." for note in comparison.notes if note["code"] == "buffer"]
-    if (seeds := comparison.rows[0]["seeds"]) > 1:
-        said.insert(0, f"Means of {seeds} seeds with their 95 % intervals.")
-    return [*parts, tables.prose(" ".join(said))] if said else parts
+    seeds = comparison.rows[0]["seeds"]
+    means = f"Means of {seeds} seeds with their 95 % intervals." if seeds > 1 else "One seed."
+    return [*parts, tables.prose(" ".join([means, comparison.steady, *said]))]
 
 
 def _read(row: Mapping[str, Any]) -> dict[str, Any]:

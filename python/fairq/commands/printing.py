@@ -106,10 +106,14 @@ def cost(found: Estimate) -> str:
     about = "" if found.is_exact else "about "
     took = f"{about}{span(found.time_s)}" if found.time_s >= 1 else "less than 1 s"
     memory = "" if found.memory_bytes is None else f", {found.memory_bytes / 1e6:.0f} MB of memory"
+    most = ""
+    if found.longest_times > 1:
+        longest = span(found.time_s * found.longest_times)
+        most = f" That is at least; at most {found.longest_times:.3g} times as much, {longest}."
     return (
         f"{_many(found.points, 'point')} x {_many(found.seeds, 'seed')} = {_many(found.runs, 'run')}: "
         f"{about}{found.packet_hops / 1e6:.3g} million packet-hops, "
-        f"{took} on {_many(found.workers, 'thread')}{memory}."
+        f"{took} on {_many(found.workers, 'thread')}{memory}.{most}"
     )
 
 

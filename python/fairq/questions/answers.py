@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any
 
 from fairq import statistics
-from fairq.questions import network, words
+from fairq.questions import judging, network, words
 from fairq.questions.asked import Group, Question
 from fairq.questions.course import Course, Of
 from fairq.questions.measures import MEASURES, OF_GROUP, OF_QUEUE, PAIRED_OF_GROUP, PAIRED_OF_QUEUE
@@ -66,10 +66,10 @@ class Answers:
         self._transports = {row["flow"]: row["transport"] for row in result.flows}
         self._first = {id(entry.group): entry.flow_names[0] for entry in reversed(network.entries(question))}
 
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for each point and group of flows."""
+    def rows(self, rtt: str | None = None) -> list[dict[str, Any]]:
+        """A row for each point, or each at this round trip, and group of flows."""
         found = []
-        for point in self.points:
+        for point in (point for point in self.points if rtt in (None, point.rtt)):
             for at, (group, seeds) in enumerate(zip(self.question.groups, point.groups, strict=True)):
                 row = self._choice(point, group.direction)
                 row |= {
@@ -105,7 +105,7 @@ class Answers:
         if self._course is None:
             return 0.0
         halves = self._course.halves(Of(point.key, at, quantity), self._course.measured)
-        if (means := halves.means) is None or not halves.is_decided:
+        if (means := halves.means) is None or not halves.differ():
             return 0.0
         before, after = means
         return abs(after - before) / ((before + after) / 2)
@@ -141,8 +141,11 @@ class Answers:
             parts.append(f"at {rtt}")
         return " ".join(parts) or choice.queue
 
-    def paired(self) -> list[dict[str, Any]]:
-        """Differences on the same seeds: between choices, and between groups at one point."""
+    def paired(self, stands: bool = True) -> list[dict[str, Any]]:
+        """Differences on the same seeds: between choices, and between groups at one point.
+
+        None is decided if what was measured does not stand still.
+        """
         found = []
         for rtt in self.question.line_rtts:
             points = [point for point in self.points if point.rtt == rtt]
@@ -156,11 +159,11 @@ class Answers:
                     found += _differences(PAIRED_OF_GROUP, group.label, (a, one.groups[at]), (b, other.groups[at]))
             for point in points:
                 where = self.label(point.choice, rtt) if len(self.points) > 1 else None
-                for one_at, other_at in combinations(self._greedy(), 2):
+                for one_at, other_at in combinations(self._rivals(), 2):
                     a, b = (self.question.groups[at].label for at in (one_at, other_at))
                     sides = ((a, point.groups[one_at]), (b, point.groups[other_at]))
                     found += _differences(("share_per_flow",), where, *sides)
-        return found
+        return [row | {"decided": row["decided"] and stands} for row in found]
 
     def unfinished(self) -> list[tuple[Group, list[Point]]]:
         """Groups whose transfers did not all end in the measured time, and the points where."""
@@ -185,48 +188,90 @@ class Answers:
             found.append({"code": "unfinished", "where": f"--flows {group.item.text}", "text": text})
         return found
 
-    def _greedy(self) -> list[int]:
-        """Groups whose flows take as much as they can, all in the first direction that has some."""
-        ways = [
-            [at for at, group in enumerate(self.question.groups) if group.item.is_greedy and group.direction == way]
-            for way in words.DIRECTIONS
-        ]
-        return next((found for found in ways if found), [])
+    def greedy(self, way: str | None = None) -> list[int]:
+        """Groups whose flows take as much as they can: of a direction, or of both."""
+        groups = enumerate(self.question.groups)
+        return [at for at, group in groups if group.item.is_greedy and way in (None, group.direction)]
 
-    def answer(self) -> dict[str, Any]:
+    def _rivals(self) -> list[int]:
+        """Greedy groups of the first direction that has some."""
+        return next(filter(None, map(self.greedy, words.DIRECTIONS)), [])
+
+    def choices(self) -> list[Choice]:
+        """What a reader could choose."""
+        return list(dict.fromkeys(point.choice for point in self.points))
+
+    def at(self, choice: Choice, rtt: str | None = None) -> list[Point]:
+        """The points of a choice: at one round trip, or at all."""
+        return [point for point in self.points if point.choice == choice and rtt in (None, point.rtt)]
+
+    def answer(self, stands: bool = True, rtt: str | None = None) -> dict[str, Any]:
         """The best and the second best choice by what the question is about, and by how much.
 
         If there is one choice and several groups of greedy flows, these are compared: what each of
-        their flows gets.
+        their flows gets. With `rtt`, at this round trip alone. Nothing is decided if what was
+        measured does not stand still.
         """
-        choices = list(dict.fromkeys(point.choice for point in self.points))
-        if len(choices) > 1 or len(self._greedy()) < 2:
-            quantity, of, find = self._criterion()
+        choices = self.choices()
+        rtt_s = min(words.quantity("--rtt", "time", each) for each in self.question.line_rtts)
+        if len(choices) == 1 and len(rivals := self._rivals()) > 1:
+            quantity, of = "share_per_flow", None
+            points = self.at(choices[0], rtt)
             values = {
-                self.label(choice): _mean_over(
-                    [find(point) for point in self.points if point.choice == choice], quantity
-                )
-                for choice in choices
+                self.question.groups[at].label: mean_over([point.groups[at] for point in points], quantity)
+                for at in rivals
             }
         else:
-            quantity, of = "share_per_flow", None
-            labels = {at: self.question.groups[at].label for at in self._greedy()}
+            quantity, of, find = self._criterion()
+            able = self._able(rtt) if quantity == "queueing_s_mean" else choices
             values = {
-                label: _mean_over([point.groups[at] for point in self.points], quantity) for at, label in labels.items()
+                self.label(choice): mean_over([find(point) for point in self.at(choice, rtt)], quantity)
+                for choice in able
             }
-        return _ranked(quantity, of, values)
+        return judging.ranked(quantity, of, values, rtt_s, stands)
+
+    def _able(self, rtt: str | None) -> list[Choice]:
+        """The choices that use as much of the line as any other, in each direction that is filled.
+
+        A short queue of a line that is not used is no merit. Where no choice is first in all
+        directions, all are able.
+        """
+        used = {
+            choice: [self.utilisation(choice, way, rtt) for way in self.directions if self.greedy(way)]
+            for choice in self.choices()
+        }
+        most = [max(ways) for ways in zip(*used.values(), strict=True)]
+        able = [
+            choice
+            for choice, ways in used.items()
+            if all(best - way < judging.SHARE_LEAST for best, way in zip(most, ways, strict=True))
+        ]
+        return able or list(used)
+
+    def shares(self, choice: Choice, at: int, rtt: str | None = None) -> list[float | None]:
+        """The share of group number `at`, by seed."""
+        return mean_over([point.groups[at] for point in self.at(choice, rtt)], "share")
+
+    def room(self, choice: Choice, way: str, rtt: str | None = None) -> float:
+        """How much may wait, in the unit of the limit."""
+        return float(self.at(choice, rtt)[-1].limits[way].split()[0])
+
+    def utilisation(self, choice: Choice, way: str, rtt: str | None = None) -> float:
+        """The mean part of a direction of the line that is used."""
+        values = _known(mean_over([point.lines[way] for point in self.at(choice, rtt)], "utilisation"))
+        return math.fsum(values) / len(values) if values else 0.0
 
     def _criterion(self) -> tuple[str, str | None, Callable[[Point], Seeds]]:
         """The quantity that choices are ranked by, whose it is, and where it is found."""
         groups = self.question.groups
         calls = [at for at, group in enumerate(groups) if group.item.name == "call"]
         finite = [at for at, group in enumerate(groups) if group.item.has_transfers]
-        flooded = self._greedy() if any(group.item.name == "flood" for group in groups) else []
+        flooded = self._rivals() if any(group.item.name == "flood" for group in groups) else []
         for quantity, found in (("queueing_s_p99", calls), ("completion_s_mean", finite), ("share", flooded)):
             if found:
                 return quantity, groups[found[0]].label, partial(_group, found[0])
         line = partial(_line, self.directions[0])
-        if len(self._greedy()) < 2:
+        if len(self._rivals()) < 2:
             # Flows that are alike share alike in the long run; their queues differ in delay.
             return "queueing_s_mean", None, line
         return "jain_hosts" if self.question.hosts else "jain", None, line
@@ -238,27 +283,6 @@ def _group(at: int, point: Point) -> Seeds:
 
 def _line(way: str, point: Point) -> Seeds:
     return point.lines[way]
-
-
-def _ranked(quantity: str, of: str | None, values: Mapping[str, list[float | None]]) -> dict[str, Any]:
-    """The answer: which is best, by how much, and whether that is decided."""
-    scale = MEASURES[quantity].scale
-    every = {label: statistics.interval(each, scale).mean for label, each in values.items()}
-    means = {label: mean for label, mean in every.items() if mean is not None}
-    order = sorted(means, key=lambda label: means[label], reverse=MEASURES[quantity].is_more_better)
-    best, second = [*order, None, None][:2]
-    answer: dict[str, Any] = {
-        "quantity": quantity, "of": of, "best": best, "second": second, "difference": None, "low": None, "high": None,
-        "decided": False, "more_seeds": None, "values": [{"name": label, "mean": means[label]} for label in order],
-    }  # fmt: skip
-    if best is not None and second is not None:
-        found = statistics.paired(values[best], values[second], scale)
-        if found.count > 1:
-            answer |= {
-                "difference": found.difference, "low": found.low, "high": found.high, "decided": found.decided,
-                "more_seeds": found.more_seeds,
-            }  # fmt: skip
-    return answer
 
 
 def _differences(
@@ -281,7 +305,7 @@ def _known(values: Iterable[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _mean_over(points: Sequence[Seeds], quantity: str) -> list[float | None]:
+def mean_over(points: Sequence[Seeds], quantity: str) -> list[float | None]:
     """By seed, the mean of a quantity over points; `None` where one of them has no value."""
     found: list[float | None] = []
     for seeds in zip(*points, strict=True):
@@ -412,14 +436,13 @@ def _of_line(
     """The quantities of a direction of the line in one run; Jain's index is of greedy flows."""
     mine = [entry for entry in entries if entry.group.direction == way]
     greedy = [entry for entry in mine if entry.group.item.is_greedy]
-    flows = [rows[name]["throughput_bit_per_s"] for entry in greedy for name in entry.flow_names]
     hosts: dict[str, float] = {}
     for entry in greedy:
         if entry.host is not None:
             sums = math.fsum(rows[name]["throughput_bit_per_s"] for name in entry.flow_names)
             hosts[entry.host] = hosts.get(entry.host, 0.0) + sums
     return {
-        "jain": _jain(flows),
+        "jain": line["jain"] if sum(entry.count for entry in greedy) > 1 else None,
         "jain_hosts": _jain(list(hosts.values())),
         "utilisation": min(line["utilisation"], 1.0),
         "queueing_s_mean": _weighted((rows[name] for entry in mine for name in entry.flow_names), "queueing_s_mean"),

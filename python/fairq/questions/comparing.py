@@ -24,6 +24,7 @@ class Comparison(NamedTuple):
 
     `rows` has a row for each queue (with each host queue, buffer and round trip) and group of
     flows, `queues` one for each queue, `paired` the differences on the same seeds, if asked for.
+    `steady` says how long was measured; the document has whether that stood still.
     `answer` says which is best by which quantity, by how much, and whether that is decided; its
     `text` is a sentence. `notes` say what to know before it is trusted. `scenario` is the file that
     was run, in TOML; `document` all as `--json` prints it.
@@ -33,6 +34,7 @@ class Comparison(NamedTuple):
     rows: Sequence[Mapping[str, Any]]
     queues: Sequence[Mapping[str, Any]]
     paired: Sequence[Mapping[str, Any]]
+    steady: str
     notes: Sequence[Mapping[str, Any]]
     scenario: str
     document: Mapping[str, Any]
@@ -46,8 +48,8 @@ def compare(question: Question, *, paired: bool, workers: int, progress: Tell | 
     found = measured([question], workers, progress)
     (question,), (result,), (answers,), steady = found
     scenario = network.scenario(question)
-    answer = answers.answer()
-    answer["text"] = sentences.answer(answer, question.seeds, len(question.line_rtts))
+    answer = answers.answer(steady.stands)
+    answer["text"] = sentences.text(answers, answer, steady)
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "question": question.document(),
@@ -55,7 +57,7 @@ def compare(question: Question, *, paired: bool, workers: int, progress: Tell | 
         "answer": answer,
         "rows": answers.rows(),
         "queues": answers.queues(),
-        "paired": answers.paired() if paired else [],
+        "paired": answers.paired(steady.stands) if paired else [],
         "notes": [
             *asked.notes(question),
             *answers.notes(),
@@ -63,4 +65,4 @@ def compare(question: Question, *, paired: bool, workers: int, progress: Tell | 
         ],
     }
     tables = {name: document[name] for name in ("answer", "rows", "queues", "paired", "notes")}
-    return Comparison(**tables, scenario=scenario.text, document=document)
+    return Comparison(**tables, steady=steady.said(question), scenario=scenario.text, document=document)

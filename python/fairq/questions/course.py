@@ -61,10 +61,12 @@ class Halves:
         first, second = (_mean(half) for half in (self.first, self.second))
         return None if first is None or second is None else (first, second)
 
-    @property
-    def is_decided(self) -> bool:
-        """Whether the seeds tell the halves apart."""
-        return statistics.paired(self.second, self.first).decided
+    def differ(self, part: float = 1.0) -> bool:
+        """Whether zero is outside of this part of the 95 % interval of their difference."""
+        found = statistics.paired(self.second, self.first)
+        if found.difference is None or found.low is None or found.high is None:
+            return False
+        return abs(found.difference) > part * (found.high - found.low) / 2
 
 
 class Course:

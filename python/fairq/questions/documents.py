@@ -38,9 +38,28 @@ class Question(TypedDict):
     jitter: Annotated[str | None, "The greatest random delay of a packet."]
     reorder: Annotated[str | None, "The part of the packets that is late, and by how much."]
     seeds: Annotated[int, "Runs of each point."]
-    duration: Annotated[str, "The measured time."]
-    warm_up: Annotated[str, "The time before it."]
+    duration: Annotated[str, "The measured time: what was said, or what was found."]
+    warm_up: Annotated[str, "The time before it, likewise."]
     profile: Annotated[str, "The system of the hosts."]
+
+
+class Move(TypedDict):
+    """What does not stand still: its means over the seeds in the halves of the measured time."""
+
+    flow: Annotated[str, "The group of flows."]
+    quantity: Annotated[str, "The quantity, a column of rows."]
+    first: Annotated[float, "Its mean in the first half."]
+    second: Annotated[float, "Its mean in the second half."]
+
+
+class Steady(TypedDict):
+    """How long all points were measured, and whether that stood still."""
+
+    warm_up_s: Annotated[float, "The time that was left out, in seconds."]
+    duration_s: Annotated[float, "The measured time, in seconds."]
+    stands: Annotated[bool | None, "Whether nothing was seen to move; null if transfers of a size come and go."]
+    longest_s: Annotated[float, "The length of the longest run that there could have been, in seconds."]
+    moves: Annotated[list[Move], "What still moves, that which moves most first."]
 
 
 class Value(TypedDict):
@@ -56,11 +75,12 @@ class Answer(TypedDict):
     quantity: Annotated[str, "The quantity, a column of rows or of queues; share_per_flow is share over count."]
     of: Annotated[str | None, "The group of flows whose quantity it is; null if it is a queue's."]
     best: Annotated[str | None, "The best; null if none has a value."]
-    second: Annotated[str | None, "The second best; null if there is one only."]
+    second: Annotated[str | None, "The best of the others that differ, or of those that do not; null if there is none."]
+    alike: Annotated[list[str], "Others that are the same as the best for practical purposes."]
     difference: Annotated[float | None, "The mean difference of the two on the same seeds, best less second."]
     low: Annotated[float | None, "The lower end of its 95 % interval."]
     high: Annotated[float | None, "The upper end of its 95 % interval."]
-    decided: Annotated[bool, "Whether zero is outside the interval."]
+    decided: Annotated[bool, "Whether zero is outside the interval, the difference counts and all stands still."]
     more_seeds: Annotated[int | None, "About how many more seeds would decide it; 0 if it is decided."]
     values: Annotated[list[Value], "All of them, the best first."]
     text: Annotated[str, "The answer as a sentence."]
@@ -103,7 +123,7 @@ class Paired(TypedDict):
     difference: Annotated[float, "The mean of a less b."]
     low: Annotated[float, "The lower end of its 95 % interval."]
     high: Annotated[float, "The upper end of its 95 % interval."]
-    decided: Annotated[bool, "Whether zero is outside the interval."]
+    decided: Annotated[bool, "Whether zero is outside the interval and all stands still."]
     more_seeds: Annotated[int | None, "About how many more seeds would decide it; null if none would."]
 
 
@@ -120,6 +140,7 @@ class Compared(TypedDict):
 
     schema_version: Annotated[int, "The version of this document."]
     question: Question
+    steady: Steady
     answer: Answer
     rows: list[Row]
     queues: list[Queue]

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq import _native, api, statistics
 from fairq._native import UsageError
-from fairq.questions import asked, knobs, network, words
+from fairq.questions import asked, knobs, network, sentences, steady, words
 from fairq.questions.answers import Point, Seeds
 from fairq.questions.asked import Question
 from fairq.questions.chance import by_chance
 from fairq.questions.knobs import Fixed, Knob
 from fairq.questions.measured import measured
 from fairq.questions.measures import MEASURES, OF_EFFECT
+from fairq.questions.steady import Steady
 
 if TYPE_CHECKING:
     from fairq.api import Tell
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 """The version of what `fairq explain NAME --effects --json` prints."""
 
-RATE, RTT, DURATION, WARM_UP = "20Mbit/s", "40ms", "15s", "5s"
-"""The line, and how long it is measured, where nothing is said."""
+RATE, RTT = "20Mbit/s", "40ms"
+"""The line where nothing is said."""
+
+LONGER = 3.0
+"""How many times as long as the first runs the longest may be: there are many values."""
 
 FLOWS = "cubic:2,cubic(ecn=true):2,call(rate=100kbit/s)"
 """The flows of a discipline: bulk, bulk that takes marks, and a call."""
@@ -111,7 +115,7 @@ class Effects(NamedTuple):
 
 def effects(
     name: str, *, rate: str = RATE, rtt: str = RTT, flows: str | Sequence[str] | None = None, seeds: int | None = None,
-    duration: str = DURATION, workers: int, progress: Tell | None = None,
+    duration: str | None = None, workers: int, progress: Tell | None = None,
 ) -> Effects:  # fmt: skip
     """Vary each setting of an entry of the registry alone, and say what that does."""
     subject = _subject(name, rate=rate, rtt=rtt, flows=flows, duration=duration)
@@ -123,12 +127,12 @@ def effects(
         raise UsageError(f"{name}: {_none(fixed)}")
     count = seeds if seeds is not None else _seeds(subject.line, 1 + sum(len(knob.others) for knob in varied))
     questions = _questions(subject, varied, count)
-    found = measured(list(questions.values()), workers, progress)
-    points = {key: answers.points[0] for key, answers in zip(questions, found, strict=True)}
-    return _told(subject, varied, fixed, points, count)
+    found = measured(list(questions.values()), workers, progress, LONGER)
+    points = {key: answers.points[0] for key, answers in zip(questions, found.answers, strict=True)}
+    return _told(replace(subject, line=found.questions[0]), varied, fixed, points, found.steady)
 
 
-def _subject(name: str, *, rate: str, rtt: str, flows: str | Sequence[str] | None, duration: str) -> Subject:
+def _subject(name: str, *, rate: str, rtt: str, flows: str | Sequence[str] | None, duration: str | None) -> Subject:
     """What a name means, over a line."""
     cards = [card for card in api.cards(name) if card["part"] in (*QUEUES, "transport")]
     if not cards:
@@ -141,7 +145,7 @@ def _subject(name: str, *, rate: str, rtt: str, flows: str | Sequence[str] | Non
     card = cards[0]
     if len(words.values("--rtt", rtt)) > 1:
         raise UsageError(f"--rtt {rtt}: the settings are tried at one round trip; write one of them")
-    line: dict[str, Any] = {"rate": rate, "rtt": rtt, "duration": duration, "warm_up": WARM_UP, "seeds": 1}
+    line: dict[str, Any] = {"rate": rate, "rtt": rtt, "duration": duration, "seeds": 1}
     if card["part"] in QUEUES:
         room = _room(name)
         return Subject(name, card, asked.ask(**line, flows=FLOWS if flows is None else flows, queue=name + room), room)
@@ -191,8 +195,7 @@ def _limit(line: Question) -> Knob | None:
 
 def _seeds(line: Question, values: int) -> int:
     """As many seeds as the processor's time has room for."""
-    seconds = words.quantity("--duration", "time", line.duration) + words.quantity("--warm-up", "time", line.warm_up)
-    packets = words.quantity("--rate", "rate", line.rates[0]) * seconds / 8 / network.PACKET
+    packets = words.quantity("--rate", "rate", line.rates[0]) * steady.begin([line]).length / 8 / network.PACKET
     return max(SEEDS_MIN, min(asked.SEEDS, int(BUDGET_S / (values * packets * RUN_S_PER_PACKET))))
 
 
@@ -211,8 +214,9 @@ def _questions(subject: Subject, varied: Sequence[Knob], seeds: int) -> dict[Key
 
 
 def _told(
-    subject: Subject, varied: Sequence[Knob], fixed: Sequence[Fixed], points: Mapping[Key, Point], seeds: int
-) -> Effects:  # fmt: skip
+    subject: Subject, varied: Sequence[Knob], fixed: Sequence[Fixed], points: Mapping[Key, Point], found: Steady
+) -> Effects:
+    seeds = subject.line.seeds
     labels = [group.label for group in subject.line.groups]
     rows: list[dict[str, Any]] = []
     settings: list[dict[str, Any]] = []
@@ -243,7 +247,8 @@ def _told(
         "fixed": [each._asdict() for each in fixed],
         "rows": rows,
     }
-    document["text"] = _text(settings, seeds)
+    document["steady"] = found.document()
+    document["text"] = " ".join([_text(settings, seeds), *sentences.moving(found)])
     return Effects(rows, settings, document["fixed"], document["text"], document)
 
 

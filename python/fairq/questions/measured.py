@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairq import api
+from fairq.estimating import Estimate, together
 from fairq.questions import network, steady
 from fairq.questions.answers import Answers
 from fairq.questions.asked import Question
@@ -59,6 +61,15 @@ class _Whole:
 def experiments(questions: Sequence[Question], times: Times) -> list[Experiment]:
     """The experiments of questions with these times; UsageError names the word that cannot be."""
     return [Experiment(network.scenario(times.of(question))) for question in questions]
+
+
+def expected(questions: Sequence[Question], workers: int | None) -> Estimate:
+    """What questions will cost: that of their first runs, and of all runs up to the longest."""
+    first = steady.begin(questions)
+    made = experiments(questions, first)
+    factor = steady.most(first, steady.longest(questions, made, first))
+    each = [api.estimate(network.scenario(first.of(question)), workers=workers) for question in questions]
+    return together(each, factor)
 
 
 def measured(

@@ -89,9 +89,7 @@ def keys(question: Question, table: Table[Any]) -> Iterable[Key]:
         BUFFER: next(iter(question.buffers), None),
         RTT: question.line_rtts[0],
     }
-    columns = [
-        table.column(axis) if axis in table.columns else [value] * len(table) for axis, value in single.items()
-    ]
+    columns = [table.column(axis) if axis in table.columns else [value] * len(table) for axis, value in single.items()]
     return zip(*columns, strict=True)
 
 

@@ -1,11 +1,18 @@
-"""The answer to a question as a sentence."""
+"""The answer to a question in sentences: the verdict, what each control gets, what is used."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairq import tables
+from fairq import statistics, tables
+from fairq.questions.judging import SHARE_LEAST
+from fairq.questions.measures import MEASURES
+
+if TYPE_CHECKING:
+    from fairq.questions.answers import Answers, Choice
+    from fairq.questions.steady import Steady
 
 
 class Saying(NamedTuple):
@@ -27,37 +34,239 @@ SAYINGS = {
 }
 """By quantity."""
 
+CHOICES_MAX = 4
+"""Of more values than these the ends are said."""
 
-def answer(found: Mapping[str, Any], seeds: int, round_trips: int) -> str:
-    """The sentence that an answer is rendered as; values are means over the round trips, too."""
-    over = f" Means over {round_trips} round trips." if round_trips > 1 else ""
-    return f"{_said(found, seeds)}{over}"
+FULL = 0.99
+"""The part of the line from which on it counts as used in full."""
+
+MOVES_SAID = 2
+"""What moves most is said, at most so many."""
 
 
-def _said(found: Mapping[str, Any], seeds: int) -> str:
+def text(answers: Answers, answer: Mapping[str, Any], steady: Steady) -> str:
+    """The whole answer."""
+    rtts = answers.question.line_rtts
+    by_rtt = [answers.answer(steady.stands, rtt) for rtt in rtts]
+    if len(rtts) == 1 or not _turns(answers, by_rtt):
+        said = _at(answers, answer, None)
+        if len(rtts) > 1:
+            said.append(f"Means over {len(rtts)} round trips.")
+    else:
+        said = [
+            f"At {rtt}: {' '.join(_at(answers, each, rtt))}" for rtt, each in zip(rtts, by_rtt, strict=True)
+        ]  # fmt: skip
+    return " ".join([*said, *moving(steady)])
+
+
+def _at(answers: Answers, answer: Mapping[str, Any], rtt: str | None) -> list[str]:
+    """The sentences at one round trip, or of the means over all."""
+    choices = answers.choices()
+    if len(choices) == 1 and answer["quantity"] == "share_per_flow":
+        return [_rivals(answers, answer, rtt), *_used(answers, rtt)]
+    if len(choices) == 1 and answer["best"] is not None:
+        return [_alone(answers, rtt)]
+    return [
+        _verdict(answer, answers.question.seeds),
+        *_least_buffer(answers, rtt),
+        *_shares(answers, rtt),
+        *_used(answers, rtt),
+    ]
+
+
+def _turns(answers: Answers, by_rtt: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether another choice is best at another round trip, or the shares are others."""
+    if len({frozenset([each["best"], *each["alike"]]) for each in by_rtt}) > 1:
+        return True
+    for choice in answers.choices():
+        for at in answers.greedy():
+            shares = [_share(answers, choice, at, rtt)[0] for rtt in answers.question.line_rtts]
+            if max(shares) - min(shares) >= SHARE_LEAST:
+                return True
+    return False
+
+
+def _share(answers: Answers, choice: Choice, at: int, rtt: str | None) -> tuple[float, float, float]:
+    """The share of a group with its interval."""
+    values = answers.shares(choice, at, rtt)
+    found = statistics.interval(values, MEASURES["share"].scale)
+    mean = found.mean or 0.0
+    return mean, mean if found.low is None else found.low, mean if found.high is None else found.high
+
+
+def _verdict(found: Mapping[str, Any], seeds: int) -> str:
+    """Which choice is best, and by how much."""
     quantity = found["quantity"]
     said = Saying(*(text.format(of=found["of"]) for text in SAYINGS[quantity]))
     values = {each["name"]: amount(quantity, each["mean"]) for each in found["values"]}
-    best, second = found["best"], found["second"]
+    best, second, alike = found["best"], found["second"], found["alike"]
     if best is None:
         return "There is nothing to compare: no packet of these flows arrived, and no transfer came to its end."
     if second is None:
-        whose = f" ({found['of']})" if found["of"] else ""
-        return f"{best}: {said.values} {values[best]}{whose}."
-    others = "".join(f"; {name} {value}" for name, value in values.items() if name not in (best, second))
+        return f"{best}: {said.values} {values[best]}."
+    top = [best, *alike]
+    others = "".join(f"; {name} {value}" for name, value in values.items() if name not in (*top, second))
+    if second in alike:
+        span = " to ".join(dict.fromkeys(values[name] for name in (top[0], top[-1])))
+        return f"{many(top)} are the same for practical purposes: {said.values} {span}."
+    verb = said.two if alike else said.one
+    first = " and ".join(dict.fromkeys(values[name] for name in top)) if len(top) < 3 else values[best]
     if found["low"] is None:
-        two = f"{said.values} {values[best]}, then {second} {values[second]}"
-        return f"{best} {said.one}: {two}{others}. One seed decides nothing."
+        then = f"then {second} {values[second]}{others}"
+        return f"{many(top)} {verb}: {said.values} {first}, {then}. {no_interval(seeds)}"
     low, high = (amount(quantity, found[end]) for end in ("low", "high"))
     gap = f"difference {amount(quantity, found['difference'])}, 95 % interval {low} to {high}"
     if found["decided"]:
-        return f"{best} {said.one}: {said.values} {values[best]}, then {second} {values[second]} ({gap}){others}."
-    more = found["more_seeds"]
-    enough = f"; about {more} more would" if more and more <= MORE_SEEDS_MAX else ""
+        return f"{many(top)} {verb}: {said.values} {first}, then {second} {values[second]} ({gap}){others}."
     return (
-        f"{best} and {second} {said.two}, and {seeds} seeds do not tell them apart{enough}: "
-        f"{said.values} {values[best]} and {values[second]} ({gap}){others}."
+        f"{many([*top, second])} {said.two}, and {seeds} seeds do not tell them apart{_more(found)}: "
+        f"{said.values} {first} and {values[second]} ({gap}){others}."
     )
+
+
+def no_interval(seeds: int) -> str:
+    """Why a difference has no interval."""
+    return "One seed decides nothing." if seeds == 1 else "No interval: fewer than two seeds have a value."
+
+
+def _more(found: Mapping[str, Any]) -> str:
+    more = found["more_seeds"]
+    return f"; about {more} more would" if more and more <= MORE_SEEDS_MAX else ""
+
+
+def _rivals(answers: Answers, found: Mapping[str, Any], rtt: str | None) -> str:
+    """What each control gets of one line."""
+    (choice,) = answers.choices()
+    groups = {answers.question.groups[at].label: at for at in answers.greedy()}
+    parts = []
+    for each in found["values"]:
+        group = answers.question.groups[groups[each["name"]]]
+        count = f" ({group.count} flows)" if group.count > 1 else ""
+        parts.append(f"{each['name']}{count} {_with_interval(_share(answers, choice, groups[each['name']], rtt))}")
+    said = ", ".join(parts)
+    if found["low"] is None:
+        return f"Of the line: {said}. {no_interval(answers.question.seeds)}"
+    low, high = (f"{100 * found[end]:.1f}" for end in ("low", "high"))
+    gap = f"{low} to {high} points a flow; {answers.question.seeds} paired runs"
+    if found["decided"]:
+        return f"{found['best']} gets most: {said} of the line (difference {gap})."
+    if found["second"] in found["alike"]:
+        return f"No difference found: {said} of the line (difference {gap})."
+    names = f"{found['best']} and {found['second']}"
+    return f"{names} are not told apart{_more(found)}: {said} of the line (difference {gap})."
+
+
+def _alone(answers: Answers, rtt: str | None) -> str:
+    """What the flows of one choice get where none is compared with another."""
+    rows = answers.rows(rtt)
+    parts = []
+    for row in rows:
+        alone = " alone" if len(rows) == 1 and row["count"] == 1 else ""
+        if row["goodput_bit_per_s"] == 0.0:
+            parts.append(f"{row['flow']}{alone} over {row['queue']}: nothing arrived")
+            continue
+        said = [f"{_rate(row)}, {amount('share', row['share'])} of the line"]
+        if row["completion_s_mean"] is not None:
+            said.append(f"{amount('completion_s_mean', row['completion_s_mean'])} a transfer")
+        if row["loss"]:
+            said.append(f"{amount('loss', row['loss'])} of its packets lost")
+        said.append(f"{amount('queueing_s_mean', row['queueing_s_mean'])} of queueing")
+        parts.append(f"{row['flow']}{alone} over {row['queue']}: {', '.join(said)}")
+    return "; ".join(parts) + "."
+
+
+def _rate(row: Mapping[str, Any]) -> str:
+    """A goodput with its interval."""
+    mean, low, high = (row[f"goodput_bit_per_s{end}"] for end in ("", "_low", "_high"))
+    said = tables.value("x_bit_per_s", mean)
+    if low is None:
+        return said
+    return f"{said} ({tables.value('x_bit_per_s', low)} to {tables.value('x_bit_per_s', high)})"
+
+
+def _least_buffer(answers: Answers, rtt: str | None) -> list[str]:
+    """The least buffer that uses the line in full, where buffers are compared for one control."""
+    question = answers.question
+    if len(question.buffers) < 2 or len(answers.choices()) != len(question.buffers) or len(answers.greedy()) != 1:
+        return []
+    way = answers.directions[0]
+    used = {choice: answers.utilisation(choice, way, rtt) for choice in answers.choices()}
+    full = [choice for choice in used if used[choice] >= FULL]
+    if not full:
+        return [f"None of these buffers uses {100 * FULL:g} % of the line."]
+    least = min(full, key=lambda choice: answers.room(choice, way, rtt))
+    less = [choice for choice in used if answers.room(choice, way, rtt) < answers.room(least, way, rtt)]
+    more = "".join(f"; {choice.buffer} uses {100 * used[choice]:.3g} %" for choice in less)
+    return [f"{least.buffer} is the least of these buffers that uses {100 * FULL:g} % of the line{more}."]
+
+
+def _shares(answers: Answers, rtt: str | None) -> list[str]:
+    """What each control gets with each choice, where that differs."""
+    choices, parts = answers.choices(), []
+    rivals = answers.greedy()
+    if len(rivals) < 2:
+        return []
+    for at in rivals:
+        shares = {answers.label(choice): _share(answers, choice, at, rtt) for choice in choices}
+        means = [mean for mean, _, _ in shares.values()]
+        if max(means) - min(means) >= SHARE_LEAST:
+            said = _by_value(shares, lambda each: _with_interval(each, SHARE_LEAST))
+            parts.append(f"{answers.question.groups[at].label} takes {said}")
+    return [f"{'; '.join(parts)} of the line."] if parts else []
+
+
+def _used(answers: Answers, rtt: str | None) -> list[str]:
+    """How much of each filled direction is used, where choices differ in it or leave some."""
+    said = []
+    for way in answers.directions:
+        if not answers.greedy(way):
+            continue
+        used = {answers.label(choice): answers.utilisation(choice, way, rtt) for choice in answers.choices()}
+        if max(used.values()) - min(used.values()) < SHARE_LEAST and min(used.values()) > 1 - 2 * SHARE_LEAST:
+            continue
+        where = f" ({way})" if len(answers.directions) > 1 else ""
+        if len(used) == 1:
+            said.append(f"{amount('utilisation', next(iter(used.values())))} of the line{where} is used.")
+        else:
+            said.append(f"Used of the line{where}: {_by_value(used, lambda value: amount('utilisation', value))}.")
+    return said
+
+
+def _by_value(values: Mapping[str, Any], shown: Callable[[Any], str]) -> str:
+    """Each value once with the names that have it; of many the least and the greatest."""
+    kept = dict(values)
+    if len(kept) > CHOICES_MAX:
+        order = sorted(kept, key=lambda name: kept[name])
+        kept = {name: kept[name] for name in (order[0], order[-1])}
+    names: dict[str, list[str]] = {}
+    for name, value in kept.items():
+        names.setdefault(shown(value), []).append(name)
+    between = " to " if len(values) > CHOICES_MAX else ", "
+    return between.join(f"{value} with {many(who)}" for value, who in names.items())
+
+
+def _with_interval(share: tuple[float, float, float], least: float = 0.0) -> str:
+    """A share with its interval, if that is wide enough to matter."""
+    mean, low, high = share
+    said = amount("share", mean)
+    return said if high - low <= 2 * least else f"{said} ({100 * low:.3g}–{100 * high:.3g})"
+
+
+def moving(steady: Steady) -> list[str]:
+    """What still moves in the measured time, and what to write."""
+    if steady.stands:
+        return []
+    parts = [
+        f"{move.label} from {amount(move.of.quantity, move.first)} to {amount(move.of.quantity, move.second)}"
+        for move in steady.moves[:MOVES_SAID]
+    ]
+    kinds = {move.of.quantity for move in steady.moves[:MOVES_SAID]}
+    what = "shares" if kinds == {"share"} else "queueing delays" if len(kinds) == 1 else "shares and queueing delays"
+    longer = math.ceil(2 * steady.times.length)
+    return [
+        f"The {what} still move from the first half of the measured time to the second: {', '.join(parts)}; nothing "
+        f"is decided. Write for example --warm-up {math.ceil(steady.times.length)}s --duration {longer}s."
+    ]
 
 
 MORE_SEEDS_MAX = 1000
@@ -79,3 +288,8 @@ PARTS = ("share", "share_per_flow", "loss", "marked_ratio", "utilisation", "over
 
 LEAST = 5e-4
 """The least percentage that is told from none."""
+
+
+def many(names: Sequence[str]) -> str:
+    """Names in a sentence: "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

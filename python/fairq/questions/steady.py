@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from fairq import tables
 from fairq._native import UsageError
 from fairq.questions import network, words
 from fairq.questions.asked import DURATION, WARM_UP, Question
@@ -22,7 +23,7 @@ USUAL_RATE, ROUND_TRIPS_MIN = 100e6, 125
 """On a faster line the usual times shrink with the rate, but not below a warm-up of so many round
 trips."""
 
-TESTED = 0.75
+TESTED = 0.5
 """What is measured must stand still from this part of the warm-up on; the rest of it is a margin."""
 
 
@@ -35,11 +36,15 @@ class Band(NamedTuple):
     """More than this is one, even if the seeds do not tell it from chance."""
 
 
-BANDS = {"share": Band(0.01, 0.05), "queueing_s_mean": Band(0.05, 0.15)}
+BANDS = {"share": Band(0.01, 0.03), "queueing_s_mean": Band(0.05, 0.15)}
 """Of a share in parts of the line; of a queueing delay in parts of its mean."""
 
-FACTOR, FACTOR_MOVING = 2, 4
-"""What a run grows by; the second where not even its last half stands still."""
+DIFFER = 0.6
+"""The part of the 95 % interval of the difference of halves outside of which they differ, in favour
+of longer runs: 0.6 of it is the 80 % interval of ten seeds."""
+
+FACTOR = 2
+"""What a run grows by."""
 
 FULL_ROUND_TRIPS, LONGER_MIN, LONGER_MAX = 1300, 8, 16
 """The longest run: so many round trips with full buffers, but no less than the second and no more
@@ -99,12 +104,18 @@ class Steady:
         """Whether nothing was seen to move."""
         return not self.moves
 
+    def said(self, question: Question) -> str:
+        """What was done, in a line."""
+        profile = f"hosts as {question.profile}"
+        warm_up, duration = (tables.value("x_s", seconds) for seconds in (self.times.warm_up, self.times.duration))
+        how = ", found by the runs" if self.longest > self.first.length else ""
+        return f"Measured for {duration} after a warm-up of {warm_up}{how}; packets of {network.PACKET} B, {profile}."
+
     def document(self) -> dict[str, Any]:
         """It as `--json` prints it."""
         return {
             "warm_up_s": self.times.warm_up,
             "duration_s": self.times.duration,
-            "is_tested": self.is_tested,
             "stands": self.stands if self.is_tested else None,
             "longest_s": self.longest,
             "moves": [
@@ -128,7 +139,7 @@ def _begin(question: Question) -> Times:
     part = min(1.0, max(ROUND_TRIPS_MIN * rtt / usual[0], USUAL_RATE / rate))
     warm_up, duration = (float(f"{part * seconds:.3g}") for seconds in usual)
     # All flows are there when the warm-up ends.
-    warm_up += max((words.quantity("start", "time", item.options.get("start", "0 s")) for item in question.flows))
+    warm_up += max(words.quantity("start", "time", item.options.get("start", "0 s")) for item in question.flows)
     if question.warm_up is not None:
         warm_up = words.quantity("--warm-up", "time", question.warm_up)
     if question.duration is not None:
@@ -152,6 +163,14 @@ def longest(questions: Sequence[Question], experiments: Iterable[Experiment], fi
         return first.length
     full = FULL_ROUND_TRIPS * max(each.longest_round_trip_s(network.PACKET) for each in experiments)
     return min(max(full, LONGER_MIN * first.length), LONGER_MAX * first.length)
+
+
+def most(first: Times, longest: float) -> float:
+    """How many times the work of the first runs all runs up to the longest may take."""
+    lengths = [first.length]
+    while lengths[-1] < longest:
+        lengths.append(min(FACTOR * lengths[-1], longest))
+    return math.fsum(lengths) / first.length
 
 
 def is_tested(question: Question) -> bool:
@@ -179,7 +198,7 @@ def _moves(course: Course, first: int) -> Iterator[tuple[float, Move]]:
         far = abs(after - before)
         # What flows that come and go get varies by chance.
         most = band.most * size if group.item.is_greedy else math.inf
-        if far > band.least * size and (far > most or halves.is_decided):
+        if far > band.least * size and (far > most or halves.differ(DIFFER)):
             yield far / (band.least * size), Move(of, group.label, before, after)
 
 
@@ -194,11 +213,9 @@ def longer(times: Times, courses: Sequence[Course], questions: Sequence[Question
     The next warm-up is as long as these runs took to stand still, with its margin, and half of the
     next runs if they never did.
     """
-    cut = next((cut for cut in range(1, STRETCHES // 2 + 1) if not moves(courses, cut)), None)
-    length = min(times.length * (FACTOR if cut is not None else FACTOR_MOVING), most)
-    warm_up = length / 2
-    if cut is not None:
-        warm_up = min(max(FACTOR * times.warm_up, times.length * cut / STRETCHES / TESTED), warm_up)
+    cut = next((cut for cut in range(1, STRETCHES // 2 + 1) if not moves(courses, cut)), STRETCHES)
+    length = min(FACTOR * times.length, most)
+    warm_up = min(max(FACTOR * times.warm_up, times.length * cut / STRETCHES / TESTED), length / 2)
     warm_up = float(f"{warm_up:.3g}")
     if all(question.warm_up is not None for question in questions):
         return Times(times.warm_up, length)
