@@ -345,6 +345,7 @@ class Left(TypedDict):
     missing: Annotated[int, "Those that do not exist, of the part that was asked for."]
     workers: Annotated[int, "Threads that would run them."]
     time_s: Annotated[float, "About how long they would take, in seconds."]
+    longest_times: Annotated[float, "How many times as much it may take until what is measured stands still."]
 
 
 Scalar = str | int | float | bool | None

@@ -13,7 +13,7 @@ from fairq.output import check_file, file
 from fairq.progress import Bar
 from fairq.questions import asked
 from fairq.questions.comparing import Comparison
-from fairq.questions.measured import expected
+from fairq.questions.measured import Search
 from fairq.questions.sentences import amount
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def compare(arguments: Namespace) -> str:
     if arguments.scenario:
         check_file(arguments.scenario)
     if arguments.dry_run:
-        found = expected([asked.ask(**words)], arguments.workers)
+        found = Search([asked.ask(**words)], arguments.workers).expected()
         return as_json(found._asdict(), "estimate") if arguments.json else cost(found)
     with Bar("compare") as bar:
         comparison = api.compare(**words, paired=arguments.paired, workers=arguments.workers, progress=bar)

@@ -107,7 +107,12 @@ def _answer(rows: Sequence[Mapping[str, Any]], arguments: Namespace) -> str:
 
 def _left(left: Left) -> str:
     work = f"{left['missing']} of {left['runs']} runs of {left['points']} points are missing"
-    return f"{work}: about {span(left['time_s'])} on {left['workers']} threads.\n" if left["missing"] else f"{work}.\n"
+    if not left["missing"]:
+        return f"{work}.\n"
+    most = ""
+    if left["longest_times"] > 1:
+        most = f" That is at least; at most {left['longest_times']:.3g} times as much."
+    return f"{work}: about {span(left['time_s'])} on {left['workers']} threads.{most}\n"
 
 
 def _last(states: Iterable[Sweep], line: Line) -> Sweep:

@@ -80,11 +80,16 @@ class Course:
         groups = {name: entry.group for entry in network.entries(question) for name in entry.flow_names}
         numbers = {id(group): at for at, group in enumerate(question.groups)}
         table = result.by_seed("course")
-        names = ("seed", "flow", "packets", "goodput_bit_per_s", "queueing_s_mean")
+        ends = sorted(set(table.column("time_s")))
+        stretches = {end: at for at, end in enumerate(ends)}
+        names = ("seed", "time_s", "flow", "packets", "goodput_bit_per_s", "queueing_s_mean")
         rows = zip(network.keys(question, table), *(table.column(name) for name in names), strict=True)
-        for row, (point, seed, flow, packets, goodput, queueing) in enumerate(rows):
-            at, group = row // len(groups) % STRETCHES, groups[flow]
-            number = numbers[id(group)]
+        for point, seed, end, flow, packets, goodput, queueing in rows:
+            # A study may set the number of flows: its copies have their numbers behind the name.
+            group = groups.get(flow) or groups.get(flow.rpartition(".")[0])
+            if group is None:
+                continue
+            at, number = stretches[end], numbers[id(group)]
             share = self._run(Of(point, number, "share"), seed)
             share.values[at] += goodput / self._rate(group)
             share.weights[at] = 1.0

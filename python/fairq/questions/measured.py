@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairq import api
 from fairq.estimating import Estimate, together
+from fairq.given import Text
 from fairq.questions import network, steady
 from fairq.questions.answers import Answers
 from fairq.questions.asked import Question
 from fairq.questions.course import STRETCHES, Course
-from fairq.questions.steady import Steady, Times
+from fairq.questions.steady import Steady
 from fairq.results import Result
 from fairq.runs import Experiment
 
@@ -58,55 +60,81 @@ class _Whole:
         self.all = max(self.all, self.before + self.now)
 
 
-def experiments(questions: Sequence[Question], times: Times) -> list[Experiment]:
-    """The experiments of questions with these times; UsageError names the word that cannot be."""
-    return [Experiment(network.scenario(times.of(question))) for question in questions]
+Sets = Sequence[tuple[str, str]]
+"""Paths of a scenario's fields and their values as JSON."""
 
 
-def expected(questions: Sequence[Question], workers: int | None) -> Estimate:
-    """What questions will cost: that of their first runs, and of all runs up to the longest."""
-    first = steady.begin(questions)
-    made = experiments(questions, first)
-    factor = steady.most(first, steady.longest(questions, made, first))
-    each = [api.estimate(network.scenario(first.of(question)), workers=workers) for question in questions]
-    return together(each, factor)
+@dataclass
+class Search:
+    """Questions whose runs grow until what they measure stands still, all with the same times.
+
+    `longer` is how many times as long as the first run the longest may be, where it is not the
+    usual; `sets` are fields of each question's scenario that have another value. All questions are
+    checked before the first is run: UsageError names the word that cannot be.
+    """
+
+    questions: Sequence[Question]
+    workers: int
+    progress: Tell | None = None
+    longer: float = math.inf
+    sets: Sequence[Sets] = ()
+
+    def __post_init__(self) -> None:
+        self.first = self.times = steady.begin(self.questions)
+        self.longest = steady.longest(self.questions, self._experiments(), self.first)
+        self.longest = min(self.longest, self.longer * self.first.length)
+        self.whole = _Whole(self.progress, 0.0) if self.progress is not None else None
+        self.results: list[Result] = []
+        self.courses: list[Course] = []
+
+    @property
+    def asked(self) -> list[Question]:
+        """The questions with the times of now."""
+        return [self.times.of(question) for question in self.questions]
+
+    def scenarios(self) -> list[Text]:
+        """The scenarios with the times of now."""
+        return [network.scenario(question) for question in self.asked]
+
+    def _experiments(self) -> list[Experiment]:
+        sets = self.sets or [()] * len(self.questions)
+        return [Experiment(*each) for each in zip(self.scenarios(), sets, strict=True)]
+
+    def run(self) -> Steady:
+        """Run the questions until they stand still, or to the longest."""
+        while True:
+            self._run()
+            moves = steady.moves(self.courses, steady.tested_from(self.questions, self.times))
+            is_over = any(map(network.is_unfinished, self.asked, self.results))
+            if not (moves or is_over) or self.times.length >= self.longest:
+                is_tested = all(map(steady.is_tested, self.questions))
+                return Steady(self.times, self.first, self.longest, tuple(moves), is_tested)
+            self.times = steady.longer(self.times, self.courses, self.questions, self.longest)
+
+    def _run(self) -> None:
+        made = self._experiments()
+        lengths = [len(experiment.runs()) * self.times.length for experiment in made]
+        if self.whole is not None:
+            self.whole.all += sum(lengths)
+        self.results = []
+        for experiment, length in zip(made, lengths, strict=True):
+            if self.whole is not None:
+                self.whole.begin(length)
+            self.results.append(experiment.run(self.workers, self.whole, STRETCHES))
+        at = self.times.stretch()
+        self.courses = [Course(*each, at) for each in zip(self.asked, self.results, strict=True)]
+
+    def expected(self) -> Estimate:
+        """What it will cost: that of the first runs, and of all runs up to the longest."""
+        each = [api.estimate(scenario, workers=self.workers) for scenario in self.scenarios()]
+        return together(each, steady.most(self.first, self.longest))
 
 
 def measured(
-    questions: Sequence[Question], workers: int, progress: Tell | None = None, longer: float | None = None
+    questions: Sequence[Question], workers: int, progress: Tell | None = None, longer: float = math.inf
 ) -> Measured:
-    """Run questions one after the other, each on `workers` threads, until all stand still.
-
-    `longer` is how many times as long as the first run the longest may be, where it is not the
-    usual. All are checked before the first is run.
-    """
-    times = first = steady.begin(questions)
-    made = experiments(questions, times)
-    longest = steady.longest(questions, made, first)
-    if longer is not None:
-        longest = min(longest, longer * first.length)
-    whole = _Whole(progress, 0.0) if progress is not None else None
-    while True:
-        asked = [times.of(question) for question in questions]
-        results = _run(made, times, workers, whole)
-        courses = [Course(*each, times.stretch()) for each in zip(asked, results, strict=True)]
-        answers = [Answers(*each) for each in zip(asked, results, courses, strict=True)]
-        moves = steady.moves(courses, steady.tested_from(questions, times))
-        unfinished = any(each.unfinished() for each in answers)
-        if not (moves or unfinished) or times.length >= longest:
-            is_tested = all(map(steady.is_tested, questions))
-            return Measured(asked, results, answers, Steady(times, first, longest, tuple(moves), is_tested))
-        times = steady.longer(times, courses, questions, longest)
-        made = experiments(questions, times)
-
-
-def _run(made: Sequence[Experiment], times: Times, workers: int, whole: _Whole | None) -> list[Result]:
-    counts = [len(experiment.runs()) for experiment in made]
-    if whole is not None:
-        whole.all += sum(counts) * times.length
-    results = []
-    for experiment, count in zip(made, counts, strict=True):
-        if whole is not None:
-            whole.begin(count * times.length)
-        results.append(experiment.run(workers, whole, STRETCHES))
-    return results
+    """Run questions, each on `workers` threads, until all stand still, and give their answers."""
+    search = Search(questions, workers, progress, longer)
+    found = search.run()
+    answers = [Answers(*each) for each in zip(search.asked, search.results, search.courses, strict=True)]
+    return Measured(search.asked, search.results, answers, found)

@@ -20,7 +20,7 @@ from fairq.given import Text
 from fairq.questions import words
 from fairq.questions.asked import DURATION, WARM_UP, Group, Question, is_pacer
 from fairq.questions.words import HostClass, Item
-from fairq.results import Table
+from fairq.results import Result, Table
 from fairq.runs import Experiment
 
 LINE = "line"
@@ -91,6 +91,13 @@ def keys(question: Question, table: Table[Any]) -> Iterable[Key]:
     }
     columns = [table.column(axis) if axis in table.columns else [value] * len(table) for axis, value in single.items()]
     return zip(*columns, strict=True)
+
+
+def is_unfinished(question: Question, result: Result) -> bool:
+    """Whether some transfer of a size that the question names did not come to its end."""
+    sized = {entry.name: entry.count for entry in entries(question) if "size" in entry.group.item.options}
+    rows = result.by_seed("transfers") if sized else ()
+    return any(row["size"] == "all" and row["completed"] < sized.get(row["flow"], 0) for row in rows)
 
 
 def _nodes(host_class: HostClass) -> list[str]:

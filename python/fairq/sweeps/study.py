@@ -10,8 +10,9 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from fairq._native import FairqError, ScenarioError, UsageError
 from fairq.arguments import checked
 from fairq.given import Text, read
 from fairq.near import near_miss
+from fairq.questions.asked import Question
 from fairq.results import described
 from fairq.sweeps import arithmetic
 from fairq.sweeps.document import Document
@@ -148,12 +150,20 @@ def schema() -> Mapping[str, Any]:
     return said
 
 
-def read_study(path: str | os.PathLike[str]) -> Study:
-    """The study that a file says; ScenarioError names the file, the line and what is wrong."""
+def read_study(path: str | os.PathLike[str], known: Mapping[str, Any] | None = None, find: Find | None = None) -> Study:
+    """The study that a file says; ScenarioError names the file, the line and what is wrong.
+
+    A question without times of its own has those of the study `known`, as its store keeps it, if
+    that asks the same: its runs stay runs of this study. Else it has those that `find` gives of it
+    and of points of the study, else the usual ones.
+    """
     text, name = read(path, "study")
     document = Document(text, name, schema())
     said = document.tree["study"]
-    scenario = _scenario(document, said, Path(path).parent)
+    if known is not None and "compare" in said and _question_of(known) == said["compare"]:
+        scenario = Text(known["scenario"]["text"], known["scenario"]["name"])
+    else:
+        scenario = _scenario(document, said, Path(path).parent, find)
     keep = document.tree.get("keep", {})
     keep = Keep(**{**keep, "tables": tuple(dict.fromkeys(keep.get("tables", TABLES)))})
     combinations = _combinations(document)
@@ -171,18 +181,36 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     return study
 
 
-def _scenario(document: Document, said: Mapping[str, Any], folder: Path) -> Text:
+def _question_of(known: Mapping[str, Any]) -> Any:
+    """The question that a study that its store keeps was made of."""
+    try:
+        return tomllib.loads(known["text"])["study"].get("compare")
+    except (KeyError, TypeError, AttributeError, ValueError):
+        return None
+
+
+Find = Callable[[Question, Sequence[Sets]], Question]
+"""Gives a question the times with which it stands still at points that set these fields."""
+
+SEARCHED_MAX = 16
+"""Points of the study's axes at which that is tried, evenly spread, and at each at most SEEDS_MAX
+seeds."""
+
+SEEDS_MAX = 10
+
+
+def _scenario(document: Document, said: Mapping[str, Any], folder: Path, find: Find | None) -> Text:
     if ("scenario" in said) == ("compare" in said):
         raise document.fault("study", "write either scenario, a file, or compare, a question")
     if "scenario" not in said:
-        return _asked(document, said["compare"])
+        return _asked(document, said["compare"], find)
     try:
         return read(folder / said["scenario"])
     except ScenarioError as error:
         raise document.fault("study.scenario", str(error)) from None
 
 
-def _asked(document: Document, options: Mapping[str, Any]) -> Text:
+def _asked(document: Document, options: Mapping[str, Any], find: Find | None) -> Text:
     """The scenario that a question of `fairq compare` makes; its lists are axes of the study."""
     import inspect
 
@@ -196,7 +224,17 @@ def _asked(document: Document, options: Mapping[str, Any]) -> Text:
         if parameter.default is parameter.empty and name not in options:
             raise document.fault("study.compare", f"{name} is missing")
     try:
-        return network.scenario(checked(asked.ask)(**options))
+        question = checked(asked.ask)(**options)
+        scenario = network.scenario(question)
+        if find is None or (question.duration is not None and question.warm_up is not None):
+            return scenario
+        combinations = [sets for _, sets in _combinations(document)]
+        if any(path.startswith(("measure.warm_up", "measure.duration")) for sets in combinations for path, _ in sets):
+            return scenario
+        step = -(-len(combinations) // SEARCHED_MAX)
+        seeds = min(document.tree["study"].get("replications", question.seeds), SEEDS_MAX)
+        found = find(replace(question, seeds=seeds), combinations[::step])
+        return network.scenario(replace(found, seeds=question.seeds))
     except UsageError as error:
         raise document.fault("study.compare", str(error)) from None
 

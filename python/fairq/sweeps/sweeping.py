@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 
 from fairq._native import UsageError
 from fairq.documents import Left, MissingRun, Swept
+from fairq.questions import steady
+from fairq.questions.asked import Question
+from fairq.questions.measured import Search
 from fairq.sweeps import answer, dask, part, progress, threads
 from fairq.sweeps.claims import LEASE_S
 from fairq.sweeps.reader import Results
 from fairq.sweeps.store import Damage, Finished, Store
-from fairq.sweeps.study import Run, Study, read_study
+from fairq.sweeps.study import Find, Run, Sets, Study, read_study
 from fairq.sweeps.work import Counts, Failed, Job, Simulations, tasks
 
 ENGINES = ("threads", "dask")
@@ -131,20 +134,38 @@ def place(study: str | os.PathLike[str], store: str | None) -> Path:
     return path.with_suffix("")
 
 
-def open_study(path: str | os.PathLike[str], options: Options, *, write: bool = True) -> Opened:
+def open_study(
+    path: str | os.PathLike[str], options: Options, *, write: bool = True, find: Find | None = None
+) -> Opened:
     """Read a study and look at its store.
 
-    With `write`, the store is made if it is not there, and damaged parts are set aside.
+    With `write`, the store is made if it is not there, and damaged parts are set aside. `find`
+    finds the times of a question, in place of runs.
     """
     share = part.parse(options.part) if options.part is not None else None
-    study = read_study(path)
     store = Store(place(path, options.store))
+    study = read_study(path, store.header(), find or _finder(options))
     store.open(study, mix=options.mix_versions, write=write)
     store.scan()
     damages = list(store.damages)
     if write and damages:
         store.set_aside()
     return Opened(study, store, share, damages)
+
+
+def _finder(options: Options) -> Find:
+    """Runs a question at points of a study until it stands still."""
+
+    def tell(fraction: float, seconds: float, hops: int) -> None:
+        if options.show is not None:
+            options.show(f"until shares and delays stand still: {100 * fraction:.0f} %, {seconds:.0f} s simulated")
+
+    def find(question: Question, points: Sequence[Sets]) -> Question:
+        search = Search([question] * len(points), options.workers or cores(), tell, sets=points)
+        search.run()
+        return search.asked[0]
+
+    return find
 
 
 def sweep(path: str | os.PathLike[str], options: Options) -> Sweep:
@@ -323,7 +344,13 @@ def watch(path: str | os.PathLike[str], options: Options) -> Iterable[Sweep]:
 
 def estimate(path: str | os.PathLike[str], options: Options) -> Left:
     """Say what is left to run and how long it takes, by runs that exist or one that is tried."""
-    opened = open_study(path, options, write=False)
+    searches: list[Search] = []
+
+    def note(question: Question, points: Sequence[Sets]) -> Question:
+        searches.append(Search([question] * len(points), 1, sets=points))
+        return searches[-1].asked[0]
+
+    opened = open_study(path, options, write=False, find=note)
     study, mine = opened.study, opened.mine()
     costs = progress.known(study, opened.store)
     if mine and costs.mean_s is None:
@@ -338,6 +365,7 @@ def estimate(path: str | os.PathLike[str], options: Options) -> Left:
         "missing": len(mine),
         "workers": workers,
         "time_s": work_s / workers,
+        "longest_times": max((steady.most(each.first, each.longest) for each in searches), default=1.0),
     }
 
 
