@@ -86,8 +86,9 @@ class Answers:
     def _of_group(self, point: Point, at: int) -> dict[str, Any]:
         """The means of a group with their intervals, which are no narrower than what is known.
 
-        What moves by less than counts is uncertain by as much as it moves, a percentile by the
-        error of its sketch. Of n packets without a loss up to 3/n may be lost (rule of three).
+        What differs between the halves of the measured time is uncertain by at least as much, a
+        percentile by the error of its sketch. Of n packets without a loss up to 3/n may be lost
+        (rule of three).
         """
         seeds = point.groups[at]
         row = _intervals(OF_GROUP, seeds)
@@ -101,11 +102,11 @@ class Answers:
         return row
 
     def _moved(self, point: Point, at: int, quantity: str) -> float:
-        """How far a quantity moved in the measured time beyond chance, in parts of its mean."""
+        """How far a quantity moved from half to half of the measured time, in parts of its mean."""
         if self._course is None:
             return 0.0
-        halves = self._course.halves(Of(point.key, at, quantity), self._course.measured)
-        if (means := halves.means) is None or not halves.differ():
+        means = self._course.halves(Of(point.key, at, quantity), self._course.measured).means
+        if means is None or not any(means):
             return 0.0
         before, after = means
         return abs(after - before) / ((before + after) / 2)
@@ -329,13 +330,15 @@ PERCENTILES, SKETCH_ERROR = ("queueing_s_p95", "queueing_s_p99"), 2**-7
 
 
 def _widen(row: dict[str, Any], quantity: str, part: float) -> None:
-    """Make the interval of a quantity wider on both sides, by this part of its mean."""
+    """Make the interval of a quantity reach as far from its mean as this part of it."""
     mean, low, high = (row[f"{quantity}{end}"] for end in ("", "_low", "_high"))
-    if low is None or not part:
+    if low is None:
         return
-    more = part * mean
     most = 1.0 if MEASURES[quantity].scale == "logit" else math.inf
-    row |= {f"{quantity}_low": max(low - more, 0.0), f"{quantity}_high": min(high + more, most)}
+    row |= {
+        f"{quantity}_low": min(low, max((1 - part) * mean, 0.0)),
+        f"{quantity}_high": max(high, min((1 + part) * mean, most)),
+    }
 
 
 def _points(question: Question, result: Result) -> list[Point]:
