@@ -1,6 +1,6 @@
 //! A set-associative table of hashes: a key has a place of its own in its set, and stands in the
-//! next one that is free if another has it (`cake_hash`). So two share a place when the set is full,
-//! and two hosts when their own place is the same while neither has a bulk flow.
+//! next one that is free if another has it (`cake_hash`). So two share a place when the set is
+//! full, and two hosts when their own place is the same while neither has a bulk flow.
 
 use alloc::vec::Vec;
 
@@ -16,8 +16,8 @@ impl Ways {
         Self { tags: alloc::vec![0; places as usize], ways }
     }
 
-    /// The place of `hash`: its own, or the next one of its set that is free, or its own, shared; and
-    /// whether it stood there.
+    /// The place of `hash`: its own, or the next one of its set that is free, or its own, shared;
+    /// and whether it stood there.
     pub(super) fn place(&mut self, hash: u64, is_free: impl Fn(u32) -> bool) -> (u32, bool) {
         let sets = self.tags.len() as u32 / self.ways;
         let first = (((hash >> 32) * u64::from(sets)) >> 32) as u32 * self.ways;
