@@ -11,9 +11,12 @@
 //! `cake_advance_shaper`). Each tin has target, interval and quantum of its threshold
 //! (`cake_set_rate`). A flow that wakes is sparse and goes before the bulk ones for a quantum; once
 //! its credit is used up it is bulk; one that is found empty leaves, or waits among the decaying
-//! ones, which are looked at first, until COBALT has forgotten it. The last packet of a queue may
-//! be marked and is never dropped but for room. The overflow takes the head of the queue with most
-//! bytes over all tins (`cake_drop`).
+//! ones, which are looked at first, until COBALT has forgotten it. The bulk flows of a host divide
+//! its quantum; one that is empty and in debt is not counted among them, so that a host of many
+//! connections that seldom have a packet waiting gets more than its part. A flow or a host has a
+//! place of its own, or the next one of its set that is free (`cake_hash`). The last packet of a
+//! queue may be marked and is never dropped but for room. The overflow takes the head of the queue
+//! with most bytes over all tins (`cake_drop`).
 //! Departs: a flow's quantum is exact to 1/65536 B, where Linux rounds it to a whole byte at random
 //! for each turn (`cake_get_flow_quantum`), so that two runs of a kernel differ where hosts share;
 //! memory counts packet lengths, not buffers (`truesize`); of equally long queues that with the
@@ -25,15 +28,17 @@
 //! more than 10240 packets of `mtu`.
 //! Cost: O(`ways`) to place a packet, O(1) a packet while a quantum is at least the largest packet,
 //! O(log `queues`) for a drop that makes room.
-//! Bound: Linux's order where nothing is random (docs/agreement/linux.md); hosts share evenly
-//! whatever their numbers of flows (cake.rs: cake_shares_by_host_and_then_by_flow); a tin below its
-//! threshold goes first (cake.rs: cake_lets_voice_below_its_threshold_go_first); a busy shaper is
-//! exact to the nanosecond (cake.rs: cake_shapes_exactly); flows meet far less often than by plain
-//! hashing (cake.rs: cake_keeps_flows_apart); queues of one packet lose nothing without overload
-//! (cake.rs: cake_never_drops_the_last_packet_of_a_queue), and BLUE holds a flood that a slow
-//! shaper cannot send (cake.rs: cake_at_a_low_rate_has_a_buffer_from_which_blue_learns). Nothing
-//! leaves before the shaper's time though the line is idle, and a flow that met others in a full
-//! set may be reordered (cake.rs: cake_may_reorder_a_flow_whose_set_is_full).
+//! Bound: Linux's order where nothing is random (docs/agreement/linux.md); hosts whose flows always
+//! have packets waiting share evenly whatever their numbers of flows (cake.rs:
+//! cake_shares_by_host_and_then_by_flow), but for two that begin together and have the same place
+//! (cake.rs: cake_gives_hosts_that_wake_together_a_place_each); a tin below its threshold goes
+//! first (cake.rs: cake_lets_voice_below_its_threshold_go_first); a busy shaper is exact to the
+//! nanosecond (cake.rs: cake_shapes_exactly); flows meet far less often than by plain hashing
+//! (cake.rs: cake_keeps_flows_apart); queues of one packet lose nothing without overload (cake.rs:
+//! cake_never_drops_the_last_packet_of_a_queue), and BLUE holds a flood that a slow shaper cannot
+//! send (cake.rs: cake_at_a_low_rate_has_a_buffer_from_which_blue_learns). Nothing leaves before
+//! the shaper's time though the line is idle, and a flow that met others in a full set may be
+//! reordered (cake.rs: cake_may_reorder_a_flow_whose_set_is_full).
 
 mod cobalt;
 mod presets;
