@@ -6,8 +6,8 @@ from argparse import Namespace
 
 from fairq import alone, api, tables
 from fairq.commands.options import Commands, command, looks, plot
-from fairq.commands.printing import as_json, look, picture, save, save_trace, style, tell, written
-from fairq.output import check_file, file
+from fairq.commands.printing import as_json, look, picture, save, save_text, save_trace, style, tell, written
+from fairq.output import check_file
 from fairq.progress import Bar
 
 
@@ -52,8 +52,7 @@ def baseline(arguments: Namespace) -> str:
     with Bar("baseline") as bar:
         found = api.baseline(**words, trace=bool(arguments.trace), progress=bar)
     if arguments.scenario:
-        with file(arguments.scenario) as place:
-            place.write_text(found.scenario, encoding="utf-8")
+        save_text(found.scenario, arguments.scenario)
     tell(found.notes)
     if drawing:
         from fairq import figures

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairq import api, tables
 from fairq.commands.options import Commands, command, count, dry_run, looks, plot, workers
-from fairq.commands.printing import as_json, cost, look, picture, save, style, tell, written
-from fairq.output import check_file, file
+from fairq.commands.printing import as_json, cost, look, picture, save, save_text, style, tell, written
+from fairq.output import check_file
 from fairq.progress import Bar
 from fairq.questions import asked
 from fairq.questions.comparing import Comparison
@@ -71,14 +71,21 @@ def compare(arguments: Namespace) -> str:
     drawing = picture(arguments.plot) if arguments.plot else None
     if arguments.scenario:
         check_file(arguments.scenario)
+    question = asked.ask(**words)
     if arguments.dry_run:
-        found = Search([asked.ask(**words)], arguments.workers).expected()
-        return as_json(found._asdict(), "estimate") if arguments.json else cost(found)
+        search = Search([question], arguments.workers)
+        found = search.expected()
+        if arguments.scenario:
+            save_text(search.scenarios()[0].text, arguments.scenario)
+        return (
+            as_json(found._asdict(), "estimate")
+            if arguments.json
+            else cost(found) + written(arguments, arguments.scenario)
+        )
     with Bar("compare") as bar:
         comparison = api.compare(**words, paired=arguments.paired, workers=arguments.workers, progress=bar)
     if arguments.scenario:
-        with file(arguments.scenario) as place:
-            place.write_text(comparison.scenario, encoding="utf-8")
+        save_text(comparison.scenario, arguments.scenario)
     if drawing is not None:
         save(_figure(comparison, style(arguments)), drawing)
     tell(note for note in comparison.notes if note["code"] != "buffer")

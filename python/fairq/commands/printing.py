@@ -131,6 +131,12 @@ def picture(name: str) -> Path:
     return path
 
 
+def save_text(text: str, path: str) -> None:
+    """Write a file of text, whole or not at all."""
+    with file(path) as place:
+        place.write_text(text, encoding="utf-8")
+
+
 def save_trace(result: Result, path: str) -> None:
     """Write the trace of a result, whole or not at all."""
     with file(path) as place, place.open("w", encoding="utf-8") as to:

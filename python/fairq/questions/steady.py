@@ -214,11 +214,11 @@ def longer(times: Times, courses: Sequence[Course], questions: Sequence[Question
     next runs if they never did.
     """
     cut = next((cut for cut in range(1, STRETCHES // 2 + 1) if not moves(courses, cut)), STRETCHES)
+    warm_up = max(FACTOR * times.warm_up, times.length * cut / STRETCHES / TESTED)
+    if all(question.duration is not None for question in questions):
+        warm_up = float(f"{min(warm_up, most - times.duration):.3g}")
+        return Times(warm_up, warm_up + times.duration)
     length = min(FACTOR * times.length, most)
-    warm_up = min(max(FACTOR * times.warm_up, times.length * cut / STRETCHES / TESTED), length / 2)
-    warm_up = float(f"{warm_up:.3g}")
     if all(question.warm_up is not None for question in questions):
         return Times(times.warm_up, length)
-    if all(question.duration is not None for question in questions):
-        return Times(warm_up, warm_up + times.duration)
-    return Times(warm_up, length)
+    return Times(float(f"{min(warm_up, length / 2):.3g}"), length)
