@@ -171,7 +171,7 @@ def run(
     Raises ScenarioError with file, line and field.
     """
     scenario = read(scenario)
-    result = Experiment(scenario, pairs(set), series, packets, states, trace).run(_threads(workers), progress)
+    result = Experiment(scenario, pairs(set), series, packets, states, trace).run(threads(workers), progress)
     if overlay:
         from fairq.overlay import beside
         from fairq.results import table_of
@@ -280,7 +280,7 @@ def compare(
         rate=rate, flows=flows, rtt=rtt, hosts=hosts, queue=queue, host_queue=host_queue, buffer=buffer, ecn=ecn,
         loss=loss, jitter=jitter, reorder=reorder, seeds=seeds, duration=duration, warm_up=warm_up, profile=profile,
     )  # fmt: skip
-    return comparing.compare(question, paired=paired, workers=_threads(workers), progress=progress)
+    return comparing.compare(question, paired=paired, workers=threads(workers), progress=progress)
 
 
 @checked
@@ -298,6 +298,7 @@ def advise(
     buffer: str | Sequence[str] | None = None,
     seeds: int = 10,
     duration: str = "30 s",
+    warm_up: str = "5 s",
     dev: str = "eth0",
     lan: str = "eth1",
     below: str | float | None = None,
@@ -306,12 +307,15 @@ def advise(
 ) -> Advice:
     """Rank queues and buffers of Linux for a line: the words are those of `fairq advise`.
 
-    The line has the rates `down` and `up` and each of the round trips `rtt`. `flows` are as in
-    `compare`, by default bulk in both directions and a call. With a `capture`, the packets of it
-    from and to your addresses `me` take the place of the call; they come at their recorded times,
-    whatever the network does. Candidates are ranked by `criterion` (by default "call_p99") among
-    those that use `utilisation_min` of the line (0.95). `tc` shapes at the rate less `below` (0.05)
-    on the devices `dev`, to the line, and `lan`, to your network.
+    The line has the rates `down` and `up` and each of the round trips `rtt`. Each candidate is run
+    as its `tc` commands set it up: they shape at the rate less `below` (0.05) on the devices `dev`,
+    to the line, and `lan`, to your network. `flows` are as in `compare`, by default bulk in both
+    directions, a call and a user of the web. With a `capture`, the packets of it from and to your
+    addresses `me` take the place of the call; they come at their recorded times, whatever the
+    network does. Candidates are ranked among those that use `utilisation_min` of the rate set up
+    (0.95): by `criterion`, or by the call, and those within 5 ms of the best call by transfers,
+    then by the queueing of bulk flows, then by utilisation. Each run leaves out `warm_up` and
+    measures for `duration`.
 
     >>> found = advise(down="20Mbit/s", up="5Mbit/s", rtt="30ms", queue="fifo,fq_codel", seeds=3, duration="5s",
     ...     utilisation_min=0.9, workers=1)
@@ -324,10 +328,10 @@ def advise(
 
     wish = advising.wish(
         down=down, up=up, rtt=rtt, flows=flows, capture=capture, me=me, criterion=criterion,
-        utilisation_min=utilisation_min, queue=queue, buffer=buffer, seeds=seeds, duration=duration, dev=dev, lan=lan,
-        below=below,
+        utilisation_min=utilisation_min, queue=queue, buffer=buffer, seeds=seeds, duration=duration,
+        warm_up=warm_up, dev=dev, lan=lan, below=below,
     )  # fmt: skip
-    return advising.advise(wish, _threads(workers), progress)
+    return advising.advise(wish, threads(workers), progress)
 
 
 @checked
@@ -359,7 +363,7 @@ def effects(
     from fairq.questions import effects as asked
 
     return asked.effects(
-        name, rate=rate, rtt=rtt, flows=flows, seeds=seeds, duration=duration, workers=_threads(workers),
+        name, rate=rate, rtt=rtt, flows=flows, seeds=seeds, duration=duration, workers=threads(workers),
         progress=progress,
     )  # fmt: skip
 
@@ -378,7 +382,7 @@ def estimate(scenario: Scenario, *, set: Settings = (), workers: int | None = No
     """
     from fairq import estimating
 
-    return estimating.estimate(read(scenario), pairs(set), _threads(workers))
+    return estimating.estimate(read(scenario), pairs(set), threads(workers))
 
 
 @checked
@@ -629,7 +633,7 @@ def reproduce(
     from fairq import reproduction
 
     return reproduction.reproduce(
-        paper, seeds=seeds, quick=quick, start=start, workers=_threads(workers), out=out, replace=replace,
+        paper, seeds=seeds, quick=quick, start=start, workers=threads(workers), out=out, replace=replace,
         progress=progress, printed=printed, width=width,
     )  # fmt: skip
 
@@ -807,7 +811,8 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _threads(workers: int | None) -> int:
+def threads(workers: int | None) -> int:
+    """How many threads `workers` are: all cores for `None`."""
     if workers is not None and workers < 1:
         raise _native.UsageError(f"workers: {workers} is none; write a number from 1 up, or None for all cores")
     return workers or cores()
