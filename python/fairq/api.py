@@ -171,7 +171,7 @@ def run(
     Raises ScenarioError with file, line and field.
     """
     scenario = read(scenario)
-    result = Experiment(scenario, pairs(set), series, packets, states, trace).run(threads(workers), progress)
+    result = Experiment(scenario, pairs(set), series, packets, states, trace).run(_threads(workers), progress)
     if overlay:
         from fairq.overlay import beside
         from fairq.results import table_of
@@ -280,7 +280,7 @@ def compare(
         rate=rate, flows=flows, rtt=rtt, hosts=hosts, queue=queue, host_queue=host_queue, buffer=buffer, ecn=ecn,
         loss=loss, jitter=jitter, reorder=reorder, seeds=seeds, duration=duration, warm_up=warm_up, profile=profile,
     )  # fmt: skip
-    return comparing.compare(question, paired=paired, workers=threads(workers), progress=progress)
+    return comparing.compare(question, paired=paired, workers=_threads(workers), progress=progress)
 
 
 @checked
@@ -331,7 +331,7 @@ def advise(
         utilisation_min=utilisation_min, queue=queue, buffer=buffer, seeds=seeds, duration=duration,
         warm_up=warm_up, dev=dev, lan=lan, below=below,
     )  # fmt: skip
-    return advising.advise(wish, threads(workers), progress)
+    return advising.advise(wish, _threads(workers), progress)
 
 
 @checked
@@ -363,7 +363,7 @@ def effects(
     from fairq.questions import effects as asked
 
     return asked.effects(
-        name, rate=rate, rtt=rtt, flows=flows, seeds=seeds, duration=duration, workers=threads(workers),
+        name, rate=rate, rtt=rtt, flows=flows, seeds=seeds, duration=duration, workers=_threads(workers),
         progress=progress,
     )  # fmt: skip
 
@@ -382,7 +382,7 @@ def estimate(scenario: Scenario, *, set: Settings = (), workers: int | None = No
     """
     from fairq import estimating
 
-    return estimating.estimate(read(scenario), pairs(set), threads(workers))
+    return estimating.estimate(read(scenario), pairs(set), _threads(workers))
 
 
 @checked
@@ -633,7 +633,7 @@ def reproduce(
     from fairq import reproduction
 
     return reproduction.reproduce(
-        paper, seeds=seeds, quick=quick, start=start, workers=threads(workers), out=out, replace=replace,
+        paper, seeds=seeds, quick=quick, start=start, workers=_threads(workers), out=out, replace=replace,
         progress=progress, printed=printed, width=width,
     )  # fmt: skip
 
@@ -811,8 +811,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def threads(workers: int | None) -> int:
-    """How many threads `workers` are: all cores for `None`."""
+def _threads(workers: int | None) -> int:
     if workers is not None and workers < 1:
         raise _native.UsageError(f"workers: {workers} is none; write a number from 1 up, or None for all cores")
     return workers or cores()

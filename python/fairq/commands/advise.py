@@ -98,10 +98,12 @@ def advise(arguments: Namespace) -> str:
     wish = advising.wish(**words)
     # The packets of a capture stand beside the scenario that reads them.
     table = Path(arguments.scenario).with_suffix(".packets.csv") if arguments.scenario and wish.capture else None
+    if table is not None:
+        check_file(table)
     if arguments.dry_run:
         return _dry_run(wish, table, arguments)
     with Bar("advise") as bar:
-        found = advising.advise(wish, api.threads(arguments.workers), bar, table)
+        found = advising.advise(wish, arguments.workers or api.cores(), bar, table)
     if arguments.scenario:
         _write(arguments.scenario, found.scenario)
     if drawing is not None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairq import quantities, statistics, tc
 from fairq._native import UsageError
 from fairq.near import near_miss
+from fairq.output import file
 from fairq.questions import advice, asked, network, ranking, recorded, words
 from fairq.questions.answers import Point, Seeds
 from fairq.questions.asked import Group, Question
@@ -225,7 +226,8 @@ def with_packets(wish: Wish, table: Path | None = None) -> Iterator[Question]:
         return
     with TemporaryDirectory(prefix="fairq-advise-") as folder:
         path = (table or Path(folder) / "capture.csv").absolute()
-        wish.capture.write(path)
+        with file(path) as place:
+            wish.capture.write(place)
         items = wish.capture.items(path, wish.question.warm_up)
         yield replace(wish.question, flows=(*wish.question.flows, *items))
 
