@@ -12,7 +12,7 @@ from raw_captures import raw, udp
 import fairq as package
 from fairq import quantities, tc
 from fairq._native import UsageError
-from fairq.questions import advising, asked, candidates, ranking, recorded
+from fairq.questions import advice, advising, asked, candidates, ranking, recorded
 from fairq.questions.measured import measured
 
 LINE = ("--down", "20Mbit/s", "--up", "5Mbit/s", "--rtt", "30ms")
@@ -287,6 +287,19 @@ def test_what_chance_can_explain_is_left_to_the_next_criterion():
     # Of one seed the means alone are known.
     single = [Made(each.name, *([each.values(column)[0]] for column in each._values)) for each in (one, two)]
     assert [each.name for each, _ in ranking.in_order(single, ranking.ORDER)] == ["one", "two"]
+
+
+@pytest.mark.parametrize(("seeds", "said"), [(1, "as one seed decides nothing"), (4, "as too few seeds have a value")])
+def test_no_interval_is_called_one_seed_only_of_one_seed(seeds, said):
+    column = "completion_s_mean"
+    one = {"candidate": "one", "rank": 1, "is_decided": None, "worse_in": None, column: 0.08, "seeds": seeds}
+    two = {"candidate": "two", "rank": 2, "is_decided": False, "worse_in": column, "worse_by_low": None, column: None,
+           "seeds": seeds}  # fmt: skip
+    text = advice.text({
+        "best": "one", "candidates": [one, two], "price": [], "line": {"capture": None}, "winner": None,
+        "criterion": {"column": "call_queueing_s_p99", "then": [column], "utilisation_min": 0.95},
+    })  # fmt: skip
+    assert text.startswith(f"None wins, {said}") and "one has 80 ms, two has no value" in text
 
 
 def test_a_candidate_whose_commands_cannot_be_read_back_is_one_line(refused, monkeypatch):

@@ -158,7 +158,7 @@ def _used(found: Found) -> str:
 
 
 def _amount(row: Found, column: str) -> str:
-    return amount(quantity(column), row[column])
+    return "no value" if row[column] is None else amount(quantity(column), row[column])
 
 
 def _many(names: Sequence[str]) -> str:
