@@ -299,6 +299,7 @@ def advise(
     buffer: str | Sequence[str] | None = None,
     seeds: int = 10,
     duration: str = "30 s",
+    warm_up: str = "5 s",
     dev: str = "eth0",
     lan: str = "eth1",
     below: str | float | None = None,
@@ -307,12 +308,15 @@ def advise(
 ) -> Advice:
     """Rank queues and buffers of Linux for a line: the words are those of `fairq advise`.
 
-    The line has the rates `down` and `up` and each of the round trips `rtt`. `flows` are as in
-    `compare`, by default bulk in both directions and a call. With a `capture`, the packets of it
-    from and to your addresses `me` take the place of the call; they come at their recorded times,
-    whatever the network does. Candidates are ranked by `criterion` (by default "call_p99") among
-    those that use `utilisation_min` of the line (0.95). `tc` shapes at the rate less `below` (0.05)
-    on the devices `dev`, to the line, and `lan`, to your network.
+    The line has the rates `down` and `up` and each of the round trips `rtt`. Each candidate is run
+    as its `tc` commands set it up: they shape at the rate less `below` (0.05) on the devices `dev`,
+    to the line, and `lan`, to your network. `flows` are as in `compare`, by default bulk in both
+    directions, a call and a user of the web. With a `capture`, the packets of it from and to your
+    addresses `me` take the place of the call; they come at their recorded times, whatever the
+    network does. Candidates are ranked among those that use `utilisation_min` of the rate set up
+    (0.95): by `criterion`, or by the call, and those within 5 ms of the best call by transfers,
+    then by the queueing of bulk flows, then by utilisation. Each run leaves out `warm_up` and
+    measures for `duration`.
 
     >>> found = advise(down="20Mbit/s", up="5Mbit/s", rtt="30ms", queue="fifo,fq_codel", seeds=3, duration="5s",
     ...     utilisation_min=0.9, workers=1)
@@ -325,8 +329,8 @@ def advise(
 
     wish = advising.wish(
         down=down, up=up, rtt=rtt, flows=flows, capture=capture, me=me, criterion=criterion,
-        utilisation_min=utilisation_min, queue=queue, buffer=buffer, seeds=seeds, duration=duration, dev=dev, lan=lan,
-        below=below,
+        utilisation_min=utilisation_min, queue=queue, buffer=buffer, seeds=seeds, duration=duration,
+        warm_up=warm_up, dev=dev, lan=lan, below=below,
     )  # fmt: skip
     return advising.advise(wish, _threads(workers), progress)
 

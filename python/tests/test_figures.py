@@ -188,7 +188,8 @@ KINDS = {
     "distribution of one": lambda style: figures.distribution(
         [{"delay_s": 0.0}, {"delay_s": None}], [], [], "nearly nothing", style=style),
     "trade-off": lambda style: figures.trade_off(
-        candidates(8), "utilisation", "queueing_s_p99", "candidate", "which queue?", style=style),
+        candidates(8), "utilisation", "queueing_s_p99", "candidate", "which queue?", least=0.9,
+        winner=candidates(8)[2]["candidate"], style=style),
     "trade-off of many": lambda style: figures.trade_off(
         candidates(40), "utilisation", "queueing_s_p99", "candidate", "which queue?", style=style),
     "trade-off of alike": lambda style: figures.trade_off(

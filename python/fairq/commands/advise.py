@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairq import api, tables
 from fairq._native import UsageError
-from fairq.commands.options import Commands, command, count, looks, plot, workers
-from fairq.commands.printing import as_json, look, picture, save, style, tell, written
+from fairq.commands.options import Commands, command, count, dry_run, looks, plot, workers
+from fairq.commands.printing import as_json, cost, look, picture, save, style, tell, written
+from fairq.given import Text
+from fairq.output import check_file, file
 from fairq.progress import Bar
-from fairq.questions import asked
-from fairq.questions.advising import BELOW, CRITERIA, UTILISATION_MIN, Advice
+from fairq.questions import advising, asked, network
+from fairq.questions.advising import BELOW, UTILISATION_MIN, Advice, Wish
+from fairq.questions.measures import quantity
+from fairq.questions.ranking import CRITERIA
+from fairq.questions.sentences import amount
 
 if TYPE_CHECKING:
     from fairq.figures import Style
@@ -23,8 +29,11 @@ def add(commands_of: Commands) -> None:
     parser = command(
         commands_of, "advise", advise, "rank queues and buffers for your line, and print the tc commands",
         "fairq advise --down 50Mbit/s --up 10Mbit/s --rtt 20ms,80ms",
-        "Queues that Linux can set up have bulk flows in both directions, and a call or your own packets, on a line of"
-        f" these rates. They are ranked by {', '.join(CRITERIA)}. docs/guide/advise.md says what is behind it.",
+        "Queues as Linux's tc sets them up have bulk flows in both directions, a user of the web, and a call or your"
+        " own packets, on a line of these rates. They are ranked by the call; those within 5 ms of the best by"
+        " transfers,"
+        f" then by queueing of bulk flows, then by utilisation; or by one of {', '.join(CRITERIA)}."
+        " docs/guide/advise.md says what is behind it.",
     )  # fmt: skip
     parser.add_argument("--down", required=True, metavar="RATE", help="the line's rate to you, as 50Mbit/s")
     parser.add_argument("--up", required=True, metavar="RATE", help="its rate from you, as 10Mbit/s")
@@ -34,13 +43,13 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--capture", metavar="FILE", help="take your own packets of this capture in place of a call")
     parser.add_argument("--me", metavar="ADDRESS", help="your address in it, or network; several with commas between")
     parser.add_argument(
-        "--flows", metavar="LIST", help="the flows, as of fairq compare (default: bulk both ways, a call both ways)"
+        "--flows", metavar="LIST", help="the flows, as of fairq compare (default: bulk and calls both ways, web)"
     )
-    parser.add_argument("--criterion", metavar="NAME", help=f"rank by this (default {next(iter(CRITERIA))})")
+    parser.add_argument("--criterion", metavar="NAME", help="rank by this alone, as completion (default: several)")
     parser.add_argument(
         "--utilisation-min",
         metavar="PART",
-        help=f"rank only what uses this part of the line (default {100 * UTILISATION_MIN:g}%%)",
+        help=f"rank only what uses this part of the rate set up (default {100 * UTILISATION_MIN:g}%%)",
     )
     parser.add_argument("--queue", metavar="LIST", help="rank these queues (default: those of Linux)")
     parser.add_argument(
@@ -63,13 +72,17 @@ def add(commands_of: Commands) -> None:
     parser.add_argument(
         "--duration", default=asked.DURATION, metavar="TIME", help=f"measure this long (default {asked.DURATION})"
     )
+    parser.add_argument("--warm-up", default=asked.WARM_UP, metavar="TIME",
+                        help=f"leave out this time before it (default {asked.WARM_UP})")  # fmt: skip
     plot(parser, "draw the trade-off into FILE")
+    parser.add_argument("--scenario", metavar="FILE", help="write the scenario that is run, for fairq run")
     workers(parser)
+    dry_run(parser)
     looks(parser)
 
 
 WORDS = ("down", "up", "rtt", "flows", "capture", "me", "criterion", "utilisation_min", "queue", "buffer", "seeds",
-         "duration", "dev", "lan", "below")  # fmt: skip
+         "duration", "warm_up", "dev", "lan", "below")  # fmt: skip
 """The words of a line, which the API has as well."""
 
 
@@ -80,47 +93,99 @@ def advise(arguments: Namespace) -> str:
     for word, value in words.items():
         if value == "":
             raise UsageError(f"--{word.replace('_', '-')} is empty; write a value, or leave it out")
+    if arguments.scenario:
+        check_file(arguments.scenario)
+    wish = advising.wish(**words)
+    # The packets of a capture stand beside the scenario that reads them.
+    table = Path(arguments.scenario).with_suffix(".packets.csv") if arguments.scenario and wish.capture else None
+    if table is not None:
+        check_file(table)
+    if arguments.dry_run:
+        return _dry_run(wish, table, arguments)
     with Bar("advise") as bar:
-        found = api.advise(**words, workers=arguments.workers, progress=bar)
+        found = advising.advise(wish, arguments.workers or api.cores(), bar, table)
+    if arguments.scenario:
+        _write(arguments.scenario, found.scenario)
     if drawing is not None:
         save(_figure(found, style(arguments)), drawing)
     tell(found.notes)
     if arguments.json:
         return as_json(found.document, "advise")
+    places = written(arguments, arguments.scenario, table, drawing)
     parts = [_table(found, arguments), tables.prose(found.text), *(["\n".join(found.tc)] if found.tc else [])]
-    return "\n\n".join(parts) + (f"\n{places}" if (places := written(arguments, drawing)) else "")
+    return "\n\n".join(parts) + (f"\n{places}" if places else "")
+
+
+def _dry_run(wish: Wish, table: Path | None, arguments: Namespace) -> str:
+    """What the runs will cost; writes the scenario, if it is asked for."""
+    with advising.with_packets(wish, table) as question:
+        scenario: Text = network.scenario(question)
+        found = api.estimate(scenario, workers=arguments.workers)
+    if arguments.scenario:
+        _write(arguments.scenario, scenario.text)
+    if arguments.json:
+        return as_json(found._asdict(), "estimate")
+    places = written(arguments, arguments.scenario, table)
+    return cost(found) + (f"\n{places}" if places else "")
+
+
+def _write(path: str, scenario: str) -> None:
+    with file(path) as place:
+        place.write_text(scenario, encoding="utf-8")
 
 
 def _table(found: Advice, arguments: Namespace) -> str:
-    """The candidates with what they are ranked by, and how far each is behind the best."""
-    criterion = found.criterion["column"]
-    behind = "behind_s" if "_s_" in criterion else "behind"
+    """The candidates with what they are ranked by, and by how much each is worse than the best."""
+    criterion, then = found.criterion["column"], found.criterion["then"]
     is_whole = arguments.wide or arguments.si
-    rows = [_shown(row, behind, is_whole) for row in found.candidates]
-    columns = list(dict.fromkeys(("rank", "candidate", criterion, behind, "utilisation", *COLUMNS)))
+    rows = [row if is_whole else _shown(row, bool(then)) for row in found.candidates]
+    columns = list(dict.fromkeys(("rank", "candidate", criterion, *then, "worse_by", "worse_in", *COLUMNS)))
     raw = [f"{name}{end}" for name in columns for end in ("", *tables.ENDS) if f"{name}{end}" in rows[0]]
-    shown = None if arguments.wide else raw if arguments.si else columns
+    shown = None if arguments.wide else raw if arguments.si else [name for name in columns if name in rows[0]]
     minor = [name for name in MINOR if name not in (criterion, "utilisation")]
     table = tables.text(rows, shown, minor=minor, keep=("rank", "candidate", criterion), **look(arguments))
+    return f"{table}\n\n{tables.prose(' '.join(_said(found)))}"
+
+
+def _said(found: Advice) -> Iterator[str]:
+    """What the numbers of the table are."""
     seeds = found.candidates[0]["seeds"]
     means = f"means of {seeds} seeds with their 95 % intervals, " if seeds > 1 else ""
-    said = f"The worse of both directions, {means}and over the round trips."
-    return f"{table}\n\n{tables.prose(said)}"
+    yield f"The worse of both directions, {means}and over the round trips."
+    yield f"The flows: {', '.join(found.document['line']['flows'])}."
+    yield "Utilisation is a part of the rate that the commands set up; shaping gives away what is below the line."
+    least = found.criterion["utilisation_min"]
+    few = [row["candidate"] for row in found.candidates if not row["is_full"]]
+    none = [row["candidate"] for row in found.candidates if row["rank"] is None and row["is_full"]]
+    if few:
+        yield f"No rank: {', '.join(few)} {'use' if len(few) > 1 else 'uses'} less than {100 * least:.3g} %."
+    if none:
+        yield f"No rank: {', '.join(none)} {'have' if len(none) > 1 else 'has'} no value of the criterion."
 
 
-def _shown(row: Mapping[str, Any], behind: str, is_whole: bool) -> dict[str, Any]:
-    """A candidate; what it is behind has its unit in its name, and its interval if `is_whole`."""
-    return {
-        f"{behind}{name.removeprefix('behind')}" if name.startswith("behind") else name: value
-        for name, value in row.items()
-        if is_whole or name not in ("behind_low", "behind_high")
-    }
+def _shown(row: Mapping[str, Any], has_several: bool) -> dict[str, Any]:
+    """A candidate; what it is worse by has its unit, and what it is if there are several criteria."""
+    found = {name: value for name, value in row.items() if not name.startswith("worse_")}
+    column = row["worse_in"]
+    if column is None:
+        # The first, an equal one, or one without a rank.
+        return found | {"worse_by": "equal" if row["rank"] not in (None, 1) else None}
+    by = amount(quantity(column), row["worse_by"])
+    return found | {"worse_by": f"{by} {WORSE_IN[column]}" if has_several else by}
 
 
-COLUMNS = ("call_loss", "queueing_s_mean", "jain", "completion_s_mean", "is_decided", "limit_down", "limit_up")
+WORSE_IN = {
+    "call_queueing_s_p99": "(call)", "completion_s_mean": "(transfers)", "bulk_queueing_s_mean": "(bulk)",
+    "utilisation": "(utilisation)",
+}  # fmt: skip
+"""What a candidate is worse in, by column."""
+
+COLUMNS = ("utilisation", "given_away", "call_loss", "completion_s_mean", "bulk_queueing_s_mean", "jain", "is_decided",
+           "limit_down", "limit_up")  # fmt: skip
 """The columns on a screen beside the criterion's; --wide and --json have all."""
 
-MINOR = ("limit_down", "limit_up", "is_decided", "jain", "completion_s_mean", "call_loss", "queueing_s_mean")
+MINOR = ("limit_down", "limit_up", "is_decided", "jain", "given_away", "call_loss", "completion_s_mean",
+         "bulk_queueing_s_mean")  # fmt: skip
 """The columns that go first where a screen is too narrow."""
 
 
@@ -131,4 +196,13 @@ def _figure(found: Advice, style: Style) -> Any:
     line, criterion = found.document["line"], found.criterion
     up = criterion["column"] if criterion["column"] != "utilisation" else "queueing_s_mean"
     title = f"A line of {line['down']} down and {line['up']} up"
-    return figures.trade_off(found.candidates, "utilisation", up, "candidate", title, style=style)
+    return figures.trade_off(
+        found.candidates,
+        "utilisation",
+        up,
+        "candidate",
+        title,
+        least=criterion["utilisation_min"],
+        winner=found.winner,
+        style=style,
+    )

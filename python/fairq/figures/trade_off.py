@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from fairq.figures import text, units
 from fairq.figures.means import sentences
@@ -24,11 +25,13 @@ LABELS = 14
 
 
 def trade_off(
-    rows: Rows, across: str, up: str, name: str, title: str, *, caption: str = "", style: Style = PAGE
-) -> Figure:
+    rows: Rows, across: str, up: str, name: str, title: str, *, least: float = 0.0, winner: str | None = None,
+    caption: str = "", style: Style = PAGE,
+) -> Figure:  # fmt: skip
     """A marker for each candidate, named by the column `name`, with its intervals as bars.
 
-    A name stands beside its marker if all have room there, else in the key.
+    A line stands at the `least` that is asked for of `across`, and a ring around the `winner`. A
+    name stands beside its marker if all have room there, else in the key.
     """
     whole = [row for row in rows if row.get(across) is not None and row.get(up) is not None]
     shown = whole[:CANDIDATES]
@@ -37,19 +40,33 @@ def trade_off(
         "bars: 95 % confidence intervals" if has_ends else "", left(len(whole) - len(shown), "candidate"),
         f"{len(rows) - len(whole)} without values left out" if len(whole) < len(rows) else "", caption,
     )  # fmt: skip
+    marks = _Marks(least, winner)
     if len(shown) <= LABELS:
-        drawn = _drawn(shown, across, up, name, title, said, style, keyed=False)
-        if _label(drawn, shown, across, up, name):
+        drawn = _drawn(shown, across, up, name, title, said, style, marks, keyed=False)
+        if _label(drawn, shown, across, up, name, marks):
             return drawn.figure
-    return _drawn(shown, across, up, name, title, said, style, keyed=True).figure
+    return _drawn(shown, across, up, name, title, said, style, marks, keyed=True).figure
+
+
+class _Marks(NamedTuple):
+    """What stands out: the least value across that is asked for, 0 for none, and the best candidate."""
+
+    least: float
+    winner: str | None
 
 
 def _drawn(
-    rows: Rows, across: str, up: str, name: str, title: str, said: str, style: Style, *, keyed: bool
+    rows: Rows, across: str, up: str, name: str, title: str, said: str, style: Style, marks: _Marks, *, keyed: bool
 ) -> Sheet:  # fmt: skip
     keys = [(handle(style, style.look(number), line=False), str(row[name])) for number, row in enumerate(rows)]
+    told = _mark_keys(style, marks, rows, name)
     drawn = sheet(
-        style, 1, title, keys=[Key(keys)] if keyed else [], caption=said, panel_height=min(0.62 * style.width, 400)
+        style,
+        1,
+        title,
+        keys=[Key([*(keys if keyed else []), *told])] if keyed or told else [],
+        caption=said,
+        panel_height=min(0.62 * style.width, 400),
     )
     (panel,) = drawn.panels
     (x_size, x_label), (y_size, y_label) = (
@@ -63,6 +80,10 @@ def _drawn(
             color=look.colour,
             markersize=1.3 * style.marker, elinewidth=0.7 * style.line, capsize=0.5 * style.marker, zorder=3,
         )  # fmt: skip
+        if row[name] == marks.winner:
+            panel.plot([x], [y], **_ring(style), zorder=3)
+    if marks.least:
+        panel.axvline(marks.least / x_size, color=style.faint, linewidth=style.line, linestyle="--", zorder=1)
     heights = [row[up] / y_size for row in rows if row[up] > 0]
     if heights and max(heights) > 20 * min(heights) and len(heights) == len(rows):
         panel.set_yscale("log")
@@ -80,6 +101,23 @@ def _drawn(
     return drawn
 
 
+def _mark_keys(style: Style, marks: _Marks, rows: Rows, name: str) -> list[tuple[Line2D, str]]:
+    found = []
+    if any(row[name] == marks.winner for row in rows):
+        found.append((Line2D([], [], **_ring(style)), "the winner"))
+    if marks.least and rows:
+        line = Line2D([], [], color=style.faint, linewidth=style.line, linestyle="--")
+        found.append((line, f"the least that is asked for, {100 * marks.least:.3g} %"))
+    return found
+
+
+def _ring(style: Style) -> dict[str, Any]:
+    return {
+        "marker": "o", "markersize": 2.6 * style.marker, "markerfacecolor": "none", "markeredgecolor": style.ink,
+        "markeredgewidth": 0.8 * style.line, "linestyle": "",
+    }  # fmt: skip
+
+
 def _reach(row: Mapping[str, Any], column: str, size: float) -> list[list[float]] | None:
     low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
     if low is None or high is None:
@@ -87,7 +125,7 @@ def _reach(row: Mapping[str, Any], column: str, size: float) -> list[list[float]
     return [[max(row[column] - low, 0) / size], [max(high - row[column], 0) / size]]
 
 
-def _label(drawn: Sheet, rows: Rows, across: str, up: str, name: str) -> bool:
+def _label(drawn: Sheet, rows: Rows, across: str, up: str, name: str, marks: _Marks) -> bool:
     """Write each name beside its marker, where it touches nothing; whether all have room."""
     style = drawn.style
     (panel,) = drawn.panels
@@ -99,6 +137,9 @@ def _label(drawn: Sheet, rows: Rows, across: str, up: str, name: str) -> bool:
     taken = [(x - half, y - half, x + half, y + half) for x, y in points]
     for (x, y), row in zip(points, rows, strict=True):
         taken += _bars(panel, row, (across, up), sizes, (x, y), 0.4 * style.line * scale)
+    if marks.least:
+        x, _ = panel.transData.transform((marks.least / sizes[0], 1.0))
+        taken.append((x - 2, frame.y0, x + 2, frame.y1))
     chosen = []
     for (x, y), row in sorted(zip(points, rows, strict=True), key=lambda each: -each[0][0]):
         words = text.plain(row[name])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,17 +12,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairq import statistics, tc
+from fairq import quantities, statistics, tc
 from fairq._native import UsageError
 from fairq.near import near_miss
-from fairq.questions import asked, recorded, words
+from fairq.output import file
+from fairq.questions import advice, asked, network, ranking, recorded, words
 from fairq.questions.answers import Point, Seeds
 from fairq.questions.asked import Group, Question
-from fairq.questions.candidates import Candidate, Grid, commands, grids
+from fairq.questions.candidates import Candidate, Devices, candidates, commands, grids
 from fairq.questions.measured import measured
-from fairq.questions.measures import MEASURES, OF_CALL, OF_CANDIDATE, OF_LINE
+from fairq.questions.measures import MEASURES, OF_CALL, OF_CANDIDATE, OF_LINE, quantity
+from fairq.questions.ranking import CRITERIA, ORDER, Level
 from fairq.questions.recorded import Capture
-from fairq.questions.sentences import amount
 
 if TYPE_CHECKING:
     from fairq.api import Tell
@@ -36,47 +38,22 @@ CALLS = "call(rate=100kbit/s),call(rate=100kbit/s)(direction=up)"
 """A call, both ways."""
 
 WEB = "web"
-"""The user of the web whose transfers a criterion asks for."""
+"""The user of the web, for whom pages are completed."""
 
 UTILISATION_MIN, BELOW = 0.95, 0.05
-"""The part of the line that a candidate must use, and that by which Linux shapes below it."""
-
-
-class Criterion(NamedTuple):
-    """What candidates are ranked by: a column of theirs, and its words in a sentence."""
-
-    column: str
-    said: str
-    asks_for: str = ""
-    """The flows that give it a value: "call" or "transfer"."""
-
-    @property
-    def quantity(self) -> str:
-        """The measure that the column is of."""
-        return self.column.removeprefix("call_")
-
-
-CRITERIA = {
-    "call_p99": Criterion("call_queueing_s_p99", "99th percentile of the call's queueing delay", "call"),
-    "call_mean": Criterion("call_queueing_s_mean", "mean queueing delay of the call", "call"),
-    "call_loss": Criterion("call_loss", "the call's loss", "call"),
-    "queueing": Criterion("queueing_s_mean", "mean queueing delay of all flows"),
-    "completion": Criterion("completion_s_mean", "mean completion time of transfers", "transfer"),
-    "jain": Criterion("jain", "Jain's index of the bulk flows"),
-    "utilisation": Criterion("utilisation", "utilisation"),
-}
-"""By name, the default first."""
+"""The part of the rate set up that a candidate must use, and that by which Linux shapes below the line."""
 
 
 class Advice(NamedTuple):
     """Which queue is best for a line.
 
-    `candidates` are ranked, the best first, and those that use too little of the line last.
+    `candidates` are ranked, the best first, and those that use too little of the rate set up last.
     `winner` is the name of the one that is better than every other beyond chance, `None` if there
-    is no such one; `margin` with `low` and `high` is by how much it is better than the second, and
-    `best` which is first. `tc` are the commands of the best. `rows` has each candidate at each
-    round trip and in each direction. `text` says it in a sentence; `document` is all as `--json`
-    prints it.
+    is no such one; `margin` with `low` and `high` is by how much it is better than the second, in
+    the column `margin_in`, and `best` which is first. `price` has what others are better at. `tc`
+    are the commands of the best. `rows` has each candidate at each round trip and in each
+    direction. `text` says it in a sentence; `scenario` is what was run, in TOML; `document` is all
+    as `--json` prints it.
     """
 
     criterion: Mapping[str, Any]
@@ -86,10 +63,13 @@ class Advice(NamedTuple):
     margin: float | None
     low: float | None
     high: float | None
+    margin_in: str | None
+    price: Sequence[Mapping[str, Any]]
     tc: Sequence[str]
     rows: Sequence[Mapping[str, Any]]
     notes: Sequence[Mapping[str, Any]]
     text: str
+    scenario: str
     document: Mapping[str, Any]
 
     def __repr__(self) -> str:
@@ -100,19 +80,15 @@ class Advice(NamedTuple):
 class Wish:
     """What is asked for: the line with its flows, the candidates, and what they are ranked by."""
 
-    line: Question
-    grids: tuple[Grid, ...]
+    question: Question
+    """Of the line with all candidates."""
+    candidates: tuple[Candidate, ...]
+    levels: tuple[Level, ...]
     criterion: str
+    """The name of the first."""
     utilisation_min: float
     capture: Capture | None
-    dev: str
-    lan: str
-    below: float
-
-    @property
-    def questions(self) -> list[Question]:
-        """A question for each grid of candidates."""
-        return [replace(self.line, queues=grid.queues, buffers=grid.buffers) for grid in self.grids]
+    devices: Devices
 
 
 def wish(
@@ -120,30 +96,64 @@ def wish(
     capture: str | os.PathLike[str] | None = None, me: str | None = None, criterion: str | None = None,
     utilisation_min: str | float | None = None, queue: str | Sequence[str] | None = None,
     buffer: str | Sequence[str] | None = None, seeds: int = asked.SEEDS, duration: str = asked.DURATION,
-    dev: str = "eth0", lan: str = "eth1", below: str | float | None = None,
+    warm_up: str = asked.WARM_UP, dev: str = "eth0", lan: str = "eth1", below: str | float | None = None,
 ) -> Wish:  # fmt: skip
     """What these words ask for; UsageError names the word that makes no sense."""
-    name = next(iter(CRITERIA)) if criterion is None else criterion
-    if name not in CRITERIA:
-        raise UsageError(f"--criterion {name} is not known{near_miss(name, CRITERIA)}")
+    if criterion is not None and criterion not in CRITERIA:
+        raise UsageError(f"--criterion {criterion} is not known{near_miss(criterion, CRITERIA)}")
+    levels = ORDER if criterion is None else (Level(CRITERIA[criterion]),)
     for option, rate in (("--down", down), ("--up", up)):
         if words.quantity(option, "rate", rate) <= 0:
             raise UsageError(f"{option} {rate}: a line has a rate above 0; write for example 50Mbit/s")
     found = _capture(capture, me)
-    said = words.values("--flows", flows)
-    if not said:
-        asks_for = CRITERIA[name].asks_for
-        said = words.values("--flows", BULK if found else f"{BULK},{CALLS}")
-        said += [WEB] if asks_for == "transfer" else []
-    line = asked.ask(rate=f"{down}/{up}", rtt=rtt, flows=said, seeds=seeds, duration=duration)
+    said = words.values("--flows", flows) or words.values("--flows", f"{BULK},{WEB}" if found else _FLOWS)
+    # Without a criterion, pages of the web tell queues apart that serve a call alike.
+    if criterion is None and not any(item.has_transfers for item in words.items(said)):
+        said.append(WEB)
+    line = asked.ask(rate=f"{down}/{up}", rtt=rtt, flows=said, seeds=seeds, duration=duration, warm_up=warm_up)
     if found is not None:
         line, found = _with_capture(line, found)
     least = (
         UTILISATION_MIN
         if utilisation_min is None
-        else words.part("--utilisation-min", utilisation_min, "the line", "95%")
+        else words.part("--utilisation-min", utilisation_min, "the rate set up", "95%")
     )
-    part = BELOW if below is None else words.part("--below", below, "the rate", "5%")
+    devices = _devices(dev, lan, BELOW if below is None else words.part("--below", below, "the rate", "5%"))
+    named = grids(line.line_rtts, queue, buffer)
+    for grid in named:
+        asked.check_queues(replace(line, queues=grid.queues, buffers=grid.buffers))
+    tried = tuple(candidates(line, named, devices))
+    name = criterion or "call_p99"
+    question = replace(line, queues=tuple(each.name for each in tried), setups=tuple(each.setup for each in tried))
+    made = Wish(question, tried, levels, name, least, found, devices)
+    _check_flows(made)
+    return replace(made, question=replace(question, asked_by=_command(made, me, criterion, queue, buffer)))
+
+
+_FLOWS = f"{BULK},{CALLS},{WEB}"
+"""The flows where none are named."""
+
+
+def _command(
+    wish: Wish, me: str | None, criterion: str | None, queue: str | Sequence[str] | None,
+    buffer: str | Sequence[str] | None,
+) -> str:  # fmt: skip
+    """The command that asks it."""
+    line = wish.question
+    said = [
+        ("--down", line.rates[0]), ("--up", line.rates[1]), ("--rtt", ",".join(line.rtts)),
+        ("--flows", ",".join(item.text for item in line.flows)),
+        ("--capture", wish.capture.path if wish.capture else None), ("--me", me), ("--criterion", criterion),
+        ("--utilisation-min", f"{wish.utilisation_min:g}"),
+        ("--queue", ",".join(words.values("--queue", queue)) or None),
+        ("--buffer", ",".join(words.values("--buffer", buffer)) or None), ("--below", f"{wish.devices.below:g}"),
+        ("--seeds", str(line.seeds)), ("--duration", line.duration), ("--warm-up", line.warm_up),
+    ]  # fmt: skip
+    arguments = [word for option, value in said if value is not None for word in (option, value)]
+    return shlex.join(["fairq", "advise", *arguments])
+
+
+def _devices(dev: str, lan: str, below: float) -> Devices:
     for option, device in (("--dev", dev), ("--lan", lan)):
         try:
             tc.write("fifo", device)
@@ -151,11 +161,7 @@ def wish(
             raise UsageError(f"{option} {str(error).removeprefix('tc: ')}") from None
     if dev == lan:
         raise UsageError(f"--lan {lan}: it is --dev as well; name the device to the line and that to your network")
-    made = Wish(line, tuple(grids(line.line_rtts, queue, buffer)), name, least, found, dev, lan, part)
-    _check_flows(made)
-    for question in made.questions:
-        asked.check_queues(question)
-    return made
+    return Devices(dev, lan, below)
 
 
 def _capture(capture: str | os.PathLike[str] | None, me: str | None) -> Capture | None:
@@ -178,7 +184,7 @@ def _with_capture(line: Question, capture: Capture) -> tuple[Question, Capture]:
 
 def _check_flows(wish: Wish) -> None:
     """Whether the flows give the criterion a value, and fill the line."""
-    items = [group.item for group in wish.line.groups]
+    items = [group.item for group in wish.question.groups]
     asks_for = CRITERIA[wish.criterion].asks_for
     if asks_for == "call" and wish.capture is None and not any(item.name == "call" for item in items):
         raise UsageError(
@@ -196,33 +202,34 @@ def _check_flows(wish: Wish) -> None:
         )
 
 
-def advise(wish: Wish, workers: int, progress: Tell | None = None) -> Advice:
-    """Run the candidates on `workers` threads, and rank them."""
-    with _recorded(wish) as questions:
-        found = measured(questions, workers, progress)
+def advise(wish: Wish, workers: int, progress: Tell | None = None, table: Path | None = None) -> Advice:
+    """Run the candidates on `workers` threads, and rank them; `table` as of `with_packets`."""
+    with with_packets(wish, table) as question:
+        (answers,) = measured([question], workers, progress)
+        scenario = network.scenario(answers.question).text
     weights = _weights(wish)
-    tried = []
-    for question, answers in zip(questions, found, strict=True):
-        for queue in question.queues:
-            for buffer in question.buffers or (None,):
-                points = [
-                    point for point in answers.points if (point.choice.queue, point.choice.buffer) == (queue, buffer)
-                ]
-                tried.append(_Tried(Candidate(queue, buffer), points, question, weights))
-    return _ranked(wish, tried)
+    tried = [
+        _Tried(each, [point for point in answers.points if point.choice.queue == each.name], answers.question, weights)
+        for each in wish.candidates
+    ]
+    return _ranked(wish, answers.question, scenario, tried)
 
 
 @contextmanager
-def _recorded(wish: Wish) -> Iterator[list[Question]]:
-    """The questions with the capture's flows, whose packets stand in a file for so long."""
+def with_packets(wish: Wish, table: Path | None = None) -> Iterator[Question]:
+    """The question with the capture's flows, whose packets stand in the file `table`.
+
+    Without `table` they stand in a temporary one.
+    """
     if wish.capture is None:
-        yield wish.questions
+        yield wish.question
         return
     with TemporaryDirectory(prefix="fairq-advise-") as folder:
-        path = Path(folder) / "capture.csv"
-        wish.capture.write(path)
-        items = wish.capture.items(path, wish.line.warm_up)
-        yield [replace(question, flows=(*question.flows, *items)) for question in wish.questions]
+        path = (table or Path(folder) / "capture.csv").absolute()
+        with file(path) as place:
+            wish.capture.write(place)
+        items = wish.capture.items(path, wish.question.warm_up)
+        yield replace(wish.question, flows=(*wish.question.flows, *items))
 
 
 def _weights(wish: Wish) -> dict[str, int]:
@@ -239,9 +246,14 @@ class _Tried:
         self.candidate = candidate
         self.points = points
         self.groups = question.groups
+        self.name = candidate.name
         self.rtts_s = [words.quantity("--rtt", "time", point.rtt) for point in points]
         self.ways = [way for way in words.DIRECTIONS if any(group.direction == way for group in self.groups)]
         self._weights = weights
+        self._rates = {
+            way: (quantities.rate(rate), quantities.rate(line))
+            for way, rate, line in zip(words.DIRECTIONS, candidate.setup.rates, question.rates, strict=True)
+        }
         each = [[self.of_way(point, way) for way in self.ways] for point in points]
         self.seeds: Seeds = [
             {column: _over(column, each, seed) for column in OF_CANDIDATE} for seed in range(len(each[0][0]))
@@ -253,12 +265,16 @@ class _Tried:
         groups = [(at, group) for at, group in enumerate(self.groups) if group.direction == way]
         calls = [(at, group) for at, group in groups if group.item.name in ("call", words.RECORDED)]
         transfers = [(at, group) for at, group in groups if group.item.has_transfers]
-        is_full = any(group.item.is_greedy for _, group in groups)
+        bulk = [(at, group) for at, group in groups if group.item.is_greedy]
         found: Seeds = []
         for seed, line in enumerate(point.lines[way]):
             row = {f"call_{name}": self._mean(point, calls, name, seed) for name in OF_CALL}
             # A direction that nothing fills has no utilisation to keep.
-            row |= {name: line[name] if is_full or name == "queueing_s_mean" else None for name in OF_LINE}
+            row |= {name: line[name] if bulk or name == "queueing_s_mean" else None for name in OF_LINE}
+            if row["utilisation"] is not None:
+                # Of the rate that is set up: a CAKE shapes below the rate of its line.
+                row["utilisation"] = min(row["utilisation"] * self._rates[way][0] / self.candidate.shaped[way], 1.0)
+            row["bulk_queueing_s_mean"] = self._mean(point, bulk, "queueing_s_mean", seed)
             row["completion_s_mean"] = self._mean(point, transfers, "completion_s_mean", seed)
             found.append(row)
         return found
@@ -273,6 +289,11 @@ class _Tried:
         whole = sum(weight for weight, _ in known)
         return math.fsum(weight * value for weight, value in known) / whole if whole else None
 
+    @property
+    def given_away(self) -> float:
+        """The part of the line that shaping leaves unused, in the direction where that is more."""
+        return max((line - self.candidate.shaped[way]) / line for way, (_, line) in self._rates.items())
+
     def values(self, column: str) -> list[float | None]:
         """A column by seed."""
         return [seed[column] for seed in self.seeds]
@@ -282,6 +303,7 @@ class _Tried:
         return {
             "candidate": self.candidate.name,
             "queue": self.candidate.queue,
+            "given_away": self.given_away,
             "limit_down": self.points[-1].limits["down"],
             "limit_up": self.points[-1].limits["up"],
             **_intervals(self.seeds, OF_CANDIDATE),
@@ -298,7 +320,7 @@ class _Tried:
 
 def _over(column: str, points: Sequence[Sequence[Seeds]], seed: int) -> float | None:
     """Of one seed the worse direction, and the mean over the points; `None` where one has none."""
-    worse = min if MEASURES[column.removeprefix("call_")].is_more_better else max
+    worse = min if MEASURES[quantity(column)].is_more_better else max
     found = []
     for ways in points:
         known = [value for way in ways if (value := way[seed][column]) is not None]
@@ -311,100 +333,82 @@ def _over(column: str, points: Sequence[Sequence[Seeds]], seed: int) -> float | 
 def _intervals(seeds: Seeds, columns: Sequence[str]) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for column in columns:
-        scale = MEASURES[column.removeprefix("call_")].scale
+        scale = MEASURES[quantity(column)].scale
         found = statistics.interval([seed[column] for seed in seeds], scale)
         row |= {column: found.mean, f"{column}_low": found.low, f"{column}_high": found.high}
     return row
 
 
-def _ranked(wish: Wish, tried: Sequence[_Tried]) -> Advice:
+def _ranked(wish: Wish, question: Question, scenario: str, tried: Sequence[_Tried]) -> Advice:
     """The candidates in their order, the best against each other one, and what is said of them."""
-    criterion = CRITERIA[wish.criterion]
-    is_more_better = MEASURES[criterion.quantity].is_more_better
-    rows = {each.candidate.name: each.row() for each in tried}
-
-    def place(each: _Tried) -> tuple[bool, bool, float]:
-        row = rows[each.candidate.name]
-        value = row[criterion.column]
-        return (not _is_full(row, wish), value is None, 0.0 if value is None else -value if is_more_better else value)
-
-    order = sorted(tried, key=place)
-    able = [
-        each for each in order if _is_full(row := rows[each.candidate.name], wish) and row[criterion.column] is not None
-    ]
-    gaps = {each.candidate.name: _gap(each, able[0], criterion) for each in able[1:]}
+    rows = {each.name: each.row() for each in tried}
+    first = wish.levels[0].criterion
+    able = [each for each in tried if (row := rows[each.name])[first.column] is not None and _is_full(row, wish)]
+    order = ranking.in_order(able, wish.levels)
+    others = ranking.in_order([each for each in tried if each not in able], (Level(first),))
+    worse = {
+        each.name: ranking.worse(each, order[0][0], wish.levels[wish.levels.index(level) :])
+        for each, level in order
+        if level is not None
+    }
     listed = []
-    for rank, each in enumerate(order, 1):
-        row = rows[each.candidate.name]
-        gap = gaps.get(each.candidate.name)
+    for rank, (each, _) in enumerate([*order, *others], 1):
+        row, (by, gap) = rows[each.name], worse.get(each.name, (None, None))
         listed.append({
-            "rank": rank if each in able else None, "candidate": row["candidate"], "is_full": _is_full(row, wish),
-            "behind": gap.difference if gap else None, "behind_low": gap.low if gap else None,
-            "behind_high": gap.high if gap else None, "is_decided": gap.decided if gap else None,
-            **{name: value for name, value in row.items() if name != "candidate"},
+            "rank": rank if each in able else None, "candidate": each.name, "is_full": _is_full(row, wish),
+            "worse_by": gap.difference if gap else None, "worse_by_low": gap.low if gap else None,
+            "worse_by_high": gap.high if gap else None, "worse_in": by.column if by else None,
+            "is_decided": gap.decided if gap else None, **row,
         })  # fmt: skip
-    best = able[0].candidate if able else None
-    second = gaps[able[1].candidate.name] if len(able) > 1 else None
-    open_gap = next((gap for gap in gaps.values() if not gap.decided), second)
-    winner = best.name if best is not None and all(gap.decided for gap in gaps.values()) else None
-    line = wish.line
+    best, second = ([each for each, _ in order] + [None, None])[:2]
+    by, margin = worse.get(second.name, (None, None)) if second else (None, None)
+    is_won = best is not None and all(gap.decided for _, gap in worse.values()) and len(worse) == len(order) - 1
+    open_gap = next((gap for _, gap in worse.values() if not gap.decided), margin)
+    said = first.said if wish.capture is None else first.said.replace("the call", "the capture")
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
-        "line": {
-            "down": line.rates[0],
-            "up": line.rates[1],
-            "rtt": list(line.line_rtts),
-            "flows": [item.text for item in line.flows],
-            "capture": None if wish.capture is None else _told(wish.capture),
-            "seeds": line.seeds,
-            "duration": line.duration,
-            "warm_up": line.warm_up,
-        },
+        "line": _line(wish, question),
         "criterion": {
-            "name": wish.criterion, "column": criterion.column, "text": _said(criterion, wish.capture),
-            "utilisation_min": wish.utilisation_min,
+            "name": wish.criterion, "column": first.column, "text": said,
+            "then": [level.criterion.column for level in wish.levels[1:]], "utilisation_min": wish.utilisation_min,
         },
         "candidates": listed,
         "best": best.name if best else None,
-        "winner": winner,
-        "second": able[1].candidate.name if second else None,
-        "margin": second.difference if second else None,
-        "low": second.low if second else None,
-        "high": second.high if second else None,
+        "winner": best.name if best and is_won else None,
+        "second": second.name if second else None,
+        "margin": margin.difference if margin else None,
+        "low": margin.low if margin else None,
+        "high": margin.high if margin else None,
+        "margin_in": by.column if by else None,
         "more_seeds": open_gap.more_seeds if open_gap else None,
-        "tc": _tc(wish, able[0]) if able else [],
-        "rows": [row for each in order for row in each.rows()],
+        "price": ranking.price(best, [each for each, _ in order[1:]]) if best else [],
+        "tc": commands(best.candidate, question.rates, wish.devices) if best else [],
+        "rows": [row for each, _ in [*order, *others] for row in each.rows()],
         "notes": _notes(wish),
     }  # fmt: skip
-    document["text"] = _text(document)
-    names = ("criterion", "candidates", "winner", "best", "margin", "low", "high", "tc", "rows", "notes", "text")
-    return Advice(**{name: document[name] for name in names}, document=document)
+    document["text"] = advice.text(document)
+    shown = {name: document[name] for name in Advice._fields if name in document}
+    return Advice(**shown, scenario=scenario, document=document)
 
 
 def _is_full(row: Mapping[str, Any], wish: Wish) -> bool:
-    """Whether a candidate uses as much of the line as is asked for, within its interval."""
+    """Whether a candidate uses as much of the rate set up as is asked for, within its interval."""
     used = row["utilisation"] if row["utilisation_high"] is None else row["utilisation_high"]
     return used is None or used >= wish.utilisation_min
 
 
-def _gap(other: _Tried, best: _Tried, criterion: Criterion) -> statistics.Paired:
-    """By how much another candidate is behind the best, on the same seeds."""
-    pair = other, best
-    if MEASURES[criterion.quantity].is_more_better:
-        pair = best, other
-    a, b = (each.values(criterion.column) for each in pair)
-    return statistics.paired(a, b, MEASURES[criterion.quantity].scale)
-
-
-def _tc(wish: Wish, best: _Tried) -> list[str]:
-    limits = {way: _as_text(limit) for way, limit in best.points[-1].limits.items()}
-    rates = wish.line.rates
-    return commands(best.candidate, rates, limits, dev=wish.dev, lan=wish.lan, below=wish.below)
-
-
-def _as_text(limit: str) -> str:
-    """A limit as a queue's text form takes it."""
-    return "".join(limit.split())
+def _line(wish: Wish, question: Question) -> dict[str, Any]:
+    return {
+        "down": question.rates[0],
+        "up": question.rates[1],
+        "below": wish.devices.below,
+        "rtt": list(question.line_rtts),
+        "flows": [item.text for item in wish.question.flows],
+        "capture": None if wish.capture is None else _told(wish.capture),
+        "seeds": question.seeds,
+        "duration": question.duration,
+        "warm_up": question.warm_up,
+    }
 
 
 def _told(capture: Capture) -> dict[str, Any]:
@@ -416,55 +420,10 @@ def _told(capture: Capture) -> dict[str, Any]:
 
 def _notes(wish: Wish) -> list[dict[str, str]]:
     """What a reader should know before he trusts the advice."""
-    found = [note for note in asked.notes(wish.line) if note["code"] not in ("buffer", "papers")]
-    found += [note for question in wish.questions for note in asked.notes(question) if note["code"] == "papers"]
+    named = replace(wish.question, queues=tuple(dict.fromkeys(each.queue for each in wish.candidates)), setups=())
+    found = [note for note in asked.notes(named) if note["code"] != "buffer"]
+    for each in wish.candidates:
+        if each.is_other:
+            text = f"Linux has none; what its commands set up is run: {each.setup.queues[0]}"
+            found.append({"code": "tc", "where": f"--queue {each.queue}", "text": text})
     return [*found, *(wish.capture.notes() if wish.capture is not None else [])]
-
-
-def _said(criterion: Criterion, capture: Capture | None) -> str:
-    """What the candidates are ranked by; with a capture that takes the place of the call."""
-    return criterion.said if capture is None else criterion.said.replace("the call", "the capture")
-
-
-def _text(found: Mapping[str, Any]) -> str:
-    """The advice in sentences."""
-    criterion = CRITERIA[found["criterion"]["name"]]
-    said = found["criterion"]["text"]
-    least = found["criterion"]["utilisation_min"]
-    rows = {row["candidate"]: row for row in found["candidates"]}
-    used = f" among those that use {100 * least:.3g} % of the line" if least else ""
-    best, second = found["best"], found["second"]
-    if best is None:
-        most = max(rows.values(), key=lambda row: row["utilisation"] or 0.0)
-        if most["is_full"]:
-            return f"None wins: no packet gives a value to the {said}."
-        return (
-            f"None uses {100 * least:.3g} % of the line in both directions: {most['candidate']} uses most, "
-            f"{amount('utilisation', most['utilisation'])}. Write for example --utilisation-min "
-            f"{math.floor(100 * most['utilisation'])}%."
-        )
-    value = amount(criterion.quantity, rows[best][criterion.column])
-    if second is None:
-        return f"{best} wins: it is the only one{used}; {said} {value}."
-    other = amount(criterion.quantity, rows[second][criterion.column])
-    if found["low"] is None:
-        return f"None wins, as one seed decides nothing: {best} has {value}, {second} {other} ({said})."
-    margin, low, high = (amount(criterion.quantity, found[name]) for name in ("margin", "low", "high"))
-    if found["winner"] is not None:
-        return (
-            f"{best} wins{used}: {said} {value}, better than {second} with {other} by {margin} "
-            f"(95 % interval {low} to {high})."
-        )
-    alike = [name for name, row in rows.items() if row["is_decided"] is False]
-    row = rows[alike[0]]
-    near = amount(criterion.quantity, row[criterion.column])
-    gap, low, high = (amount(criterion.quantity, row[f"behind{end}"]) for end in ("", "_low", "_high"))
-    more = f" About {found['more_seeds']} more seeds would tell these two apart." if found["more_seeds"] else ""
-    return (
-        f"None wins{used}: {found['line']['seeds']} seeds do not tell {_many([best, *alike])} apart. The {said} is "
-        f"{value} with {best} and {near} with {alike[0]}, a difference of {gap} (95 % interval {low} to {high}).{more}"
-    )
-
-
-def _many(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -47,6 +47,15 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Setup:
+    """What commands set up on the line, down and up: its queues, and the rates that it then has."""
+
+    name: str
+    queues: tuple[str, str]
+    rates: tuple[str, str]
+
+
+@dataclass(frozen=True)
 class Question:
     """Flows over one line; every queue is compared with every host queue, buffer and round trip."""
 
@@ -68,6 +77,10 @@ class Question:
     profile: str = PROFILE
     seed: int = 1
     """The first seed; the others follow it."""
+    setups: tuple[Setup, ...] = ()
+    """What takes the place of the queues, if there is any: `queues` are then the names of these."""
+    asked_by: str | None = None
+    """The command that asks it; `None` is `fairq compare`."""
 
     @cached_property
     def rates(self) -> tuple[str, str]:
@@ -114,6 +127,8 @@ class Question:
     @cached_property
     def command(self) -> str:
         """The command that asks it."""
+        if self.asked_by is not None:
+            return self.asked_by
         said: list[tuple[str, str | None]] = [
             ("--rate", self.rate),
             ("--rtt", ",".join(self.rtts) or None),

@@ -1,14 +1,17 @@
-"""What `fairq advise` ranks: queues and buffers of Linux, and the tc commands of one of them."""
+"""What `fairq advise` ranks: queues and buffers of Linux, each as its own tc commands set it up."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from fairq import tc
+from fairq import _native, quantities, tc
 from fairq._native import UsageError
-from fairq.questions import words
+from fairq.questions import network, words
+from fairq.questions.asked import Question, Setup
+from fairq.tc import Written
 
 USUAL = ("codel", "pie", "red", "linux_sfq", "linux_fq", "fq_codel", "fq_pie", "cake")
 """Queues with the limit that they have in Linux."""
@@ -17,26 +20,51 @@ LINUX_FIFO = "1000packets"
 """The room of a FIFO in Linux: the queue of a device, `txqueuelen`."""
 
 FIFO_ROUND_TRIPS = (0.5, 1.0, 2.0)
-"""The rooms of other FIFOs, in the longest round trip at the line's rate."""
+"""The rooms of other FIFOs, in the longest round trip at the rate that is set up."""
 
 
 class Candidate(NamedTuple):
-    """A queue, and how much may wait; `None` is its limit in Linux."""
+    """A queue, how much may wait, and what its commands set up."""
 
     queue: str
+    """In the text form, as it was named."""
     buffer: str | None
+    """`None` is its limit in Linux."""
+    written: Mapping[str, Written]
+    """The commands by direction."""
+    setup: Setup
+    """What `fairq tc --read` makes of the commands: this is run."""
+    shaped: Mapping[str, float]
+    """The rates that the commands set up by direction, in bit/s."""
 
     @property
     def name(self) -> str:
         """The name in tables."""
-        return self.queue if self.buffer is None else f"{self.queue} of {self.buffer}"
+        return self.setup.name
+
+    @property
+    def is_other(self) -> bool:
+        """Whether tc has no such discipline, so that another one is set up."""
+        return any(row["setting"] == "discipline" for each in self.written.values() for row in each.differs)
 
 
 class Grid(NamedTuple):
-    """Candidates that one question has: each queue with each buffer."""
+    """Each of these queues with each of these buffers; without buffers, with its limit in Linux."""
 
     queues: tuple[str, ...]
     buffers: tuple[str, ...]
+
+
+class Devices(NamedTuple):
+    """Where the commands are given, and the part below the line at which they shape."""
+
+    dev: str
+    lan: str
+    below: float
+
+    def of(self, way: str) -> str:
+        """The device that sends in a direction."""
+        return self.lan if way == "down" else self.dev
 
 
 def grids(rtts: Sequence[str], queue: str | Sequence[str] | None, buffer: str | Sequence[str] | None) -> list[Grid]:
@@ -56,26 +84,68 @@ def grids(rtts: Sequence[str], queue: str | Sequence[str] | None, buffer: str | 
     return [Grid(("fifo",), (LINUX_FIFO, *reversed(rooms))), Grid(USUAL, ())]
 
 
-def commands(
-    candidate: Candidate, rates: Sequence[str], limits: Mapping[str, str], *, dev: str, lan: str, below: float
-) -> list[str]:
-    """The tc commands of a candidate in both directions, each after a comment on its device.
+def candidates(line: Question, of: Sequence[Grid], devices: Devices) -> Iterator[Candidate]:
+    """The candidates of a line; UsageError names one whose commands cannot be read back."""
+    for grid in of:
+        for buffer in grid.buffers or (None,):
+            rooms = _rooms(line, buffer, devices.below) if buffer is not None else {}
+            for queue in grid.queues:
+                yield _candidate(line, queue, buffer, rooms, devices)
 
-    `limits` has how much may wait by direction, `rates` the rates down and up; the shaped rate is
-    this part below.
-    """
+
+def _candidate(
+    line: Question, queue: str, buffer: str | None, rooms: Mapping[str, str], devices: Devices
+) -> Candidate:  # fmt: skip
+    name = queue if buffer is None else f"{queue} of {buffer}"
+    written, queues, rates, shaped = {}, [], [], {}
+    for way, rate in zip(words.DIRECTIONS, line.rates, strict=True):
+        text = queue if buffer is None else f"{queue} + {rooms[way]}"
+        written[way] = tc.write(text, devices.of(way), rate_bit_per_s=_below(rate, devices.below))
+        try:
+            read = tc.read("\n".join(written[way].commands))
+        except UsageError as error:
+            fault = str(error).removeprefix("tc: ")
+            raise UsageError(f"--queue {queue}: its tc commands cannot be read back: {fault}") from None
+        queues.append(read.text)
+        rates.append(read.rate or rate)
+        # CAKE shapes by itself, in front of the line.
+        own = (json.loads(_native.queue(read.text)).get("design") or {}).get("rate")
+        shaped[way] = min(quantities.rate(each) for each in (own, rates[-1]) if each is not None)
+    down_up = (queues[0], queues[1]), (rates[0], rates[1])
+    return Candidate(queue, buffer, written, Setup(name, *down_up), shaped)
+
+
+def _below(rate: str, below: float) -> float:
+    """The rate at which tc shapes a line of this one, in bit/s."""
+    return words.quantity("--rate", "rate", rate) * (1 - below)
+
+
+def _rooms(line: Question, buffer: str, below: float) -> dict[str, str]:
+    """How much may wait by direction, at the rates that are set up and the longest round trip."""
+    down, up = (f"{round(_below(rate, below))}bit/s" for rate in line.rates)
+    longest = max(line.line_rtts, key=lambda rtt: words.quantity("--rtt", "time", rtt))
+    room = replace(line, rate=f"{down}/{up}", rtts=(longest,), queues=("fifo",), buffers=(buffer,))
+    lines = json.loads(_native.lines(network.scenario(room).text, "advise", []))
+    ways = {each["direction"]: each["queue"]["limit"] for each in lines if each["link"] == network.LINE}
+    return {
+        way: "".join(ways[direction].split())
+        for way, direction in zip(words.DIRECTIONS, ("forward", "reverse"), strict=True)
+    }
+
+
+def commands(candidate: Candidate, rates: Sequence[str], devices: Devices) -> list[str]:
+    """The tc commands of a candidate for a line of these rates, each after a comment on its device."""
     said = [
-        f"# Shaped {100 * below:.3g} % below the line: else packets wait in the modem or at the provider, not here."
-        if below
+        f"# Shaped {100 * devices.below:.3g} % below the line: else packets wait in the modem or at the provider, "
+        "not here."
+        if devices.below
         else "# Shaped at the line's rate: packets wait here only if the device is the line itself."
     ]
-    devices = {"down": (lan, "to your network"), "up": (dev, "to the line")}
+    where = {"down": "to your network", "up": "to the line"}
     for way, rate in zip(words.DIRECTIONS, rates, strict=True):
-        device, where = devices[way]
-        bits = words.quantity("--rate", "rate", rate) * (1 - below)
-        text = candidate.queue if candidate.buffer is None else f"{candidate.queue} + {limits[way]}"
-        written = tc.write(text, device, rate_bit_per_s=bits)
+        written = candidate.written[way]
         # Where no limit was said, it was Linux's here as well.
         differs = [row for row in written.differs if row["setting"] != "limit" or row["here"] != "not said"]
-        said += [f"# {way}, {rate}: {device} is the device {where}", *replace(written, differs=differs).as_lines()]
+        said += [f"# {way}, {rate}: {devices.of(way)} is the device {where[way]}"]
+        said += replace(written, differs=differs).as_lines()
     return said

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairq.questions import asked, network, sentences
+from fairq.questions import asked, network, sentences, traps
 from fairq.questions.asked import Question
 from fairq.questions.measured import measured
 
@@ -60,6 +60,7 @@ def compare(question: Question, *, paired: bool, workers: int, progress: Tell | 
         "paired": answers.paired(steady.stands) if paired else [],
         "notes": [
             *asked.notes(question),
+            *traps.notes(question),
             *answers.notes(),
             *(note for note in result.notes if note["code"] not in ANSWERED),
         ],

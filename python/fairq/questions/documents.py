@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, TypedDict
 
-from fairq.questions.measures import MEASURES, OF_CANDIDATE, OF_EFFECT, OF_GROUP, OF_QUEUE
+from fairq.questions.measures import MEASURES, OF_CANDIDATE, OF_EFFECT, OF_GROUP, OF_QUEUE, WHOSE, quantity
 
 Direction = Literal["down", "up"]
 
@@ -14,8 +14,8 @@ def _measured(names: Iterable[str]) -> dict[str, Any]:
     """The columns of measures: each with the ends of its interval."""
     columns: dict[str, Any] = {}
     for name in names:
-        whose = "Of the call, or of the capture. " if name.startswith("call_") else ""
-        meaning = MEASURES[name.removeprefix("call_")].meaning
+        whose = next((said for start, said in WHOSE.items() if name.startswith(start)), "")
+        meaning = MEASURES[quantity(name)].meaning
         columns[name] = Annotated[float | None, f"{whose}{meaning} The mean over the seeds."]
         columns[f"{name}_low"] = Annotated[float | None, "The lower end of its 95 % interval."]
         columns[f"{name}_high"] = Annotated[float | None, "The upper end of its 95 % interval."]
@@ -239,6 +239,7 @@ class AdvisedLine(TypedDict):
     up: Annotated[str, "The rate up."]
     rtt: Annotated[list[str], "Round trips without queueing."]
     flows: Annotated[list[str], "The items of --flows; the capture's stand beside them."]
+    below: Annotated[float, "The part below the line at which tc shapes."]
     capture: Annotated[OwnCapture | None, "The user's own packets; null without a capture."]
     seeds: Annotated[int, "Runs of each candidate and round trip."]
     duration: Annotated[str, "The measured time."]
@@ -248,21 +249,36 @@ class AdvisedLine(TypedDict):
 class CriterionSaid(TypedDict):
     """What the candidates are ranked by."""
 
-    name: Annotated[str, "Its name, as --criterion takes it."]
+    name: Annotated[str, "Its name, as --criterion takes it; where none is named the first."]
     column: Annotated[str, "The column of candidates that it is."]
     text: Annotated[str, "Its meaning."]
-    utilisation_min: Annotated[float, "The part of the line that a candidate must use, 0 to 1."]
+    then: Annotated[list[str], "Columns by which those are ranked that are equal by the first; empty with --criterion."]
+    utilisation_min: Annotated[float, "The part of the rate set up that a candidate must use, 0 to 1."]
+
+
+class Price(TypedDict):
+    """What another candidate is better at than the first."""
+
+    candidate: Annotated[str, "That candidate."]
+    criterion: Annotated[str, "At what, as --criterion takes it."]
+    better_by: Annotated[float, "By how much, on the same seeds."]
+    low: Annotated[float | None, "The lower end of its 95 % interval."]
+    high: Annotated[float | None, "The upper end of its 95 % interval."]
 
 
 PLACE: dict[str, Any] = {
-    "rank": Annotated[int | None, "Its place, from 1; null if it uses too little of the line, or has no value."],
+    "rank": Annotated[int | None, "Its place, from 1; null if it uses too little of the rate set up, or has no value."],
     "candidate": Annotated[str, "The queue, and the buffer if it is not the limit in Linux."],
-    "is_full": Annotated[bool, "Whether it uses the part of the line that is asked for, within its interval."],
-    "behind": Annotated[float | None, "By how much it is worse than the best, on the same seeds."],
-    "behind_low": Annotated[float | None, "The lower end of its 95 % interval."],
-    "behind_high": Annotated[float | None, "The upper end of its 95 % interval."],
+    "is_full": Annotated[bool, "Whether it uses the part of the rate set up that is asked for, within its interval."],
+    "worse_by": Annotated[
+        float | None, "By how much it is worse than the best, on the same seeds; null if it is equal."
+    ],
+    "worse_by_low": Annotated[float | None, "The lower end of its 95 % interval."],
+    "worse_by_high": Annotated[float | None, "The upper end of its 95 % interval."],
+    "worse_in": Annotated[str | None, "The column in which it is worse, and whose unit that has; null if in none."],
     "is_decided": Annotated[bool | None, "Whether zero is outside that interval."],
     "queue": Annotated[str, "The queue, in the text form."],
+    "given_away": Annotated[float, "The part of the line that shaping leaves unused, the greater of both directions."],
     "limit_down": Annotated[str, "How much may wait in the way down, at the longest round trip."],
     "limit_up": Annotated[str, "The same of the way up."],
     **SEEDS,
@@ -287,16 +303,18 @@ class Advised(TypedDict):
     schema_version: Annotated[int, "The version of this document."]
     line: AdvisedLine
     criterion: CriterionSaid
-    candidates: Annotated[list[Candidate], "The best first; those that use too little of the line last."]
-    best: Annotated[str | None, "The first; null if none uses enough of the line."]
+    candidates: Annotated[list[Candidate], "The best first; those that use too little of the rate set up last."]
+    best: Annotated[str | None, "The first; null if none uses enough of the rate set up."]
     winner: Annotated[str | None, "The first, if it is better than every other beyond chance; else null."]
     second: Annotated[str | None, "The second; null if there is none."]
     margin: Annotated[float | None, "By how much the first is better than the second, on the same seeds."]
     low: Annotated[float | None, "The lower end of its 95 % interval."]
     high: Annotated[float | None, "The upper end of its 95 % interval."]
+    margin_in: Annotated[str | None, "The column that the margin is of."]
     more_seeds: Annotated[
         int | None, "About how many more seeds would tell the first from the next like it; null if none would."
     ]
+    price: Annotated[list[Price], "What others are better at than the first, beyond chance."]
     tc: Annotated[list[str], "The commands of Linux's tc that set up the first; lines with # are comments."]
     rows: list[AdvisedRow]
     notes: list[Note]

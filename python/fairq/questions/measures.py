@@ -49,8 +49,19 @@ OF_EFFECT = ("queueing_s_mean", "queueing_s_p99", "share", "loss", "marked_ratio
 
 OF_CALL = ("queueing_s_p99", "queueing_s_mean", "loss")
 OF_LINE = ("utilisation", "queueing_s_mean", "jain")
-OF_CANDIDATE = (*(f"call_{name}" for name in OF_CALL), *OF_LINE, "completion_s_mean")
+OF_CANDIDATE = (*(f"call_{name}" for name in OF_CALL), *OF_LINE, "bulk_queueing_s_mean", "completion_s_mean")
 """What is measured of a call, of a direction of the line, and of a candidate of `fairq advise`."""
+
+WHOSE = {"call_": "Of the call, or of the capture. ", "bulk_": "Of the bulk flows. "}
+"""What begins the name of a column that is not of all flows."""
+
+
+def quantity(column: str) -> str:
+    """The measure that a column of a candidate is of."""
+    for start in WHOSE:
+        column = column.removeprefix(start)
+    return column
+
 
 PAIRED_OF_GROUP = ("share", "queueing_s_mean", "queueing_s_p99", "loss", "completion_s_mean")
 PAIRED_OF_QUEUE = ("jain", "jain_hosts", "utilisation", "queueing_s_mean")

@@ -18,7 +18,7 @@ from typing import Any
 from fairq._native import ScenarioError, UsageError
 from fairq.given import Text
 from fairq.questions import words
-from fairq.questions.asked import DURATION, WARM_UP, Group, Question, is_pacer
+from fairq.questions.asked import DURATION, WARM_UP, Group, Question, Setup, is_pacer
 from fairq.questions.words import HostClass, Item
 from fairq.results import Result, Table
 from fairq.runs import Experiment
@@ -142,7 +142,7 @@ class _Made:
         parts = [
             # A comment of TOML has no letters that control a terminal.
             f"# {''.join(letter if letter.isprintable() else ' ' for letter in question.command)}",
-            _table("", {"edition": 2, "title": "compare"}),
+            _table("", {"edition": 2, "title": question.command.split()[1]}),
             _table("[measure]", measure),
             _table("[defaults]", self._defaults()),
             *(_table("[[links]]", link) for link in self._links()),
@@ -211,7 +211,7 @@ class _Made:
         if up != down:
             link["reverse_rate"] = up
         link["delay"] = _half(question.line_rtts[0])
-        link["queue"] = self._with_marks(question.queues[0])
+        link |= _set_up(question.setups[0]) if question.setups else {"queue": self._with_marks(question.queues[0])}
         if question.buffers:
             link["buffer"] = question.buffers[0]
         if question.loss:
@@ -272,6 +272,11 @@ class _Made:
         return " + ".join(map(_marking, words.split(queue, "+"))) if self.question.ecn else queue
 
     def _queues(self) -> dict[str, Any]:
+        if setups := self.question.setups:
+            return self._axis(QUEUE, [
+                (setup.name, {f"links.{LINE}.{field}": value for field, value in _set_up(setup).items()})
+                for setup in setups
+            ])  # fmt: skip
         queues = self.question.queues
         return self._axis(QUEUE, [(queue, {f"links.{LINE}.queue": self._with_marks(queue)}) for queue in queues])
 
@@ -316,6 +321,12 @@ class _Made:
         if all(list(said.values()) == [value] for value, said in values):
             return {"name": name, "path": next(iter(values[0][1])), "values": [value for value, _ in values]}
         return {"name": name, "values": [{"name": value, "set": dict(said)} for value, said in values]}
+
+
+def _set_up(setup: Setup) -> dict[str, str]:
+    """The fields of the line that commands set up."""
+    fields = ("queue", "reverse_queue", "rate", "reverse_rate")
+    return dict(zip(fields, (*setup.queues, *setup.rates), strict=True))
 
 
 def _traffic(item: Item) -> dict[str, Any]:
