@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from fairq import api, tables
 from fairq._native import UsageError
 from fairq.commands.options import Commands, command, count, dry_run, looks, plot, workers
-from fairq.commands.printing import as_json, cost, look, picture, save, style, tell, written
-from fairq.given import Text
-from fairq.output import check_file, file
+from fairq.commands.printing import as_json, cost, look, picture, save, save_text, style, tell, written
+from fairq.output import check_file
 from fairq.progress import Bar
-from fairq.questions import advising, asked, network
-from fairq.questions.advising import BELOW, UTILISATION_MIN, Advice, Wish
+from fairq.questions import advising, asked
+from fairq.questions.advising import BELOW, LONGER, UTILISATION_MIN, Advice, Wish
+from fairq.questions.measured import Search
 from fairq.questions.measures import quantity
 from fairq.questions.ranking import CRITERIA
 from fairq.questions.sentences import amount
@@ -69,11 +69,9 @@ def add(commands_of: Commands) -> None:
         metavar="N",
         help=f"runs of each candidate and round trip (default {asked.SEEDS})",
     )
-    parser.add_argument(
-        "--duration", default=asked.DURATION, metavar="TIME", help=f"measure this long (default {asked.DURATION})"
-    )
-    parser.add_argument("--warm-up", default=asked.WARM_UP, metavar="TIME",
-                        help=f"leave out this time before it (default {asked.WARM_UP})")  # fmt: skip
+    parser.add_argument("--duration", metavar="TIME",
+                        help="measure this long (default: until shares and delays stand still)")  # fmt: skip
+    parser.add_argument("--warm-up", metavar="TIME", help="leave out this time before it (default: likewise)")
     plot(parser, "draw the trade-off into FILE")
     parser.add_argument("--scenario", metavar="FILE", help="write the scenario that is run, for fairq run")
     workers(parser)
@@ -105,7 +103,7 @@ def advise(arguments: Namespace) -> str:
     with Bar("advise") as bar:
         found = advising.advise(wish, arguments.workers or api.cores(), bar, table)
     if arguments.scenario:
-        _write(arguments.scenario, found.scenario)
+        save_text(found.scenario, arguments.scenario)
     if drawing is not None:
         save(_figure(found, style(arguments)), drawing)
     tell(found.notes)
@@ -119,19 +117,14 @@ def advise(arguments: Namespace) -> str:
 def _dry_run(wish: Wish, table: Path | None, arguments: Namespace) -> str:
     """What the runs will cost; writes the scenario, if it is asked for."""
     with advising.with_packets(wish, table) as question:
-        scenario: Text = network.scenario(question)
-        found = api.estimate(scenario, workers=arguments.workers)
+        search = Search([question], arguments.workers, longer=LONGER)
+        found = search.expected()
     if arguments.scenario:
-        _write(arguments.scenario, scenario.text)
+        save_text(search.scenarios()[0].text, arguments.scenario)
     if arguments.json:
         return as_json(found._asdict(), "estimate")
     places = written(arguments, arguments.scenario, table)
     return cost(found) + (f"\n{places}" if places else "")
-
-
-def _write(path: str, scenario: str) -> None:
-    with file(path) as place:
-        place.write_text(scenario, encoding="utf-8")
 
 
 def _table(found: Advice, arguments: Namespace) -> str:
@@ -152,6 +145,7 @@ def _said(found: Advice) -> Iterator[str]:
     seeds = found.candidates[0]["seeds"]
     means = f"means of {seeds} seeds with their 95 % intervals, " if seeds > 1 else ""
     yield f"The worse of both directions, {means}and over the round trips."
+    yield found.steady
     yield f"The flows: {', '.join(found.document['line']['flows'])}."
     yield "Utilisation is a part of the rate that the commands set up; shaping gives away what is below the line."
     least = found.criterion["utilisation_min"]

@@ -42,6 +42,8 @@ def text(found: Found) -> str:
     if len(ranked) == 1:
         column = found["criterion"]["column"]
         return f"{best} wins: it is the only one{_used(found)}; {_said(found, column)} {_amount(ranked[0], column)}."
+    if found["steady"]["stands"] is False:
+        return _moving(found, ranked)
     open_row = next((row for row in ranked[1:] if row["is_decided"] is False), None)
     if open_row is not None:
         return f"{_undecided(found, ranked, open_row)}{_price(found)}"
@@ -58,6 +60,15 @@ def _without_best(found: Found) -> str:
     return (
         f"None uses {least} of the rate set up in both directions: {most['candidate']} uses most, "
         f"{_amount(most, 'utilisation')}. Write for example --utilisation-min {math.floor(100 * most['utilisation'])}%."
+    )
+
+
+def _moving(found: Found, ranked: Sequence[Found]) -> str:
+    """What is said if what was measured does not stand still."""
+    best, second, column = ranked[0], ranked[1], found["criterion"]["column"]
+    then = f"{second['candidate']} {_amount(second, column)}"
+    return (
+        f"{best['candidate']} comes first{_used(found)}: {_said(found, column)} {_amount(best, column)}, then {then}."
     )
 
 

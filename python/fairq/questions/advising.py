@@ -16,7 +16,7 @@ from fairq import quantities, statistics, tc
 from fairq._native import UsageError
 from fairq.near import near_miss
 from fairq.output import file
-from fairq.questions import advice, asked, network, ranking, recorded, words
+from fairq.questions import advice, asked, network, ranking, recorded, sentences, words
 from fairq.questions.answers import Point, Seeds
 from fairq.questions.asked import Group, Question
 from fairq.questions.candidates import Candidate, Devices, candidates, commands, grids
@@ -24,6 +24,7 @@ from fairq.questions.measured import measured
 from fairq.questions.measures import MEASURES, OF_CALL, OF_CANDIDATE, OF_LINE, quantity
 from fairq.questions.ranking import CRITERIA, ORDER, Level
 from fairq.questions.recorded import Capture
+from fairq.questions.steady import Steady
 
 if TYPE_CHECKING:
     from fairq.api import Tell
@@ -40,6 +41,9 @@ CALLS = "call(rate=100kbit/s),call(rate=100kbit/s)(direction=up)"
 WEB = "web"
 """The user of the web, for whom pages are completed."""
 
+LONGER = 2.0
+"""How many times as long as the first runs the longest may be: there are many candidates."""
+
 UTILISATION_MIN, BELOW = 0.95, 0.05
 """The part of the rate set up that a candidate must use, and that by which Linux shapes below the line."""
 
@@ -52,8 +56,8 @@ class Advice(NamedTuple):
     is no such one; `margin` with `low` and `high` is by how much it is better than the second, in
     the column `margin_in`, and `best` which is first. `price` has what others are better at. `tc`
     are the commands of the best. `rows` has each candidate at each round trip and in each
-    direction. `text` says it in a sentence; `scenario` is what was run, in TOML; `document` is all
-    as `--json` prints it.
+    direction. `text` says it in a sentence, `steady` how long was measured; `scenario` is what was
+    run, in TOML; `document` is all as `--json` prints it.
     """
 
     criterion: Mapping[str, Any]
@@ -69,6 +73,7 @@ class Advice(NamedTuple):
     rows: Sequence[Mapping[str, Any]]
     notes: Sequence[Mapping[str, Any]]
     text: str
+    steady: str
     scenario: str
     document: Mapping[str, Any]
 
@@ -95,8 +100,8 @@ def wish(
     *, down: str, up: str, rtt: str | Sequence[str], flows: str | Sequence[str] | None = None,
     capture: str | os.PathLike[str] | None = None, me: str | None = None, criterion: str | None = None,
     utilisation_min: str | float | None = None, queue: str | Sequence[str] | None = None,
-    buffer: str | Sequence[str] | None = None, seeds: int = asked.SEEDS, duration: str = asked.DURATION,
-    warm_up: str = asked.WARM_UP, dev: str = "eth0", lan: str = "eth1", below: str | float | None = None,
+    buffer: str | Sequence[str] | None = None, seeds: int = asked.SEEDS, duration: str | None = None,
+    warm_up: str | None = None, dev: str = "eth0", lan: str = "eth1", below: str | float | None = None,
 ) -> Wish:  # fmt: skip
     """What these words ask for; UsageError names the word that makes no sense."""
     if criterion is not None and criterion not in CRITERIA:
@@ -138,7 +143,7 @@ def _command(
     wish: Wish, me: str | None, criterion: str | None, queue: str | Sequence[str] | None,
     buffer: str | Sequence[str] | None,
 ) -> str:  # fmt: skip
-    """The command that asks it."""
+    """The command that asks it, without its times."""
     line = wish.question
     said = [
         ("--down", line.rates[0]), ("--up", line.rates[1]), ("--rtt", ",".join(line.rtts)),
@@ -147,7 +152,7 @@ def _command(
         ("--utilisation-min", f"{wish.utilisation_min:g}"),
         ("--queue", ",".join(words.values("--queue", queue)) or None),
         ("--buffer", ",".join(words.values("--buffer", buffer)) or None), ("--below", f"{wish.devices.below:g}"),
-        ("--seeds", str(line.seeds)), ("--duration", line.duration), ("--warm-up", line.warm_up),
+        ("--seeds", str(line.seeds)),
     ]  # fmt: skip
     arguments = [word for option, value in said if value is not None for word in (option, value)]
     return shlex.join(["fairq", "advise", *arguments])
@@ -176,7 +181,8 @@ def _capture(capture: str | os.PathLike[str] | None, me: str | None) -> Capture 
 
 def _with_capture(line: Question, capture: Capture) -> tuple[Question, Capture]:
     """The line and the capture, both as long as the shorter of them."""
-    seconds = words.quantity("--duration", "time", line.duration)
+    line = replace(line, warm_up=line.warm_up or asked.WARM_UP, duration=line.duration or asked.DURATION)
+    seconds = words.quantity("--duration", "time", line.duration or asked.DURATION)
     if capture.length_s < seconds:
         return replace(line, duration=f"{capture.length_s:.6f} s"), capture
     return line, capture.until(seconds)
@@ -205,14 +211,14 @@ def _check_flows(wish: Wish) -> None:
 def advise(wish: Wish, workers: int, progress: Tell | None = None, table: Path | None = None) -> Advice:
     """Run the candidates on `workers` threads, and rank them; `table` as of `with_packets`."""
     with with_packets(wish, table) as question:
-        (answers,) = measured([question], workers, progress)
-        scenario = network.scenario(answers.question).text
+        (asked_of,), _, (answers,), steady = measured([question], workers, progress, LONGER)
+        scenario = network.scenario(asked_of).text
     weights = _weights(wish)
     tried = [
         _Tried(each, [point for point in answers.points if point.choice.queue == each.name], answers.question, weights)
         for each in wish.candidates
     ]
-    return _ranked(wish, answers.question, scenario, tried)
+    return _ranked(wish, asked_of, scenario, tried, steady)
 
 
 @contextmanager
@@ -228,7 +234,7 @@ def with_packets(wish: Wish, table: Path | None = None) -> Iterator[Question]:
         path = (table or Path(folder) / "capture.csv").absolute()
         with file(path) as place:
             wish.capture.write(place)
-        items = wish.capture.items(path, wish.question.warm_up)
+        items = wish.capture.items(path, wish.question.warm_up or asked.WARM_UP)
         yield replace(wish.question, flows=(*wish.question.flows, *items))
 
 
@@ -339,11 +345,14 @@ def _intervals(seeds: Seeds, columns: Sequence[str]) -> dict[str, Any]:
     return row
 
 
-def _ranked(wish: Wish, question: Question, scenario: str, tried: Sequence[_Tried]) -> Advice:
+def _ranked(wish: Wish, question: Question, scenario: str, tried: Sequence[_Tried], steady: Steady) -> Advice:
     """The candidates in their order, the best against each other one, and what is said of them."""
     rows = {each.name: each.row() for each in tried}
     first = wish.levels[0].criterion
     able = [each for each in tried if (row := rows[each.name])[first.column] is not None and _is_full(row, wish)]
+    # What has no rank may move: nothing is said to be better than it.
+    names = {each.name for each in able}
+    steady = replace(steady, moves=tuple(move for move in steady.moves if move.of.point[0] in names))
     order = ranking.in_order(able, wish.levels)
     others = ranking.in_order([each for each in tried if each not in able], (Level(first),))
     worse = {
@@ -358,16 +367,22 @@ def _ranked(wish: Wish, question: Question, scenario: str, tried: Sequence[_Trie
             "rank": rank if each in able else None, "candidate": each.name, "is_full": _is_full(row, wish),
             "worse_by": gap.difference if gap else None, "worse_by_low": gap.low if gap else None,
             "worse_by_high": gap.high if gap else None, "worse_in": by.column if by else None,
-            "is_decided": gap.decided if gap else None, **row,
+            "is_decided": gap.decided and steady.stands if gap else None, **row,
         })  # fmt: skip
     best, second = ([each for each, _ in order] + [None, None])[:2]
     by, margin = worse.get(second.name, (None, None)) if second else (None, None)
-    is_won = best is not None and all(gap.decided for _, gap in worse.values()) and len(worse) == len(order) - 1
+    is_won = (
+        steady.stands
+        and best is not None
+        and all(gap.decided for _, gap in worse.values())
+        and len(worse) == len(order) - 1
+    )
     open_gap = next((gap for _, gap in worse.values() if not gap.decided), margin)
     said = first.said if wish.capture is None else first.said.replace("the call", "the capture")
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "line": _line(wish, question),
+        "steady": steady.document(),
         "criterion": {
             "name": wish.criterion, "column": first.column, "text": said,
             "then": [level.criterion.column for level in wish.levels[1:]], "utilisation_min": wish.utilisation_min,
@@ -386,9 +401,9 @@ def _ranked(wish: Wish, question: Question, scenario: str, tried: Sequence[_Trie
         "rows": [row for each, _ in [*order, *others] for row in each.rows()],
         "notes": _notes(wish),
     }  # fmt: skip
-    document["text"] = advice.text(document)
-    shown = {name: document[name] for name in Advice._fields if name in document}
-    return Advice(**shown, scenario=scenario, document=document)
+    document["text"] = " ".join([advice.text(document), *sentences.moving(steady, lambda point: point[0])])
+    shown = {name: document[name] for name in Advice._fields if name in document and name != "steady"}
+    return Advice(**shown, steady=steady.said(question), scenario=scenario, document=document)
 
 
 def _is_full(row: Mapping[str, Any], wish: Wish) -> bool:

@@ -142,6 +142,11 @@ class Answers:
             parts.append(f"at {rtt}")
         return " ".join(parts) or choice.queue
 
+    def name(self, key: Key) -> str:
+        """What tells a point from the others; empty if there is one only."""
+        point = next(point for point in self.points if point.key == key)
+        return self.label(point.choice, point.rtt) if len(self.points) > 1 else ""
+
     def paired(self, stands: bool = True) -> list[dict[str, Any]]:
         """Differences on the same seeds: between choices, and between groups at one point.
 

@@ -127,8 +127,9 @@ class Question:
     @cached_property
     def command(self) -> str:
         """The command that asks it."""
+        times = [("--duration", self.duration), ("--warm-up", self.warm_up)]
         if self.asked_by is not None:
-            return self.asked_by
+            return " ".join([self.asked_by, *filter(None, [_options(times)])])
         said: list[tuple[str, str | None]] = [
             ("--rate", self.rate),
             ("--rtt", ",".join(self.rtts) or None),
@@ -141,12 +142,10 @@ class Question:
             ("--jitter", self.jitter),
             ("--reorder", self.reorder),
             ("--seeds", str(self.seeds)),
-            ("--duration", self.duration),
-            ("--warm-up", self.warm_up),
+            *times,
             ("--profile", self.profile),
         ]
-        arguments = [word for option, value in said if value is not None for word in (option, value)]
-        return shlex.join(["fairq", "compare", *arguments, *(["--ecn"] if self.ecn else [])])
+        return f"fairq compare {_options(said)}{' --ecn' if self.ecn else ''}"
 
     def document(self) -> dict[str, Any]:
         """The question as `--json` prints it."""
@@ -239,6 +238,11 @@ def is_pacer(queue: str) -> bool:
     """Whether a host queue paces its connections."""
     parts = json.loads(_native.queue(queue))
     return any(parts.get(part, {}).get("kind") in PACERS for part in ("design", "scheduler"))
+
+
+def _options(said: Sequence[tuple[str, str | None]]) -> str:
+    """Options with their values, as a shell takes them; without those that have none."""
+    return shlex.join([word for option, value in said if value is not None for word in (option, value)])
 
 
 def _seconds(text: str) -> float:

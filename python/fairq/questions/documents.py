@@ -46,6 +46,7 @@ class Question(TypedDict):
 class Move(TypedDict):
     """What does not stand still: its means over the seeds in the halves of the measured time."""
 
+    point: Annotated[list[str | None], "Its queue, host queue, buffer and round trip of the line; null: none was said."]
     flow: Annotated[str, "The group of flows."]
     quantity: Annotated[str, "The quantity, a column of rows."]
     first: Annotated[float, "Its mean in the first half."]
@@ -209,6 +210,7 @@ class EffectsOfSettings(TypedDict):
     name: Annotated[str, "The entry."]
     part: Annotated[str, "The part of a queue that it is, or transport."]
     line: Line
+    steady: Steady
     settings: list[Varied]
     fixed: list[FixedSetting]
     rows: list[EffectRow]
@@ -302,6 +304,7 @@ class Advised(TypedDict):
 
     schema_version: Annotated[int, "The version of this document."]
     line: AdvisedLine
+    steady: Annotated[Steady, "How long was measured; what moves is of candidates that have a rank."]
     criterion: CriterionSaid
     candidates: Annotated[list[Candidate], "The best first; those that use too little of the rate set up last."]
     best: Annotated[str | None, "The first; null if none uses enough of the rate set up."]

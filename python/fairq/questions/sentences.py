@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairq import statistics, tables
 from fairq.questions.judging import SHARE_LEAST
 from fairq.questions.measures import MEASURES
+from fairq.questions.network import Key
 
 if TYPE_CHECKING:
     from fairq.questions.answers import Answers, Choice
@@ -56,7 +57,7 @@ def text(answers: Answers, answer: Mapping[str, Any], steady: Steady) -> str:
         said = [
             f"At {rtt}: {' '.join(_at(answers, each, rtt))}" for rtt, each in zip(rtts, by_rtt, strict=True)
         ]  # fmt: skip
-    return " ".join([*said, *moving(steady)])
+    return " ".join([*said, *moving(steady, answers.name)])
 
 
 def _at(answers: Answers, answer: Mapping[str, Any], rtt: str | None) -> list[str]:
@@ -252,14 +253,15 @@ def _with_interval(share: tuple[float, float, float], least: float = 0.0) -> str
     return said if high - low <= 2 * least else f"{said} ({100 * low:.3g}–{100 * high:.3g})"
 
 
-def moving(steady: Steady) -> list[str]:
-    """What still moves in the measured time, and what to write."""
+def moving(steady: Steady, name: Callable[[Key], str] = lambda _: "") -> list[str]:
+    """What still moves in the measured time, and what to write; `name` names a point, if needed."""
     if steady.stands:
         return []
-    parts = [
-        f"{move.label} from {amount(move.of.quantity, move.first)} to {amount(move.of.quantity, move.second)}"
-        for move in steady.moves[:MOVES_SAID]
-    ]
+    parts = []
+    for move in steady.moves[:MOVES_SAID]:
+        at = name(move.of.point)
+        before, after = (amount(move.of.quantity, value) for value in (move.first, move.second))
+        parts.append(f"{move.label}{f' with {at}' if at else ''} from {before} to {after}")
     kinds = {move.of.quantity for move in steady.moves[:MOVES_SAID]}
     what = "shares" if kinds == {"share"} else "queueing delays" if len(kinds) == 1 else "shares and queueing delays"
     longer = math.ceil(2 * steady.times.length)

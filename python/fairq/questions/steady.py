@@ -119,7 +119,13 @@ class Steady:
             "stands": self.stands if self.is_tested else None,
             "longest_s": self.longest,
             "moves": [
-                {"flow": move.label, "quantity": move.of.quantity, "first": move.first, "second": move.second}
+                {
+                    "point": list(move.of.point),
+                    "flow": move.label,
+                    "quantity": move.of.quantity,
+                    "first": move.first,
+                    "second": move.second,
+                }
                 for move in self.moves
             ],
         }
