@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairq import _native, tables
+from fairq import _native, quantities, tables
 from fairq._native import ScenarioError, UsageError
 from fairq.given import Text
 from fairq.questions import words
@@ -360,7 +360,7 @@ def _is_in(kind: str, name: str) -> bool:
 
 
 def _quantity(kind: str, text: str) -> float:
-    return _native.quantity(kind, text)
+    return quantities.rate(text) if kind == "rate" else _native.quantity(kind, text)
 
 
 def _duration(question: Question) -> float:

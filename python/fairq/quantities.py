@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from fairq import _native
+
+NUMBER = re.compile(r"\d+(\.\d*)?")
 
 
 def size(text: str) -> float:
@@ -12,6 +16,9 @@ def size(text: str) -> float:
 
 def rate(text: str) -> float:
     """Bits per second from "56 kbit/s"; UsageError says what to write."""
+    if NUMBER.fullmatch(text.strip()):
+        # no line is of 100 bit/s, the unit that the parser would add
+        raise _native.UsageError(f"`{text}`: a rate needs a unit; write {text.strip()}Mbit/s or {text.strip()}kbit/s")
     return _native.quantity("rate", text)
 
 

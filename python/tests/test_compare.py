@@ -288,10 +288,48 @@ def test_one_queue_answers_which_flows_get_most(document):
         (["--flows", "cubic", "--rate", "10Mbit/1Mbit/s"], "--rate 10Mbit/1Mbit/s: write one rate, or DOWN/UP"),
         (["--flows", "cubic", "--rate", "0Mbit/s"], "--rate `0Mbit/s`: a rate is above zero"),
         (["--flows", "cubic", "--rtt", "0ms"], "--rtt 0ms: a round trip is above 0 s"),
+        (["--flows", "cubic", "--rate", "100"], "--rate `100`: a rate needs a unit; write 100Mbit/s or 100kbit/s"),
+        (["--flows", "cubic", "--rate", "100/10"], "--rate 100/10: a rate needs a unit; write 100Mbit/s/10Mbit/s"),
+        (["--flows", "tcp"], "--flows tcp: TCP has a congestion control; write cubic, or another of bbr, bbr3, copa"),
+        (["--flows", "tcp:3@80ms"], "write cubic:3@80ms, or another of bbr"),
+        (["--flows", "udp"], "--flows udp: udp is no congestion control; did you mean flood(rate=20Mbit/s)?"),
+        (["--flows", "udp(rate=5Mbit/s):2"], "did you mean flood(rate=5Mbit/s):2?"),
+        (["--flows", "voip"], "did you mean call(rate=100kbit/s)?"),
+        (["--flows", "video:2"], "did you mean call(rate=100kbit/s):2?"),
+        (["--flows", "iperf"], "did you mean cubic?"),
+        (["--flows", "https"], "did you mean web?"),
+        (["--flows", "2xcubic"], "did you mean cubic:2?"),
+        (["--flows", "2*cubic"], "did you mean cubic:2?"),
+        (["--flows", "cubic*2"], "did you mean cubic:2?"),
+        (["--flows", "cubic x2"], "did you mean cubic:2?"),
+        (["--flows", "2 cubic@80ms"], "did you mean cubic:2@80ms?"),
+        (["--flows", "cubic(decrease=0.8)*2"], "'*2' is no part of an item; write cubic(decrease=0.8):2"),
+        (["--flows", "cubic", "--queue", "cake(dual-dsthost)"], "write cake(isolation=dual_destination)"),
+        (["--flows", "cubic", "--queue", "cake(isolation=triple-isolate)"], "write cake(isolation=triple)"),
+        (["--flows", "cubic", "--queue", "cake(bandwidth=10mbit)"], "write cake(rate=10Mbit/s)"),
+        (["--flows", "cubic", "--queue", "cake besteffort flows"], "cake(tins=best_effort, isolation=flows)"),
+        (["--flows", "cubic", "--queue", "cake(diffserv4, nat)"], "write cake(tins=diffserv4); fairq tc --read says"),
+        (["--flows", "cubic", "--queue", "fq_codel target 5ms", "--buffer", "1BDP"], "write fq_codel(target=5ms)"),
+        (["--flows", "cubic", "--queue", "fq_codel limit 100"], "write fq_codel + 100packets"),
+        (["--flows", "cubic", "--queue", "fq_codel targt 5ms"], "`fq_codel targt 5ms`: write name(setting=value)"),
     ],
 )
 def test_what_makes_no_sense_is_one_line_that_names_the_word(refused, arguments, line):
     assert line in refused("compare", *LINE, *arguments)
+
+
+def test_a_bandwidth_delay_product_may_be_written_in_small_letters():
+    question = asked.ask(rate="10Mbit/s", rtt="20ms", flows="cubic", buffer="1bdp,2Bdp, 60kB")
+    assert question.buffers == ("1BDP", "2BDP", "60kB")
+    assert network.scenario(question).text.count("BDP") == 3 + 2
+
+
+@pytest.mark.parametrize(
+    "said",
+    [["baseline", "cubic", "--rate", "100", "--rtt", "20ms"], ["explain", "fq_codel", "--effects", "--rate", "9"]],
+)
+def test_a_rate_without_a_unit_is_refused_by_every_question(refused, said):
+    assert "a rate needs a unit; write" in refused(*said)
 
 
 def test_a_round_trip_is_asked_for(refused):

@@ -465,3 +465,14 @@ def test_random_commands_are_a_queue_that_the_native_reader_takes_or_one_line_an
         assert tc.read("\n".join(twice.commands)).text == again.text, commands
     # Most are refused; enough are not.
     assert read > 300
+
+
+def test_the_words_of_a_qdisc_are_read_without_the_option(fairq):
+    for said in (
+        ["fq_codel", "target", "3ms"],
+        ["fq_codel target 3ms"],
+        ["qdisc add dev eth0 root fq_codel target 3ms"],
+    ):
+        assert fairq("tc", *said)[:2] == (0, "fq_codel(target=3ms) + 10240packets\n")
+    status, out, _ = fairq("tc", "fq_codel", "--dev", "eth1")
+    assert status == 0 and "dev eth1 root" in out

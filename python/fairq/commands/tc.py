@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from fairq import _native
+from fairq._native import UsageError
 from fairq.commands.options import (
     Commands,
     command,
 )
 from fairq.commands.printing import as_json
 from fairq.given import read
+
+if TYPE_CHECKING:
+    from fairq.tc import Read
 
 
 def add(commands_of: Commands) -> None:
@@ -21,9 +28,10 @@ def add(commands_of: Commands) -> None:
                   "fairq tc 'fq_codel(target=3ms) + 1000packets' --dev eth1;"
                   " fairq tc --read 'qdisc add dev eth0 root fq_codel limit 1000 target 3ms'",
                   "Prints the nearest configuration, and what differs. --read takes qdisc, class and filter commands,"
-                  " separated by semicolons; --read - takes a line each from standard input.")  # fmt: skip
+                  " separated by semicolons; --read - takes a line each from standard input. The words of a qdisc, as"
+                  " fq_codel target 5ms, need no --read.")  # fmt: skip
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("queue", metavar="TEXT|SCENARIO", nargs="?",
+    what.add_argument("queue", metavar="TEXT|SCENARIO", nargs="*", default=[],
                       help="a queue's text form, or a scenario file: print its tc commands")  # fmt: skip
     what.add_argument("--read", metavar="COMMANDS",
                       help="print the text form of these tc commands; - reads standard input")  # fmt: skip
@@ -35,12 +43,25 @@ def tc(arguments: Namespace) -> str:
     from fairq import tc as linux
 
     if arguments.read is not None:
-        found = linux.read(sys.stdin.read() if arguments.read == "-" else arguments.read)
-        return as_json(linux.as_document(found), "tc-read") if arguments.json else "\n".join(linux.as_lines(found))
-    path = Path(arguments.queue)
+        return _read(linux.read(sys.stdin.read() if arguments.read == "-" else arguments.read), arguments)
+    text = " ".join(arguments.queue)
+    path = Path(text)
     if path.suffix in (".toml", ".json"):
         scenario = read(path)
         written = linux.of_scenario(scenario.text, scenario.name, arguments.dev)
     else:
-        written = linux.write(arguments.queue, arguments.dev)
+        try:
+            _native.queue(text)
+        except UsageError:
+            with suppress(UsageError):
+                words = text.removeprefix("tc ")
+                return _read((linux.read if words.startswith("qdisc ") else linux.read_words)(words), arguments)
+        written = linux.write(text, arguments.dev)
     return as_json(written.as_document(), "tc") if arguments.json else "\n".join(written.as_lines())
+
+
+def _read(found: Read, arguments: Namespace) -> str:
+    """The queue that commands of Linux set up."""
+    from fairq import tc as linux
+
+    return as_json(linux.as_document(found), "tc-read") if arguments.json else "\n".join(linux.as_lines(found))

@@ -195,7 +195,7 @@ def ask(
         hosts=tuple(words.hosts(hosts)) if hosts is not None else (),
         queues=tuple(words.values("--queue", queue)) or QUEUES,
         host_queues=tuple(words.values("--host-queue", host_queue)),
-        buffers=tuple(words.values("--buffer", buffer)),
+        buffers=tuple(words.buffers(buffer)),
         ecn=ecn,
         loss=None if loss is None else words.part("--loss", loss),
         jitter=jitter,
@@ -296,11 +296,32 @@ def check_queues(question: Question) -> None:
             try:
                 parts = json.loads(_native.queue(queue))
             except UsageError as error:
-                raise UsageError(f"{option} {queue}: {error}") from None
+                raise UsageError(f"{option} {queue}: {_of_tc(queue, str(error)) or error}") from None
             if option == "--queue" and question.buffers and parts.get("limit") is not None:
                 raise UsageError(
                     f"--queue {queue}: it names its own limit; leave --buffer out, or write the queue without the limit"
                 )
+
+
+FORM = ("write setting=value", "write name(setting=value)", "no such field", "is not known here", "no part of a queue")
+"""What the parser says of words that it does not know; a value that cannot be has other messages."""
+
+
+def _of_tc(queue: str, error: str) -> str | None:
+    """What to write for a queue in the words of tc; `None` if these are none."""
+    if not any(each in error for each in FORM):
+        return None
+    from fairq import tc
+
+    try:
+        found = tc.read_words(queue)
+        _native.queue(found.text)
+    except UsageError:
+        return None
+    # Linux's limit is the default here as well, and --buffer may take its place.
+    write = found.text if "limit" in queue else found.text.partition(" + ")[0]
+    more = "; fairq tc --read says what differs" if found.differs else ""
+    return f"these are words of tc; write {write}{more}"
 
 
 def _check_times(question: Question) -> None:

@@ -5,13 +5,14 @@ A quantity is checked by the one parser of quantities, and stays the text that a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 from fairq import api, quantities
 from fairq._native import UsageError
-from fairq.near import near_miss
+from fairq.near import meant, near_miss
 
 TRAFFIC = ("web", "call", "flood")
 """Items of --flows that are no congestion control."""
@@ -53,9 +54,13 @@ class Item:
         """The name of its flows."""
         if self.called is not None:
             return self.called
+        return self.said()
+
+    def said(self, count: str = "") -> str:
+        """The item as it is written, with this behind its settings for its count."""
         settings = f"({self.settings})" if self.settings else ""
         options = f"({', '.join(f'{key}={value}' for key, value in self.options.items())})" if self.options else ""
-        return f"{self.name}{settings}{f'@{self.rtt}' if self.rtt else ''}{options}"
+        return f"{self.name}{settings}{count}{f'@{self.rtt}' if self.rtt else ''}{options}"
 
     @property
     def is_up(self) -> bool:
@@ -114,6 +119,12 @@ def values(option: str, given: str | Sequence[str] | None) -> list[str]:
     return found
 
 
+def buffers(given: str | Sequence[str] | None) -> list[str]:
+    """The values of --buffer; bandwidth-delay products in the one spelling of scenarios."""
+    capital = [re.sub(r"bdp$", "BDP", each, flags=re.IGNORECASE) for each in values("--buffer", given)]
+    return values("--buffer", capital or None)
+
+
 def quantity(option: str, kind: str, text: str) -> float:
     """A time in seconds, a rate in bit/s, or a size in bytes; UsageError names the option."""
     try:
@@ -150,6 +161,8 @@ def part_at(option: str, text: str) -> tuple[float, str]:
 def rates(text: str) -> tuple[str, str]:
     """The rates down and up of `DOWN[/UP]`: "50Mbit/s/10Mbit/s", or "100Mbit/s" for both."""
     words = text.split("/")
+    if len(words) == 2 and all(quantities.NUMBER.fullmatch(word.strip()) for word in words):
+        raise UsageError(f"--rate {text}: a rate needs a unit; write {words[0].strip()}Mbit/s/{words[1].strip()}Mbit/s")
     # A unit has one stroke of its own: bit/s.
     if len(words) > 2 and len(words) != 4:
         raise UsageError(f"--rate {text}: write one rate, or DOWN/UP with the unit of both, as 50Mbit/s/10Mbit/s")
@@ -199,7 +212,8 @@ def item(text: str) -> Item:
     name, rest = _word(text)
     if not name:
         raise UsageError(f"{where}: it begins with no name; write CONTROL[(settings)][:COUNT][@RTT], as cubic:2@40ms")
-    _known(where, name)
+    if name not in controls() and name not in TRAFFIC:
+        raise UsageError(_unknown(where, text, name))
     found = Item(text, name)
     while rest:
         mark = rest[0]
@@ -217,9 +231,8 @@ def item(text: str) -> Item:
                 raise UsageError(f"{where}: a round trip is above 0 s; write one, as {name}@40ms")
             found = replace(found, rtt=word)
         else:
-            raise UsageError(
-                f"{where}: {rest!r} is no part of an item; write CONTROL[(settings)][:COUNT][@RTT], as cubic:2@40ms"
-            )
+            write = _ours(text) or "CONTROL[(settings)][:COUNT][@RTT], as cubic:2@40ms"
+            raise UsageError(f"{where}: {rest!r} is no part of an item; write {write}")
     return _checked(where, found)
 
 
@@ -345,6 +358,33 @@ def takes(name: str, parts: Sequence[str], setting: str) -> bool:
     return any(each["name"] == setting and each["default"] is False for card in cards for each in card["settings"])
 
 
-def _known(where: str, name: str) -> None:
-    if name not in controls() and name not in TRAFFIC:
-        raise UsageError(f"{where}: {name} is no congestion control{near_miss(name, [*controls(), *TRAFFIC])}")
+_COUNT_BEFORE = re.compile(r"(?P<count>\d+)\s*[x×*]?\s*(?P<item>[^\W\d].*)")
+_COUNT_BEHIND = re.compile(r"(?P<item>.+?)\s*(?:[x×*]|\s)\s*(?P<count>\d+)")
+
+
+def _unknown(where: str, text: str, name: str) -> str:
+    """What is said of an item whose name is not known: what to write in its place."""
+    if (ours := _ours(text)) is None:
+        return f"{where}: {name} is no congestion control{near_miss(name, [*controls(), *TRAFFIC])}"
+    if name.lower() == "tcp":
+        others = sorted({*controls()} - {"none", "uncontrolled"})
+        return f"{where}: TCP has a congestion control; write {ours}, or another of {', '.join(others)}"
+    return f"{where}: {name} is no congestion control; did you mean {ours}?"
+
+
+def _ours(text: str) -> str | None:
+    """The item that is meant by words of other tools, or by 2xcubic, cubic*2; `None` if none is."""
+    counted = _COUNT_BEFORE.fullmatch(text) or _COUNT_BEHIND.fullmatch(text)
+    written, count = (counted["item"], f":{counted['count']}") if counted else (text, "")
+    name, rest = _word(written)
+    known = [*controls(), *TRAFFIC]
+    ours = name if name in known else meant(name, known)
+    if ours is None or ours == text:
+        return None
+    for candidate in (f"{ours.partition('(')[0]}{rest}", f"{ours}{rest}", ours):
+        try:
+            found = item(candidate)
+            return found.said(count) if count else candidate
+        except UsageError:
+            continue
+    return None

@@ -113,6 +113,19 @@ def read(text: str) -> Read:
     return _queue(chosen)
 
 
+def read_words(text: str) -> Read:
+    """The queue of a qdisc's words alone, as `fq_codel target 5ms`, also where they stand as settings.
+
+    >>> read_words("cake(bandwidth=10mbit, dual-dsthost)").text
+    'cake(rate=10Mbit/s, isolation=dual_destination)'
+    """
+    said = [word for word in text.translate(_AS_WORDS).split() if word not in ("isolation", "tins")]
+    return read(f"qdisc add dev eth0 root {shlex.join(said)}")
+
+
+_AS_WORDS = str.maketrans("(),=", "    ")
+
+
 def commands(text: str) -> list[list[str]]:
     """The words of each command."""
     found = []
