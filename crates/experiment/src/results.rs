@@ -2,6 +2,7 @@
 //! together.
 
 pub mod document;
+pub mod held;
 mod mean;
 pub mod notes;
 pub mod packets;
@@ -10,6 +11,7 @@ pub mod statistics;
 pub mod table;
 pub mod trace;
 
+use self::held::Held;
 use self::table::{Builder, Table};
 use self::trace::Trace;
 use crate::columns::{FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
@@ -42,6 +44,8 @@ pub struct Tables {
     pub packets: Table,
     /// What each discipline counts and keeps at the end, if that was asked for.
     pub states: Table,
+    /// What held each flow; no rows.
+    pub held: Vec<Held>,
     /// The run as a trace, if that was asked for.
     pub trace: Option<Arc<Trace>>,
 }
@@ -66,7 +70,7 @@ impl Tables {
     /// The rows of all tables together.
     #[must_use]
     pub fn rows(&self) -> usize {
-        let Self { flows, links, queues, transfers, sessions, series, packets, states, trace: _ } = self;
+        let Self { flows, links, queues, transfers, sessions, series, packets, states, held: _, trace: _ } = self;
         [flows, links, queues, transfers, sessions, series, packets, states].into_iter().map(Table::rows).sum()
     }
 
@@ -82,6 +86,7 @@ impl Tables {
             series: Table::empty(&SERIES),
             packets: Table::empty(&PACKETS),
             states: Table::empty(&STATES),
+            held: held::of(plan, simulation),
             trace: None,
         }
     }

@@ -2,7 +2,7 @@
 //! confidence interval.
 
 use super::table::{Cell, Cells, Table};
-use super::{Tables, decade_name};
+use super::{Tables, decade_name, held};
 use crate::columns::ENDS;
 use crate::columns::{Averaged, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
 use crate::results::statistics::confidence;
@@ -33,6 +33,7 @@ impl Tables {
             series: Table::empty(&SERIES),
             packets: Table::empty(&PACKETS),
             states: Table::empty(&STATES),
+            held: held::mean(runs.iter().map(|run| run.held.as_slice())),
             trace: None,
         }
     }
