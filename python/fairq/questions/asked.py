@@ -11,6 +11,7 @@ from typing import Any
 
 from fairq import _native
 from fairq._native import UsageError
+from fairq.questions import receive_window as windows
 from fairq.questions import words
 from fairq.questions.words import HostClass, Item
 
@@ -61,6 +62,7 @@ class Question:
     duration: str = DURATION
     warm_up: str = WARM_UP
     profile: str = PROFILE
+    receive_window: str | None = None
 
     @cached_property
     def rates(self) -> tuple[str, str]:
@@ -122,6 +124,7 @@ class Question:
             ("--duration", self.duration),
             ("--warm-up", self.warm_up),
             ("--profile", self.profile),
+            (windows.OPTION, self.receive_window),
         ]
         arguments = [word for option, value in said if value is not None for word in (option, value)]
         return shlex.join(["fairq", "compare", *arguments, *(["--ecn"] if self.ecn else [])])
@@ -145,6 +148,7 @@ class Question:
             "duration": self.duration,
             "warm_up": self.warm_up,
             "profile": self.profile,
+            "receive_window": self.receive_window,
         }
 
 
@@ -165,6 +169,7 @@ def ask(
     duration: str = DURATION,
     warm_up: str = WARM_UP,
     profile: str = PROFILE,
+    receive_window: str | None = None,
 ) -> Question:
     """The question of these words; UsageError names a wrong word, and what would make sense."""
     question = Question(
@@ -183,11 +188,14 @@ def ask(
         duration=duration,
         warm_up=warm_up,
         profile=profile,
+        receive_window=receive_window,
     )
     _check_hosts(question)
     _check_round_trips(question)
     check_queues(question)
     _check_times(question)
+    if receive_window is not None:
+        windows.packets(receive_window)
     if jitter is not None:
         words.quantity("--jitter", "time", jitter)
     if reorder is not None:

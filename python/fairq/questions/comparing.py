@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairq.questions import asked, network, sentences
 from fairq.questions.answers import Answers
 from fairq.questions.asked import Question
+from fairq.questions.receive_window import in_words
 from fairq.runs import Experiment
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def compare(question: Question, *, paired: bool, workers: int, progress: Tell | 
         "notes": [
             *asked.notes(question),
             *answers.notes(),
-            *(note for note in result.notes if note["code"] not in ANSWERED),
+            *(in_words(note) for note in result.notes if note["code"] not in ANSWERED),
         ],
     }
     tables = {name: document[name] for name in ("answer", "rows", "queues", "paired", "notes")}

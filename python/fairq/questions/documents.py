@@ -41,6 +41,7 @@ class Question(TypedDict):
     duration: Annotated[str, "The measured time."]
     warm_up: Annotated[str, "The time before it."]
     profile: Annotated[str, "The system of the hosts."]
+    receive_window: Annotated[str | None, "The receive window of all connections; null: the profile's."]
 
 
 class Value(TypedDict):
