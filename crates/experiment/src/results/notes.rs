@@ -53,7 +53,7 @@ pub const CODES: [(&str, &str); 17] = [
     ),
     (
         "nothing",
-        "No packet of a flow arrived in the measured time at any point of the axes, or none passed a link before which some waited; the text says why.",
+        "No packet of a flow arrived in the measured time at any point of the axes, and not because queues dropped them for others'; or none passed a link before which some waited. The text says why.",
     ),
     (
         "queue",
@@ -263,7 +263,7 @@ impl<'a> Finder<'a> {
         (start >= end).then(|| late_start(self.place(flow), start, end))
     }
 
-    /// A start that is drawn and may miss the beginning of the measured time, which there is a
+    /// A random start that may miss the beginning of the measured time, which there is a
     /// warm-up for.
     fn drawn_start(&self, flow: &FlowPlan) -> Option<Found> {
         let begin = self.plan.warm_up;

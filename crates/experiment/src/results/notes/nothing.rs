@@ -21,16 +21,16 @@ impl Finder<'_> {
             // A start after the end has a note of its own.
             let starts_late = copies[0].entry.start.is_some_and(|start| start >= self.end());
             if rows.clone().all(is_empty) && !starts_late && !is_told(&copies[0]) {
-                let text = format!("it delivered nothing, because {}", self.why(first, &copies[0]));
-                found.push(("nothing", self.place(&copies[0]), text));
+                let note = |why| ("nothing", self.place(&copies[0]), format!("it delivered nothing, because {why}"));
+                found.extend(self.why(first, &copies[0]).map(note));
             }
             first = rows.end;
         }
         found
     }
 
-    fn why(&self, row: usize, flow: &FlowPlan) -> String {
-        self.why_of_times(flow).unwrap_or_else(|| self.why_of_counts(row, flow))
+    fn why(&self, row: usize, flow: &FlowPlan) -> Option<String> {
+        self.why_of_times(flow).or_else(|| self.why_of_counts(row, flow))
     }
 
     /// A run that ends before a packet can have arrived.
@@ -89,16 +89,14 @@ impl Finder<'_> {
         })
     }
 
-    fn why_of_counts(&self, row: usize, flow: &FlowPlan) -> String {
+    /// That other flows took all the room is what a run shows, in its column `dropped`: no note.
+    fn why_of_counts(&self, row: usize, flow: &FlowPlan) -> Option<String> {
         let of = |column| number(&self.at.mean().flows, column, row).unwrap_or(0.0);
         let (sent, dropped, lost) = (of("sent"), of("dropped"), of("lost"));
-        match flow.entry.traffic.release() {
-            _ if sent > 0.0 && dropped >= sent => format!("queues dropped all {sent:.0} packets that it sent"),
+        let because = match flow.entry.traffic.release() {
+            _ if dropped > 0.0 => return None,
             _ if sent > 0.0 && lost >= sent => format!("all {sent:.0} packets that it sent were lost on the way"),
-            _ if sent > 0.0 => format!(
-                "of the {sent:.0} packets that it sent {dropped:.0} were dropped, {lost:.0} lost, and the others waited to \
-                 the end behind those of other flows"
-            ),
+            _ if sent > 0.0 => format!("the {sent:.0} packets that it sent were under way at the end"),
             Release::AtStart(Some(_)) if self.held_of(row).by_application > 0.0 => {
                 "it had sent all its data before the measured time began; write more packets".to_owned()
             }
@@ -106,7 +104,8 @@ impl Finder<'_> {
                 "it waited for an answer or a timeout all the time; write a longer measure.duration".to_owned()
             }
             _ => "its traffic had nothing to send in the measured time".to_owned(),
-        }
+        };
+        Some(because)
     }
 }
 
