@@ -252,7 +252,8 @@ class Queue(Row):
 
     jain: float | None
     """Jain's index of fairness over the throughput per weight of the flows whose data crossed
-    it, 1 when all are equal. None if no data of a flow crossed it.
+    it, 1 when all are equal. Flows that do not always have data to send are left out where
+    others do. None if no data of a flow crossed it.
     """
     jain_low: float | None
     jain_high: float | None

@@ -135,14 +135,13 @@ def test_a_receive_window_that_is_none_is_refused(text):
     ("words", "code", "said"),
     [
         ({"rate": "1bit/s"}, "nothing", "no packet passed in the measured time"),
-        ({"rtt": "80s"}, "nothing", "its first packet takes 40.000 s to the other end, and the run ends at 6 s"),
+        ({"rate": "1kbit/s"}, "nothing", "delivered nothing"),
         (
             {"queue": "cake(rate=1kbit/s)", "buffer": None, "warm_up": "5s"},
             "nothing",
             "no packet passed in the measured time",
         ),
-        ({"duration": "5ms", "warm_up": "0s"}, "nothing", "it starts at a random time in the first second"),
-        ({"warm_up": "500ms"}, "start", "write a --warm-up of 1 s or more"),
+        ({"warm_up": "500ms"}, None, ""),
         ({"flows": "prague"}, "ecn", "write a --queue that marks"),
         ({"flows": "flood(rate=50Mbit/s):2"}, "tie", "write rates that differ a little"),
         ({}, None, ""),

@@ -7,14 +7,14 @@ use std::fmt::Write as _;
 
 /// Tables that a document of a run always has.
 fn of_documents() -> impl Iterator<Item = &'static TableOf> {
-    TABLES.into_iter().filter(|table| !["theory", "shares"].contains(&table.name))
+    TABLES.into_iter().filter(|table| !["theory", "course", "shares"].contains(&table.name))
 }
 
 /// The JSON Schema of what `fairq run --json` prints and `result.json` holds.
 #[must_use]
 pub fn schema() -> Value {
     let mut definitions = Map::new();
-    for table in TABLES {
+    for table in TABLES.into_iter().filter(|table| table.name != "course") {
         let name = |of: &str| format!("{}{of}", table.class);
         if table.is_averaged() {
             definitions.insert(name("Mean"), row(table, true));
@@ -48,7 +48,7 @@ pub fn schema() -> Value {
     members.insert("points".into(), json!({ "type": "array", "items": object(point, &[]) }));
     members.insert("notes".into(), json!({ "type": "array", "items": object(note, &[]) }));
     members.insert("run_info".into(), json!({ "type": "object", "description": "What differs between machines." }));
-    for table in TABLES.into_iter().filter(|table| table.name != "shares") {
+    for table in TABLES.into_iter().filter(|table| !["course", "shares"].contains(&table.name)) {
         members.insert(table.name.into(), summary(table));
     }
     let mut schema = object(members, &["theory"]);

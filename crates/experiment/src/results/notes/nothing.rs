@@ -14,7 +14,7 @@ impl Finder<'_> {
             let told = |line: &LinePlan| closed.iter().any(|(_, place, _)| *place == format!("links.{}", line.name));
             self.shown_lines().any(|(_, at, line)| is_on_path(at) && told(line))
         };
-        let is_empty = |row: usize| number(&self.at.mean().flows, "throughput_packets", row) == Some(0.0);
+        let is_empty = |row: usize| number(&self.at.mean().flows, "goodput_packets", row) == Some(0.0);
         let (mut found, mut first) = (Vec::new(), 0);
         for copies in self.plan.flows.chunk_by(|one, other| one.entry.number == other.entry.number) {
             let rows = first..first + copies.len();
