@@ -106,7 +106,7 @@ def text(
     wide: bool = False,
     si: bool = False,
     colour: bool = False,
-    every: str = "every row",
+    every: str = "the same in all rows",
     more: str = "--wide has all",
 ) -> str:
     """An aligned table with a line under the headings; numbers to the right, words to the left.
@@ -291,13 +291,18 @@ def _is_none(value: Any) -> bool:
 
 
 def _apart(laid: Sequence[_Column], rows: int, keep: Sequence[str]) -> tuple[list[_Column], list[_Column]]:
-    """The columns that tell rows apart, and those that are the same in all rows; those without a value are neither."""
-    if rows < 2:
-        return [each for each in laid if not each.is_empty] or list(laid), []
+    """The columns that tell rows apart, and those that are the same in all rows; those without a value are neither.
+
+    Where no number tells rows apart, all numbers stay columns: a table of names alone says nothing.
+    """
+    is_told = any(each.is_number and (each.name in keep or len({*each.cells}) > 1) for each in laid)
     full = [each for each in laid if not each.is_empty]
     kept = [each for each in full if not each.is_same or each.name in keep]
     same = [each for each in full if each.is_same and each.name not in keep]
-    return (kept, same) if kept else (list(laid), [])
+    if len(same) == len(full):
+        return list(laid), []
+    same = [each for each in same if is_told or not each.is_number]
+    return [each for each in full if each not in same], same
 
 
 def _fitted(laid: Sequence[_Column], minor: Sequence[str], room: int) -> tuple[list[_Column], list[_Column]]:

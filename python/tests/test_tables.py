@@ -117,8 +117,8 @@ def test_a_long_table_is_laid_out_soon():
 def test_columns_that_say_nothing_are_left_out_and_wide_has_all():
     rows = [{"flow": "a", "transport": "cubic", "dropped": 0, "lost": None, "x": 1},
             {"flow": "b", "transport": "cubic", "dropped": 0, "lost": None, "x": 2}]  # fmt: skip
-    assert tables.text(rows).splitlines() == ["every row: transport cubic, dropped 0", "flow  x", "----  -", "a     1",
-                                              "b     2"]  # fmt: skip
+    assert tables.text(rows).splitlines() == ["the same in all rows: transport cubic, dropped 0", "flow  x", "----  -",
+                                              "a     1", "b     2"]  # fmt: skip
     assert tables.text(rows, wide=True).splitlines()[0].split() == ["flow", "transport", "dropped", "lost", "x"]
     assert tables.text(rows, keep=["dropped"]).splitlines()[1].split() == ["flow", "dropped", "x"]
     assert tables.text(rows[:1]).splitlines()[0].split() == ["flow", "transport", "dropped", "x"]
@@ -131,6 +131,19 @@ def test_what_is_least_goes_first_and_the_last_line_names_it():
     assert lines[0].split() == ["flow", "kind", "a", "column"], "what is less wide than what went may stay"
     assert lines[-1] == "left out: 1; --wide has all"
     lines = tables.text(rows, width=31, minor=["kind"]).splitlines()
+@pytest.mark.parametrize("noise", [0, 1e-9])
+def test_where_no_number_tells_rows_apart_numbers_stay_columns(noise):
+    rows = [{"queue": queue, "flow": "cubic", "share": 0.5, "delay_s_mean": 0.2 + noise * at}
+            for at, queue in enumerate(("fifo", "drr"))]  # fmt: skip
+    assert tables.text(rows, width=80, keep=["queue"]).splitlines() == [
+        "the same in all rows: flow cubic",
+        "queue  share  delay mean",
+        "-----  -----  ----------",
+        "fifo     0.5      200 ms",
+        "drr      0.5      200 ms",
+    ]
+
+
     assert lines[0].split() == ["flow", "a", "column", "another", "column"]
     assert lines[-1] == "left out: kind; --wide has all"
     assert tables.text(rows, width=60, minor=["kind"]).count("left out") == 0
