@@ -72,13 +72,19 @@ def test_a_number_is_written_as_it_is_read(name, values, shown):
     assert cell(values[0], name, *values[1:]) == shown
 
 
-def test_a_column_has_one_unit_and_its_points_stand_below_each_other():
-    rows = [{"flow": f"f{i}", "throughput_bit_per_s": rate} for i, rate in enumerate((28_004.0, 690.12, 1_234_567.0))]
+def test_a_column_of_two_decades_has_one_unit_and_its_points_stand_below_each_other():
+    rates = (28_004.0, 12_690.12, 1_234_567.0)
+    rows = [{"flow": f"f{i}", "throughput_bit_per_s": rate} for i, rate in enumerate(rates)]
     _, _, *lines = tables.text(rows, width=80).splitlines()
     assert [line.split()[-1] for line in lines] == ["Mbit/s"] * 3
     assert len({line.index(".") for line in lines}) == 1 and len({len(line) for line in lines}) == 1
-    far = [{"x_s": 1.0}, {"x_s": 1.5004e-9}]
-    assert [row[0] for row in tables.read(far, ["x_s"])[1]] == ["1.00 s", "1.50 ns"]
+
+
+def test_values_that_are_far_apart_have_units_of_their_own():
+    far = [{"x_s": 2.51}, {"x_s": 0.00488}, {"x_s": 1.5004e-9}]
+    assert [row[0] for row in tables.read(far, ["x_s"])[1]] == ["2.51 s", "4.88 ms", "1.50 ns"]
+    held = [{"held_bytes": 1514}, {"held_bytes": 2_000_000}]
+    assert [row[0] for row in tables.read(held, ["held_bytes"])[1]] == ["1514 B", "2 MB"]
 
 
 def test_small_beside_great_is_said_to_be_small():
