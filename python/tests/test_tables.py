@@ -131,12 +131,6 @@ def test_columns_that_say_nothing_are_left_out_and_wide_has_all():
     assert tables.text([rows[0]] * 2).splitlines()[0].split()[0] == "flow"
 
 
-def test_what_is_least_goes_first_and_the_last_line_names_it():
-    rows = [{"flow": f"f{i}", "kind": f"k{i}", "a_column": i, "another_column": 10 * i} for i in range(3)]
-    lines = tables.text(rows, width=27, minor=["kind"]).splitlines()
-    assert lines[0].split() == ["flow", "kind", "a", "column"], "what is less wide than what went may stay"
-    assert lines[-1] == "left out: 1; --wide has all"
-    lines = tables.text(rows, width=31, minor=["kind"]).splitlines()
 @pytest.mark.parametrize("noise", [0, 1e-9])
 def test_where_no_number_tells_rows_apart_numbers_stay_columns(noise):
     rows = [{"queue": queue, "flow": "cubic", "share": 0.5, "delay_s_mean": 0.2 + noise * at}
@@ -150,6 +144,12 @@ def test_where_no_number_tells_rows_apart_numbers_stay_columns(noise):
     ]
 
 
+def test_what_is_least_goes_first_and_the_last_line_names_it():
+    rows = [{"flow": f"f{i}", "kind": f"k{i}", "a_column": i, "another_column": 10 * i} for i in range(3)]
+    lines = tables.text(rows, width=27, minor=["kind"]).splitlines()
+    assert lines[0].split() == ["flow", "kind", "a", "column"], "what is less wide than what went may stay"
+    assert lines[-1] == "left out: 1; --wide has all"
+    lines = tables.text(rows, width=31, minor=["kind"]).splitlines()
     assert lines[0].split() == ["flow", "a", "column", "another", "column"]
     assert lines[-1] == "left out: kind; --wide has all"
     assert tables.text(rows, width=60, minor=["kind"]).count("left out") == 0
@@ -161,6 +161,23 @@ def test_a_long_name_is_cut_in_the_middle_and_names_stay_apart():
     assert len({first.split()[0], second.split()[0], third.split()[0]}) == 3 and first.startswith("aaaa")
     assert "…" in first and first.split()[0].endswith("bbb") and not too_wide(first, 80)
     assert tables.middle("日本語の長い名前です", 9) == "日本…です"
+
+
+@pytest.mark.parametrize("width", range(8, 20))
+def test_a_cut_name_has_whole_words_or_none(width):
+    name = "call(rate=100kbit/s)"
+    short = tables.middle(name, width)
+    assert len(short) <= width and "100kbit/s" not in short
+    assert {*re.findall(r"[\w/]+", short)} <= {"call", "rate"}, "a value is there as a whole or not at all"
+    assert "100kbit/s" in tables.middle(name, max(width, 15), 0.75), "where what is in front is the same"
+
+
+def test_names_with_values_are_cut_so_that_the_values_stay():
+    rows = [{"flow": f"call(rate={rate}00kbit/s, start=2s, direction=up)", "x": rate} for rate in range(1, 4)]
+    *_, first, second, third = tables.text(rows, width=36).splitlines()
+    assert [line.split("…")[0] for line in (first, second, third)] == [
+        f"call(rate={n}00kbit/s, start=" for n in (1, 2, 3)
+    ]
 
 
 LETTERS = ["a", "Z", "é", "e\u0301", "日", "本", "ｆ", "ß", "\x1b", "\n", " ", "“", "한"]
