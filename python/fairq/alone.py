@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairq import _native, quantities, tables
 from fairq._native import ScenarioError, UsageError
 from fairq.given import Text
+from fairq.questions import receive_window as windows
 from fairq.questions import words
 from fairq.questions.steady import BANDS
 from fairq.results import Result
@@ -73,6 +74,7 @@ class Question:
     """How long it runs; `None`: until throughput and round trip stand still, at least DURATION."""
     profile: str = PROFILE
     series: str | None = None
+    receive_window: str | None = None
 
     @property
     def length(self) -> str:
@@ -89,6 +91,7 @@ class Question:
             ("--duration", self.duration, None),
             ("--profile", self.profile, PROFILE),
             ("--series", self.series, None),
+            (windows.OPTION, self.receive_window, None),
         ):
             if value is not None and value != usual:
                 words += [option, value]
@@ -119,7 +122,9 @@ def _quoted(text: str | int) -> str:
 
 def _connection(question: Question) -> str:
     """The profile, and what the control needs beside it, as TOML."""
-    more = words.beside(_name(question.control)).items()
+    more = list(words.beside(_name(question.control)).items())
+    if question.receive_window is not None:
+        more.insert(0, ("receive_window", windows.packets(question.receive_window)))
     return f"{{ {', '.join(f'{key} = {_quoted(value)}' for key, value in [('profile', question.profile), *more])} }}"
 
 
@@ -224,7 +229,7 @@ def of_result(question: Question, result: Result) -> Baseline:
     """What the run of the question says."""
     series = [_sample(row) for row in result.series if row["flow"] is not None]
     rate, rtt = _quantity("rate", question.rate), _quantity("time", question.rtt)
-    phases, flow = _phases(series), result.flows[0]
+    phases, flow, notes = _phases(series), result.flows[0], [windows.in_words(note) for note in result.notes]
     document: BaselineDocument = {
         "schema_version": SCHEMA_VERSION,
         "command": question.command,
@@ -235,6 +240,7 @@ def of_result(question: Question, result: Result) -> Baseline:
         "buffer": question.buffer,
         "queue": question.queue,
         "profile": question.profile,
+        "receive_window": question.receive_window,
         "duration_s": _duration(question),
         "flow": {
             "throughput_bit_per_s": flow.throughput_bit_per_s,
@@ -249,7 +255,7 @@ def of_result(question: Question, result: Result) -> Baseline:
         },
         "steady": _steady(series, rate),
         "phases": phases,
-        "notes": [{"code": note["code"], "where": note["where"], "text": note["text"]} for note in result.notes],
+        "notes": [{"code": note["code"], "where": note["where"], "text": note["text"]} for note in notes],
         "series": series,
     }
     return Baseline(question.control, series, phases, document["notes"], document, result, scenario(question).text)

@@ -193,15 +193,17 @@ def baseline(
     duration: str | None = None,
     profile: str = "linux",
     series: str | None = None,
+    receive_window: str | None = None,
     trace: bool = False,
     progress: Tell | None = None,
 ) -> Baseline:
     """Run one flow of a congestion control alone on an ideal line: its samples and its phases.
 
     `rtt` is the round trip without queueing; `buffer` the room of the line's queue; `profile` the
-    system of the hosts (docs/guide/hosts.md). Without a `duration` it runs until throughput and
-    round trip stand still, from 30 s to 240 s. Samples are a quarter of a round trip apart, or as
-    `series` says. With `trace`, `result.write_trace` writes what each packet did, for viewers.
+    system of the hosts (docs/guide/hosts.md), and `receive_window` theirs in place of the profile's,
+    as "6MB" or "4000packets". Without a `duration` it runs until throughput and round trip stand
+    still, from 30 s to 240 s. Samples are a quarter of a round trip apart, or as `series` says.
+    With `trace`, `result.write_trace` writes what each packet did, for viewers.
 
     >>> found = baseline("bbr3", rate="20Mbit/s", rtt="100ms", duration="10 s")
     >>> [phase["phase"] for phase in found.phases][:3]
@@ -211,7 +213,7 @@ def baseline(
     """
     from fairq import alone
 
-    question = alone.Question(control, rate, rtt, buffer, queue, duration, profile, series)
+    question = alone.Question(control, rate, rtt, buffer, queue, duration, profile, series, receive_window)
     return alone.baseline(question, trace, progress)
 
 
@@ -258,6 +260,7 @@ def compare(
     duration: str | None = None,
     warm_up: str | None = None,
     profile: str = "linux",
+    receive_window: str | None = None,
     paired: bool = False,
     workers: int | None = None,
     progress: Tell | None = None,
@@ -280,6 +283,7 @@ def compare(
     question = asked.ask(
         rate=rate, flows=flows, rtt=rtt, hosts=hosts, queue=queue, host_queue=host_queue, buffer=buffer, ecn=ecn,
         loss=loss, jitter=jitter, reorder=reorder, seeds=seeds, duration=duration, warm_up=warm_up, profile=profile,
+        receive_window=receive_window,
     )  # fmt: skip
     return comparing.compare(question, paired=paired, workers=_threads(workers), progress=progress)
 

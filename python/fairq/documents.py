@@ -307,6 +307,7 @@ class BaselineDocument(TypedDict):
     buffer: Annotated[str, "The room of the line's queue."]
     queue: Annotated[str, "The queue of the line."]
     profile: Annotated[str, "The system of the hosts."]
+    receive_window: Annotated[str | None, "The receive window; null: the profile's."]
     duration_s: Annotated[float, "How long the flow ran, in seconds."]
     flow: BaselineFlow
     steady: Annotated[BaselineSteady | None, "Null if it does not stand still."]

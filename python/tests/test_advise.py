@@ -17,7 +17,7 @@ from fairq.questions.measured import measured
 
 LINE = ("--down", "20Mbit/s", "--up", "5Mbit/s", "--rtt", "30ms")
 OWN = f"{advising.BULK},{advising.CALLS}"
-SHORT = ("--seeds", "3", "--duration", "6s", "--quiet")
+SHORT = ("--seeds", "3", "--warm-up", "5s", "--duration", "6s", "--quiet")
 
 ME, SERVER, OTHER, NEIGHBOUR = (192, 168, 1, 7), (203, 0, 113, 5), (203, 0, 113, 6), (192, 168, 1, 8)
 
@@ -75,7 +75,7 @@ def test_none_wins_if_the_best_are_one_discipline_under_two_names(document):
 
 def test_one_seed_decides_nothing(document):
     found = document("advise", *LINE, "--queue", "fifo,fq_codel", "--utilisation-min", "0", "--seeds", "1",
-                     "--duration", "3s", "--quiet")  # fmt: skip
+                     "--warm-up", "5s", "--duration", "3s", "--quiet")  # fmt: skip
     assert found["winner"] is None and found["low"] is None
     assert found["text"].startswith("None wins, as one seed decides nothing: fq_codel has")
 
@@ -192,7 +192,7 @@ def test_the_cake_that_is_recommended_is_the_one_that_is_measured(document):
     assert rows["up"]["call_loss"] == rows["down"]["call_loss"] == 0
     assert of(alone, "cake")["given_away"] == pytest.approx(0.05)
     assert any("cake bandwidth 475kbit" in line for line in alone["tc"])
-    usual = document("advise", *SLOW, "--quiet", "--seeds", "6", "--duration", "30s")
+    usual = document("advise", *SLOW, "--quiet", "--seeds", "6", "--warm-up", "5s", "--duration", "30s")
     assert usual["winner"] == "cake" and usual["candidates"][0]["candidate"] == "cake"
 
 
@@ -297,6 +297,7 @@ def test_no_interval_is_called_one_seed_only_of_one_seed(seeds, said):
            "seeds": seeds}  # fmt: skip
     text = advice.text({
         "best": "one", "candidates": [one, two], "price": [], "line": {"capture": None}, "winner": None,
+        "steady": {"stands": True},
         "criterion": {"column": "call_queueing_s_p99", "then": [column], "utilisation_min": 0.95},
     })  # fmt: skip
     assert text.startswith(f"None wins, {said}") and "one has 80 ms, two has no value" in text
@@ -332,7 +333,7 @@ def test_a_capture_of_a_call_is_ranked_as_the_call_that_it_is(document, call):
     """The same packets, recorded and made: the same numbers, within what their phase changes."""
     line = (*LINE, "--queue", "fifo,fq_codel", "--buffer", "60ms", "--utilisation-min", "0", "--seeds", "6", "--quiet")
     recorded = document("advise", *line, "--duration", "20s", "--capture", call, "--me", "192.168.1.7")
-    made = document("advise", *line, "--duration", "9.98s")
+    made = document("advise", *line, "--warm-up", "5s", "--duration", "9.98s")
     assert recorded["line"]["capture"]["packets"] == 1000
     assert [flow["packets"] for flow in recorded["line"]["capture"]["flows"]] == [500, 500]
     assert recorded["line"]["duration"].startswith("9.98")
@@ -369,8 +370,10 @@ def test_each_flow_of_a_capture_sends_its_own_packets_in_its_own_direction(tmp_p
     found = recorded.read(raw(tmp_path / "two.pcap", packets), "192.168.1.7")
     table = tmp_path / "table.csv"
     found.write(table)
-    line = asked.ask(rate="10Mbit/s", rtt="20ms", flows="cubic", seeds=1, duration="10 s", queue="fq_codel")
-    (answers,) = measured([replace(line, flows=(*line.flows, *found.items(table, line.warm_up)))], 1)
+    line = asked.ask(
+        rate="10Mbit/s", rtt="20ms", flows="cubic", seeds=1, warm_up="5 s", duration="10 s", queue="fq_codel"
+    )
+    (answers,) = measured([replace(line, flows=(*line.flows, *found.items(table, "5 s")))], 1).answers
     rates = {row["direction"]: row["goodput_bit_per_s"] for row in answers.rows() if row["control"] == "uncontrolled"}
     assert rates == {"up": pytest.approx(50 * 250 * 8, rel=0.01), "down": pytest.approx(20 * 1000 * 8, rel=0.01)}
 
@@ -386,7 +389,7 @@ def test_segments_that_the_card_cuts_later_have_a_note(tmp_path):
 def test_the_function_gives_what_the_command_prints(document):
     printed = document("advise", *LINE, "--queue", "fifo,cake", "--utilisation-min", "50%", *SHORT)
     found = package.advise(down="20Mbit/s", up="5Mbit/s", rtt="30ms", queue=["fifo", "cake"], utilisation_min=0.5,
-                           seeds=3, duration="6s", workers=1)  # fmt: skip
+                           seeds=3, warm_up="5s", duration="6s", workers=1)  # fmt: skip
     assert json.loads(json.dumps(found.document)) == printed
     assert repr(found).startswith("<Advice: candidates 2, cake wins")
 
@@ -395,7 +398,19 @@ def test_the_function_gives_what_the_command_prints(document):
 def test_the_table_fits_and_the_trade_off_is_drawn(fairq, monkeypatch, tmp_path, width):
     monkeypatch.setenv("COLUMNS", str(width))
     picture = tmp_path / "trade-off.svg"
-    line = (*LINE, "--queue", "fifo,fq_codel,cake", "--utilisation-min", "0", "--seeds", "2", "--duration", "1s")
+    line = (
+        *LINE,
+        "--queue",
+        "fifo,fq_codel,cake",
+        "--utilisation-min",
+        "0",
+        "--seeds",
+        "2",
+        "--warm-up",
+        "5s",
+        "--duration",
+        "1s",
+    )
     status, out, err = fairq("advise", *line, "--plot", picture)
     assert (status, err) == (0, "")
     table, *_ = out.split("\n\n")

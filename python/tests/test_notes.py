@@ -1,6 +1,7 @@
 """What an edition decides, and what held a run back, is told: on standard error, in JSON and in Python."""
 
 import json
+import shlex
 
 import duckdb
 import pytest
@@ -92,3 +93,70 @@ def test_samples_with_nowhere_to_go_are_told(fairq, tmp_path, option, value, kep
     assert err.endswith("[samples]\n") and err.count("\n") == 1
     place = {"--json": [], "--out": [tmp_path / "out"], "--plot": [tmp_path / "p.svg"]}[kept]
     assert fairq("run", path, option, value, kept, *place)[2] == ""
+
+
+LONG = ["--rate", "1Gbit/s", "--rtt", "200ms", "--duration", "5s"]
+
+
+def test_a_question_says_that_its_receive_window_held_a_flow_and_takes_a_larger_one(fairq):
+    ask = ["compare", *LONG, "--flows", "bbr", "--loss", "0.2%", "--buffer", "1BDP", "--seeds", "1"]
+    status, _, err = fairq(*ask)
+    assert status == 0
+    assert err.startswith("fairq: note: flows.bbr: its receive window, 2112 packets, held it back for ")
+    assert err.endswith("% of the time; write a larger --receive-window [window]\n")
+    status, out, err = fairq(*ask, "--receive-window", "600MB", "--json")
+    assert (status, err) == (0, "") and json.loads(out)["question"]["receive_window"] == "600MB"
+
+
+def test_one_flow_alone_says_it_too(fairq):
+    ask = ["baseline", "bbr3", *LONG]
+    status, _, err = fairq(*ask)
+    assert status == 0 and "its receive window, 2112 packets, held it back for" in err and "--receive-window" in err
+    status, out, err = fairq(*ask, "--receive-window", "400000packets", "--json")
+    assert (status, err, json.loads(out)["notes"]) == (0, "", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "window"), [("4000", 4000), ("4000packets", 4000), ("4000 packets", 4000), ("6MB", 4000)]
+)
+def test_a_receive_window_is_in_packets_or_bytes(text, window):
+    asked = package.compare(rate="10Mbit/s", rtt="20ms", flows="cubic", receive_window=text, seeds=1, duration="1s")
+    assert f'connection = {{ profile = "linux", receive_window = {window} }}' in asked.scenario
+    assert shlex.join(["--receive-window", text]) in asked.document["question"]["command"]
+
+
+@pytest.mark.parametrize("text", ["0", "6 furlongs", "1B", "2000000000"])
+def test_a_receive_window_that_is_none_is_refused(text):
+    with pytest.raises(package.UsageError, match=r"^--receive-window .*write|^--receive-window .*packets"):
+        package.compare(rate="10Mbit/s", rtt="20ms", flows="cubic", receive_window=text, seeds=1, duration="1s")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ({"rate": "1bit/s"}, "nothing", "no packet passed in the measured time"),
+        ({"rtt": "80s"}, "nothing", "its first packet takes 40.000 s to the other end, and the run ends at 6 s"),
+        (
+            {"queue": "cake(rate=1kbit/s)", "buffer": None, "warm_up": "5s"},
+            "nothing",
+            "no packet passed in the measured time",
+        ),
+        ({"duration": "5ms", "warm_up": "0s"}, "nothing", "it starts at a random time in the first second"),
+        ({"warm_up": "500ms"}, "start", "write a --warm-up of 1 s or more"),
+        ({"flows": "prague"}, "ecn", "write a --queue that marks"),
+        ({"flows": "flood(rate=50Mbit/s):2"}, "tie", "write rates that differ a little"),
+        ({}, None, ""),
+    ],
+)
+def test_a_question_about_nothing_or_a_tie_is_told(words, code, said):
+    asked = {
+        "rate": "10Mbit/s",
+        "rtt": "20ms",
+        "flows": "cubic",
+        "buffer": "10packets",
+        "duration": "5s",
+        "warm_up": "1s",
+    }
+    notes = [note for note in package.compare(**(asked | words), seeds=1).notes if note["code"] != "buffer"]
+    assert [note["code"] for note in notes] == ([code] if code else [])
+    assert all(said in note["text"] for note in notes)

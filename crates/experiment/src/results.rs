@@ -3,6 +3,7 @@
 
 pub mod course;
 pub mod document;
+pub mod held;
 mod mean;
 pub mod notes;
 pub mod packets;
@@ -11,6 +12,7 @@ pub mod statistics;
 pub mod table;
 pub mod trace;
 
+use self::held::Held;
 use self::table::{Builder, Table};
 use self::trace::Trace;
 use crate::columns::{COURSE, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
@@ -45,6 +47,8 @@ pub struct Tables {
     pub states: Table,
     /// What each flow got in each stretch of the run, if that was asked for.
     pub course: Table,
+    /// What held each flow; no rows.
+    pub held: Vec<Held>,
     /// The run as a trace, if that was asked for.
     pub trace: Option<Arc<Trace>>,
 }
@@ -70,7 +74,8 @@ impl Tables {
     /// The rows of all tables together.
     #[must_use]
     pub fn rows(&self) -> usize {
-        let Self { flows, links, queues, transfers, sessions, series, packets, states, course, trace: _ } = self;
+        let Self { flows, links, queues, transfers, sessions, series, packets, states, course, held: _, trace: _ } =
+            self;
         [flows, links, queues, transfers, sessions, series, packets, states, course].into_iter().map(Table::rows).sum()
     }
 
@@ -87,6 +92,7 @@ impl Tables {
             packets: Table::empty(&PACKETS),
             states: Table::empty(&STATES),
             course: Table::empty(&COURSE),
+            held: held::of(plan, simulation),
             trace: None,
         }
     }

@@ -43,6 +43,16 @@ pub trait Part {
         true
     }
 
+    /// Whether the weights of flows matter to it.
+    fn goes_by_weights(&self) -> bool {
+        false
+    }
+
+    /// Whether it may give packets that accept it the mark CE, *congestion experienced*.
+    fn marks_congestion(&self) -> bool {
+        false
+    }
+
     /// Of a scheduler: whether every flow waits in a queue of its own. Longest-queue drop is then
     /// the default.
     fn has_queue_per_flow(&self) -> bool {

@@ -227,6 +227,18 @@ impl Queue {
         self.parts_by_name(|_, part| part.tells_flows_apart()).contains(&true)
     }
 
+    /// Whether the weights of flows matter to a part of it.
+    #[must_use]
+    pub fn goes_by_weights(&self) -> bool {
+        self.parts_by_name(|_, part| part.goes_by_weights()).contains(&true)
+    }
+
+    /// Whether a part of it may give packets that accept it the mark CE.
+    #[must_use]
+    pub fn marks_congestion(&self) -> bool {
+        self.parts_by_name(|_, part| part.marks_congestion()).contains(&true)
+    }
+
     /// What its parts need of packets that not every driver tells, each with the part's name.
     #[must_use]
     pub fn needs(&self) -> Vec<(&'static str, Need)> {

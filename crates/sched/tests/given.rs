@@ -14,6 +14,7 @@ use fairq_sched::registry::{
 use fairq_sched::units::{Limit, Rate, Time, Weight};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Driver, Journey, header};
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 /// One of every part, with all its settings: alone over first in, first out, where that is no
@@ -44,6 +45,8 @@ enum Taken {
     Told(Need),
     /// All packets are of one flow.
     Flows,
+    /// All flows are of one weight.
+    Weights,
     Services,
 }
 
@@ -54,7 +57,7 @@ impl Discipline for Without {
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let mut header = *header;
         match self.1 {
-            Taken::Nothing | Taken::Told(Need::Class) => {}
+            Taken::Nothing | Taken::Weights | Taken::Told(Need::Class) => {}
             Taken::Told(Need::Remaining) => packet.remaining = 0,
             Taken::Told(Need::Deadline) => packet.deadline = Time::NEVER,
             Taken::Told(Need::Acknowledges) => packet.acknowledges = None,
@@ -91,7 +94,9 @@ fn journeys(queue: &Queue, (packets, waiting): (u64, u64), seed: u64, taken: Tak
     let queue = &Queue { limit: Some(Limit::Packets(waiting)), ..queue.clone() };
     let mut draw = Draw::new(seed);
     let mut line = Line::new(Rate::new(1_000_000).expect("a rate"));
-    line.weights = vec![(header(1), Weight::from_thousandths(3000).expect("a weight"))];
+    if taken != Taken::Weights {
+        line.weights = vec![(header(1), Weight::from_thousandths(3000).expect("a weight"))];
+    }
     if taken == Taken::Told(Need::Label) || seed.is_multiple_of(2) {
         line.role = Role::Core;
     }
@@ -162,6 +167,37 @@ fn every_part_declares_whether_flows_matter_to_it() {
     let is_wrong = |queue: &Queue| !has_one_colour(queue) && goes_by_flows(queue) != queue.tells_flows_apart();
     let wrong: Vec<Queue> = queues().into_iter().filter(is_wrong).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What is seen of a queue is declared; and what is declared is seen of some settings of its parts,
+/// or another test shows it.
+fn is_declared_where_seen(declares: fn(&Queue) -> bool, is_seen: impl Fn(&Queue) -> bool, shown_elsewhere: &[&str]) {
+    let queues = queues();
+    let mut missing: BTreeSet<String> = queues.iter().filter(|queue| declares(queue)).map(Queue::name).collect();
+    for queue in queues.iter().filter(|queue| is_seen(queue)) {
+        assert!(declares(queue), "{queue:?}");
+        missing.remove(&queue.name());
+    }
+    assert!(missing.iter().all(|name| shown_elsewhere.iter().any(|shown| name.contains(shown))), "{missing:?}");
+}
+
+#[test]
+fn every_part_declares_whether_weights_matter_to_it() {
+    let is_seen =
+        |queue: &Queue| goes_by(queue, SHORT, Taken::Weights, 0..12) || goes_by(queue, LONG, Taken::Weights, 0..4);
+    // Shares by weight of measured rates: edge_and_core.rs.
+    is_declared_where_seen(Queue::goes_by_weights, is_seen, &["rainbow_fq", "vwfq"]);
+}
+
+#[test]
+fn every_part_declares_whether_it_marks_congestion() {
+    let marks = |queue: &Queue, size, seed| {
+        journeys(queue, size, seed, Taken::Nothing).iter().any(|journey| journey.marks.intersects(Marks::CE))
+    };
+    let is_seen =
+        |queue: &Queue| (0..12).any(|seed| marks(queue, SHORT, seed)) || (0..4).any(|seed| marks(queue, LONG, seed));
+    // Its bins are longer than these queues: sfb.rs.
+    is_declared_where_seen(Queue::marks_congestion, is_seen, &["sfb"]);
 }
 
 #[test]

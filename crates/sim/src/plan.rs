@@ -133,6 +133,14 @@ pub struct EntryPlan {
     pub acknowledgement: u32,
 }
 
+impl EntryPlan {
+    /// The latest time at which they may start.
+    #[must_use]
+    pub fn latest_start(&self) -> Time {
+        self.start.unwrap_or(self.start_within)
+    }
+}
+
 /// The transfers of a flow's copies.
 #[derive(Clone, Debug)]
 pub struct TransfersPlan {

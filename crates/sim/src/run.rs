@@ -35,6 +35,7 @@ use crate::transport::ecn::Accepts;
 use crate::transport::receiver::{Arrival, Receiver};
 use crate::transport::reports::{Report, Reports};
 use crate::transport::tcp::Setup;
+use crate::transport::tcp::held::HeldTimes;
 use crate::transport::{Acknowledgement, Blocks, Flags, Sender};
 use fairq_link::sketch::Coarse;
 use fairq_sched::units::Time;
@@ -60,6 +61,8 @@ pub struct FlowCounts {
     pub samples: u64,
     /// The sum of these samples in picoseconds.
     pub samples_sum: u128,
+    /// For how long the source was held by something else than its congestion control.
+    pub held: HeldTimes,
     /// The delay from the sending of each copy to its arrival, in picoseconds.
     pub delay: Coarse,
     /// Of that, what is neither propagation nor the copy's own transmission.
@@ -87,6 +90,7 @@ impl FlowCounts {
             in_time: 0,
             samples: 0,
             samples_sum: 0,
+            held: HeldTimes { receiver: Time::ZERO, buffer: Time::ZERO, application: Time::ZERO },
             delay: Coarse::new(),
             queueing: Coarse::new(),
             alone: Time::ZERO,
@@ -308,12 +312,18 @@ impl Simulation {
         while self.step(end) {}
     }
 
-    /// Brings the counts of lines, transfers and sessions up to now. To be called before they are
+    /// Brings the counts of lines, flows, transfers and sessions up to now. To be called before they are
     /// read.
     pub fn settle(&mut self) {
         self.network.settle(&self.events);
         for line in &mut self.network.lines {
             line.count_waiting(self.now);
+        }
+        for connection in &mut self.connections {
+            let held = connection.sender.held(self.now);
+            if held != HeldTimes::default() {
+                connection.counts.get_or_insert_default().held = held;
+            }
         }
         for group in &mut self.groups {
             group.counts.count_to(self.now);
@@ -328,6 +338,7 @@ impl Simulation {
         self.network.clear_counts(self.now, &self.events);
         for connection in &mut self.connections {
             connection.counts = None;
+            connection.sender.clear_held(self.now);
         }
         for group in &mut self.groups {
             group.counts.clear(self.now);

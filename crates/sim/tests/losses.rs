@@ -8,6 +8,7 @@ use fairq_sim::transport::receiver::Arrival;
 use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
 use fairq_sim::transport::supply::Supply;
 use fairq_sim::transport::tcp::Setup;
+use fairq_sim::transport::tcp::held::HeldTimes;
 use fairq_sim::transport::tcp::settings::Terms;
 use fairq_sim::transport::{Acknowledgement, Ends};
 use serde_json::json;
@@ -413,4 +414,27 @@ fn behind_a_hole_a_host_sends_no_more_than_its_buffer_holds() {
     assert!(highest(false, 8) > 120, "{}", highest(false, 8));
     // Once the hole is filled no packet is held back.
     assert_eq!(highest(true, 1), highest(false, 1));
+}
+
+/// The sender counts the time in which window and pace let it send and its host, the receiver or
+/// the lack of data does not.
+#[test]
+fn a_sender_knows_what_held_it_and_for_how_long() {
+    let held = |connection: serde_json::Value, copies: u32, packets: u64| {
+        let mut pipe = reno(40, connection);
+        if copies > 0 {
+            pipe.losses.insert(0, copies);
+        }
+        pipe.give(packets).run_ms(800);
+        pipe.ends.sender.held(pipe.now)
+    };
+    let rack = |tunes_buffer: bool| json!({"recovery": "rack", "reduces_once": true, "tunes_buffer": tunes_buffer});
+    let by_buffer = held(rack(true), 8, 1000);
+    assert!(by_buffer.buffer > Time::from_ms(50) && by_buffer.receiver == Time::ZERO, "{by_buffer:?}");
+    assert_eq!(held(rack(false), 8, 1000), HeldTimes::default());
+    let by_receiver = held(json!({"receive_window": 30}), 0, 10_000);
+    assert!(by_receiver.receiver > Time::from_ms(400), "{by_receiver:?}");
+    assert_eq!([by_receiver.buffer, by_receiver.application], [Time::ZERO; 2]);
+    let by_application = held(json!({}), 0, 20);
+    assert!(by_application.application > Time::from_ms(700), "{by_application:?}");
 }

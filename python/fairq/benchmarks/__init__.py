@@ -178,7 +178,16 @@ def _start(is_quick: bool) -> dict[str, Any]:
     """From the command to its end."""
     # It is the same, quick or not.
     del is_quick
-    command = [sys.executable, "-m", "fairq", "run", str(HERE / "small.toml"), "--set", "measure.duration=1 ms"]
+    command = [
+        sys.executable,
+        "-m",
+        "fairq",
+        "run",
+        "--quiet",
+        str(HERE / "small.toml"),
+        "--set",
+        "measure.duration=1 ms",
+    ]
     _, took = _timed(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True))
     return {"wall_s": took}
 

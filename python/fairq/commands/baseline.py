@@ -30,6 +30,8 @@ def add(commands_of: Commands) -> None:
                         help=f"run this long (default: until it stands still, at least {alone.DURATION})")  # fmt: skip
     parser.add_argument("--profile", default=alone.PROFILE, metavar="NAME",
                         help=f"the system of the hosts (default {alone.PROFILE})")  # fmt: skip
+    parser.add_argument("--receive-window", metavar="SIZE",
+                        help="the receive window, as 6MB or 4000packets (default: the profile's)")  # fmt: skip
     parser.add_argument("--series", metavar="TIME", help="sample this often (default: four times in a round trip)")
     plot(parser, "draw the samples over time, with the phases shaded")
     parser.add_argument("--trace", metavar="FILE", help="write waits and sends of packets, for ui.perfetto.dev (JSON)")
@@ -37,7 +39,7 @@ def add(commands_of: Commands) -> None:
     looks(parser)
 
 
-WORDS = ("control", "rate", "rtt", "buffer", "queue", "duration", "profile", "series")
+WORDS = ("control", "rate", "rtt", "buffer", "queue", "duration", "profile", "series", "receive_window")
 """The words of the question, which the API has as well."""
 
 PHASES = ("phase", "begins", "duration_s", "throughput_bit_per_s", "flight_bytes", "window_bytes", "rtt_s")

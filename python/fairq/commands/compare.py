@@ -51,6 +51,8 @@ def add(commands_of: Commands) -> None:
                         help="leave out this time before it (default: likewise)")  # fmt: skip
     parser.add_argument("--profile", default=asked.PROFILE, metavar="NAME",
                         help=f"the system of the hosts (default {asked.PROFILE})")  # fmt: skip
+    parser.add_argument("--receive-window", metavar="SIZE",
+                        help="the receive window, as 6MB or 4000packets (default: the profile's)")  # fmt: skip
     parser.add_argument("--paired", action="store_true",
                         help="show differences between runs of the same seeds, and which are decided")  # fmt: skip
     plot(parser, "draw means with their intervals")
@@ -61,7 +63,7 @@ def add(commands_of: Commands) -> None:
 
 
 WORDS = ("rate", "rtt", "flows", "hosts", "queue", "host_queue", "buffer", "ecn", "loss", "jitter", "reorder",
-         "seeds", "duration", "warm_up", "profile")  # fmt: skip
+         "seeds", "duration", "warm_up", "profile", "receive_window")  # fmt: skip
 """The words of a question, which the API has as well."""
 
 

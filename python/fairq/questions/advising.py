@@ -24,7 +24,7 @@ from fairq.questions.measured import measured
 from fairq.questions.measures import MEASURES, OF_CALL, OF_CANDIDATE, OF_LINE, quantity
 from fairq.questions.ranking import CRITERIA, ORDER, Level
 from fairq.questions.recorded import Capture
-from fairq.questions.steady import Steady
+from fairq.questions.steady import Move, Steady
 
 if TYPE_CHECKING:
     from fairq.api import Tell
@@ -350,10 +350,8 @@ def _ranked(wish: Wish, question: Question, scenario: str, tried: Sequence[_Trie
     rows = {each.name: each.row() for each in tried}
     first = wish.levels[0].criterion
     able = [each for each in tried if (row := rows[each.name])[first.column] is not None and _is_full(row, wish)]
-    # What has no rank may move: nothing is said to be better than it.
-    names = {each.name for each in able}
-    steady = replace(steady, moves=tuple(move for move in steady.moves if move.of.point[0] in names))
     order = ranking.in_order(able, wish.levels)
+    steady = _that_counts(steady, [each for each, _ in order], wish.levels[0])
     others = ranking.in_order([each for each in tried if each not in able], (Level(first),))
     worse = {
         each.name: ranking.worse(each, order[0][0], wish.levels[wish.levels.index(level) :])
@@ -404,6 +402,29 @@ def _ranked(wish: Wish, question: Question, scenario: str, tried: Sequence[_Trie
     document["text"] = " ".join([advice.text(document), *sentences.moving(steady, lambda point: point[0])])
     shown = {name: document[name] for name in Advice._fields if name in document and name != "steady"}
     return Advice(**shown, steady=steady.said(question), scenario=scenario, document=document)
+
+
+def _that_counts(steady: Steady, order: Sequence[_Tried], level: Level) -> Steady:
+    """What moves so far that a candidate could come to be as good as the best, or no longer.
+
+    What has no rank may move: nothing is said to be better than it. Times move as queueing delays
+    do, and parts of the line as shares do.
+    """
+    is_time = "_s_" in level.criterion.column
+    costs = {each.name: ranking.cost(each, level.criterion) for each in order}
+
+    def counts(move: Move) -> bool:
+        name = move.of.point[0]
+        if name not in costs or ("_s_" in move.of.quantity) != is_time:
+            return False
+        by = abs(move.second - move.first)
+        if is_time:
+            by *= costs[name] / max(move.first, move.second)
+        best = order[0].name
+        gaps = [abs(costs[other] - costs[best]) for other in costs if (name == best) != (other == name)]
+        return any(gap - by <= level.band if gap > level.band else gap + by > level.band for gap in gaps)
+
+    return replace(steady, moves=tuple(filter(counts, steady.moves)))
 
 
 def _is_full(row: Mapping[str, Any], wish: Wish) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from fairq import _native
 from fairq._native import UsageError
+from fairq.questions import receive_window as windows
 from fairq.questions import words
 from fairq.questions.words import HostClass, Item
 
@@ -75,6 +76,7 @@ class Question:
     """The measured time; `None` is found by the runs (steady.py)."""
     warm_up: str | None = None
     profile: str = PROFILE
+    receive_window: str | None = None
     seed: int = 1
     """The first seed; the others follow it."""
     setups: tuple[Setup, ...] = ()
@@ -144,6 +146,7 @@ class Question:
             ("--seeds", str(self.seeds)),
             *times,
             ("--profile", self.profile),
+            (windows.OPTION, self.receive_window),
         ]
         return f"fairq compare {_options(said)}{' --ecn' if self.ecn else ''}"
 
@@ -166,6 +169,7 @@ class Question:
             "duration": self.duration,
             "warm_up": self.warm_up,
             "profile": self.profile,
+            "receive_window": self.receive_window,
         }
 
 
@@ -186,6 +190,7 @@ def ask(
     duration: str | None = None,
     warm_up: str | None = None,
     profile: str = PROFILE,
+    receive_window: str | None = None,
 ) -> Question:
     """The question of these words; UsageError names a wrong word, and what would make sense."""
     question = Question(
@@ -204,11 +209,14 @@ def ask(
         duration=duration,
         warm_up=warm_up,
         profile=profile,
+        receive_window=receive_window,
     )
     _check_hosts(question)
     _check_round_trips(question)
     check_queues(question)
     _check_times(question)
+    if receive_window is not None:
+        windows.packets(receive_window)
     if jitter is not None:
         words.quantity("--jitter", "time", jitter)
     if reorder is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairq.questions import asked, network, sentences, traps
 from fairq.questions.asked import Question
 from fairq.questions.measured import measured
+from fairq.questions.receive_window import in_words
 
 if TYPE_CHECKING:
     from fairq.api import Tell
@@ -62,7 +63,7 @@ def compare(question: Question, *, paired: bool, workers: int, progress: Tell | 
             *asked.notes(question),
             *traps.notes(question),
             *answers.notes(),
-            *(note for note in result.notes if note["code"] not in ANSWERED),
+            *(in_words(note) for note in result.notes if note["code"] not in ANSWERED),
         ],
     }
     tables = {name: document[name] for name in ("answer", "rows", "queues", "paired", "notes")}

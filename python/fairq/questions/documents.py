@@ -41,6 +41,7 @@ class Question(TypedDict):
     duration: Annotated[str, "The measured time: what was said, or what was found."]
     warm_up: Annotated[str, "The time before it, likewise."]
     profile: Annotated[str, "The system of the hosts."]
+    receive_window: Annotated[str | None, "The receive window of all connections; null: the profile's."]
 
 
 class Move(TypedDict):

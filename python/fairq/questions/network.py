@@ -17,6 +17,7 @@ from typing import Any
 
 from fairq._native import ScenarioError, UsageError
 from fairq.given import Text
+from fairq.questions import receive_window as windows
 from fairq.questions import words
 from fairq.questions.asked import DURATION, WARM_UP, Group, Question, Setup, is_pacer
 from fairq.questions.words import HostClass, Item
@@ -189,7 +190,7 @@ class _Made:
 
     def _defaults(self) -> dict[str, Any]:
         question = self.question
-        found: dict[str, Any] = {"connection": question.profile}
+        found: dict[str, Any] = {"connection": self._hosts({})}
         if 0 < words.quantity("--warm-up", "time", self.warm_up) < STARTS_S:
             found["start"] = f"drawn(within={self.warm_up})"
         if not question.hosts:
@@ -251,14 +252,20 @@ class _Made:
             found[where] = self._access(delay, is_sender=not item.is_up)
         is_paced = entry.host is not None and item.is_up and bool(question.host_queues)
         connection = self._connection(item, is_paced and is_pacer(question.host_queues[0]))
-        if connection != question.profile:
+        if connection != self._hosts({}):
             found["connection"] = connection
         return found
 
     def _connection(self, item: Item, is_paced: bool) -> str | dict[str, Any]:
         """The connection of an item's flows: the profile, and what the item needs beside it."""
-        more = words.beside(item.name) | ({"pacing": True} if is_paced else {})
-        return {"profile": self.question.profile, **more} if more else self.question.profile
+        return self._hosts(words.beside(item.name) | ({"pacing": True} if is_paced else {}))
+
+    def _hosts(self, more: Mapping[str, Any]) -> str | dict[str, Any]:
+        """The connection of hosts of the profile, with the question's receive window and `more` settings."""
+        question = self.question
+        if question.receive_window is not None:
+            more = {"receive_window": windows.packets(question.receive_window), **more}
+        return {"profile": question.profile, **more} if more else question.profile
 
     def _transport(self, item: Item) -> str:
         name = "cubic" if item.name == "web" else item.name

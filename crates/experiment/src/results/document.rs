@@ -55,6 +55,12 @@ impl AtPoint {
         self.runs.len()
     }
 
+    /// The tables of each run.
+    #[must_use]
+    pub fn runs(&self) -> &[Tables] {
+        &self.runs
+    }
+
     /// The means over all seeds: of one run the tables themselves.
     #[must_use]
     pub fn mean(&self) -> &Tables {

@@ -2,7 +2,7 @@
 //! confidence interval.
 
 use super::table::{Cell, Cells, Table};
-use super::{Tables, decade_name};
+use super::{Tables, decade_name, held};
 use crate::columns::ENDS;
 use crate::columns::{Averaged, COURSE, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
 use crate::results::statistics::confidence;
@@ -34,6 +34,7 @@ impl Tables {
             packets: Table::empty(&PACKETS),
             states: Table::empty(&STATES),
             course: Table::empty(&COURSE),
+            held: held::mean(runs.iter().map(|run| run.held.as_slice())),
             trace: None,
         }
     }

@@ -3,12 +3,17 @@
 //! A note is made from the plan and the result, never from a guess about the user: where the scenario itself names the limit,
 //! there is none. What each code means stands in the table [`CODES`].
 
+mod effects;
+mod limits;
+mod nothing;
+mod ties;
+
 use super::document::AtPoint;
 use super::table::{Cell, Table};
 use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
 use fairq_sched::units::{Limit, Time};
-use fairq_sim::plan::{FlowPlan, Plan};
+use fairq_sim::plan::{FlowPlan, LinePlan, Plan};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -25,21 +30,49 @@ pub struct Note {
 }
 
 /// The codes, and when there is a note of each.
-pub const CODES: [(&str, &str); 11] = [
+pub const CODES: [(&str, &str); 17] = [
     ("edition", "The scenario names no edition, and a default of the latest decided something."),
     ("topology", "The file of the topology lacks something, or a rate is guessed from a label."),
     (
         "window",
-        "A greedy flow was held back by its transport's default window or by the receiver's, and no line on its path was busy.",
+        "The receiver's window held a flow back for 1 % of the measured time or more; or the default window of a transport \
+         of 1990 held a greedy one back, and no line on its path was busy.",
     ),
-    ("access", "A greedy flow was held back by its access line, and no other line on its path was busy."),
+    (
+        "send_buffer",
+        "The sending host's room for packets that are not acknowledged held a flow back for 1 % of the time or more.",
+    ),
+    (
+        "application",
+        "A flow whose data have an end, as `ftp(packets=…)`, had none left for 1 % of the measured time or more.",
+    ),
+    (
+        "access",
+        "A greedy flow was held back by its access line: that alone was busy, or it is slower than the links and a packet \
+         or more waited before it on average.",
+    ),
+    (
+        "nothing",
+        "No packet of a flow arrived in the measured time at any point of the axes, and not because queues dropped them for others'; or none passed a link before which some waited. The text says why.",
+    ),
     (
         "queue",
         "At least 100 packets waited on average before a line that was never idle, in a buffer that the scenario does not name.",
     ),
     ("room", "A queue let no packet pass and dropped all, as one does that has less room than a packet."),
-    ("start", "A flow or session starts at the end of the run or later, at every point of the axes."),
+    (
+        "start",
+        "A flow or session starts at the end of the run or later, or at a random time that may be after the warm-up, at every \
+         point of the axes.",
+    ),
     ("class", "A flow names a class, and no queue on its path knows classes, at any point of the axes."),
+    ("weight", "A flow has a weight, and no queue on its path goes by weights, at any point of the axes."),
+    ("ecn", "A flow's packets may be marked, and no queue on its path marks, at any point of the axes."),
+    (
+        "tie",
+        "Equal sources of `constant_rate` without jitter share a FIFO that drops, and got shares that differ by more than a \
+         tenth in some run.",
+    ),
     (
         "oversubscribed",
         "The rates that classes of htb or cbs, or real-time curves of hfsc, guarantee are more together than what is above \
@@ -78,12 +111,16 @@ pub fn of<'a>(
             found.entry((code, place)).or_insert((text, at.point(), 0)).2 += 1;
         }
     }
-    // An axis that switches a flow off, or classes, does so on purpose.
-    let is_meant = |code: &str, times: usize| matches!(code, "start" | "class") && times < points.len();
+    // An axis that switches a flow off, or classes, does so on purpose; a flow that only some queues
+    // starve is what the axis shows.
+    let is_meant = |code: &str, place: &str, times: usize| {
+        let is_of_axis = matches!(code, "start" | "class" | "weight" | "ecn");
+        (is_of_axis || code == "nothing" && place.starts_with("flows.")) && times < points.len()
+    };
     let note = |((code, place), (text, point, times)): ((usize, String), (String, &Point, usize))| {
         let code = CODES[code].0;
         let at = if times < points.len() { shown(point, times - 1) } else { String::new() };
-        (!is_meant(code, times)).then(|| Note { code, place, text: text + &at })
+        (!is_meant(code, &place, times)).then(|| Note { code, place, text: text + &at })
     };
     found.into_iter().filter_map(note).collect()
 }
@@ -183,13 +220,18 @@ impl<'a> Finder<'a> {
         }
         for (row, flow) in self.plan.flows.iter().enumerate() {
             found.extend(self.start(flow));
-            found.extend(self.class(flow));
+            found.extend(self.without_effect(flow));
+            found.extend(self.held(row, flow));
             found.extend(self.window(row, flow).or_else(|| self.access(row, flow)));
         }
-        let end = self.plan.warm_up.saturating_add(self.plan.duration);
+        let closed: Vec<Found> = self.closed().collect();
+        found.extend(self.nothing(&closed));
+        found.extend(closed);
+        let end = self.end();
         let late = self.plan.sessions.iter().filter(|session| session.start >= end);
         found.extend(late.map(|session| late_start(format!("sessions.{}", session.name), session.start, end)));
         found.extend(self.queues());
+        found.extend(self.ties());
         found.extend(self.oversubscribed());
         found.extend(self.seeds());
         // Of the copies of an entry the first speaks for all.
@@ -205,23 +247,36 @@ impl<'a> Finder<'a> {
         format!("flows.{}", entry.map_or(&*flow.name, |entry| entry.name.as_str()))
     }
 
+    fn end(&self) -> Time {
+        self.plan.warm_up.saturating_add(self.plan.duration)
+    }
+
+    /// The lines that have rows: the number of its row, its own number, and the line.
+    fn shown_lines(&self) -> impl Iterator<Item = (usize, u32, &'a LinePlan)> {
+        let shown = (0..).zip(&self.plan.lines).filter(|(_, line)| !line.is_access);
+        shown.enumerate().map(|(row, (at, line))| (row, at, line))
+    }
+
     fn start(&self, flow: &FlowPlan) -> Option<Found> {
-        let end = self.plan.warm_up.saturating_add(self.plan.duration);
-        let start = flow.entry.start?;
+        let end = self.end();
+        let Some(start) = flow.entry.start else { return self.drawn_start(flow) };
         (start >= end).then(|| late_start(self.place(flow), start, end))
     }
 
-    fn class(&self, flow: &FlowPlan) -> Option<Found> {
-        let class = flow.entry.class.as_ref()?;
-        let knows = |line: &u32| self.plan.lines[*line as usize].queue.classes().is_some();
-        let text =
-            format!("its class {class} means nothing: no queue on its path knows classes; htb, hfsc and hpfq do");
-        (!flow.path.forward().iter().any(knows)).then(|| ("class", self.place(flow), text))
+    /// A random start that may miss the beginning of the measured time, which there is a
+    /// warm-up for.
+    fn drawn_start(&self, flow: &FlowPlan) -> Option<Found> {
+        let (begin, within) = (self.plan.warm_up, flow.entry.start_within);
+        let text = format!(
+            "it starts at a random time within {within}, and the measured time begins at {begin}: write a warm_up of {within} \
+             or more, or a start"
+        );
+        (begin > Time::ZERO && begin < within).then(|| ("start", self.place(flow), text))
     }
 
     /// Whether the flow had always something to send, for all or nearly all that was measured.
     fn is_greedy(&self, flow: &FlowPlan) -> bool {
-        let begins = flow.entry.start.unwrap_or(Time::from_s(1));
+        let begins = flow.entry.latest_start();
         let latest = self.plan.warm_up.0.saturating_add(self.plan.duration.0 / 10);
         flow.entry.traffic.is_endless() && flow.entry.stop.is_none() && begins.0 <= latest
     }
@@ -234,51 +289,6 @@ impl<'a> Finder<'a> {
     fn meets_busy(&self, flow: &FlowPlan, only_links: bool) -> bool {
         let mut lines = flow.path.forward().iter().chain(flow.path.backward());
         lines.any(|line| self.is_busy(*line) && !(only_links && self.plan.lines[*line as usize].is_access))
-    }
-
-    fn window(&self, row: usize, flow: &FlowPlan) -> Option<Found> {
-        let entry = &flow.entry;
-        if !self.is_greedy(flow) || self.meets_busy(flow, false) {
-            return None;
-        }
-        let (window, remedy) = match entry.transport.window() {
-            Some(window) if !(self.names_window)(self.at.point(), entry.number) => {
-                let name = entry.transport.name();
-                (
-                    window,
-                    format!("the window of {name}, {window} packets; write transport = \"cubic\", or {name}(window=…)"),
-                )
-            }
-            Some(_) => return None,
-            None if entry.transport.has_connection() => {
-                let window = entry.connection.receive_window;
-                (window, format!("its receive window, {window} packets; write a larger connection.receive_window"))
-            }
-            None => return None,
-        };
-        let flows = &self.at.mean().flows;
-        let of = |column| number(flows, column, row);
-        let (throughput, trip, packet) = (of("throughput_bit_per_s")?, of("rtt_s_mean")?, entry.traffic.packet()?);
-        let is_full = throughput * trip >= BUSY * f64::from(window) * packet.0 as f64 * 8.0;
-        let text = format!("{} was all that it could send: what held it back is {remedy}", bit_rate(throughput));
-        (is_full && of("dropped") == Some(0.0)).then(|| ("window", self.place(flow), text))
-    }
-
-    fn access(&self, row: usize, flow: &FlowPlan) -> Option<Found> {
-        let lines = || flow.path.forward().iter().copied();
-        let is_access = |line: &u32| self.plan.lines[*line as usize].is_access;
-        let busy = lines().filter(is_access).find(|line| self.is_busy(*line))?;
-        if !self.is_greedy(flow) || self.meets_busy(flow, true) {
-            return None;
-        }
-        let throughput = number(&self.at.mean().flows, "throughput_bit_per_s", row)?;
-        let rate = self.plan.lines[busy as usize].rate.map_or(0.0, |rate| rate.bit_per_s() as f64);
-        let text = format!(
-            "{} was all that it could send: what held it back is its access line of {}, no link; write a faster one",
-            bit_rate(throughput),
-            bit_rate(rate)
-        );
-        Some(("access", self.place(flow), text))
     }
 
     /// One note for all flows: they have the same replications.
@@ -316,17 +326,10 @@ impl<'a> Finder<'a> {
     }
 
     fn queues(&self) -> impl Iterator<Item = Found> {
-        let (queues, links) = (&self.at.mean().queues, &self.at.mean().links);
-        let shown = self.plan.lines.iter().enumerate().filter(|(_, line)| !line.is_access);
-        shown.enumerate().filter_map(move |(row, (at, line))| {
-            let (sent, dropped) = (number(links, "packets", row)?, number(queues, "dropped", row)?);
-            if sent == 0.0 && dropped > 0.0 {
-                let (direction, room) = (line.direction(), line.queue.bound());
-                let text = format!("{direction}, it has room for {room}, and no packet passed; write a larger buffer");
-                return Some(("room", format!("links.{}", line.name), text));
-            }
+        let queues = &self.at.mean().queues;
+        self.shown_lines().filter_map(move |(row, at, line)| {
             let waiting = number(queues, "waiting_packets_mean", row)?;
-            if line.names_limit || self.used[at] < NEVER_IDLE || waiting < MANY {
+            if line.names_limit || self.used[at as usize] < NEVER_IDLE || waiting < MANY {
                 return None;
             }
             let text = format!(
@@ -364,4 +367,10 @@ fn bit_rate(bit_per_s: f64) -> String {
         2
     };
     format!("{value:.digits$} {unit}")
+}
+
+/// A part with two digits.
+fn percent(part: f64) -> String {
+    let percent = part * 100.0;
+    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }

@@ -47,6 +47,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        self.tells_flows_apart()
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=10_000).contains(&self.window) {
             return Some(format!("aifo: window is {}; write 1 to 10000", self.window));

@@ -49,6 +49,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn marks_congestion(&self) -> bool {
+        self.ecn
+    }
+
     fn tells_flows_apart(&self) -> bool {
         false
     }

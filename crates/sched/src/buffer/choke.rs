@@ -61,6 +61,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn marks_congestion(&self) -> bool {
+        self.ecn
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         self.red().fault_of("choke")
     }

@@ -67,6 +67,10 @@ impl Settings {
 }
 
 impl Part for Settings {
+    fn marks_congestion(&self) -> bool {
+        self.ecn
+    }
+
     fn tells_flows_apart(&self) -> bool {
         false
     }

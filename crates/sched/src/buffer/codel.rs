@@ -69,6 +69,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn marks_congestion(&self) -> bool {
+        self.ecn || self.ce_threshold.is_some()
+    }
+
     fn tells_flows_apart(&self) -> bool {
         false
     }

@@ -64,6 +64,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        true
+    }
+
     fn needs(&self) -> &'static [Need] {
         &[Need::Label]
     }

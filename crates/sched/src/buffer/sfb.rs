@@ -95,6 +95,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn marks_congestion(&self) -> bool {
+        self.ecn
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=16).contains(&self.levels) {
             return Some(format!("sfb: levels is {}; it is from 1 to 16", self.levels));

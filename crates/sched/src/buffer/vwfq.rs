@@ -91,6 +91,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        true
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let windows = [("window", self.window), ("interval", self.interval)];
         if let Some(fault) = windows.into_iter().find_map(|(name, window)| window_fault(name, window)) {

@@ -197,6 +197,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn marks_congestion(&self) -> bool {
+        self.ecn
+    }
+
     fn fault(&self, queue: &Queue) -> Option<String> {
         let fault = |text: &str| Some("cake: ".to_string() + text);
         use Isolation::{Blind, Destination, Hosts, Source};

@@ -125,6 +125,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn marks_congestion(&self) -> bool {
+        true
+    }
+
     fn tells_flows_apart(&self) -> bool {
         false
     }

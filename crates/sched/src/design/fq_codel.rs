@@ -121,6 +121,10 @@ impl Settings {
 }
 
 impl Part for Settings {
+    fn marks_congestion(&self) -> bool {
+        self.ecn || self.ce_threshold.is_some()
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let times = || fault_of("fq_codel", self.target, self.interval);
         let codel = || times().or_else(|| self.codel().selector_fault("fq_codel"));

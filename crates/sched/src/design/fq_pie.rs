@@ -78,6 +78,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn marks_congestion(&self) -> bool {
+        self.pie.ecn || self.ce_threshold.is_some()
+    }
+
     fn fault(&self, queue: &Queue) -> Option<String> {
         let (mask, selector) = (self.ce_threshold_mask, self.ce_threshold_selector);
         let early = || selector_fault("fq_pie: ce_threshold", mask, selector);

@@ -114,6 +114,10 @@ const OWN_LIMIT: Limit = Limit::Packets(10_000);
 const WAIT_MAX: Time = Time::from_s(1);
 
 impl Part for Settings {
+    fn marks_congestion(&self) -> bool {
+        self.ce_threshold.is_some()
+    }
+
     fn paces(&self) -> bool {
         true
     }

@@ -43,6 +43,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn marks_congestion(&self) -> bool {
+        true
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         selector_fault("step", self.mask, self.selector)
     }

@@ -54,6 +54,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        true
+    }
+
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         let (quantum, flows) = (self.quantum.0 as f64, load.weights.len() as u32);
         let least = (0..flows).map(|flow| load.weight(flow)).fold(f64::INFINITY, f64::min);

@@ -49,6 +49,11 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        // Buckets have no weights.
+        self.buckets.is_none()
+    }
+
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::RelativeFairness(i, j) if self.buckets.is_none() => {

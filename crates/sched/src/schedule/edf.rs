@@ -38,6 +38,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        true
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         (self.bound == Time::ZERO).then(|| "edf: bound is more than 0 s, for example 100 ms".to_string())
     }

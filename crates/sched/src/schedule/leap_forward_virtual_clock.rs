@@ -50,6 +50,10 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        true
+    }
+
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::Latency { flow, .. } if !load.has_losses => Some(load.own_packet_and_longest(flow)),

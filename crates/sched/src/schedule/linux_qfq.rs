@@ -79,6 +79,10 @@ impl Settings {
 }
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        self.classes.is_empty()
+    }
+
     fn needs(&self) -> &'static [Need] {
         if self.classes.is_empty() { &[] } else { class_tree::needs(&self.places()) }
     }

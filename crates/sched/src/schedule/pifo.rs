@@ -40,6 +40,10 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        self.tells_flows_apart()
+    }
+
     fn variants() -> Vec<Self> {
         [Rank::Deadline, Rank::ShortestRemaining, Rank::LeastAttained].map(|rank| Self { rank }).to_vec()
     }

@@ -61,6 +61,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        true
+    }
+
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::WorstCaseIndex(flow) => Some(worst_case_index(load, flow, self.longest)),

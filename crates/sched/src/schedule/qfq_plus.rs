@@ -56,6 +56,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        true
+    }
+
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::WorstCaseIndex(flow) if self.longest.0 as f64 >= load.longest() => {

@@ -34,6 +34,10 @@ use crate::units::{Time, Weight};
 pub struct Settings {}
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        true
+    }
+
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::RelativeFairness(i, j) => Some(load.a_packet_each(i, j)),

@@ -43,6 +43,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        self.tells_flows_apart()
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         (!(1..=64).contains(&self.queues)).then(|| format!("sp_pifo: queues is {}; write 1 to 64", self.queues))
     }

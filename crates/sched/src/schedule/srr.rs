@@ -53,6 +53,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        true
+    }
+
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         // Weights in steps, and the bits of the greatest.
         let steps = |weight: &Weight| u64::from(weight.thousandths()) * u64::from(self.steps);

@@ -38,6 +38,10 @@ use alloc::vec::Vec;
 pub struct Settings {}
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        true
+    }
+
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::Latency { flow, .. } if load.is_settled && !load.has_losses => {

@@ -48,6 +48,10 @@ use crate::units::{Rate, Time, Weight};
 pub struct Settings {}
 
 impl Part for Settings {
+    fn goes_by_weights(&self) -> bool {
+        true
+    }
+
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         if load.has_losses {
             return None;

@@ -97,6 +97,7 @@ impl FlowCounts {
             in_time,
             samples,
             samples_sum,
+            held,
             delay,
             queueing,
             ..
@@ -109,6 +110,7 @@ impl FlowCounts {
         self.in_time += in_time;
         self.samples += samples;
         self.samples_sum += samples_sum;
+        self.held = self.held.with(*held);
         self.queueing.merge(queueing);
         self.delay.merge(delay);
     }

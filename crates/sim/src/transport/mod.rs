@@ -31,6 +31,7 @@ use ranges::Run;
 use receiver::Arrival;
 use supply::Supply;
 use tcp::Setup;
+use tcp::held::HeldTimes;
 
 /// Flags of a packet's header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -237,6 +238,15 @@ pub trait Sender: Send {
     fn is_clocked(&self) -> bool {
         true
     }
+
+    /// For how long it was held though its congestion control would have let it send, up to `now`
+    /// and since that was last cleared. Only a TCP connection knows.
+    fn held(&self, _now: Time) -> HeldTimes {
+        HeldTimes::default()
+    }
+
+    /// Counts these times from `now` on.
+    fn clear_held(&mut self, _now: Time) {}
 
     /// The marks that its packets may be given.
     fn accepts(&self) -> Accepts {

@@ -11,6 +11,7 @@
 //! it).
 
 mod fast_path;
+pub mod held;
 pub mod losses;
 mod marks;
 pub mod pairs;
@@ -30,6 +31,7 @@ use super::{Acknowledgement, Ends, Flags, Sender, Transmission};
 use fairq_sched::packet::Marks;
 use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Time};
+use held::{Held, HeldTimes, Holder};
 use losses::Found;
 use prr::Budget;
 use scoreboard::{Delivery, Scoreboard};
@@ -129,6 +131,9 @@ pub struct Tcp {
     room: u32,
     /// Whether the window is what limits the sender.
     is_limited: bool,
+    /// What else limits it now, and for how long each did.
+    holder: Option<Holder>,
+    held: Held,
     /// Bytes of the last new packet.
     length: u32,
     timer: Time,
@@ -185,6 +190,8 @@ impl Tcp {
             marked: 0,
             room: if connection.tunes_buffer && !control.has_own_recovery() { 0 } else { u32::MAX },
             is_limited: false,
+            holder: None,
+            held: Held::default(),
             length: 0,
             timer: Time::NEVER,
             next_send: now,
@@ -229,15 +236,36 @@ impl Tcp {
         }
     }
 
+    /// Notes what holds it from now on, if it is not the window or the pace.
+    fn note_holder(&mut self, now: Time, holder: Option<Holder>) {
+        if self.holder != holder {
+            self.held.change(now, self.holder);
+            self.holder = holder;
+        }
+    }
+
     const fn is_recovering(&self) -> bool {
         matches!(self.phase, Phase::Recovering { .. })
     }
 
+    /// Whether the receiver's window allows another packet.
+    fn is_within_receive_window(&self) -> bool {
+        self.board.outstanding() < u64::from(self.connection.receive_window)
+    }
+
     /// Whether the receiver's window and the host's buffer allow another packet.
     fn takes_another(&self) -> bool {
-        let outstanding = self.board.outstanding();
-        outstanding < u64::from(self.connection.receive_window)
-            && (self.phase == Phase::Open || outstanding < u64::from(self.room))
+        self.is_within_receive_window()
+            && (self.phase == Phase::Open || self.board.outstanding() < u64::from(self.room))
+    }
+
+    /// What holds a sender that may send and does not.
+    fn what_holds(&self) -> Holder {
+        match () {
+            () if self.supply.is_empty() => Holder::Application,
+            () if !self.is_within_receive_window() => Holder::Receiver,
+            () => Holder::Buffer,
+        }
     }
 
     /// The number of packets that may be sent now, retransmissions and new ones.
@@ -599,7 +627,8 @@ impl Sender for Tcp {
             seed: self.seed,
         };
         let is_odd = self.is_odd != (self.board.next() > self.begun);
-        *self = Self::beginning(now, setup, self.board.begin(), is_odd);
+        let (holder, held) = (self.holder, core::mem::take(&mut self.held));
+        *self = Self { holder, held, ..Self::beginning(now, setup, self.board.begin(), is_odd) };
     }
 
     fn is_complete(&mut self) -> bool {
@@ -633,10 +662,12 @@ impl Sender for Tcp {
         }
         if self.allowance() == 0 {
             self.note_limit(now, true);
+            self.note_holder(now, None);
             return None;
         }
         // While packets may follow at once the pace is not consulted.
         if self.burst == 0 && self.is_paced() && !self.is_due(now) {
+            self.note_holder(now, None);
             return None;
         }
         if let Some(sent) = self.resend_lost(now).or_else(|| self.send_new(now)) {
@@ -646,10 +677,12 @@ impl Sender for Tcp {
             return Some(self.resend(now, hole));
         }
         self.note_limit(now, false);
+        let holder = self.what_holds();
+        self.note_holder(now, Some(holder));
         // Data held back by the receiver's window does not make the sender application-limited:
         // that window is a bottleneck like another (draft-ietf-ccwg-bbr, "Considerations Related to
         // Receiver Flow Control Limits").
-        if self.supply.is_empty()
+        if holder == Holder::Application
             && let Some(rate) = self.trackers.rate()
         {
             rate.ran_dry(self.board.pipe());
@@ -689,6 +722,14 @@ impl Sender for Tcp {
 
     fn is_clocked(&self) -> bool {
         !self.is_paced()
+    }
+
+    fn held(&self, now: Time) -> HeldTimes {
+        self.held.until(now, self.holder)
+    }
+
+    fn clear_held(&mut self, now: Time) {
+        self.held.clear(now);
     }
 
     fn accepts(&self) -> Accepts {

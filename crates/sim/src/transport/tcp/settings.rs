@@ -466,7 +466,7 @@ const fn is_nothing(count: &u8) -> bool {
 const DELAY_LIMIT: Time = Time::from_ms(500);
 
 /// Bytes of the packet that opens a connection.
-pub(super) const OPENING: Bytes = Bytes(40);
+pub const OPENING: Bytes = Bytes(40);
 
 impl Connection {
     /// When the receiver acknowledges, and how it echoes marks.
