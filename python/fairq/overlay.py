@@ -96,13 +96,13 @@ def tcp_rates(
     if "packet" not in entry["traffic"]:
         return none
     connection = entry.get("connection") or scenario["defaults"].get("connection") or {}
-    acknowledged = connection.get("acknowledge_every", 1)
     # a timeout lasts at least a round trip
     timeout = max(time(connection.get("timeout", {}).get("floor", "1 s")), flow["rtt_s_mean"])
     loss, bits = min(1.0, gone / flow["sent"]), 8 * size(entry["traffic"]["packet"])
     return {
-        "mathis": bits * tcp_throughput.mathis(flow["rtt_s_mean"], loss, acknowledged=acknowledged),
-        "padhye": bits * tcp_throughput.padhye(flow["rtt_s_mean"], loss, timeout=timeout, acknowledged=acknowledged),
+        # the window grows by the packets acknowledged: b is 1, however many an acknowledgement covers
+        "mathis": bits * tcp_throughput.mathis(flow["rtt_s_mean"], loss),
+        "padhye": bits * tcp_throughput.padhye(flow["rtt_s_mean"], loss, timeout=timeout),
     }
 
 

@@ -180,7 +180,7 @@ class Table(Rows[R]):
         self._native.write_parquet(os.fspath(path), source, seed)
 
     def __repr__(self) -> str:
-        every = "every row" if len(self) <= ROWS_SHOWN else "every row shown"
+        every = "the same in all rows" if len(self) <= ROWS_SHOWN else "the same in all rows shown"
         shown = tables.text(self[:ROWS_SHOWN], self.columns, every=every, more=".columns names all")
         return f"{shown}\n{_size(len(self), len(self.columns))}"
 

@@ -31,8 +31,14 @@ WIDTH_MIN = 20
 NAMES_MIN = (32, 16)
 """Columns of a name that stay at least: before a column of less import is left out, and before any other is."""
 
-CUTS = (0.5, 0.25, 0.75)
-"""Where a long name may be cut: the part of what stays that is behind. The first that keeps names apart is taken."""
+CUTS = ((0.5, True), (0.25, True), (0.75, True), (0.5, False), (0.25, False), (0.75, False))
+"""How a long name may be cut: the part of what stays that is behind, and whether words stay whole.
+
+The first that keeps names apart is taken.
+"""
+
+_WORDS = re.compile(r"[^\s(),;:=<>\[\]{}@]+|[\s(),;:=<>\[\]{}@]")
+"""The words of a name and what stands between them; a quantity such as 2.5Mbit/s is one word."""
 
 GAP = "  "
 """What stands between two columns."""
@@ -106,7 +112,7 @@ def text(
     wide: bool = False,
     si: bool = False,
     colour: bool = False,
-    every: str = "every row",
+    every: str = "the same in all rows",
     more: str = "--wide has all",
 ) -> str:
     """An aligned table with a line under the headings; numbers to the right, words to the left.
@@ -202,25 +208,33 @@ def columns_wide(text: str) -> int:
     return sum(map(_letter_wide, text))
 
 
-def middle(text: str, width: int, behind_part: float = 0.5) -> str:
+def middle(text: str, width: int, behind_part: float = 0.5, has_words: bool = True) -> str:
     """A text cut in its middle, or where `behind_part` of what stays is behind, to at most `width` columns.
 
-    >>> middle("a name that is far too long", 12)
-    'a name… long'
+    With `has_words` no word is cut, unless less than half of the width would be left.
+
+    >>> middle("a name that is far too long", 15), middle("call(rate=100kbit/s)", 19), middle("ab" * 9, 9)
+    ('a name … long', 'call(rate=…)', 'abab…abab')
     """
     if columns_wide(text) <= width:
         return text
+    short = _cut_out(_WORDS.findall(text), width, behind_part) if has_words else ""
+    return short if 2 * columns_wide(short) >= width else _cut_out(text, width, behind_part)
+
+
+def _cut_out(parts: Sequence[str], width: int, behind_part: float) -> str:
+    """The first and the last parts, as many as fit, and a sign for those between them."""
     behind, used = "", 0
-    for letter in reversed(text):
-        if used + _letter_wide(letter) > int((width - 1) * behind_part):
+    for part in reversed(parts):
+        if used + columns_wide(part) > int((width - 1) * behind_part):
             break
-        behind, used = letter + behind, used + _letter_wide(letter)
+        behind, used = part + behind, used + columns_wide(part)
     before = ""
-    for letter in text:
-        used += _letter_wide(letter)
+    for part in parts:
+        used += columns_wide(part)
         if used > width - 1:
             break
-        before += letter
+        before += part
     return f"{before}…{behind}"
 
 
@@ -291,13 +305,17 @@ def _is_none(value: Any) -> bool:
 
 
 def _apart(laid: Sequence[_Column], rows: int, keep: Sequence[str]) -> tuple[list[_Column], list[_Column]]:
-    """The columns that tell rows apart, and those that are the same in all rows; those without a value are neither."""
-    if rows < 2:
-        return [each for each in laid if not each.is_empty] or list(laid), []
+    """The columns that tell rows apart, and those that are the same in all rows; those without a value are neither.
+
+    Where no number tells rows apart, all numbers stay columns: a table of names alone says nothing.
+    """
+    is_told = any(each.is_number and (each.name in keep or len({*each.cells}) > 1) for each in laid)
     full = [each for each in laid if not each.is_empty]
-    kept = [each for each in full if not each.is_same or each.name in keep]
     same = [each for each in full if each.is_same and each.name not in keep]
-    return (kept, same) if kept else (list(laid), [])
+    if len(same) == len(full):
+        return list(laid), []
+    same = [each for each in same if is_told or not each.is_number]
+    return [each for each in full if each not in same], same
 
 
 def _fitted(laid: Sequence[_Column], minor: Sequence[str], room: int) -> tuple[list[_Column], list[_Column]]:
@@ -346,18 +364,18 @@ def _cut(laid: Sequence[_Column], room: int, name_min: int) -> list[_Column] | N
     return cut if sum(each.width for each in cut) <= free else None
 
 
-def _cut_at(column: _Column, width: int) -> float | None:
-    """Where to cut the names of a column so that no two become the same; None if they would at each place."""
+def _cut_at(column: _Column, width: int) -> tuple[float, bool] | None:
+    """How to cut the names of a column so that no two become the same; None if they would in each way."""
     if column.is_sentence:
         return CUTS[0]
     names = {*column.cells}
-    return next((at for at in CUTS if _are_apart(names, width, at)), None)
+    return next((cut for cut in CUTS if _are_apart(names, width, *cut)), None)
 
 
-def _are_apart(names: Iterable[str], width: int, at: float) -> bool:
+def _are_apart(names: Iterable[str], width: int, behind_part: float, has_words: bool) -> bool:
     seen: set[str] = set()
     for name in names:
-        short = middle(name, width, at)
+        short = middle(name, width, behind_part, has_words)
         if short in seen:
             return False
         seen.add(short)
@@ -367,8 +385,8 @@ def _are_apart(names: Iterable[str], width: int, at: float) -> bool:
 def _narrowed(column: _Column, width: int) -> _Column:
     if column.is_sentence:
         return column._replace(cells=["\n".join(_filled(cell.split(), width)) for cell in column.cells])
-    at = _cut_at(column, width)
-    cells = [middle(cell, width, CUTS[0] if at is None else at) for cell in column.cells]
+    cut = _cut_at(column, width) or CUTS[0]
+    cells = [middle(cell, width, *cut) for cell in column.cells]
     return column._replace(head=middle(column.head, width), cells=cells)
 
 

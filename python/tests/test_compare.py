@@ -200,6 +200,24 @@ def test_differences_are_of_the_same_seeds(document):
     assert all(row["more_seeds"] is None for row in between)
 
 
+def test_a_group_on_hosts_has_the_share_of_one_host(fairq, document):
+    said = ("compare", *LINE, "--flows", "cubic", "--queue", "fifo,cake")
+    rows = document(*said, "--hosts", "3x1,1x4")["rows"]
+    for row in rows:
+        assert row["share_per_host"] == pytest.approx(row["share"] / row["hosts"], rel=0.05)
+        assert 0 <= row["share_per_host_low"] <= row["share_per_host"] <= row["share_per_host_high"] <= 1
+    assert {row["hosts"] for row in rows} == {3, 1}
+    assert "share per host" in fairq(*said, "--hosts", "3x1,1x4")[1]
+    assert {row["share_per_host"] for row in document(*said)["rows"]} == {None}
+
+
+def test_queues_that_are_equal_leave_numbers_in_the_tables(fairq):
+    out = fairq("compare", *LINE, "--flows", "cubic", "--queue", "drr,drr(quantum=1500B)")[1]
+    flows, queues = out.split("\n\n")[:2]
+    assert "share" in flows.splitlines()[2] and "queueing mean" in flows.splitlines()[2]
+    assert "utilisation" in queues.splitlines()[2]
+
+
 def test_one_seed_has_no_interval_and_decides_nothing(document):
     found = document("compare", *LINE, "--flows", "cubic,bbr", "--queue", "fifo,fq_codel", "--seeds", "1", "--paired")
     assert all(row["share_low"] is None and row["seeds"] == 1 for row in found["rows"])

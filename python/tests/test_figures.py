@@ -538,6 +538,7 @@ def test_names_that_are_cut_stay_different():
     assert len(set(short)) == 30 and all(text.width(name, 7) <= 60 for name in short)
     assert text.cut_all(["a", "a", "b"], 60, 7) == ["a", "a", "b"]
     assert text.wrapped("", 60, 7) == []
+    assert text.cut("call(rate=100kbit/s)", 60, 7) == "call(rate=…)"
 
 
 def test_the_options_name_the_sizes_that_there_are(fairq, dumbbell, tmp_path):

@@ -61,6 +61,13 @@ def test_the_formulas_take_the_loss_and_round_trip_that_were_measured(theory):
     assert rows["fifo", "voice"]["mathis_bit_per_s"] is None
 
 
+def test_the_formulas_have_b_of_one_however_packets_are_acknowledged(theory):
+    rows, found = theory('flows.heavy.connection={recovery="sack", acknowledge_every=2}')
+    measured = next(row for row in found["flows"] if (row["queue"], row["flow"]) == ("fifo", "heavy"))
+    loss = measured["dropped"] / measured["sent"]
+    assert rows["fifo", "heavy"]["mathis_bit_per_s"] == pytest.approx(8000 * mathis(measured["rtt_s_mean"], loss))
+
+
 @pytest.mark.parametrize(
     "change",
     [

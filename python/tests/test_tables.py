@@ -72,13 +72,19 @@ def test_a_number_is_written_as_it_is_read(name, values, shown):
     assert cell(values[0], name, *values[1:]) == shown
 
 
-def test_a_column_has_one_unit_and_its_points_stand_below_each_other():
-    rows = [{"flow": f"f{i}", "throughput_bit_per_s": rate} for i, rate in enumerate((28_004.0, 690.12, 1_234_567.0))]
+def test_a_column_of_two_decades_has_one_unit_and_its_points_stand_below_each_other():
+    rates = (28_004.0, 12_690.12, 1_234_567.0)
+    rows = [{"flow": f"f{i}", "throughput_bit_per_s": rate} for i, rate in enumerate(rates)]
     _, _, *lines = tables.text(rows, width=80).splitlines()
     assert [line.split()[-1] for line in lines] == ["Mbit/s"] * 3
     assert len({line.index(".") for line in lines}) == 1 and len({len(line) for line in lines}) == 1
-    far = [{"x_s": 1.0}, {"x_s": 1.5004e-9}]
-    assert [row[0] for row in tables.read(far, ["x_s"])[1]] == ["1.00 s", "1.50 ns"]
+
+
+def test_values_that_are_far_apart_have_units_of_their_own():
+    far = [{"x_s": 2.51}, {"x_s": 0.00488}, {"x_s": 1.5004e-9}]
+    assert [row[0] for row in tables.read(far, ["x_s"])[1]] == ["2.51 s", "4.88 ms", "1.50 ns"]
+    held = [{"held_bytes": 1514}, {"held_bytes": 2_000_000}]
+    assert [row[0] for row in tables.read(held, ["held_bytes"])[1]] == ["1514 B", "2 MB"]
 
 
 def test_small_beside_great_is_said_to_be_small():
@@ -117,12 +123,25 @@ def test_a_long_table_is_laid_out_soon():
 def test_columns_that_say_nothing_are_left_out_and_wide_has_all():
     rows = [{"flow": "a", "transport": "cubic", "dropped": 0, "lost": None, "x": 1},
             {"flow": "b", "transport": "cubic", "dropped": 0, "lost": None, "x": 2}]  # fmt: skip
-    assert tables.text(rows).splitlines() == ["every row: transport cubic, dropped 0", "flow  x", "----  -", "a     1",
-                                              "b     2"]  # fmt: skip
+    assert tables.text(rows).splitlines() == ["the same in all rows: transport cubic, dropped 0", "flow  x", "----  -",
+                                              "a     1", "b     2"]  # fmt: skip
     assert tables.text(rows, wide=True).splitlines()[0].split() == ["flow", "transport", "dropped", "lost", "x"]
     assert tables.text(rows, keep=["dropped"]).splitlines()[1].split() == ["flow", "dropped", "x"]
     assert tables.text(rows[:1]).splitlines()[0].split() == ["flow", "transport", "dropped", "x"]
     assert tables.text([rows[0]] * 2).splitlines()[0].split()[0] == "flow"
+
+
+@pytest.mark.parametrize("noise", [0, 1e-9])
+def test_where_no_number_tells_rows_apart_numbers_stay_columns(noise):
+    rows = [{"queue": queue, "flow": "cubic", "share": 0.5, "delay_s_mean": 0.2 + noise * at}
+            for at, queue in enumerate(("fifo", "drr"))]  # fmt: skip
+    assert tables.text(rows, width=80, keep=["queue"]).splitlines() == [
+        "the same in all rows: flow cubic",
+        "queue  share  delay mean",
+        "-----  -----  ----------",
+        "fifo     0.5      200 ms",
+        "drr      0.5      200 ms",
+    ]
 
 
 def test_what_is_least_goes_first_and_the_last_line_names_it():
@@ -142,6 +161,23 @@ def test_a_long_name_is_cut_in_the_middle_and_names_stay_apart():
     assert len({first.split()[0], second.split()[0], third.split()[0]}) == 3 and first.startswith("aaaa")
     assert "…" in first and first.split()[0].endswith("bbb") and not too_wide(first, 80)
     assert tables.middle("日本語の長い名前です", 9) == "日本…です"
+
+
+@pytest.mark.parametrize("width", range(8, 20))
+def test_a_cut_name_has_whole_words_or_none(width):
+    name = "call(rate=100kbit/s)"
+    short = tables.middle(name, width)
+    assert len(short) <= width and "100kbit/s" not in short
+    assert {*re.findall(r"[\w/]+", short)} <= {"call", "rate"}, "a value is there as a whole or not at all"
+    assert "100kbit/s" in tables.middle(name, max(width, 15), 0.75), "where what is in front is the same"
+
+
+def test_names_with_values_are_cut_so_that_the_values_stay():
+    rows = [{"flow": f"call(rate={rate}00kbit/s, start=2s, direction=up)", "x": rate} for rate in range(1, 4)]
+    *_, first, second, third = tables.text(rows, width=36).splitlines()
+    assert [line.split("…")[0] for line in (first, second, third)] == [
+        f"call(rate={n}00kbit/s, start=" for n in (1, 2, 3)
+    ]
 
 
 LETTERS = ["a", "Z", "é", "e\u0301", "日", "本", "ｆ", "ß", "\x1b", "\n", " ", "“", "한"]

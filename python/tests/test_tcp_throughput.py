@@ -85,13 +85,13 @@ from = "a"
 to = "b"
 traffic = "ftp"
 transport = "reno"
-connection = { recovery = "sack", timeout = { floor = "200 ms" } }
+connection = { recovery = "sack", timeout = { floor = "200 ms" }MORE }
 """
 
 
-def lossy(loss):
+def lossy(loss, more=""):
     """A Reno connection on a line that loses packets by chance and never fills: packets a second, loss, round trip."""
-    row = Experiment(Text(LOSSY.replace("LOSS", str(loss)), "x.toml")).run(1).flows[0]
+    row = Experiment(Text(LOSSY.replace("LOSS", str(loss)).replace("MORE", more), "x.toml")).run(1).flows[0]
     return row["throughput_bit_per_s"] / 8000, row["lost"] / row["sent"], row["rtt_s_mean"]
 
 
@@ -105,3 +105,9 @@ def test_where_they_are_frequent_its_timeouts_cost_what_padhye_says():
     assert measured < 0.9 * mathis(round_trip, loss)
     assert measured == pytest.approx(padhye(round_trip, loss, timeout=0.2), rel=0.1)
     assert measured == pytest.approx(padhye_full(round_trip, loss, timeout=0.2), rel=0.1)
+
+
+def test_a_window_that_counts_packets_grows_as_with_b_of_one_however_they_are_acknowledged():
+    measured, loss, round_trip = lossy(0.001, ", acknowledge_every = 2, quick_acknowledgements = 16")
+    assert measured == pytest.approx(mathis(round_trip, loss), rel=0.1)
+    assert measured > 1.2 * mathis(round_trip, loss, acknowledged=2)

@@ -101,3 +101,9 @@ def test_fcfs_is_near_what_was_simulated(rho, simulated):
 def test_what_has_no_answer_is_refused(call):
     with pytest.raises(ValueError):
         call()
+
+
+@pytest.mark.parametrize("b", [1, 2])
+def test_the_rate_of_tcp_says_how_packets_are_acknowledged(fairq, b):
+    out = " ".join(fairq("theory", "tcp", "--rtt", "100ms", "--loss", "0.01", "--acknowledged", b)[1].split())
+    assert f"With b = {b} packet" in out and "Linux's hosts acknowledge otherwise" in out

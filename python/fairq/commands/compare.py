@@ -157,9 +157,9 @@ def _figure(comparison: Comparison, style: Style) -> Any:
 DRAWN = ("share", "queueing_s_mean", "loss", "completion_s_mean")
 """The quantities of a figure."""
 
-ROWS = ("queue", "host_queue", "buffer", "rtt_s", "flow", "direction", "count", "share", "goodput_bit_per_s",
-        "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss", "marked_ratio", "retransmitted",
-        "completion_s_mean")  # fmt: skip
+ROWS = ("queue", "host_queue", "buffer", "rtt_s", "flow", "direction", "count", "share", "share_per_host",
+        "goodput_bit_per_s", "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss", "marked_ratio",
+        "retransmitted", "completion_s_mean")  # fmt: skip
 QUEUES = ("queue", "host_queue", "buffer", "rtt_s", "direction", "jain", "jain_hosts", "utilisation",
           "queueing_s_mean", "overtaken")  # fmt: skip
 """The columns on a screen; --wide and --json have all."""

@@ -56,7 +56,7 @@ def detect(arguments: Namespace) -> str:
     if arguments.json:
         return as_json(rows, "detect")
     kept = rows if arguments.all else rows[:FLOWS_SHOWN]
-    every = "every row" if len(kept) == len(rows) else "every row shown"
+    every = "the same in all rows" if len(kept) == len(rows) else "the same in all rows shown"
     columns = DETECTED if arguments.wide else [name for name in DETECTED if name != "why"]
     text = tables.text(kept, columns, every=every, minor=MINOR, keep=["verdict", "confidence"], **look(arguments))
     if len(kept) < len(rows):

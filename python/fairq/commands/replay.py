@@ -145,7 +145,7 @@ def _each(disciplines: Sequence[Mapping[str, Any]], arguments: Namespace) -> Ite
     for discipline in disciplines:
         flows = sorted(discipline["flows"], key=lambda flow: -flow["packets"])
         kept = flows if arguments.all else flows[:FLOWS_SHOWN]
-        every = "every row" if len(kept) == len(flows) else "every row shown"
+        every = "the same in all rows" if len(kept) == len(flows) else "the same in all rows shown"
         yield from ("", f"Flows under {_named(discipline)}, by {discipline['rows_by']}")
         yield tables.text(kept, every=every, minor=MINOR, **look(arguments))
         yield from _more(len(flows) - len(kept))

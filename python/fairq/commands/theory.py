@@ -121,7 +121,7 @@ def _formulas(results: Commands) -> None:
         "--timeout", default="1 s", metavar="TIME", help="the first retransmission timeout (default 1 s)"
     )
     tcp_options.add_argument("--acknowledged", type=count, default=1, metavar="B",
-                     help="packets that an acknowledgement covers (default 1; 2 if they are delayed)")  # fmt: skip
+                     help="packets that an acknowledgement covers (default 1)")  # fmt: skip
     tcp_options.add_argument(
         "--window", type=count, metavar="N", help="the receive window in packets (default: no limit)"
     )
@@ -287,7 +287,17 @@ def tcp(arguments: Namespace) -> str:
             )  # fmt: skip
     if arguments.json:
         return as_json(rows, "theory-tcp")
-    return tables.text(rows, **look(arguments))
+    said = ACKNOWLEDGED.format(b=arguments.acknowledged, s="" if arguments.acknowledged == 1 else "s")
+    return f"{tables.text(rows, **look(arguments))}\n\n{tables.prose(said)}"
+
+
+ACKNOWLEDGED = """\
+With b = {b} packet{s} for each acknowledgement (--acknowledged): in each round trip without a loss
+the window grows by 1/b packets. Linux's hosts acknowledge otherwise: each packet at first and while
+the receive window grows, then every second full packet, or after 40 ms. Their window grows by the
+packets that are acknowledged, whatever the number of acknowledgements, so that b = 1 describes its
+growth.
+"""
 
 
 def sharing(arguments: Namespace) -> str:

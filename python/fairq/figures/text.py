@@ -46,16 +46,16 @@ def width(text: str, size: float) -> float:
 
 def plain(text: Any) -> str:
     """A name as a figure shows it: cut in its middle if it is long, dollars made no formula."""
-    return _escaped(_cut_to(tables.shown(text), NAME_SHOWN))
+    return _escaped(tables.middle(tables.shown(text), NAME_SHOWN))
 
 
 def cut(text: Any, room: float, size: float) -> str:
     """A name, cut in its middle until it fits the room in points."""
     shown = tables.shown(text)
-    kept = min(len(shown), NAME_SHOWN)
-    while kept > 1 and width(_cut_to(shown, kept), size) > room:
+    kept = min(tables.columns_wide(shown), NAME_SHOWN)
+    while kept > 1 and width(tables.middle(shown, kept), size) > room:
         kept -= 1
-    return _escaped(_cut_to(shown, kept))
+    return _escaped(tables.middle(shown, kept))
 
 
 def cut_all(names: Sequence[Any], room: float, size: float) -> list[str]:
@@ -88,13 +88,6 @@ def wrapped(text: str, room: float, size: float, lines_max: int = 99) -> list[st
     if len(lines) > lines_max:
         lines = [*lines[: lines_max - 1], " ".join(lines[lines_max - 1 :])]
     return [_escaped(line) if width(line, size) <= room else cut(line, room, size) for line in lines if line]
-
-
-def _cut_to(text: str, letters: int) -> str:
-    if len(text) <= letters:
-        return text
-    kept = (letters - 1) // 2
-    return f"{text[:kept]}…{text[-kept:]}" if kept else "…"
 
 
 def _escaped(text: str) -> str:

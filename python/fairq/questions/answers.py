@@ -94,7 +94,7 @@ class Answers:
         row = _intervals(OF_GROUP, seeds)
         for quantity in PERCENTILES:
             _widen(row, quantity, part=SKETCH_ERROR)
-        for quantity, of in (("share", "share"), ("goodput_bit_per_s", "share"), ("queueing_s_mean",) * 2):
+        for quantity, of in MOVING.items():
             _widen(row, quantity, part=self._moved(point, at, of))
         sent = sum(_known(seed["sent"] for seed in seeds))
         if row["loss"] == 0.0 and len(seeds) > 1:
@@ -334,6 +334,11 @@ PERCENTILES, SKETCH_ERROR = ("queueing_s_p95", "queueing_s_p99"), 2**-7
 """Columns that are percentiles of a flow, and the relative error of the sketch that gives them."""
 
 
+MOVING = {"share": "share", "share_per_host": "share", "goodput_bit_per_s": "share",
+          "queueing_s_mean": "queueing_s_mean"}  # fmt: skip
+"""Columns whose halves are known, and the quantity that moves from half to half as they do."""
+
+
 def _widen(row: dict[str, Any], quantity: str, part: float) -> None:
     """Make the interval of a quantity reach as far from its mean as this part of it."""
     mean, low, high = (row[f"{quantity}{end}"] for end in ("", "_low", "_high"))
@@ -367,7 +372,7 @@ def _points(question: Question, result: Result) -> list[Point]:
             for at, group in enumerate(question.groups):
                 mine = of_group[at]
                 found = _of_flows([rows[name] for entry in mine for name in entry.flow_names], rates[group.direction])
-                found["share_per_flow"] = None if found["share"] is None else found["share"] / group.count
+                found |= _per_one(found["share"], group)
                 found |= _of_transfers([done[entry.name] for entry in mine if entry.name in done])
                 point.groups[at].append(found)
             for way, direction in zip(words.DIRECTIONS, ("forward", "reverse"), strict=True):
@@ -376,6 +381,15 @@ def _points(question: Question, result: Result) -> list[Point]:
                 point.settings[way], point.limits[way] = line["discipline_settings"], line["limit"]
         points.append(point)
     return points
+
+
+def _per_one(share: float | None, group: Group) -> dict[str, float | None]:
+    """What one flow of the group gets, and one host if it is on hosts."""
+    hosts = group.host_class.hosts if group.host_class else None
+    return {
+        "share_per_flow": None if share is None else share / group.count,
+        "share_per_host": None if share is None or hosts is None else share / hosts,
+    }
 
 
 def _by_point(

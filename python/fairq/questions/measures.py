@@ -19,6 +19,7 @@ MEASURES = {
     "goodput_bit_per_s": Measure("log", "Data that arrived for the first time, headers of IP included, in bit/s."),
     "share": Measure("logit", "The goodput as a part of the line's rate in that direction, 0 to 1.", True),
     "share_per_flow": Measure("logit", "The share of one flow of the group, 0 to 1.", True),
+    "share_per_host": Measure("logit", "The share of one client of --hosts, 0 to 1; null without --hosts.", True),
     "queueing_s_mean": Measure("log", "Mean queueing delay: the delay less propagation and transmission, in seconds."),
     "queueing_s_p95": Measure("log", "95th percentile of the queueing delay, mean of the flows', in seconds."),
     "queueing_s_p99": Measure("log", "99th percentile of the queueing delay, mean of the flows', in seconds."),
@@ -36,8 +37,8 @@ MEASURES = {
 """By name. A measure is null where no packet, transfer or second flow gives it a value."""
 
 OF_GROUP = (
-    "goodput_bit_per_s", "share", "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss", "marked_ratio",
-    "marked", "retransmitted", "completion_s_mean", "completion_s_p95",
+    "goodput_bit_per_s", "share", "share_per_host", "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss",
+    "marked_ratio", "marked", "retransmitted", "completion_s_mean", "completion_s_p95",
 )  # fmt: skip
 """The columns of a group of flows."""
 
