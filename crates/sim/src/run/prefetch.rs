@@ -238,6 +238,7 @@ mod tests {
             connection: Arc::new(Terms::new(Connection::default(), Arc::clone(&transport))),
             transport,
             start: None,
+            start_within: Time::from_s(1),
             stop: None,
             weight: Weight::ONE,
             class: None,
