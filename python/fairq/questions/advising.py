@@ -457,7 +457,7 @@ def _told(capture: Capture) -> dict[str, Any]:
 def _notes(wish: Wish) -> list[dict[str, str]]:
     """What a reader should know before he trusts the advice."""
     named = replace(wish.question, queues=tuple(dict.fromkeys(each.queue for each in wish.candidates)), setups=())
-    found = [note for note in asked.notes(named) if note["code"] != "buffer"]
+    found = [note for note in asked.notes(named) if note["code"] not in ("buffer", "tail")]
     for each in wish.candidates:
         if each.is_other:
             text = f"Linux has none; what its commands set up is run: {each.setup.queues[0]}"

@@ -25,6 +25,12 @@ WARM_UP, DURATION = "5 s", "30 s"
 QUEUES = ("fifo",)
 """The queue of a question that names none."""
 
+HEAVY_TAIL = (
+    "sizes of its transfers have no finite variance (Pareto, shape 1.2): ten seeds mostly miss the rare long ones, so "
+    "that 95 % intervals of shares beside it hold in some 80 %; write more --seeds"
+)
+"""What to know of shares beside a user of the web."""
+
 PAPERS = {"fq": "linux_fq", "sfq": "linux_sfq"}
 """Names that a paper and Linux have for different disciplines, and Linux's here."""
 
@@ -236,6 +242,11 @@ def notes(question: Question) -> list[dict[str, str]]:
         if not words.can_mark(item.name):
             text = "it takes no marks: its packets are dropped where others' are marked"
             found.append({"code": "ecn", "where": f"--flows {item.text}", "text": text})
+    found += [
+        {"code": "tail", "where": f"--flows {item.text}", "text": HEAVY_TAIL}
+        for item in question.flows
+        if item.name == "web" and "size" not in item.settings
+    ]
     if not question.buffers:
         text = "none is named, so that each queue has its limit in Linux; write for example --buffer 1BDP"
         found.append({"code": "buffer", "where": "--buffer", "text": text})
