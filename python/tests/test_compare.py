@@ -397,6 +397,23 @@ def test_a_figure_is_drawn_with_what_was_varied(fairq, tmp_path):
     assert "1000 packets" not in drawn, "a limit that follows from the queue is no axis"
 
 
+@pytest.mark.parametrize(
+    ("flows", "more", "title"),
+    [
+        ("bbr", (), "bbr over a line of 10Mbit/s with a round trip of 20ms"),
+        ("cubic:2,bbr@80ms", ("--loss", "1%"), "cubic:2, bbr@80ms over a line of 10Mbit/s with a round trip of 20ms"),
+    ],
+)
+def test_a_figure_says_its_flows_their_line_and_how_long_it_was_measured(fairq, tmp_path, flows, more, title):
+    path = tmp_path / "asked.svg"
+    fairq("compare", *LINE[:-1], "--flows", flows, "--queue", "fifo,fq_codel", *more, "--plot", path)
+    drawn = path.read_text(encoding="utf-8")
+    assert title in drawn
+    assert "2 seeds" in drawn and "measured for 2 s after a warm-up of 5 s" in drawn
+    assert ("loss 1 %" in drawn) == bool(more)
+    assert ">–<" not in drawn, "a round trip that a flow has is no axis"
+
+
 def test_what_is_left_out_is_the_same_in_the_call_and_in_the_words():
     """The call says the defaults in its signature without loading the questions."""
     call, words = (inspect.signature(each).parameters for each in (package.compare, asked.ask))
