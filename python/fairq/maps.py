@@ -145,6 +145,10 @@ def _fit(points: Any) -> float:
     return float(height)
 
 
+SAMPLE = 16
+"""The length of a line of the key, in points."""
+
+
 def _draw_links(axes: Any, points: Any, nodes: Rows, links: Rows) -> None:
     from matplotlib.collections import LineCollection
 
@@ -158,7 +162,9 @@ def _draw_links(axes: Any, points: Any, nodes: Rows, links: Rows) -> None:
     for rate in reversed(rates if colour else []):
         words = rate_in_words(rate)
         axes.text(at, 13, words, fontsize=7.5, color=colour[rate], ha="right", va="center")
-        at -= 5.2 * len(words) + 14
+        at -= 4 * len(words) + 4
+        axes.plot([at - SAMPLE, at], [13, 13], color=colour[rate], linewidth=1.4 * width)
+        at -= SAMPLE + 14
 
 
 def rate_in_words(rate: int | None) -> str:

@@ -9,6 +9,8 @@ import tomllib
 import pytest
 
 import fairq as package
+from fairq import figures
+from fairq.commands import compare
 from fairq.given import Text
 from fairq.questions import asked, network, words
 from fairq.questions.documents import Compared
@@ -413,6 +415,29 @@ def test_a_figure_is_drawn_with_what_was_varied(fairq, tmp_path):
     drawn = path.read_text(encoding="utf-8")
     assert all(word in drawn for word in ("fifo", "fq_codel", "cubic", "bbr", "share (%)", "loss (%)"))
     assert "1000 packets" not in drawn, "a limit that follows from the queue is no axis"
+
+
+@pytest.mark.parametrize(
+    ("flows", "more", "title"),
+    [
+        ("bbr", (), "bbr over a line of 10Mbit/s with a round trip of 20ms"),
+        ("cubic:2,bbr@80ms", ("--loss", "1%"), "cubic:2, bbr@80ms over a line of 10Mbit/s with a round trip of 20ms"),
+    ],
+)
+def test_a_figure_says_its_flows_their_line_and_how_long_it_was_measured(fairq, tmp_path, flows, more, title):
+    path = tmp_path / "asked.svg"
+    fairq("compare", *LINE[:-1], "--flows", flows, "--queue", "fifo,fq_codel", *more, "--plot", path)
+    drawn = path.read_text(encoding="utf-8")
+    assert title in drawn
+    assert "2 seeds" in drawn and "measured for 2 s after a warm-up of 5 s" in drawn
+    assert ("loss 1 %" in drawn) == bool(more)
+
+
+def test_a_round_trip_that_a_flow_has_is_no_axis_of_a_figure():
+    asked_of = {"rate": "10Mbit/s", "flows": "cubic@10ms,cubic@80ms", "queue": "fifo,fq_codel"}
+    comparison = package.compare(**asked_of, seeds=1, warm_up="1s", duration="1s")
+    panel = compare._figure(comparison, figures.PAGE).axes[0]
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["fifo", "fq_codel"]
 
 
 def test_what_is_left_out_is_the_same_in_the_call_and_in_the_words():

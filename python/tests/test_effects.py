@@ -5,6 +5,8 @@ import math
 import pytest
 
 import fairq as package
+from fairq import figures
+from fairq.commands import explain
 from fairq.questions import effects, knobs
 from fairq.questions.chance import _beyond, by_chance
 
@@ -233,3 +235,31 @@ def test_what_makes_no_sense_is_one_line(fairq, arguments, line):
     status, out, err = fairq("explain", *arguments)
     assert (status, out) == (2, "")
     assert err.count("\n") == 1 and line in err, err
+
+
+def change(quantity):
+    return {"flow": "cubic", "quantity": quantity, "value": "1", "at_default": 1.0, "at_value": 2.0}
+
+
+def found(with_effect=()):
+    """Effects of nine settings, of which the last differ most."""
+    names = [f"s{number}" for number in range(9)]
+    settings = [{"setting": name, "has_effect": name in with_effect, "values": ["1", "2"], "type": "integer",
+                 "changes": [change("loss")] if name in with_effect else []} for name in names]  # fmt: skip
+    rows = [{"setting": name, "value": value, "flow": "cubic", "share": 0.5 + 0.01 * at * int(value)}
+            for at, name in enumerate(names) for value in ("1", "2")]  # fmt: skip
+    return effects.Effects(rows, settings, [], effects._text(settings, 3), {})
+
+
+def test_without_an_effect_a_sentence_says_so_and_the_figure_has_the_largest_differences():
+    assert found().text.startswith("No setting changes delay, share or loss beyond chance on this line.")
+    rows, caption = explain._drawn(found(), 4)
+    assert {row["setting"] for row in rows} == {"s5", "s6", "s7", "s8"}
+    assert caption == "no setting has an effect beyond chance; shown are those with the largest differences of shares"
+
+
+def test_a_figure_has_what_has_an_effect_and_first_the_quantity_that_is_changed_most():
+    rows, caption = explain._drawn(found(["s0"]), 4)
+    assert {row["setting"] for row in rows} == {"s0"} and caption.startswith("no effect beyond chance: s1, ")
+    assert explain._telling(found(["s0"]), figures.EFFECTS) == ["loss", "share", "queueing_s_mean"]
+    assert explain._telling(found(), figures.EFFECTS) == ["share", "queueing_s_mean", "loss"]

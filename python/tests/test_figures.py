@@ -15,7 +15,7 @@ from matplotlib.text import Text
 import fairq as package
 from fairq import figures
 from fairq.commands import options
-from fairq.figures import text, units
+from fairq.figures import chosen, text, units
 from fairq.figures.sheet import GROUND
 from fairq.figures.style import COLOURS, COLOURS_DARK
 
@@ -571,3 +571,53 @@ def test_packets_that_were_recorded_are_plotted_as_the_distribution_of_their_del
     assert panel.get_xlabel().startswith("delay (")
     assert panel.get_ylim()[1] >= 100
     assert len(figures.of_result(result, samples=True).axes) > 1
+
+
+def test_a_comparison_over_a_number_has_the_curves_of_all_flows_in_one_panel():
+    rows = comparison(buffers=("0.5BDP", "1BDP", "2BDP", "4BDP"))
+    panels = figures.compared(rows, "asked").axes
+    assert len(panels) == len(chosen.COMPARED)
+    assert {len(panel.lines) for panel in panels[:3]} == {3 * 2} and len(panels[3].lines) == 2 * 2
+    assert {panel.get_xscale() for panel in panels} == {"log"}
+    # more curves than have looks: each flow in a panel for its queue
+    queues = [f"queue {number}" for number in range(6)]
+    many = figures.compared(comparison(queues, buffers=("1BDP", "2BDP", "4BDP")), "", quantities=["share"])
+    assert [len(panel.lines) for panel in many.axes] == [2] * 6
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        (["5ms", "10ms", "20ms"], "log"),
+        ([0.25, 0.5, 1, 2, 4], "log"),
+        ([1, 2, 3, 4], "linear"),
+        ([1, 8], "linear"),
+        ([0, 1, 8], "linear"),
+        ([0.175, 0.35, 0.7, 0.85, 0.925], "linear"),
+        (list(range(1, 31)), "log"),
+    ],
+)
+def test_values_that_are_evener_by_ratios_have_a_logarithmic_axis(values, scale):
+    assert of_axes(values).axes[0].get_xscale() == scale
+
+
+def test_intervals_have_no_caps_and_marks_beside_each_other_are_said():
+    """A cap on the edge of a circle makes it look like a square."""
+    rows = comparison(buffers=("1BDP", "2BDP", "4BDP"))
+    for figure in (figures.compared(rows, ""), figures.compared(comparison(), ""), figures.effects(settings(1), "")):
+        drawn = [container for panel in figure.axes for container in panel.containers if hasattr(container, "has_xerr")]
+        assert drawn and not any(container.lines[1] for container in drawn)
+    assert "marks at one value stand side by side" in caption(figures.compared(rows, ""))
+    assert "side by side" not in caption(
+        figures.compared(comparison(["fifo"], ["bbr"], buffers=("1BDP", "2BDP", "4BDP")), "")
+    )
+
+
+def test_effects_begin_with_the_share_and_have_logarithmic_multiples():
+    panels = figures.effects(settings(1), "").axes
+    assert [panel.get_title(loc="left") for panel in panels] == ["share (%)", "mean queueing delay (ms)", "loss (%)"]
+    assert {panel.get_xscale() for panel in panels} == {"log"}
+
+
+def caption(figure):
+    return " ".join(each.get_text() for each in figure.texts)

@@ -220,3 +220,11 @@ def test_no_label_of_a_real_map_touches_another():
                 beside = box.x1 <= other.x0 + 1 or other.x1 <= box.x0 + 1
                 above = box.y1 <= other.y0 + 1 or other.y1 <= box.y0 + 1
                 assert beside or above, (path.name, texts[at].get_text(), texts[number].get_text())
+
+
+def test_the_key_of_a_picture_has_a_line_for_each_rate():
+    nodes = [{"label": name, "node": name, "x": at, "y": at % 2, "longitude": None} for at, name in enumerate("abc")]
+    links = [{"from": one, "to": other, "rate_bit_per_s": int(rate)} for one, other, rate in ("ab1", "bc2")]
+    (axes,) = maps.network("three", nodes, links).axes
+    samples = {line.get_color() for line in axes.lines if line.get_marker() == "None"}
+    assert samples == set(maps.COLOURS[:2])

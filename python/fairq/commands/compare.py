@@ -145,13 +145,29 @@ def _figure(comparison: Comparison, style: Style) -> Any:
 
     question = comparison.document["question"]
     drawn = [name for name in DRAWN if any(row[name] is not None for row in comparison.rows)]
-    # A limit that follows from the queue is no axis of its own.
-    rows = comparison.rows if question["buffer"] else [{**row, "buffer": None} for row in comparison.rows]
-    title = f"A line of {question['rate']}"
+    # A limit that follows from the queue is no axis of its own, nor a round trip that a flow has.
+    fixed = {} if question["buffer"] else {"buffer": None}
+    fixed |= {} if len(question["rtt"]) > 1 else {"rtt_s": None}
+    rows = [{**row, **fixed} for row in comparison.rows]
+    return figures.compared(rows, _titled(question), quantities=drawn, caption=_caption(comparison), style=style)
+
+
+def _titled(question: Mapping[str, Any]) -> str:
+    """The flows of a figure and their line."""
+    title = f"{', '.join(question['flows'])} over a line of {question['rate']}"
     # Several are an axis of the figure.
-    if len(question["rtt"]) == 1:
-        title += f" with a round trip of {question['rtt'][0]}"
-    return figures.compared(rows, title, quantities=drawn, style=style)
+    return title + (f" with a round trip of {question['rtt'][0]}" if len(question["rtt"]) == 1 else "")
+
+
+def _caption(comparison: Comparison) -> str:
+    """How long a figure's values were measured, and what else the line does."""
+    question, times = comparison.document["question"], comparison.document["steady"]
+    warm_up, duration = (tables.value("x_s", times[name]) for name in ("warm_up_s", "duration_s"))
+    others = [f"loss {100 * question['loss']:.3g} %"] if question["loss"] else []
+    others += [f"{name} {question[name]}" for name in ("jitter", "reorder") if question[name]]
+    others += ["ECN"] if question["ecn"] else []
+    others += [f"hosts {', '.join(question['hosts'])}"] if question["hosts"] else []
+    return "; ".join([*others, f"measured for {duration} after a warm-up of {warm_up}"])
 
 
 DRAWN = ("share", "queueing_s_mean", "loss", "completion_s_mean")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -103,9 +104,12 @@ def _effects(arguments: Namespace) -> str:
     if drawing:
         from fairq import figures
 
-        rows, caption = _drawn(found)
-        title = f"What the settings of {arguments.name} do"
-        save(figures.effects(rows, title, caption=caption, style=style(arguments)), drawing)
+        looks = style(arguments)
+        quantities = _telling(found, figures.EFFECTS)
+        rows, caption = _drawn(found, looks.panels_max // len(quantities))
+        on = found.document["line"]
+        title = f"What the settings of {arguments.name} do on {on['rate']} with a round trip of {on['rtt'][0]}"
+        save(figures.effects(rows, title, quantities=quantities, caption=caption, style=looks), drawing)
     if arguments.json:
         return as_json(found.document, "explain-effects")
     has_room = arguments.wide or arguments.si or (streams.screen_width() or tables.WIDTH) >= INTERVALS_WIDTH
@@ -154,11 +158,32 @@ def _shown(found: Any, every: bool, has_intervals: bool) -> list[dict[str, Any]]
     ]
 
 
-def _drawn(found: Any) -> tuple[Sequence[Mapping[str, Any]], str]:
-    """The rows of a figure and its caption: settings that change something, or all if none does."""
+def _telling(found: Any, quantities: Sequence[str]) -> list[str]:
+    """The quantities of a figure: that first which most settings change."""
+    changed = Counter(change["quantity"] for each in found.settings for change in each["changes"])
+    return sorted(quantities, key=lambda quantity: -changed[quantity])
+
+
+def _drawn(found: Any, most: int) -> tuple[Sequence[Mapping[str, Any]], str]:
+    """The rows of a figure and its caption: settings that change something.
+
+    If none does, `most` settings between whose values the means of the share differ most.
+    """
     with_effect = [each["setting"] for each in found.settings if each["has_effect"]]
     without = [each["setting"] for each in found.settings if not each["has_effect"]]
-    if not with_effect or not without:
-        return found.rows, ""
-    rows = [row for row in found.rows if row["setting"] in with_effect]
-    return rows, f"no effect beyond chance: {', '.join(without)}"
+    if with_effect:
+        kept, caption = with_effect, f"no effect beyond chance: {', '.join(without)}" if without else ""
+    else:
+        kept = sorted(without, key=lambda setting: -_difference(found.rows, setting))[:most]
+        caption = "no setting has an effect beyond chance"
+        caption += "; shown are those with the largest differences of shares" if len(kept) < len(without) else ""
+    return [row for row in found.rows if row["setting"] in kept], caption
+
+
+def _difference(rows: Sequence[Mapping[str, Any]], setting: str) -> float:
+    """How much the mean share of a group of flows differs at most between values of a setting."""
+    shares: dict[str, list[float]] = {}
+    for row in rows:
+        if row["setting"] == setting and row["share"] is not None:
+            shares.setdefault(row["flow"], []).append(row["share"])
+    return max((max(of_flow) - min(of_flow) for of_flow in shares.values()), default=0.0)

@@ -9,6 +9,7 @@ from fairq.figures.curves import answers, curves_and_points, curves_below_each_o
 from fairq.figures.delay_curve import delay_curve, deltas
 from fairq.figures.delays import distribution
 from fairq.figures.delays import over_time as delays_over_time
+from fairq.figures.effects import QUANTITIES as EFFECTS
 from fairq.figures.effects import effects
 from fairq.figures.games import payoffs, ways
 from fairq.figures.means import bars, bars_of_panels, lines, shades
@@ -21,6 +22,7 @@ from fairq.figures.trade_off import trade_off
 
 __all__ = [
     "BLUE",
+    "EFFECTS",
     "GREY",
     "ORANGE",
     "PAGE",

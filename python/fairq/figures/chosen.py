@@ -92,7 +92,8 @@ def compared(
 ) -> Figure:
     """A comparison: a panel for each quantity, a group of bars for each queue, a bar for each flow.
 
-    If round trip or buffer alone has several numbers, three at least, there are lines over it.
+    If round trip or buffer alone has several numbers, three at least, there are lines over it: a
+    curve for each flow at each queue.
     """
     groups = [group for group in GROUPS if any(row.get(group) is not None for row in rows)]
     known = [quantity for quantity in quantities if any(row.get(quantity) is not None for row in rows)]
@@ -101,10 +102,11 @@ def compared(
     places = {str(row[several[0]]) for row in rows} if len(several) == 1 else set()
     if len(places) >= POINTS and units.numbers(places) is not None:
         rest = [group for group in groups if group != several[0]]
-        flows = len({row["flow"] for row in rows})
-        if flows * len(known) <= style.panels_max:
-            return lines(rows, known, several[0], rest, ["flow"], title, caption=caption, style=style)
-        return lines(rows, known, several[0], [*rest, "flow"], [], title, caption=caption, style=style)
+        # Curves in one panel have one scale; more than have looks need panels.
+        curves = {tuple(row[name] for name in (*rest, "flow")) for row in rows}
+        if len(curves) <= style.lines_max:
+            return lines(rows, known, several[0], [*rest, "flow"], [], title, caption=caption, style=style)
+        return lines(rows, known, several[0], ["flow"], rest, title, caption=caption, style=style)
     return bars(rows, known, groups, "flow", title, caption=caption, style=style)
 
 

@@ -16,6 +16,7 @@ from fairq.figures.means import (
     number_axis,
     numbers_of,
     sentences,
+    shifted_said,
     size_of,
     values_of,
 )
@@ -24,7 +25,7 @@ from fairq.figures.style import PAGE, Look, Style
 
 Rows = Sequence[Mapping[str, Any]]
 
-QUANTITIES = ("queueing_s_mean", "share", "loss")
+QUANTITIES = ("share", "queueing_s_mean", "loss")
 """What a setting acts on, the most telling first."""
 
 
@@ -51,13 +52,16 @@ def effects(
     key = [(handle(style, look), named(["flow"], [flow])) for flow, look in looks.items()] if len(flows) > 1 else []
     has_default = any(row.get("is_default") for row in rows)
     said = sentences(
-        interval_said(rows, kinds, "mark", "upright line at it"),
+        interval_said(rows, kinds, "mark", "upright line at it"), shifted_said(len(looks)),
         "line through the panel: the default" if has_default else "",
         caption, left(unseen_settings, "setting"),
         f"not shown: {', '.join(units.words(quantity)[0] for quantity in known[len(kinds) :])}" if unseen else "",
     )  # fmt: skip
     most = columns_for(style, len(settings))
-    columns = len(kinds) if most < len(settings) and len(kinds) <= most and len(kinds) > 1 else most
+    if style.height is not None and len(settings) < len(kinds):
+        # a fixed height has no room for a line of panels for each quantity
+        most = columns_for(style, len(kinds))
+    columns = len(kinds) if most != len(settings) and 1 < len(kinds) <= most else most
     by_setting = columns == len(kinds) and len(kinds) > 1 and columns != len(settings)
     order = [(s, k) for s in settings for k in kinds] if by_setting else [(s, k) for k in kinds for s in settings]
     drawn = sheet(style, len(order), title, keys=[Key(key)], caption=said, columns=columns)

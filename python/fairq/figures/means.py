@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
@@ -139,7 +140,7 @@ def lines(
     looks = {name: style.look(number) for number, name in enumerate(curves)}
     key = [(handle(style, look), named(series, name)) for name, look in looks.items()] if len(looks) > 1 else []
     said = sentences(
-        interval_said(rows, quantities, "mark", "upright line"), *{at, also} - {""}, caption,
+        interval_said(rows, quantities, "mark", "upright line"), shifted_said(len(looks)), *{at, also} - {""}, caption,
         left(left_curves, "curve"), left(left_panels, "panel"),
     )  # fmt: skip
     drawn = sheet(style, len(kinds), title, keys=[Key(key)], caption=said)
@@ -283,6 +284,11 @@ def interval_said(rows: Rows, quantities: Sequence[str], mark: str, line: str) -
     return f"{mark}: mean{of}" if of else f"{mark}: value"
 
 
+def shifted_said(curves: int) -> str:
+    """What a caption says of marks that `mean_curve` shifts."""
+    return "marks at one value stand side by side" if curves > 1 else ""
+
+
 def _fitted(labels: Sequence[str], room: float, style: Style, lines_max: int) -> list[str]:
     broken = ["\n".join(text.wrapped(label, room, style.text, lines_max)) for label in labels]
     if len(set(broken)) == len(set(labels)):
@@ -303,7 +309,7 @@ def _bar(
         if ends is not None:
             around = [[max(value - ends[0], 0) / size], [max(ends[1] - value, 0) / size]]
             panel.errorbar([value / size], [place], xerr=around, fmt="none", ecolor=look.colour, zorder=3,
-                           elinewidth=style.line, capsize=0.45 * style.marker, capthick=style.line)  # fmt: skip
+                           elinewidth=style.line, capsize=0)  # fmt: skip
         panel.plot([value / size], [place], look.marker, color=look.colour, markersize=0.8 * style.marker, zorder=4)
         at = max(value, ends[1] if ends else value, 0.0) / size
     said = units.brief(None if value is None else value / size)
@@ -363,8 +369,8 @@ def mean_curve(
         above = [max(ends[1] / size - y, 0) for _, y, ends in known]
         panel.errorbar(
             [x for x, _, _ in known], [y for _, y, _ in known], [below, above], fmt="none", ecolor=look.colour,
-            elinewidth=0.7 * style.line, capsize=0.5 * style.marker, capthick=0.7 * style.line, zorder=2,
-            transform=beside,
+            # a cap on the edge of a marker would make a square of a circle
+            elinewidth=0.7 * style.line, capsize=0, zorder=2, transform=beside,
         )  # fmt: skip
 
 
@@ -390,9 +396,28 @@ def _side(rows: Rows, column: str) -> tuple[list[str], list[str], str]:
     return [units.brief(places[value] / size) for value in order], order, label
 
 
+SPREAD, SPREAD_MUCH = 4, 20
+"""From the first ratio of the largest to the least value on an axis is logarithmic if that brings
+the values to more equal distances; from the second on in any case."""
+
+
+def _spread(xs: Sequence[float]) -> bool:
+    """Whether the values of an axis, in order, are better told apart by their ratios.
+
+    >>> _spread([10, 20, 40]), _spread([1, 2, 3, 4]), _spread([0.2, 0.4, 0.8, 0.9]), _spread([0, 1, 8])
+    (True, False, False, False)
+    """
+    if len(xs) < 3 or xs[0] <= 0:
+        return False
+    steps = [high - low for low, high in pairwise(xs)]
+    ratios = [math.log(high / low) for low, high in pairwise(xs)]
+    is_evener = max(ratios) / min(ratios) < max(steps) / min(steps)
+    return xs[-1] / xs[0] >= (SPREAD if is_evener else SPREAD_MUCH)
+
+
 def number_axis(panel: Any, xs: Sequence[float], style: Style, room: float, *, log: bool = False) -> None:
     """The axis across, logarithmic if asked for or values are spread; few values have labels."""
-    if log or (xs[0] > 0 and xs[-1] / xs[0] >= 20 and len(xs) > 2):
+    if log or _spread(xs):
         panel.set_xscale("log")
         panel.xaxis.set_minor_locator(NullLocator())
         panel.xaxis.set_minor_formatter(NullFormatter())

@@ -330,8 +330,11 @@ def _text(settings: Sequence[Mapping[str, Any]], seeds: int) -> str:
     if with_effect := [each["setting"] for each in settings if each["has_effect"]]:
         verb = "change" if len(with_effect) > 1 else "changes"
         said.append(f"{knobs.many(with_effect)} {verb} delay, share or loss on this line.")
+    else:
+        said.append("No setting changes delay, share or loss beyond chance on this line.")
     if without := [_tried(each) for each in settings if not each["has_effect"]]:
-        said.append(f"These changed none of the three beyond chance: {knobs.many(without)}.")
+        begin = "These changed none of the three beyond chance" if with_effect else "Tried"
+        said.append(f"{begin}: {knobs.many(without)}.")
     return " ".join(said)
 
 
