@@ -348,7 +348,7 @@ def test_a_map_that_cannot_be_written_leaves_the_good_one(capsys, tmp_path, monk
         ["topology", "fat_tree(k=2)", "--out"],
         ["theory", "delay-curve", "--plot"],
         ["explain", "reno", "--plot"],
-        ["run", str(SCENARIO), "--set", "measure.duration=1 s", "--plot"],
+        ["run", str(SCENARIO), "--set", "measure.duration=5 s", "--plot"],
     ):
         assert f"{path}: cannot be written: no space left on device" in refused(capsys, *arguments, str(path))
         assert path.read_text() == "good" and [p.name for p in tmp_path.iterdir()] == ["map.svg"]
