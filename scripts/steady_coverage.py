@@ -37,7 +37,8 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "BBR and Reno, RED": {"rate": "10Mbit/s", "rtt": "40ms", "flows": "bbr:2,reno:2", "queue": "red"},
     "loss on the way": {"rate": "10Mbit/s", "rtt": "40ms", "flows": "cubic,bbr", "queue": "fq_codel", "loss": "0.5%"},
 }
-"""By name: the answer that is judged is the share of the first item of --flows, at the first queue."""
+"""By name: the answer that is judged is the share of the first item of --flows, at the first
+queue."""
 
 GROUPS, SEEDS, FROM = 50, 10, 10_001
 STEADY_WARM_UP, STEADY_DURATION, STEADY_SEEDS, STEADY_FROM = "350 s", "1050 s", 40, 1_000_001
@@ -82,7 +83,7 @@ def _shares(answers: Any) -> list[float | None]:
 
 
 def missing(done: Sequence[dict[str, Any]], groups: int) -> Iterator[tuple[str, int | None]]:
-    """What is still to be run: a question and the number of a group, or none for the steady answer."""
+    """What is still to be run: a question and a group's number, or none for the steady answer."""
     has = {(row["question"], row.get("group")) for row in done}
     for number in (None, *range(groups)):
         yield from ((name, number) for name in QUESTIONS if (name, number) not in has)

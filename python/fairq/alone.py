@@ -47,7 +47,7 @@ SAMPLES_MAX = 10_000
 
 
 class Baseline(NamedTuple):
-    """One flow alone: `series` are its samples, `phases` their means, `result` is the run's, `scenario` its file."""
+    """One flow alone: its samples, their means by phase, the run, and the scenario's text."""
 
     control: str
     series: Sequence[BaselineSample]
@@ -186,7 +186,7 @@ def baseline(question: Question, trace: bool = False, progress: Tell | None = No
 
 
 def _steady(series: Sequence[BaselineSample], rate: float) -> BaselineSteady | None:
-    """What the flow does from when on throughput and round trip stand still; `None` if they never do.
+    """What the flow does once throughput and round trip stand still; `None` if they never do.
 
     They do where the halves of what is left differ by less than counts, in at least half of the run.
     """

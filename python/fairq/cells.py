@@ -32,7 +32,8 @@ LEAST = 1e-4
 """What is smaller and beside far greater numbers is said to be below this."""
 
 SPREAD = 100.0
-"""Where the greatest number of a column is more than this times the least, each number has its own prefix."""
+"""Where the greatest number of a column is more than this times the least, each number has its own
+prefix."""
 
 GREAT = 1e15
 """From here on a number is written with a power of ten."""

@@ -21,7 +21,8 @@ MEANT = {
     "zoom": _CALL, "skype": _CALL, "game": _CALL, "gaming": _CALL, "ping": _CALL,
     "http": "web", "https": "web", "www": "web", "browser": "web", "browsing": "web", "page": "web",
 }  # fmt: skip
-"""Words that others have for a name of ours, and what to write: the name, with the settings that it needs."""
+"""Words that others have for a name of ours, and what to write: the name, with the settings that it
+needs."""
 
 
 def meant(word: str, known: Iterable[str]) -> str | None:

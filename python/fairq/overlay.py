@@ -100,7 +100,8 @@ def tcp_rates(
     timeout = max(time(connection.get("timeout", {}).get("floor", "1 s")), flow["rtt_s_mean"])
     loss, bits = min(1.0, gone / flow["sent"]), 8 * size(entry["traffic"]["packet"])
     return {
-        # the window grows by the packets acknowledged: b is 1, however many an acknowledgement covers
+        # the window grows by the packets acknowledged: b is 1, however many an acknowledgement
+        # covers
         "mathis": bits * tcp_throughput.mathis(flow["rtt_s_mean"], loss),
         "padhye": bits * tcp_throughput.padhye(flow["rtt_s_mean"], loss, timeout=timeout),
     }

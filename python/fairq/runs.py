@@ -99,7 +99,7 @@ class Experiment:
         return [Run(run) for run in self._native.runs()]
 
     def longest_round_trip_s(self, packet: int) -> float:
-        """Give the longest round trip of a flow in seconds, with full buffers of packets of these bytes."""
+        """Give the longest round trip of a flow in seconds, with full buffers of such packets."""
         return self._native.longest_round_trip_s(packet)
 
     def run_of(self, digest: str) -> Run:
@@ -115,7 +115,7 @@ class Experiment:
     def run(self, workers: int, progress: Tell | None = None, stretches: int | None = None) -> Result:
         """Run everything on `workers` threads.
 
-        With `stretches`, `by_seed("course")` has what each flow got in so many equal parts of a run.
+        With `stretches`, `by_seed("course")` has what each flow got in this number of equal parts of a run.
         """
         return Result(self._native.outcome(workers, progress, stretches))
 

@@ -305,7 +305,7 @@ def _is_none(value: Any) -> bool:
 
 
 def _apart(laid: Sequence[_Column], rows: int, keep: Sequence[str]) -> tuple[list[_Column], list[_Column]]:
-    """The columns that tell rows apart, and those that are the same in all rows; those without a value are neither.
+    """The columns that tell rows apart, and those with one value in all rows.
 
     Where no number tells rows apart, all numbers stay columns: a table of names alone says nothing.
     """
@@ -365,7 +365,7 @@ def _cut(laid: Sequence[_Column], room: int, name_min: int) -> list[_Column] | N
 
 
 def _cut_at(column: _Column, width: int) -> tuple[float, bool] | None:
-    """How to cut the names of a column so that no two become the same; None if they would in each way."""
+    """How to cut the names of a column so that all stay different; None if no way does."""
     if column.is_sentence:
         return CUTS[0]
     names = {*column.cells}

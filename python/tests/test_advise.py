@@ -197,7 +197,8 @@ def test_the_cake_that_is_recommended_is_the_one_that_is_measured(document):
 
 
 def test_every_candidate_is_the_run_of_its_own_commands(document, fairq, tmp_path):
-    """What `tc --read` makes of the commands, put into the scenario by hand, gives the same numbers."""
+    """What `tc --read` makes of the commands, put into the scenario by hand, gives the same
+    numbers."""
     asked_for = {"down": "2Mbit/s", "up": "500kbit/s", "rtt": "40ms", "seeds": 1, "duration": "4s", "warm_up": "2s"}
     written = tmp_path / "advice.toml"
     words = [word for name, value in asked_for.items() for word in (f"--{name.replace('_', '-')}", str(value))]
@@ -263,7 +264,8 @@ def near(value, spread=1e-4):
 
 
 def test_calls_within_5_ms_are_equal_and_bulk_flows_then_decide():
-    """`fq` saves the call 2 ms and has 203 ms of queue: its name stands in the price and not in front."""
+    """`fq` saves the call 2 ms and has 203 ms of queue: its name stands in the price and not in
+    front."""
     fq = Made("fq", near(0.001), near(0.1), near(0.208))
     cake = Made("cake", near(0.003), near(0.102), near(0.005))
     slow = Made("slow", near(0.0061), near(0.05), near(0.001))

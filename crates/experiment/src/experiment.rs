@@ -138,7 +138,7 @@ impl Experiment {
         self.keep.states = true;
     }
 
-    /// The same experiment, each run of which keeps what every flow got in so many equal stretches
+    /// The same experiment, each run of which keeps what every flow got in `stretches` equal parts
     /// of it: the rows of `course`.
     #[must_use]
     pub fn in_stretches(&self, stretches: u32) -> Self {
@@ -179,8 +179,8 @@ impl Experiment {
         self.plans().iter().map(|(_, plan)| plan.warm_up.saturating_add(plan.duration)).max().unwrap_or_default()
     }
 
-    /// The longest round trip of a flow at any point, if all buffers on the way of its data are full
-    /// of packets of `packet` bytes.
+    /// The longest round trip of a flow at any point, if all buffers on the way of its data are
+    /// full of packets of `packet` bytes.
     #[must_use]
     pub fn longest_round_trip(&self, packet: u64) -> Time {
         let of = |plan: &Plan, flow: &FlowPlan| {

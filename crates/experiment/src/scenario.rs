@@ -146,7 +146,8 @@ pub struct Defaults {
     /// congestion controls over TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connection: Option<Connection>,
-    /// When a flow starts; by default a random time in the first second, or as `drawn(within=50ms)`.
+    /// When a flow starts; by default a random time in the first second, or as
+    /// `drawn(within=50ms)`.
     pub start: Start,
     /// When a flow stops, if it stops before the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -184,7 +184,7 @@ pub enum Start {
 }
 
 impl Start {
-    /// Within which time a start is drawn where nothing else is said.
+    /// Where nothing else is said, a start is random within this time.
     pub const WITHIN: Time = Time::from_s(1);
 }
 
@@ -236,7 +236,7 @@ impl Start {
         }
     }
 
-    /// Within which time it is drawn, if it is.
+    /// Within which time it is random, if it is.
     #[must_use]
     pub const fn within(self) -> Time {
         match self {

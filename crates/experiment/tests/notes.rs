@@ -125,8 +125,8 @@ fn an_access_line_that_holds_a_flow_back_is_told() {
     let found = notes_with(&[slow]);
     assert!(found.len() == 1 && found[0].starts_with("access flows.f: "), "{found:?}");
     assert!(found[0].contains("its access line of 2.00 Mbit/s"), "{found:?}");
-    // Six of them fill the link too, and some are held by their own lines; behind a fair queue twelve
-    // are held by the link alone.
+    // Six of them fill the link too, and some are held by their own lines; behind a fair queue
+    // twelve are held by the link alone.
     let copies = |count: u32, queue: &str| {
         let copies = format!("transport = \"cubic\"\ncount = {count}");
         let queue = format!("queue = \"{queue}\"\nbuffer = \"1 BDP\"");

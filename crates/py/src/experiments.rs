@@ -72,14 +72,14 @@ impl Experiment {
         Ok(Run { run, source: Arc::clone(&self.source) })
     }
 
-    /// The longest round trip of a flow at any point with full buffers of packets of `packet` bytes,
-    /// in seconds.
+    /// The longest round trip of a flow at any point with full buffers of packets of `packet`
+    /// bytes, in seconds.
     fn longest_round_trip_s(&self, packet: u64) -> f64 {
         self.experiment.longest_round_trip(packet).as_s()
     }
 
     /// Runs everything on `workers` threads. With `stretches` each run keeps what every flow got in
-    /// so many equal parts of it, the table `course`.
+    /// this number of equal parts of it, the table `course`.
     #[pyo3(signature = (workers, progress=None, stretches=None))]
     fn outcome(
         &self,

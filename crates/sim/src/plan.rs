@@ -70,8 +70,8 @@ impl LinePlan {
         self.rate.is_some_and(|rate| self.queue.build(&contract::Line::new(rate)).can_preempt())
     }
 
-    /// How long a packet waits behind a full queue of packets of `packet` bytes; zero without a rate
-    /// or a limit.
+    /// How long a packet waits behind a full queue of packets of `packet` bytes; zero without a
+    /// rate or a limit.
     #[must_use]
     pub fn longest_wait(&self, packet: u64) -> Time {
         let bytes = match self.queue.bound() {
@@ -119,7 +119,7 @@ pub struct EntryPlan {
     pub connection: Arc<Terms>,
     /// When they start; `None` is uniform within `start_within`, from the random stream of each.
     pub start: Option<Time>,
-    /// Within which time a start is drawn.
+    /// Within which time a random start is.
     pub start_within: Time,
     /// When they stop, if they do.
     pub stop: Option<Time>,

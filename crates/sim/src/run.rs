@@ -312,8 +312,8 @@ impl Simulation {
         while self.step(end) {}
     }
 
-    /// Brings the counts of lines, flows, transfers and sessions up to now. To be called before they are
-    /// read.
+    /// Brings the counts of lines, flows, transfers and sessions up to now. To be called before
+    /// they are read.
     pub fn settle(&mut self) {
         self.network.settle(&self.events);
         for line in &mut self.network.lines {

@@ -158,7 +158,7 @@ def _said(found: Advice) -> Iterator[str]:
 
 
 def _shown(row: Mapping[str, Any], has_several: bool) -> dict[str, Any]:
-    """A candidate; what it is worse by has its unit, and what it is if there are several criteria."""
+    """A candidate; what it is worse by, and in what if there are several criteria."""
     found = {name: value for name, value in row.items() if not name.startswith("worse_")}
     column = row["worse_in"]
     if column is None:

@@ -49,7 +49,7 @@ def trade_off(
 
 
 class _Marks(NamedTuple):
-    """What stands out: the least value across that is asked for, 0 for none, and the best candidate."""
+    """What stands out: the least value that is asked for, 0 for none, and the best."""
 
     least: float
     winner: str | None

@@ -1,4 +1,4 @@
-"""The advice of `fairq advise` in sentences: which queue wins, by how much, and what it gives up for that."""
+"""The advice of `fairq advise` in sentences: which queue wins, by how much, at what price."""
 
 from __future__ import annotations
 

@@ -39,13 +39,14 @@ CALLS = "call(rate=100kbit/s),call(rate=100kbit/s)(direction=up)"
 """A call, both ways."""
 
 WEB = "web"
-"""The user of the web, for whom pages are completed."""
+"""A user of the web, for pages to be completed."""
 
 LONGER = 2.0
 """How many times as long as the first runs the longest may be: there are many candidates."""
 
 UTILISATION_MIN, BELOW = 0.95, 0.05
-"""The part of the rate set up that a candidate must use, and that by which Linux shapes below the line."""
+"""The part of the rate set up that a candidate must use, and that by which Linux shapes below the
+line."""
 
 
 class Advice(NamedTuple):

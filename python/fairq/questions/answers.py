@@ -219,7 +219,6 @@ class Answers:
         measured does not stand still.
         """
         choices = self.choices()
-        rtt_s = min(words.quantity("--rtt", "time", each) for each in self.question.line_rtts)
         if len(choices) == 1 and len(rivals := self._rivals()) > 1:
             quantity, of = "share_per_flow", None
             points = self.at(choices[0], rtt)
@@ -234,7 +233,7 @@ class Answers:
                 self.label(choice): mean_over([find(point) for point in self.at(choice, rtt)], quantity)
                 for choice in able
             }
-        return judging.ranked(quantity, of, values, rtt_s, stands)
+        return judging.ranked(quantity, of, values, self.rtt_s, stands)
 
     def _able(self, rtt: str | None) -> list[Choice]:
         """The choices that use as much of the line as any other, in each direction that is filled.
@@ -262,10 +261,19 @@ class Answers:
         """How much may wait, in the unit of the limit."""
         return float(self.at(choice, rtt)[-1].limits[way].split()[0])
 
+    def of_line(self, choice: Choice, way: str, quantity: str, rtt: str | None = None) -> float:
+        """The mean of a quantity of a direction of the line; 0 if it has no value."""
+        values = _known(mean_over([point.lines[way] for point in self.at(choice, rtt)], quantity))
+        return math.fsum(values) / len(values) if values else 0.0
+
     def utilisation(self, choice: Choice, way: str, rtt: str | None = None) -> float:
         """The mean part of a direction of the line that is used."""
-        values = _known(mean_over([point.lines[way] for point in self.at(choice, rtt)], "utilisation"))
-        return math.fsum(values) / len(values) if values else 0.0
+        return self.of_line(choice, way, "utilisation", rtt)
+
+    @property
+    def rtt_s(self) -> float:
+        """The shortest round trip of the line in seconds."""
+        return min(words.quantity("--rtt", "time", each) for each in self.question.line_rtts)
 
     def _criterion(self) -> tuple[str, str | None, Callable[[Point], Seeds]]:
         """The quantity that choices are ranked by, whose it is, and where it is found."""

@@ -323,7 +323,8 @@ def check_queues(question: Question) -> None:
 
 
 FORM = ("write setting=value", "write name(setting=value)", "no such field", "is not known here", "no part of a queue")
-"""What the parser says of words that it does not know; a value that cannot be has other messages."""
+"""What the parser says of words that it does not know; a value that cannot be has other
+messages."""
 
 
 def _of_tc(queue: str, error: str) -> str | None:

@@ -134,7 +134,7 @@ def _rooms(line: Question, buffer: str, below: float) -> dict[str, str]:
 
 
 def commands(candidate: Candidate, rates: Sequence[str], devices: Devices) -> list[str]:
-    """The tc commands of a candidate for a line of these rates, each after a comment on its device."""
+    """The tc commands of a candidate for these rates, each after a comment on its device."""
     said = [
         f"# Shaped {100 * devices.below:.3g} % below the line: else packets wait in the modem or at the provider, "
         "not here."

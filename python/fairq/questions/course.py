@@ -1,4 +1,4 @@
-"""What each group of flows got over time in the runs of a question, from counts of equal stretches."""
+"""What each group of flows got over time, from counts of equal stretches of each run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Of(NamedTuple):
 
 @dataclass
 class Run:
-    """A quantity in the stretches of one run: a mean of each, and what it weighs in a mean of several."""
+    """A quantity in the stretches of one run, each with its weight in a mean of several."""
 
     values: list[float]
     weights: list[float]

@@ -261,7 +261,7 @@ class _Made:
         return self._hosts(words.beside(item.name) | ({"pacing": True} if is_paced else {}))
 
     def _hosts(self, more: Mapping[str, Any]) -> str | dict[str, Any]:
-        """The connection of hosts of the profile, with the question's receive window and `more` settings."""
+        """The hosts' connection: the profile, the question's receive window and `more`."""
         question = self.question
         if question.receive_window is not None:
             more = {"receive_window": windows.packets(question.receive_window), **more}

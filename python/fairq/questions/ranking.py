@@ -1,4 +1,4 @@
-"""The order of the candidates of `fairq advise`: by one criterion, or by several with a band each."""
+"""The order of candidates: by one criterion, or by several with a band each."""
 
 from __future__ import annotations
 
@@ -58,10 +58,12 @@ ORDER = (
     Level(CRITERIA["bulk"], band=0.005),
     Level(CRITERIA["utilisation"], band=0.01),
 )
-"""What candidates are ranked by where no criterion is named: of those that are equal by one, by the next."""
+"""What candidates are ranked by where no criterion is named: of those that are equal by one, by the
+next."""
 
 TOLD = {"call_p99": (0.001, 0.0), "completion": (0.0, 0.05), "bulk": (0.001, 0.05), "utilisation": (0.01, 0.0)}
-"""The least advantages of another candidate that the price of the winner has: so much, and this part of its value."""
+"""The least advantages of another candidate that the price of the winner has: so much, and this
+part of its value."""
 
 
 class Tried(Protocol):
@@ -130,7 +132,7 @@ def gap(worse: Tried, better: Tried, criterion: Criterion) -> statistics.Paired:
 
 
 def price(best: Tried, others: Sequence[Tried]) -> list[dict[str, str | float | None]]:
-    """What the best gives up: of each criterion the candidate that is best by it, and by how much."""
+    """What the best gives up: by each criterion the best candidate, and by how much."""
     found: list[dict[str, str | float | None]] = []
     for name, (least, part) in TOLD.items() if others else ():
         criterion = CRITERIA[name]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq import statistics, tables
-from fairq.questions.judging import SHARE_LEAST
+from fairq.questions.judging import SHARE_LEAST, counts
 from fairq.questions.measures import MEASURES
 from fairq.questions.network import Key
 
@@ -42,7 +42,7 @@ FULL = 0.99
 """The part of the line from which on it counts as used in full."""
 
 MOVES_SAID = 2
-"""What moves most is said, at most so many."""
+"""What moves most is said: at most this number of moves."""
 
 
 def text(answers: Answers, answer: Mapping[str, Any], steady: Steady) -> str:
@@ -72,6 +72,7 @@ def _at(answers: Answers, answer: Mapping[str, Any], rtt: str | None) -> list[st
         *_least_buffer(answers, rtt),
         *_shares(answers, rtt),
         *_used(answers, rtt),
+        *(_waits(answers, rtt) if answer["quantity"] != "queueing_s_mean" else ()),
     ]
 
 
@@ -117,12 +118,17 @@ def _verdict(found: Mapping[str, Any], seeds: int) -> str:
         return f"{many(top)} {verb}: {said.values} {first}, {then}. {no_interval(seeds)}"
     low, high = (amount(quantity, found[end]) for end in ("low", "high"))
     gap = f"difference {amount(quantity, found['difference'])}, 95 % interval {low} to {high}"
-    if found["decided"]:
+    if found["decided"] or not _holds_zero(found):
         return f"{many(top)} {verb}: {said.values} {first}, then {second} {values[second]} ({gap}){others}."
     return (
         f"{many([*top, second])} {said.two}, and {seeds} seeds do not tell them apart{_more(found)}: "
         f"{said.values} {first} and {values[second]} ({gap}){others}."
     )
+
+
+def _holds_zero(found: Mapping[str, Any]) -> bool:
+    """Whether the seeds do not tell best and second apart; what still moves is said elsewhere."""
+    return bool(found["low"] <= 0 <= found["high"])
 
 
 def no_interval(seeds: int) -> str:
@@ -149,7 +155,7 @@ def _rivals(answers: Answers, found: Mapping[str, Any], rtt: str | None) -> str:
         return f"Of the line: {said}. {no_interval(answers.question.seeds)}"
     low, high = (f"{100 * found[end]:.1f}" for end in ("low", "high"))
     gap = f"{low} to {high} points a flow; {answers.question.seeds} paired runs"
-    if found["decided"]:
+    if found["decided"] or (found["second"] not in found["alike"] and not _holds_zero(found)):
         return f"{found['best']} gets most: {said} of the line (difference {gap})."
     if found["second"] in found["alike"]:
         return f"No difference found: {said} of the line (difference {gap})."
@@ -233,6 +239,21 @@ def _used(answers: Answers, rtt: str | None) -> list[str]:
     return said
 
 
+def _waits(answers: Answers, rtt: str | None) -> list[str]:
+    """The mean queueing delay of each filled direction, where choices differ in it."""
+    said = []
+    for way in filter(answers.greedy, answers.directions):
+        values = {
+            answers.label(choice): answers.of_line(choice, way, "queueing_s_mean", rtt) for choice in answers.choices()
+        }
+        if counts("queueing_s_mean", min(values.values()), max(values.values()), answers.rtt_s):
+            where = f" ({way})" if len(answers.directions) > 1 else ""
+            said.append(
+                f"Mean queueing delay{where}: {_by_value(values, lambda value: amount('queueing_s_mean', value))}."
+            )
+    return said
+
+
 def _by_value(values: Mapping[str, Any], shown: Callable[[Any], str]) -> str:
     """Each value once with the names that have it; of many the least and the greatest."""
     kept = dict(values)
@@ -250,7 +271,8 @@ def _with_interval(share: tuple[float, float, float], least: float = 0.0) -> str
     """A share with its interval, if that is wide enough to matter."""
     mean, low, high = share
     said = amount("share", mean)
-    return said if high - low <= 2 * least else f"{said} ({100 * low:.3g}–{100 * high:.3g})"
+    ends = "–".join(f"{100 * end:.3g}" if 100 * end >= LEAST else "0" for end in (low, high))
+    return said if high - low <= 2 * least else f"{said} ({ends})"
 
 
 def moving(steady: Steady, name: Callable[[Key], str] = lambda _: "") -> list[str]:

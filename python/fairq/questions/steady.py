@@ -20,11 +20,12 @@ from fairq.questions.course import STRETCHES, Course, Of
 from fairq.runs import Experiment
 
 USUAL_RATE, ROUND_TRIPS_MIN = 100e6, 125
-"""On a faster line the usual times shrink with the rate, but not below a warm-up of so many round
+"""On a faster line the usual times shrink with the rate, but not below a warm-up of this many round
 trips."""
 
 TESTED = 0.5
-"""What is measured must stand still from this part of the warm-up on; the rest of it is a margin."""
+"""What is measured must stand still from this part of the warm-up on; the rest of it is a
+margin."""
 
 
 class Band(NamedTuple):
@@ -47,8 +48,8 @@ FACTOR = 2
 """What a run grows by."""
 
 FULL_ROUND_TRIPS, LONGER_MIN, LONGER_MAX = 1300, 8, 16
-"""The longest run: so many round trips with full buffers, but no less than the second and no more
-than the third times the length of the first run."""
+"""The longest run: the first number of round trips with full buffers, but no less than the second
+and no more than the third times the length of the first run."""
 
 MEASURED_ROUND_TRIPS_MIN = 5
 """The least measured time in round trips without queueing."""

@@ -14,10 +14,12 @@ CAKE_TARGET_S = 0.005
 """The target of CAKE for round trips of the Internet, where it shapes nothing."""
 
 CAKE_PACKETS = 1.5
-"""CAKE's target at the rate that it shapes to is at least the time of so many packets (`cake_set_rate`)."""
+"""CAKE's target at the rate that it shapes to is at least the time of this number of packets
+(`cake_set_rate`)."""
 
 CODEL_PACKETS = 2
-"""A target below the time of so many packets drops where hardly more than the packet that is sent waits.
+"""A target below the time of this number of packets drops where hardly more than the packet that is sent
+waits.
 
 RFC 8290, 5.2.2: at least the time of one of the longest. sqm-scripts raise it on slow lines
 (`adapt_target_to_slow_link`).
@@ -68,7 +70,7 @@ def _ms(seconds: float) -> str:
 
 
 def _by_tc(queue: str) -> Iterator[str]:
-    """The text form of what tc sets up for a queue, if it is the same discipline with other settings."""
+    """What tc sets up for a queue, if that is the same discipline with other settings."""
     try:
         text = tc.read("\n".join(tc.write(queue).commands)).text
     except UsageError:

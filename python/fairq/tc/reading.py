@@ -114,7 +114,7 @@ def read(text: str) -> Read:
 
 
 def read_words(text: str) -> Read:
-    """The queue of a qdisc's words alone, as `fq_codel target 5ms`, also where they stand as settings.
+    """The queue of a qdisc's words alone, also where they stand as settings.
 
     >>> read_words("cake(bandwidth=10mbit, dual-dsthost)").text
     'cake(rate=10Mbit/s, isolation=dual_destination)'

@@ -63,7 +63,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// A run of `plan` to `end` in so many stretches; `None` keeps nothing.
+    /// A run of `plan` to `end` in this number of stretches; `None` keeps nothing.
     #[must_use]
     pub fn new(plan: &Plan, stretches: Option<u32>, end: Time) -> Self {
         let flows = if stretches.is_some() { plan.flows.as_slice() } else { &[] };

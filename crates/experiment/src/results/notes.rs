@@ -111,8 +111,8 @@ pub fn of<'a>(
             found.entry((code, place)).or_insert((text, at.point(), 0)).2 += 1;
         }
     }
-    // An axis that switches a flow off, or classes, does so on purpose; a flow that only some queues
-    // starve is what the axis shows.
+    // An axis that switches a flow off, or classes, does so on purpose; a flow that only some
+    // queues starve is what the axis shows.
     let is_meant = |code: &str, place: &str, times: usize| {
         let is_of_axis = matches!(code, "start" | "class" | "weight" | "ecn");
         (is_of_axis || code == "nothing" && place.starts_with("flows.")) && times < points.len()
