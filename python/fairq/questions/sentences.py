@@ -68,7 +68,7 @@ def _at(answers: Answers, answer: Mapping[str, Any], rtt: str | None) -> list[st
     if len(choices) == 1 and answer["best"] is not None:
         return [_alone(answers, rtt)]
     return [
-        _verdict(answer, answers.question.seeds),
+        _verdict(answer, answers.question.seeds) + _idle(answers, answer),
         *_least_buffer(answers, rtt),
         *_shares(answers, rtt),
         *_used(answers, rtt),
@@ -124,6 +124,15 @@ def _verdict(found: Mapping[str, Any], seeds: int) -> str:
         f"{many([*top, second])} {said.two}, and {seeds} seeds do not tell them apart{_more(found)}: "
         f"{said.values} {first} and {values[second]} ({gap}){others}."
     )
+
+
+def _idle(answers: Answers, found: Mapping[str, Any]) -> str:
+    """The choices that were not ranked, as they leave more of the line unused."""
+    ranked = [each["name"] for each in found["values"]]
+    others = [label for label in map(answers.label, answers.choices()) if label not in ranked]
+    if found["quantity"] != "queueing_s_mean" or not others or not ranked:
+        return ""
+    return f" {many(others)} {'leave' if len(others) > 1 else 'leaves'} more of the line unused."
 
 
 def _holds_zero(found: Mapping[str, Any]) -> bool:
