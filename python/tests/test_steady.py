@@ -64,6 +64,18 @@ def test_the_next_warm_up_is_as_long_as_it_took_to_stand_with_its_margin():
     assert never == Times(35, 70)
 
 
+@pytest.mark.parametrize("words", [{}, {"duration": "1.94s"}, {"warm_up": "3.333s"}])
+def test_runs_that_never_stand_end_at_the_longest(words):
+    never = Straight(lambda t: t)
+    question = [asked.ask(rate="10Mbit/s", rtt="20ms", flows="cubic", **words)]
+    times, longest = steady.begin(question), 53.947
+    for _ in range(10):
+        if times.length >= longest:
+            break
+        times = steady.longer(times, [never], question, longest)
+    assert times.length == longest and times.warm_up > 0
+
+
 @pytest.mark.parametrize(
     ("words", "times"),
     [

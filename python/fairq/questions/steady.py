@@ -221,11 +221,11 @@ def longer(times: Times, courses: Sequence[Course], questions: Sequence[Question
     next runs if they never did.
     """
     cut = next((cut for cut in range(1, STRETCHES // 2 + 1) if not moves(courses, cut)), STRETCHES)
-    warm_up = max(FACTOR * times.warm_up, times.length * cut / STRETCHES / TESTED)
+    warm_up = float(f"{max(FACTOR * times.warm_up, times.length * cut / STRETCHES / TESTED):.3g}")
     if all(question.duration is not None for question in questions):
-        warm_up = float(f"{min(warm_up, most - times.duration):.3g}")
-        return Times(warm_up, warm_up + times.duration)
+        length = min(warm_up + times.duration, most)
+        return Times(length - times.duration, length)
     length = min(FACTOR * times.length, most)
     if all(question.warm_up is not None for question in questions):
         return Times(times.warm_up, length)
-    return Times(float(f"{min(warm_up, length / 2):.3g}"), length)
+    return Times(min(warm_up, length / 2), length)
