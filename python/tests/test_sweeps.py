@@ -267,6 +267,32 @@ def test_a_question_of_compare_is_a_study(study, document):
     assert {row["queue"] for row in results.rows("flows")} == {"fifo", "fq_codel"}
 
 
+STEADY = """[study]
+replications = 2
+compare = { rate = "10 Mbit/s", flows = "cubic@10ms,cubic@100ms", queue = "fifo", buffer = "200packets" }
+[[axes]]
+name = "heavy"
+path = "flows[0].weight"
+values = [1, 2]
+"""
+
+
+def test_a_question_without_times_finds_them_once(study, document, monkeypatch):
+    """Its store keeps them, also if the study gets more values: the runs that exist stay."""
+    study.write_text(STEADY)
+    cost = document("sweep", study, "--dry-run")
+    assert cost["missing"] == 4 and cost["longest_times"] > 1
+    assert document("sweep", study)["ran"] == 4
+    kept = read_store(study).study.scenario.text
+    assert 'warm_up = "5 s"' not in kept and 'warm_up = "' in kept
+    searched = []
+    monkeypatch.setattr("fairq.sweeps.sweeping.Search", lambda *given, **more: searched.append(given))
+    assert document("sweep", study)["ran"] == 0
+    study.write_text(STEADY.replace("[1, 2]", "[1, 2, 3]"))
+    assert document("sweep", study)["ran"] == 2 and not searched
+    assert document("sweep", study, "--dry-run")["longest_times"] == 1
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [
