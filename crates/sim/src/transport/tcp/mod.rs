@@ -21,6 +21,7 @@ pub mod rate;
 pub mod scoreboard;
 pub mod settings;
 pub mod trackers;
+pub mod usage;
 
 use super::congestion::{Acked, Congested, Congestion, Ecn, RECOVERY};
 use super::ecn::Accepts;
@@ -39,6 +40,7 @@ use settings::{BackoffEnds, Grows, Recovery, Terms, Timed};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use trackers::Trackers;
+use usage::Usage;
 
 /// The parts of a connection.
 pub struct Setup {
@@ -129,8 +131,9 @@ pub struct Tcp {
     /// The number of packets for which the host has room while losses are repaired; any number, if
     /// it does not matter.
     room: u32,
-    /// Whether the window is what limits the sender.
+    /// Whether the window is what limits the sender, now and in this round.
     is_limited: bool,
+    usage: Usage,
     /// What else limits it now, and for how long each did.
     holder: Option<Holder>,
     held: Held,
@@ -190,6 +193,7 @@ impl Tcp {
             marked: 0,
             room: if connection.tunes_buffer && !control.has_own_recovery() { 0 } else { u32::MAX },
             is_limited: false,
+            usage: Usage::default(),
             holder: None,
             held: Held::default(),
             length: 0,
@@ -230,9 +234,19 @@ impl Tcp {
     /// Notes whether the window is what limits the sender, and tells the congestion control if that
     /// changed.
     fn note_limit(&mut self, now: Time, is_limit: bool) {
+        self.usage.note(is_limit, &self.board);
         if self.is_limited != is_limit {
             self.is_limited = is_limit;
             self.control.limits(now, is_limit);
+        }
+    }
+
+    /// Whether the window may grow, for it is used.
+    #[inline]
+    fn uses_window(&self) -> bool {
+        match self.connection.grows {
+            Grows::All => self.usage.lets_grow(self.control.window(), || self.control.threshold()),
+            _ => self.is_limited,
         }
     }
 
@@ -589,7 +603,7 @@ impl Tcp {
                 least: self.least,
                 flight,
                 in_flight: self.flight(),
-                is_limited: self.is_limited,
+                is_limited: self.uses_window(),
                 is_recovering,
                 begins_round,
                 rate,
