@@ -31,6 +31,7 @@ NAMES = (
     "audit",
     "list",
     "explain",
+    "agree",
     "schema",
     "theory",
     "bench",

@@ -110,7 +110,8 @@ def advise(arguments: Namespace) -> str:
     if arguments.json:
         return as_json(found.document, "advise")
     places = written(arguments, arguments.scenario, table, drawing)
-    parts = [_table(found, arguments), tables.prose(found.text), *(["\n".join(found.tc)] if found.tc else [])]
+    said = (found.text, found.document["linux"]["text"])
+    parts = [_table(found, arguments), *map(tables.prose, said), *(["\n".join(found.tc)] if found.tc else [])]
     return "\n\n".join(parts) + (f"\n{places}" if places else "")
 
 

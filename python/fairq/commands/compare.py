@@ -94,7 +94,8 @@ def compare(arguments: Namespace) -> str:
     if arguments.json:
         return as_json(comparison.document, "compare")
     places = written(arguments, arguments.scenario, drawing)
-    parts = [*_shown(comparison, arguments), tables.prose(comparison.answer["text"])]
+    said = (comparison.answer["text"], comparison.document["linux"]["text"])
+    parts = [*_shown(comparison, arguments), *map(tables.prose, said)]
     return "\n\n".join(parts) + (f"\n{places}" if places else "")
 
 
