@@ -77,7 +77,8 @@ class Parser(argparse.ArgumentParser):
         if "did you mean" in near:
             return near
         others = [command for command in NAMES if name in _options_of(command)]
-        return f"; {' and '.join(f'fairq {command}' for command in others)} has it" if others else near
+        have = "has" if len(others) == 1 else "have"
+        return f"; {' and '.join(f'fairq {command}' for command in others)} {have} it" if others else near
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """As it is there, with the near miss."""
