@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(
-        commands_of, "advise", advise, "rank queues and buffers for your line, and print the tc commands",
-        "fairq advise --down 50Mbit/s --up 10Mbit/s --rtt 20ms,80ms",
+        commands_of, "advise", advise, "fairq advise --down 50Mbit/s --up 10Mbit/s --rtt 20ms,80ms",
         "Queues as Linux's tc sets them up have bulk flows in both directions, a user of the web, and a call or your"
         " own packets, on a line of these rates. They are ranked by the call; those within 5 ms of the best by"
         " transfers,"

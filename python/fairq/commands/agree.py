@@ -14,8 +14,7 @@ from fairq.commands.printing import as_json, look
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(
-        commands_of, "agree", agree, "show how far a discipline or a congestion control is from a real kernel",
-        "fairq agree linux fq_codel",
+        commands_of, "agree", agree, "fairq agree linux fq_codel",
         "Without NAME there is a line for each discipline and each congestion control that was recorded."
         " docs/agreement/linux.md shows every cell.",
     )  # fmt: skip

@@ -23,8 +23,7 @@ from fairq.progress import Bar
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "explain", explain, "print the card of one entry of the registry",
-                       "fairq explain fq_codel --effects --plot effects.svg",
+    parser = command(commands_of, "explain", explain, "fairq explain fq_codel --effects --plot effects.svg",
                        "--effects varies each setting alone over one line, and --rate, --rtt, --flows, --seeds and"
                        " --duration say which line.")  # fmt: skip
     parser.add_argument("name", metavar="NAME")
