@@ -60,6 +60,8 @@ class Flow:
     up: bool = False
     """Whether it goes against the others."""
     count: int = 1
+    tos: int = 0
+    """The type-of-service byte of its packets."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Cell:
     rate_mbit: float
     rtt_ms: float
     queue: str
-    """The discipline, as tc has it."""
+    """The discipline, as tc has it; of several commands the first is under the line, and DEV is the device."""
     flows: Sequence[Flow]
     ecn: bool = False
     """Whether all connections ask for ECN; DCTCP does in any case."""
@@ -102,6 +104,11 @@ class Cell:
         return self.round_trip(flow) - FRAME * 8 / self.rate_mbit / 1e3
 
     @property
+    def has_leaves(self) -> bool:
+        """Whether a class of the queue has a discipline of its own, which fairq can't say yet."""
+        return "; qdisc add" in self.queue
+
+    @property
     def arrives_late(self) -> bool:
         """Whether the guest's packets arrive at the end of their transmission, as real ones do.
 
@@ -131,6 +138,7 @@ def cells() -> list[Cell]:
     """All of them."""
     found = [
         *_transfers(), *_lossy(), *_marked(), *_round_trips(), *_windows(), *_bursts(), *_steps(), *_two_way(),
+        *_short(), *_tails(), *_far(), *_thresholds(), *_asymmetric(), *_others(), *_leaves(),
     ]  # fmt: skip
     assert len({cell.name for cell in found}) == len(found)
     return found
@@ -218,13 +226,130 @@ def _two_way() -> list[Cell]:
     ]
 
 
+def _short() -> list[Cell]:
+    """Short transfers, each a new connection, beside two long ones."""
+    found = []
+    queues = {
+        "20ms.fq": "fq", "20ms.fq_codel": "fq_codel", "20ms.cake": "cake unlimited", "60ms.pfifo": "pfifo limit 100",
+        "60ms.codel": "codel", "60ms.pie": "pie",
+    }  # fmt: skip
+    for name, queue in queues.items():
+        for packets, think_ms in ((10, 50), (100, 200)):
+            flows = [Flow("long", count=2), Flow("short", traffic=Responses(packets, think_ms))]
+            found.append(Cell(f"short.20M.{name}.{packets}", 20, int(name[:2]), queue, flows))
+    return found
+
+
+TAILS = [
+    ("20ms.3.2", 150), ("20ms.10.2", 200), ("20ms.10.3", 200), ("20ms.30.1", 400), ("20ms.30.2", 400),
+    ("60ms.1.3", 300), ("60ms.3.2", 450), ("60ms.3.3", 450), ("60ms.10.2", 600), ("60ms.10.3", 600),
+    ("60ms.30.1", 400), ("20ms.pfifo.1", 100), ("20ms.pfifo.3", 150),
+]  # fmt: skip
+"""Round trip, packets of a burst, per cent lost, and milliseconds from burst to burst; `pfifo`: 3 % lost."""
+
+
+def _tails() -> list[Cell]:
+    """Bursts of which a packet is lost at times: the last one has no later one that tells of it."""
+    found = []
+    for name, every_ms in TAILS:
+        trip, *words = name.split(".")
+        packets, percent = (int(words[1]), 3) if words[0] == "pfifo" else map(int, words)
+        flow = Flow("cubic", traffic=Bursts(packets, every_ms))
+        found.append(Cell(f"tails.20M.{name}", 20, int(trip[:2]), "pfifo limit 100", [flow], loss=percent / 100))
+    return found
+
+
+def _far() -> list[Cell]:
+    """Round trips of 12 and 120 ms over one queue."""
+    queues = {
+        "pfifo.cubic": "pfifo limit 100", "pie.cubic": "pie", "fq_codel.cubic": "fq_codel", "pie.reno": "pie",
+    }  # fmt: skip
+    return [
+        Cell(f"rtt10.20M.{name}", 20, 20, queue, [
+            Flow(flow, name.partition(".")[2], rtt_ms=trip) for flow, trip in (("near", 12), ("far", 120))
+        ])
+        for name, queue in queues.items()
+    ]  # fmt: skip
+
+
+def _thresholds() -> list[Cell]:
+    """DCTCP over a threshold of waiting time."""
+    return [
+        Cell(f"ce.20M.{trip}ms.fq_codel.{number}d", 20, trip, "fq_codel ce_threshold 1ms", [
+            Flow("dctcp", "dctcp", count=number),
+        ], ecn=True)
+        for trip, number in ((10, 2), (60, 1), (60, 2))
+    ]  # fmt: skip
+
+
+def _asymmetric() -> list[Cell]:
+    """A way up that is slow even for acknowledgements."""
+    both, aggressive = [Flow("down"), Flow("up", up=True)], "cake unlimited ack-filter-aggressive"
+    return [
+        Cell("asym.20M.20ms.cake", 20, 20, "cake unlimited", both, up_mbit=1),
+        Cell("asym.20M.60ms.cake_aggressive", 20, 60, aggressive, both, up_mbit=1),
+        Cell("asym.20M.20ms.fq_codel.down", 20, 20, "fq_codel", [Flow("down", count=2)], up_mbit=0.3),
+    ]
+
+
+def _others() -> list[Cell]:
+    """Slow and fast lines, eight connections, and three controls."""
+    three = [Flow("cubic"), Flow("bbr", "bbr"), Flow("reno", "reno")]
+    return [
+        Cell("rate2.2M.40ms.pie", 2, 40, "pie", [Flow("cubic", count=2)]),
+        Cell("rate2.2M.80ms.pfifo.reno", 2, 80, "pfifo limit 30", [Flow("reno", "reno", count=2)]),
+        Cell("eight.20M.20ms.pfifo", 20, 20, "pfifo limit 100", [Flow("cubic", count=8)]),
+        Cell("mixed.20M.20ms.pfifo", 20, 20, "pfifo limit 100", three),
+        Cell("mixed.20M.60ms.codel", 20, 60, "codel", three),
+        Cell("big.200M.20ms.pfifo", 200, 20, "pfifo limit 330", [Flow("cubic", count=2)]),
+    ]
+
+
+def _leaves() -> list[Cell]:
+    """Class trees with a discipline in each leaf."""
+    two = [Flow("cubic", count=2), Flow("reno", "reno", count=2)]
+    three = [Flow("one", count=2, tos=0x20), Flow("two", tos=0x40), Flow("three")]
+    first = [Flow("first", traffic=Bursts(40, 100), tos=0x20), Flow("cubic", count=2)]
+    return [
+        Cell("leaf.20M.20ms.tbf_fq_codel", 20, 20, TBF, two),
+        Cell("leaf.20M.20ms.htb3_fq_codel", 20, 20, HTB, three),
+        Cell("leaf.20M.20ms.prio_sfq", 20, 20, PRIO, first),
+    ]
+
+
+def _tos(tos: int, leaf: str) -> str:
+    return f"filter add dev DEV parent 10: protocol ip prio 1 u32 match ip tos {tos:#04x} 0xe0 flowid {leaf}"
+
+
+HTB = "; ".join([
+    "htb default 13",
+    "class add dev DEV parent 10: classid 10:1 htb rate 20mbit ceil 20mbit",
+    *(
+        f"class add dev DEV parent 10:1 classid 10:{leaf} htb rate {rate}mbit ceil 20mbit"
+        for leaf, rate in ((11, 4), (12, 6), (13, 10))
+    ),
+    *(f"qdisc add dev DEV parent 10:{leaf} handle {10 * leaf}: fq_codel" for leaf in (11, 12, 13)),
+    _tos(0x20, "10:11"),
+    _tos(0x40, "10:12"),
+])  # fmt: skip
+PRIO = "; ".join([
+    "prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
+    "qdisc add dev DEV parent 10:1 handle 11: pfifo limit 50",
+    "qdisc add dev DEV parent 10:2 handle 12: sfq",
+    _tos(0x20, "10:1"),
+])
+TBF = "tbf rate 15mbit burst 20kb latency 100ms; qdisc add dev DEV parent 10:1 handle 20: fq_codel"
+
+
 def line(device: str, rate_mbit: float, queue: str) -> list[str]:
     """A class of htb as the line, over the discipline (guest.exact_line takes its burst away)."""
     rate = f"{rate_mbit:g}mbit"
+    queue, *rest = queue.replace("DEV", device).split("; ")
     return [
         f"qdisc add dev {device} root handle 1: htb default 1",
         f"class add dev {device} parent 1: classid 1:1 htb rate {rate} ceil {rate} burst 1 cburst 1",
         f"qdisc add dev {device} parent 1:1 handle 10: {queue}",
+        *rest,
     ]
 
 
@@ -256,9 +381,16 @@ def job(cell: Cell, run: int) -> dict[str, Any]:
     }
 
 
+def starts_s(cell: Cell, run: int) -> list[float]:
+    """When each flow begins in a run."""
+    return [flow["start"] for flow in job(cell, run)["flows"]]
+
+
 def _guest_flow(flow: Flow, sink: int, draw: random.Random) -> dict[str, Any]:
     start = draw.random()
     told: dict[str, Any] = {"cc": flow.law, "start": start, "sink": sink, "up": flow.up}
+    if flow.tos:
+        told["tos"] = flow.tos
     if flow.window:
         told["window"] = flow.window * DATA
     match flow.traffic:

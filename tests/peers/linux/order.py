@@ -11,17 +11,14 @@ from pathlib import Path
 from typing import Literal
 
 import duckdb
-from linux.truth import Case, Packet
+from linux.truth import SAME, Case, Packet
 from programs import Fault
 
 import fairq
 from fairq import tc
 
-AGREE = 0.999
-"""The part of packets in the same place, and of drops that are the same packets, from which on a case agrees."""
-
 COUNTS = 1.1
-"""Where the discipline draws: drops and mean waits within this factor of the kernel's."""
+"""Where the kernel's order is random: drops, marks and mean waits within this factor of the kernel's."""
 
 FRAME = struct.Struct("!6s6sHBBHHHBBH4s4sHHHH")
 """The headers of Ethernet, IPv4 and UDP."""
@@ -39,10 +36,17 @@ class Setup:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How far fairq's packets left as the kernel's did."""
+    """How far fairq's packets left as the kernel's did, in one case or in several draws of one."""
 
     case: str
+    queue: str
+    """tc's name of the discipline."""
     text: str
+    kind: str
+    """`exact`; `random`: only counts can be compared; `leaves`: classes have disciplines of their own."""
+    record: int
+    again: float
+    """How far a second boot of the kernel did the same."""
     in_place: float
     """The part of the packets that both sent whose rank among those is the same."""
     drops_same: float
@@ -51,9 +55,17 @@ class Verdict:
     """The same of marks, where they were recorded."""
     drops: tuple[int, int]
     """Linux's and fairq's."""
+    marks: tuple[int, int]
     wait_ms: tuple[float, float]
     """The mean wait of sent packets, likewise."""
-    agrees: bool
+
+    @property
+    def agrees(self) -> bool:
+        """Whether fairq's order is the kernel's, or where that is random its counts are."""
+        if self.kind == "random":
+            return all(_near(*pair) for pair in (self.drops, self.marks, self.wait_ms))
+        same = min(self.in_place, self.drops_same, 1.0 if self.marks_same is None else self.marks_same)
+        return same >= SAME and _near(*self.wait_ms)
 
 
 LINE_SAVES = "1024 ns"
@@ -121,12 +133,32 @@ def judged(case: Case, text: str, left: Mapping[int, int], marked: set[int]) -> 
         _mean([(p.departure - p.arrival) / 1e6 for p in case.packets if p.departure is not None]),
         _mean([left[p.number] / 1e9 - p.arrival / 1e6 for p in case.packets if p.number in left]),
     )
-    drops = (len(lost[0]), len(lost[1]))
-    if case.draws:
-        agrees = all(_near(*pair) for pair in (drops, wait, (len(marks), len(marked))))
-    else:
-        agrees = min(in_place, drops_same, 1.0 if marks_same is None else marks_same) >= AGREE and _near(*wait)
-    return Verdict(case.name, text, in_place, drops_same, marks_same, drops, wait, agrees)
+    kind = "leaves" if case.has_leaves else "random" if case.is_random else "exact"
+    return Verdict(
+        case.name, case.queue, text, kind, case.record, case.again, in_place, drops_same, marks_same,
+        (len(lost[0]), len(lost[1])), (len(marks), len(marked)), wait,
+    )  # fmt: skip
+
+
+def together(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The same verdicts, but one for the draws of a case, which are called NAME.0, NAME.1 and so on."""
+    sets: dict[str, list[Verdict]] = {}
+    for found in verdicts:
+        sets.setdefault(re.sub(r"\.\d+$", ".*", found.case), []).append(found)
+    return [some[0] if len(some) == 1 else _mean_of(name, some) for name, some in sets.items()]
+
+
+def _mean_of(name: str, draws: Sequence[Verdict]) -> Verdict:
+    """Of several draws: the sums of drops and marks, and the means of all else."""
+    same = [found.marks_same for found in draws if found.marks_same is not None]
+    return replace(
+        draws[0],
+        case=name,
+        **{part: _mean([getattr(found, part) for found in draws]) for part in ("again", "in_place", "drops_same")},
+        marks_same=_mean(same) if same else None,
+        **{part: tuple(map(sum, zip(*(getattr(found, part) for found in draws)))) for part in ("drops", "marks")},
+        wait_ms=tuple(map(_mean, zip(*(found.wait_ms for found in draws)))),
+    )
 
 
 def _near(linux: float, ours: float) -> bool:

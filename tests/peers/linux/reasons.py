@@ -1,11 +1,13 @@
-"""Why an entry does not agree: `reasons.csv`, each row a setting that moves a quantity nearer to the kernel's.
+"""Why an entry does not agree: `reasons.csv` names a rule of `rules.csv` for it.
 
-A row without a setting names a rule that no setting has; `rule` says it, with the kernel's file and function.
+A row with a setting is tested: the setting moves a quantity nearer to the kernel's. A rule says what the kernel does,
+with its file and function, or what was found out so far.
 """
 
 from __future__ import annotations
 
 import csv
+import fnmatch
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +17,7 @@ from linux.truth import Case, Cell, Seen
 from programs import Fault
 
 PATH = Path(__file__).resolve().parent / "reasons.csv"
+RULES = PATH.with_name("rules.csv")
 
 
 @dataclass(frozen=True)
@@ -22,22 +25,21 @@ class Reason:
     """A row: with `setting` as `value` the distance of `quantity` from the kernel's goes from `before` to `after`."""
 
     case: str
-    """A case of order, or a cell and its window as `NAME@5-20`."""
+    """A case of order, or a cell and its window as `NAME@5-20`; without a setting also a pattern of such names."""
+    rule: str
+    """Its name in rules.csv."""
     setting: str
     """For a case of order `text`, the text form; for a cell a path as `fairq run --set` takes it; empty: none."""
     value: str
     quantity: str
     before: float | None
     after: float | None
-    rule: str
 
     @property
-    def text(self) -> str:
+    def tried(self) -> str:
         """In one line."""
-        if not self.setting:
-            return self.rule
-        change = f"with {self.setting} = {self.value} {self.quantity} is off by {self.after:.4g}, not {self.before:.4g}"
-        return f"{self.rule}: {change}"
+        change = f"`{self.setting} = {self.value}`: {self.quantity} is off by {self.after:.2g}, not {self.before:.2g}"
+        return f"{self.case}, {change}"
 
 
 def read(path: Path = PATH) -> list[Reason]:
@@ -46,17 +48,31 @@ def read(path: Path = PATH) -> list[Reason]:
         return [_reason(row) for row in csv.DictReader(file)]
 
 
+def rules(path: Path = RULES) -> dict[str, str]:
+    """What each rule is, by name, in the order of the table."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["rule"]: row["what"] for row in csv.DictReader(file)}
+
+
 def _reason(row: Mapping[str, str]) -> Reason:
     before, after = (float(row[name]) if row[name] else None for name in ("before", "after"))
-    return Reason(row["case"], row["setting"], row["value"], row["quantity"], before, after, row["rule"])
+    return Reason(row["case"], row["rule"], row["setting"], row["value"], row["quantity"], before, after)
 
 
-def by_case(reasons: Sequence[Reason]) -> dict[str, str]:
-    """The text for each case or cell."""
-    found: dict[str, str] = {}
-    for reason in reasons:
-        found[reason.case] = f"{found[reason.case]}; {reason.text}" if reason.case in found else reason.text
-    return found
+@dataclass(frozen=True)
+class Known:
+    """The reasons, to be asked by name."""
+
+    rows: Sequence[Reason]
+
+    def rules(self, name: str) -> list[str]:
+        """The rules named for a case or a cell with its window: by its name, or else by patterns."""
+        exact = [row.rule for row in self.rows if row.case == name]
+        return list(dict.fromkeys(exact or [row.rule for row in self.rows if fnmatch.fnmatchcase(name, row.case)]))
+
+    def tried(self, rule: str, names: Sequence[str]) -> list[str]:
+        """What was tried of a rule in the entries of these names."""
+        return [row.tried for row in self.rows if row.rule == rule and row.setting and row.case in names]
 
 
 def again(

@@ -1,4 +1,4 @@
-"""A cell of `connections.csv` in fairq: the same description as a scenario, 20 seeds, and how near the means are."""
+"""A cell of `connections.csv` in fairq: the same description as a scenario, at the starts of each run of the kernel."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from linux.cells import LAWS, MADE_BEFORE_MS, Verdict, judged
+from linux.cells import LAWS, Quantities, Verdict, judged, read_text, run_by_run
 from linux.connections import FRAME, Arrivals, Bursts, Cell, Flow, Greedy, Responses
-from linux.order import made_before
-from linux.truth import Seen
-from programs import Fault
+from linux.truth import Run, Seen
 
 import fairq
-from fairq import tc
 
 CONNECTIONS = 40
 """Of `Arrivals`, more than are ever busy at once."""
@@ -21,12 +18,14 @@ AT_ONCE_MBIT = 10_000
 """The rate of a burst: as good as at once."""
 ROUNDING = 1e-6
 """Of a period: times are floating-point numbers."""
+KNOWN = 0.99
+"""Of a round trip: so long after a packet was sent, its sender can know that it is lost."""
 
 
-def scenario(cell: Cell, window: str, seeds: int) -> dict[str, Any]:
+def scenario(cell: Cell, window: str, seeds: range, starts_s: Sequence[float]) -> dict[str, Any]:
     """The cell as a scenario; only the flows' names and what the cell says are beside the profile."""
     begin, end = (int(word) for word in window.split("-"))
-    queue = made_before(tc.read(f"qdisc add dev r1 root {cell.queue}").text, MADE_BEFORE_MS)
+    queue = read_text(cell.queue)
     line = {
         "name": "line", "from": "router", "to": "receiver", "rate": f"{cell.rate_mbit:g} Mbit/s", "queue": queue,
         "reverse_queue": queue if cell.up_mbit else "fifo + unlimited",
@@ -41,10 +40,15 @@ def scenario(cell: Cell, window: str, seeds: int) -> dict[str, Any]:
     return {
         "edition": 2,
         "title": cell.name,
-        "measure": {"warm_up": f"{begin} s", "duration": f"{end - begin} s", "replications": seeds},
+        "measure": {
+            "warm_up": f"{begin} s", "duration": f"{end - begin} s", "seed": seeds[0], "replications": len(seeds),
+        },
         "defaults": {"access": {"rate": "unlimited"}, "acknowledgement": "66 B", "connection": "linux"},
         "links": [path, line],
-        "flows": [_flow(cell, flow, at) for at, flow in enumerate(cell.each)],
+        "flows": [
+            {**_flow(cell, flow, at), "start": f"{start_s:.9f} s"}
+            for at, (flow, start_s) in enumerate(zip(cell.each, starts_s, strict=True))
+        ],
     }
 
 
@@ -60,6 +64,8 @@ def _flow(cell: Cell, flow: Flow, at: int) -> dict[str, Any]:
         # The delay is where the guest's is, beside the receiver's end of the line.
         "access" if flow.up else "sink_access": {"rate": "unlimited", "delay": f"{cell.delay_ms(flow) / 2:g} ms"},
     }
+    if flow.tos:
+        told["tos"] = flow.tos
     if flow.window:
         told["connection"] = {"profile": "linux", "receive_window": flow.window}
     if isinstance(flow.traffic, Arrivals):
@@ -92,39 +98,40 @@ def _traffic(flow: Flow) -> dict[str, Any]:
 
 
 def verdict(seen: Seen, seeds: int, set: Mapping[str, str] | None = None) -> Verdict:
-    """Run a cell and compare its means with the kernel's."""
+    """Run a cell at the starts of each of the kernel's runs, `seeds` times in all or more, and compare the means."""
+    return judged(seen, run_by_run(seen, seeds, lambda run, some: _ours(seen, run, some, set or {})))
+
+
+def _ours(seen: Seen, run: Run, seeds: range, set: Mapping[str, str]) -> Quantities:
     cell = seen.cell
     bursts = [(_name(flow, at), flow) for at, flow in enumerate(cell.each) if isinstance(flow.traffic, Bursts)]
-    try:
-        given = scenario(cell, seen.window, seeds)
-        result = fairq.run(given, set=set or {}, packets=bursts[0][0] if bursts else None)
-    except fairq.FairqError as error:
-        raise Fault(f"{cell.name}: {error}") from None
+    given = scenario(cell, seen.window, seeds, run.starts_s)
+    result = fairq.run(given, set=set, packets=bursts[0][0] if bursts else None)
     begin, end = (int(word) for word in seen.window.split("-"))
     rows = {
         _name(flow, at): [row for row in result.flows if row["flow"].partition(".")[0] == _name(flow, at)]
         for at, flow in enumerate(cell.each)
     }
-    share: dict[str, tuple[float, float]] = {}
+    share = {flow.name: 0.0 for flow in cell.flows}
     for at, flow in enumerate(cell.each):
         packets = sum(row["goodput_packets"] for row in rows[_name(flow, at)])
-        got = packets * FRAME * 8 / (end - begin) / cell.rate(flow)
-        linux = seen.goodput_mbit[flow.name] * 1e6 / cell.rate(flow)
-        share[flow.name] = (linux, got + share.get(flow.name, (0.0, 0.0))[1])
-    down, up = (_way(cell, rows, is_up) for is_up in (False, True))
-    completion = None
+        share[flow.name] += packets * FRAME * 8 / (end - begin) / cell.rate(flow)
+    found: dict[str, float | None] = {f"share.{name}": part for name, part in share.items()}
+    found["queue"], found["loss"], found["marks"] = _way(cell, rows, False)
+    found["up_queue"], found["up_loss"], _ = _way(cell, rows, True)
+    if run.completion_ms is not None:
+        found["completion"] = _completion(seen, result, bursts[0][1] if bursts else None)
+    return found
+
+
+def _completion(seen: Seen, result: fairq.Result, bursts: Flow | None) -> float | None:
+    """The mean time of a transfer, or of a burst, in milliseconds."""
+    if bursts is None:
+        return _completion_ms(result)
     # The guest's packets need no time from the line to the receiver: what answers them is late for both ways.
-    one_way_ms = cell.delay_ms(bursts[0][1]) / 2 + 1e3 * FRAME * 8 / cell.rate(bursts[0][1]) if bursts else 0.0
-    if seen.completion_ms is not None:
-        ours = _burst_ms(result, bursts[0][1], seen.window) - one_way_ms if bursts else _completion_ms(result)
-        completion = (seen.completion_ms, ours)
-    up_queue = up_loss = None
-    if seen.up_queue_ms is not None and seen.up_loss is not None:
-        up_queue, up_loss = (seen.up_queue_ms, up[0]), (seen.up_loss, up[1])
-    return judged(
-        seen, share, (seen.queue_ms, down[0]), (seen.loss, down[1]), (seen.marks, down[2]), up_queue, up_loss,
-        completion,
-    )  # fmt: skip
+    one_way_ms = seen.cell.delay_ms(bursts) / 2 + 1e3 * FRAME * 8 / seen.cell.rate(bursts)
+    took_ms = burst_ms(result.document["packets"], bursts, seen.window, seen.rtt_ms)
+    return None if took_ms is None else took_ms - one_way_ms
 
 
 def _way(cell: Cell, rows: Mapping[str, Sequence[Mapping[str, Any]]], is_up: bool) -> tuple[float, float, float]:
@@ -148,20 +155,50 @@ def _completion_ms(result: fairq.Result) -> float:
     return float(1e3 * statistics.mean(row["completion_s_mean"] for row in rows))
 
 
-def _burst_ms(result: fairq.Result, flow: Flow, window: str) -> float:
-    """Of a flow's bursts, from when one is given to when its last packet is received; the next one comes after that.
+def burst_ms(
+    packets: Sequence[Mapping[str, Any]], flow: Flow, window: str, rtt_ms: float
+) -> float | None:
+    """The mean time from when a burst is given until it and all before it is received, as the guest counts.
 
-    The first is given when the connection opens.
+    A burst counts if it was received in the window. The first is given when the connection opens.
     """
     assert isinstance(flow.traffic, Bursts)
-    every_s = flow.traffic.every_ms / 1e3
+    number, every_s = flow.traffic.packets, flow.traffic.every_ms / 1e3
     begin, end = (int(word) for word in window.split("-"))
-    first: dict[int, float] = {}
-    last: dict[tuple[int, int], float] = {}
-    for row in result.document["packets"]:
-        seed = row["seed"]
-        burst = int((row["sent_s"] - first.setdefault(seed, row["sent_s"])) / every_s + ROUNDING)
+    seeds: dict[int, list[Mapping[str, Any]]] = {}
+    for row in packets:
+        seeds.setdefault(row["seed"], []).append(row)
+    took = []
+    for rows in seeds.values():
+        rows.sort(key=lambda row: row["sent_s"])
+        zero_s, received, done_s = rows[0]["sent_s"], _received(rows, flow.traffic, rtt_ms), 0.0
+        for place in range(len(received)):
+            if place not in received:
+                break
+            done_s = max(done_s, received[place])
+            burst, rest = divmod(place + 1, number)
+            if rest == 0 and begin <= done_s < end:
+                took.append(done_s - zero_s - (burst - 1) * every_s)
+    return 1e3 * statistics.mean(took) if took else None
+
+
+def _received(rows: Sequence[Mapping[str, Any]], bursts: Bursts, rtt_ms: float) -> dict[int, float]:
+    """When each packet's data came first, by its place among the data.
+
+    A row of `packets` has no sequence number. The first one sent a round trip or more after a lost packet repairs it:
+    a loss can't be known before. If none is due and all data given so far was sent, the last packet is sent once more.
+    """
+    zero_s, sent, received = rows[0]["sent_s"], 0, {}
+    lost: list[tuple[int, float]] = []
+    for row in rows:
+        now_s = row["sent_s"]
+        due = [place for place, since_s in lost if now_s >= since_s + KNOWN * rtt_ms / 1e3]
+        given = bursts.packets * (int((now_s - zero_s) / (bursts.every_ms / 1e3) + ROUNDING) + 1)
+        place = min(due) if due else min(sent, given - 1)
+        sent += place == sent
+        lost = [one for one in lost if one[0] != place]
         if row["received_s"] is not None:
-            last[seed, burst] = max(row["received_s"], last.get((seed, burst), 0.0))
-    took = [done - first[seed] - burst * every_s for (seed, burst), done in last.items() if begin <= done < end]
-    return 1e3 * statistics.mean(took)
+            received[place] = min(row["received_s"], received.get(place, row["received_s"]))
+        elif place not in received:
+            lost.append((place, now_s))
+    return received

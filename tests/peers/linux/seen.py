@@ -65,23 +65,24 @@ class _Way:
 
 
 def _way(cell: Cell, came: Sequence[Frame], left: Sequence[Frame], rate_mbit: float | None) -> _Way:
+    # A number comes again after 65,536 packets; with the sequence number it is the packet's own.
     way, gone = _Way(), {}
     known: set[tuple[int, int]] = set()
     for time, number, length, port, tos, sequence in left:
         if not _is_data(length, port):
             continue
-        gone[port, number] = (time, tos)
+        gone[port, number, sequence] = (time, tos)
         if (port, sequence) not in known:
             known.add((port, sequence))
             way.new.append((port - 10000, time, length))
-    numbers: set[tuple[int, int]] = set()
-    for time, number, length, port, tos, _ in came:
+    numbers: set[tuple[int, int, int]] = set()
+    for time, number, length, port, tos, sequence in came:
         if not _is_data(length, port):
             continue
-        if (port, number) in numbers:
+        if (port, number, sequence) in numbers:
             raise Fault(f"{cell.name}: a connection sent two packets of number {number}; record less time")
-        numbers.add((port, number))
-        departure, mark = gone.get((port, number), (None, 0))
+        numbers.add((port, number, sequence))
+        departure, mark = gone.get((port, number, sequence), (None, 0))
         if departure is None and time > came[-1][0] - 5 * 10**8:
             continue  # at the end it may wait yet
         sending = round(8e3 * length / rate_mbit) if cell.arrives_late and rate_mbit else 0

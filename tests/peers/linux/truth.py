@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import csv
 import gzip
-import statistics
+import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +23,14 @@ from programs import Fault
 HERE = Path(__file__).resolve().parent
 OWN = HERE / "truth"
 """The project's record."""
+SECOND = {
+    "slow", "dctcp10", "pairs", "short", "tails", "rtt10", "ce", "asym", "rate2", "eight", "mixed", "big", "leaf",
+}  # fmt: skip
+"""Kinds of cells that came with the second record."""
+SAME = 0.999
+"""The part of packets in the same place, and of drops that are the same packets, from which on an order is the same."""
 
-CASE_COLUMNS = ["case", "tc", "fairq", "rate", "buffer", "draws"]
+CASE_COLUMNS = ["case", "tc", "fairq", "rate", "buffer", "draws", "again", "record"]
 PACKET_COLUMNS = ["packet", "flow", "bytes", "tos", "source", "sink", "arrival_ns", "departure_ns"]
 SEEN_COLUMNS = [
     "cell", "run", "window", "goodput_mbit", "queue_ms", "sent", "dropped", "marked", "up_queue_ms", "up_sent",
@@ -31,7 +38,7 @@ SEEN_COLUMNS = [
 ]  # fmt: skip
 CELL_COLUMNS = [
     "cell", "window", "group", "rate_mbit", "rtt_ms", "queue", "flows", "ecn", "goodput_mbit", "sent", "marked",
-    "queue_ms_mean", "loss",
+    "queue_ms_mean", "loss", "starts_s",
 ]  # fmt: skip
 
 
@@ -66,11 +73,48 @@ class Case:
     draws: bool
     """Whether the discipline draws random numbers: only counts can be compared."""
     packets: Sequence[Packet]
+    again: float = 1.0
+    """How far a second boot of the kernel did the same: the least of packets in place and of drops the same."""
+    record: int = 1
+    """Which record it came with: 1, or 2 (the newer cases)."""
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the kernel's own order is random, so that only counts can be compared."""
+        return self.draws or self.again < SAME
+
+    @property
+    def queue(self) -> str:
+        """tc's name of the discipline."""
+        found = re.search(r"handle 10: (\w+)", self.tc)
+        return found[1] if found else ""
+
+    @property
+    def has_leaves(self) -> bool:
+        """Whether a class has a discipline of its own, which fairq can't say yet."""
+        return len(re.findall(r"qdisc add dev \w+ parent (?!1:1 )", self.tc)) > 0
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the kernel did in one run of a cell, in one window of time."""
+
+    starts_s: Sequence[float]
+    """When each flow began, in the order of the flows."""
+    goodput_mbit: Mapping[str, float]
+    """By congestion control, or by the flows' name: the sum over its flows."""
+    queue_ms: float
+    loss: float
+    marks: float
+    """Marked packets over sent ones."""
+    up_queue_ms: float | None = None
+    up_loss: float | None = None
+    completion_ms: float | None = None
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Connections over a discipline, in one window of time: the means of the kernel's runs."""
+    """Connections over a discipline, in one window of time, and the kernel's runs of it."""
 
     name: str
     window: str
@@ -80,28 +124,31 @@ class Cell:
     queue: str
     flows: Sequence[str]
     ecn: bool
-    goodput_mbit: Mapping[str, float]
-    """By congestion control, the sum over its flows."""
-    queue_ms: float
-    loss: float
-    marks: float
-    """Marked packets over sent ones."""
+    runs: Sequence[Run]
+
+    @property
+    def controls(self) -> Mapping[str, int]:
+        """The congestion controls, each with its number of flows."""
+        return Counter(self.flows)
+
+    @property
+    def record(self) -> int:
+        """Which record it came with."""
+        return 2 if self.group in SECOND else 1
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has greedy flows of one round trip in one direction, and no loss beside the queue."""
+        return True
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A cell of connections.py in one window of time: the means of the kernel's runs."""
+    """A cell of connections.py in one window of time, and the kernel's runs of it."""
 
     cell: connections.Cell
     window: str
-    goodput_mbit: Mapping[str, float]
-    """By the flows' name, the sum over those that have it."""
-    queue_ms: float
-    loss: float
-    marks: float
-    up_queue_ms: float | None
-    up_loss: float | None
-    completion_ms: float | None
+    runs: Sequence[Run]
 
     @property
     def name(self) -> str:
@@ -114,9 +161,43 @@ class Seen:
         return self.cell.group
 
     @property
+    def rate_mbit(self) -> float:
+        """Of the line."""
+        return self.cell.rate_mbit
+
+    @property
     def rtt_ms(self) -> float:
         """Of a packet alone."""
         return self.cell.rtt_ms
+
+    @property
+    def queue(self) -> str:
+        """The discipline, as tc has it."""
+        return self.cell.queue
+
+    @property
+    def ecn(self) -> bool:
+        """Whether the connections ask for ECN."""
+        return self.cell.ecn
+
+    @property
+    def controls(self) -> Mapping[str, int]:
+        """The congestion controls, each with its number of flows."""
+        return Counter(flow.law for flow in self.cell.each)
+
+    @property
+    def record(self) -> int:
+        """Which record it came with."""
+        return 2 if self.group in SECOND else 1
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has greedy flows of one round trip in one direction, and no loss beside the queue."""
+        plain = connections.Flow("")
+        return not self.cell.loss and not self.cell.up_mbit and all(
+            (flow.traffic, flow.rtt_ms, flow.window, flow.tos) == (plain.traffic, None, None, 0)
+            for flow in self.cell.flows
+        )
 
 
 def names(folder: Path) -> list[str]:
@@ -129,7 +210,9 @@ def cases(folder: Path, wanted: Sequence[str] | None = None) -> Iterator[Case]:
     for row in _cases(folder):
         if wanted is None or row["case"] in wanted:
             packets = _packets(folder / "order" / f"{row['case']}.csv.gz")
-            yield Case(row["case"], row["tc"], row["fairq"], row["rate"], row["buffer"], row["draws"] != "0", packets)
+            draws, again, record = row["draws"] != "0", float(row["again"] or 1), int(row["record"])
+            told = [row[name] for name in ("case", "tc", "fairq", "rate", "buffer")]
+            yield Case(*told, draws, packets, again, record)
 
 
 def _cases(folder: Path) -> list[dict[str, str]]:
@@ -176,27 +259,29 @@ def seen(folder: Path) -> list[Seen]:
     found = []
     for (name, window), rows in runs.items():
         try:
-            found.append(_seen(known[name], window, rows))
+            found.append(Seen(known[name], window, [_seen(known[name], row) for row in rows]))
         except ValueError as error:
             raise Fault(f"{path}: cell {name} from {window} s: {error}") from None
     return found
 
 
-def _seen(cell: connections.Cell, window: str, rows: Sequence[Mapping[str, str]]) -> Seen:
-    goodput = dict.fromkeys([flow.name for flow in cell.flows], 0.0)
-    for row in rows:
-        for flow, value in zip(cell.each, row["goodput_mbit"].split(";"), strict=True):
-            goodput[flow.name] += float(value) / len(rows)
-    total = {name: sum(int(row[name]) for row in rows) for name in ("sent", "dropped", "marked")}
-    has_up = bool(rows[0]["up_queue_ms"])
-    done = [(int(row["transfers"]), float(row["completion_ms"])) for row in rows if row["transfers"]]
-    return Seen(
-        cell, window, goodput, statistics.mean(float(row["queue_ms"]) for row in rows),
-        total["dropped"] / total["sent"], total["marked"] / total["sent"],
-        statistics.mean(float(row["up_queue_ms"]) for row in rows) if has_up else None,
-        sum(int(row["up_dropped"]) for row in rows) / sum(int(row["up_sent"]) for row in rows) if has_up else None,
-        sum(number * mean for number, mean in done) / sum(number for number, _ in done) if done else None,
+def _seen(cell: connections.Cell, row: Mapping[str, str]) -> Run:
+    names = [flow.name for flow in cell.each]
+    has_up = bool(row["up_queue_ms"])
+    return Run(
+        connections.starts_s(cell, int(row["run"])), _goodput(names, row["goodput_mbit"]), float(row["queue_ms"]),
+        int(row["dropped"]) / int(row["sent"]), int(row["marked"]) / int(row["sent"]),
+        float(row["up_queue_ms"]) if has_up else None,
+        int(row["up_dropped"]) / int(row["up_sent"]) if has_up else None,
+        float(row["completion_ms"]) if row["transfers"] else None,
     )  # fmt: skip
+
+
+def _goodput(names: Sequence[str], values: str) -> dict[str, float]:
+    found = dict.fromkeys(names, 0.0)
+    for name, value in zip(names, values.split(";"), strict=True):
+        found[name] += float(value)
+    return found
 
 
 def _cell(name: str, window: str, rows: Sequence[Mapping[str, str]]) -> Cell:
@@ -207,17 +292,20 @@ def _cell(name: str, window: str, rows: Sequence[Mapping[str, str]]) -> Cell:
     if not float(first["rate_mbit"]) > 0:
         raise ValueError(f"rate_mbit {first['rate_mbit']} is not above 0")
     flows = first["flows"].split("+")
-    goodput = dict.fromkeys(flows, 0.0)
-    for row in rows:
-        for flow, value in zip(flows, row["goodput_mbit"].split(";"), strict=True):
-            goodput[flow] += float(value) / len(rows)
-    sent = sum(int(row["sent"]) for row in rows)
     return Cell(
         name, window, first["group"], float(first["rate_mbit"]), float(first["rtt_ms"]), first["queue"], flows,
-        first["ecn"] != "0", goodput, statistics.mean(float(row["queue_ms_mean"]) for row in rows),
-        statistics.mean(float(row["loss"]) for row in rows),
-        sum(int(row["marked"]) for row in rows) / sent if sent else 0.0,
+        first["ecn"] != "0", [_run(flows, row) for row in rows],
     )  # fmt: skip
+
+
+def _run(flows: Sequence[str], row: Mapping[str, str]) -> Run:
+    starts = [float(word) for word in row["starts_s"].split(";")]
+    if len(starts) != len(flows):
+        raise ValueError(f"starts_s {row['starts_s']!r} has not one start for each of {len(flows)} flows")
+    sent = int(row["sent"])
+    marks = int(row["marked"]) / sent if sent else 0.0
+    goodput = _goodput(flows, row["goodput_mbit"])
+    return Run(starts, goodput, float(row["queue_ms_mean"]), float(row["loss"]), marks)
 
 
 def _missing(path: Path, error: OSError) -> Fault:
