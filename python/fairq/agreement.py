@@ -1,7 +1,7 @@
-"""How far answers are from a Linux kernel: cells in which both were run, and those that are like a question.
+"""How far answers are from a Linux kernel: what was recorded of it, and what fairq gives for the same.
 
-The table `agreement_linux.csv` is written by `tests/peers/linux/compare.py --write`: a row for each recorded cell, with
-what the kernel and fairq gave. docs/agreement/linux.md shows all of it.
+The tables `recorded/linux_*.csv` are written by `tests/peers/linux/compare.py --write`, whose recorded.py says their
+columns; docs/agreement/linux.md shows all of them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from typing import Any
 from fairq._native import UsageError
 from fairq.near import near_miss
 from fairq.questions.words import split
-
-TABLE = "agreement_linux.csv"
 
 KERNEL = "Linux 6.1"
 
@@ -78,31 +76,80 @@ class Cell:
         }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Case:
+    """Packets that came to a discipline at given times: which left when, and which were dropped."""
+
+    name: str
+    kind: str
+    """`exact`, `random`, or `leaves`: a discipline in each leaf of a class tree."""
+    queue: frozenset[str]
+    verdict: str
+    reason: str
+
+    def of(self, part: str) -> frozenset[str]:
+        """The names of its discipline; it has no transports."""
+        return self.queue if part == "discipline" else frozenset()
+
+    def row(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {"case": self.name, "kind": self.kind, "verdict": self.verdict, "reason": self.reason or None}
+
+
 @cache
 def cells() -> tuple[Cell, ...]:
     """The recorded cells."""
-    text = (resources.files("fairq") / TABLE).read_text(encoding="utf-8")
-    rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
-    return tuple(_cell(row) for row in rows)
+    rules = _rules()
+    return tuple(_cell(row, rules) for row in _table("cells"))
 
 
-def _cell(row: Mapping[str, str]) -> Cell:
-    def pair(name: str) -> tuple[float, float]:
-        return float(row[f"{name}_linux"]), float(row[f"{name}_fairq"])
+@cache
+def cases() -> tuple[Case, ...]:
+    """The recorded cases of order."""
+    rules = _rules()
+    return tuple(
+        Case(row["case"], row["kind"], parts(row["text"]), row["verdict"], _reason(row["rule"], rules))
+        for row in _table("order")
+    )
 
-    linux, ours = (dict(zip(row["controls"].split(";"), map(float, row[name].split(";")), strict=True))
-                   for name in ("share_linux", "share_fairq"))  # fmt: skip
+
+def _table(name: str) -> list[dict[str, str]]:
+    text = (resources.files("fairq") / "recorded" / f"linux_{name}.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def _rules() -> dict[str, str]:
+    """What each rule that tells fairq from the kernel says."""
+    return {row["rule"]: row["what"].replace("`", "") for row in _table("rules")}
+
+
+def _reason(names: str, rules: Mapping[str, str]) -> str:
+    return " ".join(rules[name] for name in names.split(";") if name)
+
+
+def _cell(row: Mapping[str, str], rules: Mapping[str, str]) -> Cell:
+    linux, ours = (_shares(row[name]) for name in ("share_linux", "share_fairq"))
     return Cell(
-        row["cell"], row["kind"], row["window"], row["plain"] == "1",
-        parts(row["queue"]), frozenset(linux), row["ecn"] == "1",
-        float(row["rate_bit_per_s"]), float(row["rtt_s"]), {law: (linux[law], ours[law]) for law in linux},
-        pair("queueing_s"), pair("loss"), row["verdict"], row["reason"],
+        row["cell"], row["kind"], row["window_s"], row["plain"] == "1" and row["kind"] not in OWN_SETTINGS,
+        parts(row["text"]), frozenset(each.split(":")[0] for each in row["controls"].split(";")), row["ecn"] == "1",
+        1e6 * float(row["rate_mbit"]), float(row["rtt_ms"]) / 1e3, {name: (linux[name], ours[name]) for name in linux},
+        (float(row["queue_ms_linux"]) / 1e3, float(row["queue_ms_fairq"]) / 1e3),
+        (float(row["loss_linux"]), float(row["loss_fairq"])), row["verdict"], _reason(row["rule"], rules),
     )  # fmt: skip
+
+
+def _shares(text: str) -> dict[str, float]:
+    return {name: float(share) for name, share in (each.split("=") for each in text.split(";"))}
+
+
+OWN_SETTINGS = ("variation",)
+"""Kinds of cells whose congestion controls have other settings than their defaults."""
 
 
 def parts(queue: str) -> frozenset[str]:
     """The names of a discipline's parts, without those that add nothing to others: `fifo + pie` is `pie`."""
     names = {re.split(r"[\s(]", word.strip(), maxsplit=1)[0] for word in split(queue, "+")}
+    names = {name for name in names if not name[:1].isdigit()}
     return frozenset(names - PLAIN or names)
 
 
@@ -110,53 +157,65 @@ PLAIN = {"fifo", "port_pair"}
 
 
 def documented(name: str | None = None) -> dict[str, Any]:
-    """The recorded cells with one discipline or congestion control, or a row for each of them; and a sentence."""
-    names = _names()
+    """What was recorded of one discipline or congestion control, or a row for each of them; and a sentence."""
+    names = {part: sorted({each for found in _of_part(part) for each in found.of(part)}) for part in PARTS}
+    document: dict[str, Any] = {"kernel": KERNEL, "name": name, "summary": [], "cells": [], "orders": []}
     if name is None:
-        summary = [
-            {"name": each, "part": part, **_counted([cell for cell in cells() if each in cell.of(part)])}
-            for part in ("discipline", "transport")
-            for each in names[part]
-        ]
-        return {"kernel": KERNEL, "name": None, "summary": summary, "cells": [], "text": _whole(cells())}
-    known = [*names["discipline"], *names["transport"]]
+        summary = [{"name": each, "part": part, **_counted(*_with(each))} for part in PARTS for each in names[part]]
+        return document | {"summary": summary, "text": f"fairq {_said(cells(), cases())}"}
+    known = [each for part in PARTS for each in names[part]]
     if name not in known:
         raise UsageError(f"{name}: nothing was recorded of it in {KERNEL}{near_miss(name, known)}")
-    found = [cell for cell in cells() if name in cell.queue | cell.controls]
-    text = f"{name} {line(name)}"
-    return {"kernel": KERNEL, "name": name, "summary": [], "cells": [cell.row() for cell in found], "text": text}
+    some, orders = _with(name)
+    rows = {"cells": [cell.row() for cell in some], "orders": [case.row() for case in orders]}
+    return document | rows | {"text": f"{name} {line(name)}"}
 
 
-def _names() -> dict[str, list[str]]:
-    """The disciplines and the congestion controls of the cells."""
-    parts = ("discipline", "transport")
-    return {part: sorted({name for cell in cells() for name in cell.of(part)}) for part in parts}
+PARTS = ("discipline", "transport")
+
+
+def _of_part(part: str) -> Sequence[Cell | Case]:
+    return [*cells(), *cases()] if part == "discipline" else cells()
+
+
+def _with(name: str) -> tuple[list[Cell], list[Case]]:
+    """The cells and the cases of order with a discipline or congestion control.
+
+    Class trees with a discipline in each leaf are none of either: they can't be said yet.
+    """
+    some = [cell for cell in cells() if name in cell.queue | cell.controls and cell.kind != "leaf"]
+    return some, [case for case in cases() if name in case.queue and case.kind != "leaves"]
 
 
 def line(name: str) -> str | None:
     """How far one discipline or congestion control is from the kernel, in one line; `None` if nothing was recorded."""
-    found = [cell for cell in cells() if name in cell.queue | cell.controls]
-    return _whole(found) if found else None
+    some, orders = _with(name)
+    return _said(some, orders) if some or orders else None
 
 
-def _whole(found: Sequence[Cell]) -> str:
-    """How many cells agree, and how far nine of ten of those with endless flows are."""
-    count = _counted(found)
-    text = f"agrees with {KERNEL} in {count['agrees']} of {count['cells']} recorded cells"
-    text += f" ({count['undecided']} undecided)" if count["undecided"] else ""
-    if count["share_distance"] is None:
-        return f"{text}."
-    return (
-        f"{text}; nine of ten are within {rounded(100 * max(count['share_distance'], 1e-3))} points of share and "
-        f"{rounded(100 * max(count['queueing_distance'], 1e-3))} % of queueing."
-    )
+def _said(some: Sequence[Cell], orders: Sequence[Case]) -> str:
+    """How many agree, and how far nine of ten cells are."""
+    count = _counted(some, orders)
+    told = []
+    if orders:
+        told.append(f"the order of departures in {count['orders_agree']} of {count['orders']} recorded cases")
+    if some:
+        undecided = f" ({count['undecided']} undecided)" if count["undecided"] else ""
+        told.append(f"connections in {count['agrees']} of {count['cells']} recorded cells{undecided}")
+    text = f"agrees with {KERNEL}: {', '.join(told)}"
+    if some:
+        share, queueing = (rounded(100 * max(count[each], 1e-3)) for each in ("share_distance", "queueing_distance"))
+        text += f"; nine of ten cells are within {share} points of share and {queueing} % of queueing"
+    return f"{text}."
 
 
-def _counted(found: Sequence[Cell]) -> dict[str, Any]:
-    """The cells by verdict, and the distances that nine of ten do not exceed."""
+def _counted(found: Sequence[Cell], orders: Sequence[Case]) -> dict[str, Any]:
+    """The cells by verdict, the distances that nine of ten do not exceed, and the cases of order."""
     verdicts = [cell.verdict for cell in found]
     far = {name: _ninth([getattr(cell, name) for cell in found]) for name in ("share_distance", "queueing_distance")}
-    return {"cells": len(found), **{each: verdicts.count(each) for each in VERDICTS}, **far}
+    agree = sum(case.verdict == "agrees" for case in orders)
+    counts = {each: verdicts.count(each) for each in VERDICTS}
+    return {"orders": len(orders), "orders_agree": agree, "cells": len(found), **counts, **far}
 
 
 VERDICTS = ("agrees", "undecided", "differs")

@@ -412,6 +412,8 @@ class AgreedName(TypedDict):
 
     name: Annotated[str, "Its name."]
     part: Annotated[Literal["discipline", "transport"], "What it is."]
+    orders: Annotated[int, "Recorded cases of the order in which it sends packets."]
+    orders_agree: Annotated[int, "Those in which it sends and drops as the kernel."]
     cells: Annotated[int, "The recorded cells with it; each window of time counts."]
     agrees: Annotated[int, "Those where both agree."]
     undecided: Annotated[int, "Those where the runs of the kernel differ among themselves by more."]
@@ -440,6 +442,15 @@ class AgreedCell(TypedDict):
     reason: Annotated[str | None, "The rule of a miss; null if it agrees, or no rule is known."]
 
 
+class AgreedOrder(TypedDict):
+    """Packets that came to a discipline at given times."""
+
+    case: Annotated[str, "Its name."]
+    kind: Annotated[str, "exact: nothing is random in it; random: counts are compared."]
+    verdict: Annotated[Literal["agrees", "undecided", "differs"], "Whether both agree."]
+    reason: Annotated[str | None, "The rule of a miss; null if it agrees, or no rule is known."]
+
+
 class Agreed(TypedDict):
     """How far fairq is from a real kernel."""
 
@@ -447,6 +458,7 @@ class Agreed(TypedDict):
     name: Annotated[str | None, "The discipline or congestion control; null: all of them."]
     summary: Annotated[list[AgreedName], "A row for each name; empty if one was given."]
     cells: Annotated[list[AgreedCell], "The cells of the name; empty without one."]
+    orders: Annotated[list[AgreedOrder], "The cases of order of the name; empty without one."]
     text: Annotated[str, "The same in a sentence."]
 
 

@@ -50,15 +50,17 @@ def test_the_greatest_of_few_distances_is_widened_and_of_nineteen_it_is_not():
         assert exceeds == pytest.approx(0.05, rel=1e-6)
 
 
-def test_the_distance_holds_for_nine_of_ten_recorded_cells_that_are_left_out():
-    """Three round trips of a factor up to three: within a factor of two few cells have three others."""
+@pytest.mark.parametrize(("factor", "least"), [(2.0, 15), (3.0, 55)])
+def test_the_distance_holds_for_nine_of_ten_recorded_cells_that_are_left_out(monkeypatch, factor, least):
+    """Within a factor of two few cells have three others; round trips of 20 and 60 ms are within three."""
+    monkeypatch.setattr(kernel, "NEAR", factor)
     within = [
         (cell.share_distance <= found.share and cell.queueing_distance <= found.queueing)
         for cell in plain()
         if (found := kernel.distance([other for other in kernel.near(asked_of(cell)) if other.name != cell.name]))
     ]
-    assert len(within) >= 10
-    assert sum(within) >= 0.9 * len(within)
+    assert len(within) >= least
+    assert sum(within) >= 0.9 * len(within), (sum(within), len(within))
 
 
 def test_an_answer_ends_with_what_cells_like_it_say(document, fairq):
@@ -102,5 +104,5 @@ def test_a_name_has_its_cells_and_all_names_a_row_each(document, fairq, refused)
 
 
 def test_a_card_ends_with_a_line_of_its_agreement(fairq):
-    assert "fq_codel agrees with Linux 6.1 in" in fairq("explain", "fq_codel")[1]
-    assert "Linux 6.1 in" not in fairq("explain", "cbq")[1]
+    assert "fq_codel agrees with Linux 6.1: the order of departures in" in fairq("explain", "fq_codel")[1]
+    assert "agrees with Linux" not in fairq("explain", "cbq")[1]

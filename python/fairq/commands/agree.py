@@ -28,19 +28,39 @@ def agree(arguments: Namespace) -> str:
     found = api.agree(arguments.witness, arguments.name)
     if arguments.json:
         return as_json(found, "agree")
-    columns = SUMMARY if arguments.name is None else CELLS
-    rows = found["summary"] if arguments.name is None else [_read(row) for row in found["cells"]]
-    shown = None if arguments.wide else columns
-    table = tables.text(rows, shown, minor=MINOR, keep=columns[:1], **look(arguments))
-    return "\n\n".join([table, *_why(found["cells"]), tables.prose(found["text"])])
+    if arguments.name is None:
+        parts = [_table(found["summary"], SUMMARY, arguments)]
+    else:
+        titled = {"Connections": (found["cells"], CELLS), "Orders": (found["orders"], ORDERS)}
+        rows = {title: ([_read(row) for row in rows], columns) for title, (rows, columns) in titled.items() if rows}
+        parts = [f"{title}\n{_table(*each, arguments)}" for title, each in rows.items()]
+        parts += _why([*found["cells"], *found["orders"]])
+    return "\n\n".join([*parts, tables.prose(found["text"])])
 
 
-SUMMARY = ("name", "part", "cells", "agrees", "undecided", "differs", "share_distance", "queueing_distance")
+def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], arguments: Namespace) -> str:
+    return tables.text(rows, None if arguments.wide else columns, minor=MINOR, keep=columns[:1], **look(arguments))
+
+
+SUMMARY = (
+    "name",
+    "part",
+    "orders",
+    "orders_agree",
+    "cells",
+    "agrees",
+    "undecided",
+    "differs",
+    "share_distance",
+    "queueing_distance",
+)
 """The columns of all names."""
 
 CELLS = ("cell", "window", "verdict", "share_linux", "share_fairq", "queueing_s_linux", "queueing_s_fairq",
          "loss_linux", "loss_fairq")  # fmt: skip
 """The columns of one name."""
+
+ORDERS = ("case", "kind", "verdict")
 
 MINOR = ("part", "loss_linux", "loss_fairq", "undecided")
 """The columns that go first where a screen is too narrow."""
@@ -48,6 +68,8 @@ MINOR = ("part", "loss_linux", "loss_fairq", "undecided")
 
 def _read(row: Mapping[str, Any]) -> dict[str, Any]:
     """A cell with its shares as text: there is one of each congestion control."""
+    if "share_linux" not in row:
+        return dict(row)
     shares = {
         f"share_{side}": ", ".join(f"{law} {100 * share:.1f} %" for law, share in row[f"share_{side}"].items())
         for side in ("linux", "fairq")
@@ -60,8 +82,12 @@ def _why(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     cells_of: dict[str, list[str]] = {}
     for row in rows:
         if row["verdict"] == "differs":
-            cells_of.setdefault(row["reason"] or "no reason is known", []).append(f"{row['cell']} ({row['window']} s)")
+            cells_of.setdefault(row["reason"] or "no reason is known", []).append(_name(row))
     if not cells_of:
         return []
-    lines = [f"{', '.join(cells)}: {reason}." for reason, cells in cells_of.items()]
+    lines = [f"{', '.join(cells)}: {reason.rstrip('.')}." for reason, cells in cells_of.items()]
     return ["What differs, and why", *(tables.prose(line) for line in lines)]
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return row["case"] if "case" in row else f"{row['cell']} ({row['window']} s)"
