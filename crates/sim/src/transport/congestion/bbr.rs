@@ -131,6 +131,8 @@ pub struct Bbr {
     losses: u64,
     has_lost: bool,
     is_recovering: bool,
+    /// Whether that is the recovery of a timeout.
+    has_timed_out: bool,
     /// The first round of recovery: one packet is sent for each that is delivered.
     conserves: bool,
     /// The window before recovery or a probe of the round trip.
@@ -164,6 +166,7 @@ impl Bbr {
             losses: 0,
             has_lost: false,
             is_recovering: false,
+            has_timed_out: false,
             conserves: false,
             saved_window: 0.0,
         }
@@ -422,6 +425,11 @@ impl Congestion for Bbr {
 
     fn lost(&mut self, congested: &Congested) {
         self.save_window();
+        // A recovery that follows another at once is the same one (Linux: `prev_ca_state` of
+        // `bbr_set_cwnd_to_recover_or_restore` is that of the last acknowledgement).
+        if self.is_recovering && !core::mem::take(&mut self.has_timed_out) {
+            return;
+        }
         (self.is_recovering, self.conserves) = (true, true);
         self.rounds.begin(self.delivered);
         // cwnd = packets in flight + packets acknowledged
@@ -434,13 +442,13 @@ impl Congestion for Bbr {
 
     fn timed_out(&mut self, _congested: &Congested) {
         self.save_window();
-        (self.is_recovering, self.conserves) = (true, false);
+        (self.is_recovering, self.has_timed_out, self.conserves) = (true, true, false);
         (self.window, self.losses, self.full_rate) = (1.0, 0, 0.0);
         self.rounds.begin(self.delivered);
     }
 
     fn recovered(&mut self, _now: Time) {
-        (self.is_recovering, self.conserves) = (false, false);
+        (self.is_recovering, self.has_timed_out, self.conserves) = (false, false, false);
         self.window = self.window.max(self.saved_window);
     }
 

@@ -92,7 +92,9 @@ impl Tcp {
             _ => self.board.outstanding(),
         };
         let congested = Congested { delivered, ..self.congested(now, found.packets, flight) };
-        self.control.found_lost(&congested);
+        if found.packets > 0 {
+            self.control.found_lost(&congested);
+        }
         self.tell_lost(now);
         let was_open = self.phase == Phase::Open;
         // A congestion control with a recovery of its own does not treat losses as a sign; its
@@ -101,7 +103,8 @@ impl Tcp {
         let is_again = !was_open && is_later && !(self.connection.reduces_once && self.is_recovering());
         // RFC 5681, section 3.2, step 3; RFC 6582, section 3.2, step 3; RFC 6675, section 5, step
         // 4.3.
-        self.resends_now = was_open || is_again || self.recovery == Recovery::NewReno;
+        let is_told = was_open || is_again || self.recovery == Recovery::NewReno;
+        self.resends_now = is_told && !self.ends_late();
         if !was_open && !is_again {
             return;
         }
@@ -131,6 +134,20 @@ impl Tcp {
             let budget = Budget::new(self.connection.rate_reduction, in_flight, self.window());
             self.budget = Some(Box::new(budget));
         }
+    }
+
+    /// Whether the recovery that has just ended goes on in another: a lost packet, sent again or not,
+    /// has not arrived (Linux: `tcp_time_to_recover` asks for lost_out).
+    pub(super) fn goes_on_if_missing(&self) -> bool {
+        self.connection.reduces_once && self.board.is_missing()
+    }
+
+    /// Whether the congestion control is told of the end of a recovery only after the
+    /// acknowledgement that ends it was searched for losses: one with a recovery of its own, which
+    /// in Linux sees the state that the acknowledgement leaves (`tcp_cong_control` follows
+    /// `tcp_fastretrans_alert`).
+    pub(super) fn ends_late(&self) -> bool {
+        self.connection.reduces_once && self.has_own_recovery
     }
 
     /// The host's send buffer follows the window, which is about to be reduced.
@@ -206,7 +223,9 @@ impl Tcp {
             }
             self.phase = Phase::Open;
             self.budget = None;
-            self.control.recovered(now);
+            if !self.ends_late() {
+                self.control.recovered(now);
+            }
             if let Some(rack) = self.trackers.rack() {
                 rack.recovered();
             }

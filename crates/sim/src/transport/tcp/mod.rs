@@ -523,12 +523,12 @@ impl Tcp {
         let is_old = ack.cumulative < first_before;
         let marked = self.hear_marks(now, ack, delivery.delivered, flight, is_old);
         let mut found = self.detect(now, is_duplicate, &delivery);
-        let has_ended = was_recovering && self.phase == Phase::Open;
-        if has_ended && self.connection.reduces_once && !self.has_own_recovery && self.board.has_lost() {
-            // Packets lost in the recovery begin the next one.
-            found = Found { packets: found.packets.max(1), newest: u64::MAX };
+        let has_ended = was != Phase::Open && self.phase == Phase::Open;
+        let goes_on = has_ended && self.goes_on_if_missing();
+        if goes_on {
+            found.newest = u64::MAX;
         }
-        if found.packets > 0 {
+        if found.packets > 0 || goes_on {
             let was_open = self.phase == Phase::Open;
             self.lose(now, found, delivery.delivered);
             if was_open && !self.recovery.is_selective() {
@@ -539,6 +539,9 @@ impl Tcp {
                 self.tell_lost(now);
                 self.begin_again();
             }
+        }
+        if has_ended && self.ends_late() && self.phase == Phase::Open {
+            self.control.recovered(now);
         }
         let rate = self.trackers.rate().and_then(|rate| {
             let latest = delivery.latest.map(|latest| latest.sequence);
