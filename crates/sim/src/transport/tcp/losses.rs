@@ -92,7 +92,8 @@ impl Tcp {
             _ => self.board.outstanding(),
         };
         let congested = Congested { delivered, ..self.congested(now, found.packets, flight) };
-        if found.packets > 0 {
+        // Linux counts for them what an acknowledgement finds (`rs->losses` of `tcp_rate_gen`).
+        if found.packets > 0 && !(self.ends_late() && delivered == 0) {
             self.control.found_lost(&congested);
         }
         self.tell_lost(now);
@@ -109,7 +110,9 @@ impl Tcp {
             return;
         }
         self.make_room();
-        if is_later {
+        if self.ends_late() {
+            self.owes_loss = true;
+        } else if is_later {
             self.control.lost(&congested);
             self.note_reduction(false);
         } else {
@@ -142,12 +145,24 @@ impl Tcp {
         self.connection.reduces_once && self.board.is_missing()
     }
 
-    /// Whether the congestion control is told of the end of a recovery only after the
-    /// acknowledgement that ends it was searched for losses: one with a recovery of its own, which
-    /// in Linux sees the state that the acknowledgement leaves (`tcp_cong_control` follows
+    /// Whether the congestion control has a recovery of its own and is told only of the state that
+    /// an acknowledgement leaves: not of a recovery that a timer begins before the next one, nor of
+    /// the end of one that goes on at once (Linux: `tcp_cong_control` follows
     /// `tcp_fastretrans_alert`).
     pub(super) fn ends_late(&self) -> bool {
         self.connection.reduces_once && self.has_own_recovery
+    }
+
+    /// Tells a congestion control that [hears late](Self::ends_late) of the state that an
+    /// acknowledgement of `delivered` packets leaves.
+    pub(super) fn tell_state(&mut self, now: Time, has_ended: bool, delivered: u64) {
+        if self.owes_loss && delivered > 0 {
+            self.owes_loss = false;
+            let congested = self.congested(now, 0, self.flight());
+            self.reduce(&Congested { delivered, ..congested });
+        } else if has_ended && self.phase == Phase::Open {
+            self.control.recovered(now);
+        }
     }
 
     /// The host's send buffer follows the window, which is about to be reduced.
@@ -277,7 +292,7 @@ impl Tcp {
         self.recover = self.board.next();
         self.phase = Phase::TimedOut { until: self.recover };
         (self.duplicates, self.departed, self.budget) = (0, 0, None);
-        self.resends_now = false;
+        (self.resends_now, self.owes_loss) = (false, false);
         if !self.times_opening() {
             self.trackers.time_none();
         }

@@ -32,7 +32,6 @@ use fairq_sched::packet::Marks;
 use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Time};
 use held::{Held, HeldTimes, Holder};
-use losses::Found;
 use prr::Budget;
 use scoreboard::{Delivery, Scoreboard};
 use settings::{BackoffEnds, Grows, Recovery, Terms, Timed};
@@ -101,6 +100,8 @@ pub struct Tcp {
     budget: Option<Box<Budget>>,
     /// Whether the congestion control does without the budget of recovery.
     has_own_recovery: bool,
+    /// Whether the congestion control is still to be told of a recovery that has begun.
+    owes_loss: bool,
     /// The connection's transmission number at the last reduction of the window. A lost packet with
     /// a later number is another sign of congestion.
     reduced_at: u64,
@@ -139,6 +140,8 @@ pub struct Tcp {
     timer: Time,
     /// No packet is sent before this time, once `burst` packets have been sent.
     next_send: Time,
+    /// How much later than that the last burst was sent.
+    late: Time,
     burst: u32,
     last_sent: Time,
 }
@@ -175,6 +178,7 @@ impl Tcp {
             has_timed_out: false,
             budget: None,
             has_own_recovery: control.has_own_recovery(),
+            owes_loss: false,
             reduced_at: 0,
             tried: 0,
             has_rescued: false,
@@ -195,6 +199,7 @@ impl Tcp {
             length: 0,
             timer: Time::NEVER,
             next_send: now,
+            late: Time::ZERO,
             burst,
             last_sent: now,
             connection,
@@ -390,9 +395,22 @@ impl Tcp {
         let gap = Time((f64::from(length) * 8.0 * PS_PER_S as f64 / rate) as u64);
         self.burst = self.burst.saturating_sub(1);
         if self.next_send < now {
+            self.late = now - self.next_send;
             self.next_send = now;
         }
         self.next_send = self.next_send.saturating_add(gap);
+        if self.connection.makes_up {
+            self.make_up(gap);
+        }
+    }
+
+    /// A packet that was sent after its time shortens the gap behind it, by half at most (Linux:
+    /// the credit of `tcp_update_skb_after_send`).
+    fn make_up(&mut self, gap: Time) {
+        let gained = self.late.min(Time(gap.0 / 2));
+        self.next_send = self.next_send - gained;
+        // What the packets of a burst do not take is lost with its end.
+        self.late = if self.burst == 0 { Time::ZERO } else { self.late - gained };
     }
 
     /// The pace in bits a second: the congestion control's own. Otherwise, if the connection
@@ -514,7 +532,10 @@ impl Tcp {
         if let Some(rack) = self.trackers.rack() {
             rack.delivered(now, &delivery, had_duplicate, first, next);
             let is_bare = delivery.delivered == 0 && ack.blocks.is_empty();
-            if rack.ends_probe(first, ack.sequence, had_duplicate, is_bare) && self.phase == Phase::Open {
+            if rack.ends_probe(first, ack.sequence, had_duplicate, is_bare)
+                && self.phase == Phase::Open
+                && !self.ends_late()
+            {
                 let congested = self.congested(now, 1, flight);
                 self.reduce(&congested);
                 self.control.recovered(now);
@@ -540,8 +561,8 @@ impl Tcp {
                 self.begin_again();
             }
         }
-        if has_ended && self.ends_late() && self.phase == Phase::Open {
-            self.control.recovered(now);
+        if self.ends_late() {
+            self.tell_state(now, has_ended, delivery.delivered);
         }
         let rate = self.trackers.rate().and_then(|rate| {
             let latest = delivery.latest.map(|latest| latest.sequence);
