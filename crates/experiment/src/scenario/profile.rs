@@ -57,6 +57,7 @@ const LINUX: &[Row] = &[
     ("connection", "timeout.first", r#""1 s""#, "tcp.h TCP_TIMEOUT_INIT"),
     ("connection", "timeout.ceiling", r#""120 s""#, "tcp.h TCP_RTO_MAX"),
     ("bbr", "detects_policers", "true", "tcp_bbr.c bbr_lt_bw_sampling"),
+    ("bbr", "counts_opening", "true", "tcp_bbr.c bbr_init, bbr_init_pacing_rate_from_rtt"),
     ("cubic", "slow_start", r#""linux""#, "tcp_cubic.c hystart_update"),
     ("cubic", "friendly_speeds_up", "false", "tcp_cubic.c bictcp_update, tcp_friendliness"),
     ("cubic", "first_increase", "0.05", "tcp_cubic.c bictcp_update: last_max_cwnd = 0, cnt at most 20"),

@@ -7,8 +7,8 @@
 //! Control", ACM Queue 14(5), 2016; choices that it leaves open, and the constants, as in Linux
 //! (tcp_bbr.c).
 //! Departs: policers ("long-term" bandwidth) are detected only if `detects_policers` says so, as it
-//! does in the profile `linux`; gains are real numbers, not 256ths; the first window is not paced,
-//! as no packet length is known yet.
+//! does in the profile `linux`; gains are real numbers, not 256ths; the first window is paced only
+//! if `counts_opening` says so, as there.
 //! Chosen: the bandwidth is the greatest of 10 rounds by the kernel's filter of three samples; the
 //! pacing margin of one percent applies to the first pace too, as in Linux; bursts are the kernel's
 //! send quantum of a millisecond.
@@ -57,6 +57,10 @@ pub struct Settings {
     /// Linux.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub detects_policers: bool,
+    /// Whether the round trip of the opening packet counts: it is the first least round trip, and
+    /// spaces the first window. As in Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub counts_opening: bool,
 }
 
 impl Default for Settings {
@@ -71,6 +75,7 @@ impl Default for Settings {
             window_min: 4.0,
             pacing_margin: 0.01,
             detects_policers: false,
+            counts_opening: false,
         }
     }
 }
@@ -433,6 +438,14 @@ impl Congestion for Bbr {
 
     fn watches_sending(&self) -> bool {
         true
+    }
+
+    fn opened(&mut self, now: Time, round_trip: Option<Time>, smoothed: Time, length: u32) {
+        if self.settings.counts_opening {
+            (self.least, self.least_at) = (round_trip.unwrap_or(Time::NEVER), now);
+            self.length = length;
+            self.set_pace(smoothed);
+        }
     }
 
     fn acknowledged(&mut self, acked: &Acked) {

@@ -329,6 +329,10 @@ pub trait Congestion: Send {
         false
     }
 
+    /// The opening packet was acknowledged: its round trip if it gave a sample, the smoothed one,
+    /// and the bytes of the first packet with data.
+    fn opened(&mut self, _now: Time, _round_trip: Option<Time>, _smoothed: Time, _length: u32) {}
+
     /// An acknowledgement arrived; also called for duplicates.
     fn acknowledged(&mut self, acked: &Acked);
 

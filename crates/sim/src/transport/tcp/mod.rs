@@ -622,6 +622,9 @@ impl Tcp {
             self.control.acknowledged(&acked);
         } else if delivery.newly > 0 {
             self.round_end = self.board.next();
+            if let Some(length) = self.supply.next_length() {
+                self.control.opened(now, sample, self.smoothed(), length);
+            }
         }
         if let Some(budget) = &mut self.budget {
             let is_safe = delivery.newly > 0 && found.packets == 0;
