@@ -44,7 +44,7 @@ const LINUX: &[Row] = &[
     ("connection", "rearms_by_blocks", "true", "tcp_input.c tcp_clean_rtx_queue: FLAG_SET_XMIT_TIMER"),
     ("connection", "tunes_window", "true", "tcp_input.c tcp_rcv_space_adjust, tcp_grow_window"),
     ("connection", "tunes_buffer", "true", "tcp_input.c tcp_sndbuf_expand"),
-    ("connection", "makes_up", "true", "tcp_output.c tcp_update_skb_after_send"),
+    ("connection", "departure_times", "true", "tcp_output.c tcp_update_skb_after_send; tcp_bbr.c bbr_packets_in_net_at_edt"),
     ("connection", "receive_window", "2112", "sysctl tcp_rmem: 6 MB, half of it for data, in segments of 1448 B"),
     ("connection", "timed", r#""latest""#, "tcp_input.c tcp_clean_rtx_queue: ca_rtt_us"),
     ("connection", "timeout.floor", r#""200 ms""#, "tcp.h TCP_RTO_MIN"),

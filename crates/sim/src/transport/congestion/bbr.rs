@@ -147,6 +147,7 @@ pub struct Bbr {
     has_lost: bool,
     /// Packets found lost so far.
     lost: u64,
+    ahead: Option<Time>,
     policer: Policer,
     is_recovering: bool,
     /// Whether that is the recovery of a timeout.
@@ -184,6 +185,7 @@ impl Bbr {
             losses: 0,
             has_lost: false,
             lost: 0,
+            ahead: None,
             policer: Policer::default(),
             is_recovering: false,
             has_timed_out: false,
@@ -243,6 +245,14 @@ impl Bbr {
         }
     }
 
+    /// The packets that will be in flight when the next one may leave (Linux:
+    /// `bbr_packets_in_net_at_edt`), if that counts.
+    fn at_departure(&self, flight: f64) -> f64 {
+        let Some(ahead) = self.ahead else { return flight };
+        let flight = if self.pace_gain() > 1.0 { flight + f64::from(self.burst()) } else { flight };
+        (flight - libm::floor(self.used_bandwidth() * ahead.as_s())).max(0.0)
+    }
+
     fn watch_policer(&mut self, acked: &Acked, rate: &RateSample, ends_round: bool) {
         let seen = Seen {
             now: acked.now,
@@ -263,7 +273,7 @@ impl Bbr {
         let State::ProbeBandwidth { phase } = self.state else {
             return;
         };
-        let flight = acked.flight as f64;
+        let flight = self.at_departure(acked.flight as f64);
         let is_full_length = acked.now.saturating_sub(self.phase_began) > self.least;
         let is_over = match phase {
             0 => is_full_length && (self.has_lost || flight >= self.inflight(self.settings.probe_gain)),
@@ -303,7 +313,7 @@ impl Bbr {
         if self.state == State::Startup && self.is_full {
             self.state = State::Drain;
         }
-        if self.state == State::Drain && in_flight as f64 <= self.inflight(1.0) {
+        if self.state == State::Drain && self.at_departure(in_flight as f64) <= self.inflight(1.0) {
             self.begin_cycle(now);
         }
     }
@@ -455,6 +465,7 @@ impl Congestion for Bbr {
         let mut ends_round = false;
         if let Some(rate) = acked.rate {
             self.delivered = rate.delivered;
+            self.ahead = rate.ahead;
             ends_round = self.rounds.ends_with(&rate);
             self.conserves &= !ends_round;
             if self.settings.detects_policers {

@@ -137,6 +137,8 @@ pub struct RateSample {
     pub flight_at_send: u64,
     /// Packets found lost since the packet was sent.
     pub lost: u64,
+    /// How long the pace holds the next packet back, if that is to count.
+    pub ahead: Option<Time>,
 }
 
 /// A packet that was found lost, for congestion controls that use the delivery rate.

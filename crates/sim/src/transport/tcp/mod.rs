@@ -22,7 +22,7 @@ pub mod scoreboard;
 pub mod settings;
 pub mod trackers;
 
-use super::congestion::{Acked, Congested, Congestion, Ecn, RECOVERY};
+use super::congestion::{Acked, Congested, Congestion, Ecn, RECOVERY, RateSample};
 use super::ecn::Accepts;
 use super::estimator::Estimator;
 use super::receiver::Sink;
@@ -399,7 +399,7 @@ impl Tcp {
             self.next_send = now;
         }
         self.next_send = self.next_send.saturating_add(gap);
-        if self.connection.makes_up {
+        if self.connection.departure_times {
             self.make_up(gap);
         }
     }
@@ -566,7 +566,9 @@ impl Tcp {
         }
         let rate = self.trackers.rate().and_then(|rate| {
             let latest = delivery.latest.map(|latest| latest.sequence);
-            rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)
+            let sample = rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)?;
+            let ahead = self.connection.departure_times.then(|| self.next_send.saturating_sub(now));
+            Some(RateSample { ahead, ..sample })
         });
         // The acknowledgement that ends a recovery covers packets sent before it: the window does
         // not grow by it. RFC 3168, section 6.1.2: nor by one that reports a mark.

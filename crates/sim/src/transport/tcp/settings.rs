@@ -347,10 +347,11 @@ pub struct Connection {
     /// Whether packets of a congestion control without a pace of its own are spread over the round
     /// trip: at 2 windows a round trip below half of ssthresh and at 1.2 above, as in Linux.
     pub pacing: bool,
-    /// Whether a paced packet that was sent after its time shortens the gap behind it, by as much
-    /// but by half of it at most. As in Linux.
+    /// Whether the pace is kept by departure times: a packet that was sent after its time shortens
+    /// the gap behind it, by as much but by half of it at most, and `bbr` counts the packets in
+    /// flight as they will be when the next may leave. As in Linux.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub makes_up: bool,
+    pub departure_times: bool,
     /// The greatest time that the source's host takes to process an acknowledgement before it sends
     /// packets: a random time each, uniform from zero to this. Default: the time of a packet on the
     /// slowest line of the path, which ends phase effects, or zero if a file gives the lengths of
@@ -397,7 +398,7 @@ impl Default for Connection {
             tunes_window: false,
             tunes_buffer: false,
             pacing: false,
-            makes_up: false,
+            departure_times: false,
             processing: None,
             timeout: Timeout::default(),
         }
