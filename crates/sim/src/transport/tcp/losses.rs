@@ -10,7 +10,7 @@
 
 use super::scoreboard::{Delivery, Packet};
 use super::settings::{Recovery, Reduces};
-use super::{Budget, Congested, Phase, Tcp, rack};
+use super::{Budget, Congested, Ecn, Phase, Tcp, rack};
 use fairq_sched::units::Time;
 
 /// The memory that Linux allows and that a packet takes, for 1448 B of data (`tcp_sndbuf_expand`:
@@ -97,7 +97,7 @@ impl Tcp {
             self.control.found_lost(&congested);
         }
         self.tell_lost(now);
-        let was_open = self.phase == Phase::Open;
+        let was_open = self.is_open();
         // A congestion control with a recovery of its own does not treat losses as a sign; its
         // recovery continues.
         let is_later = found.newest > self.reduced_at && !self.has_own_recovery;
@@ -110,8 +110,12 @@ impl Tcp {
             return;
         }
         self.make_room();
+        let reducing = if let Phase::Reducing { until } = self.phase { Some(until) } else { None };
         if self.ends_late() {
             self.owes_loss = true;
+        } else if reducing.is_some() && self.control.ecn() == Ecn::Classic {
+            // The reduction under way serves for the loss, too (Linux: `tcp_enter_recovery` asks
+            // for `tcp_in_cwnd_reduction`). Only DCTCP reacts (`dctcp_state`).
         } else if is_later {
             self.control.lost(&congested);
             self.note_reduction(false);
@@ -119,7 +123,7 @@ impl Tcp {
             self.reduce(&congested);
         }
         self.has_lost = true;
-        let until = self.board.next();
+        let until = reducing.unwrap_or_else(|| self.board.next());
         if self.recovery != Recovery::Reno || self.connection.answers_once {
             self.recover = until;
         }
@@ -133,9 +137,14 @@ impl Tcp {
             self.start_timer(now);
         }
         if self.recovery.is_selective() && !self.has_own_recovery {
-            let in_flight = self.board.outstanding().saturating_sub(self.board.arrived()) + delivered;
-            let budget = Budget::new(self.connection.rate_reduction, in_flight, self.window());
-            self.budget = Some(Box::new(budget));
+            let (in_flight, window) = (self.board.outstanding().saturating_sub(self.board.arrived()), self.window());
+            match &mut self.budget {
+                Some(budget) if reducing.is_some() => budget.aim(window),
+                budget => {
+                    let begun = Budget::new(self.connection.rate_reduction, in_flight + delivered, window);
+                    *budget = Some(Box::new(begun));
+                }
+            }
         }
     }
 
@@ -191,7 +200,7 @@ impl Tcp {
     /// Looks for losses after an acknowledgement.
     pub(super) fn detect(&mut self, now: Time, is_duplicate: bool, delivery: &Delivery) -> Found {
         let limit = self.connection.duplicates;
-        let is_open = self.phase == Phase::Open;
+        let is_open = self.is_open();
         match self.recovery {
             Recovery::Rack => {
                 let rules = self.rack_rules();
@@ -229,10 +238,12 @@ impl Tcp {
         let first = self.board.first();
         let ends = match self.phase {
             Phase::Open => false,
+            Phase::Reducing { until } => first > until,
             Phase::Recovering { until } => first >= until || self.recovery == Recovery::Reno,
             Phase::TimedOut { until } => first >= until,
         };
         if ends {
+            let was_reducing = matches!(self.phase, Phase::Reducing { .. });
             if self.is_recovering() {
                 self.departed = 0;
             }
@@ -241,7 +252,7 @@ impl Tcp {
             if !self.ends_late() {
                 self.control.recovered(now);
             }
-            if let Some(rack) = self.trackers.rack() {
+            if let Some(rack) = self.trackers.rack().filter(|_| !was_reducing) {
                 rack.recovered();
             }
         } else if self.is_recovering() && self.recovery == Recovery::NewReno {
@@ -308,7 +319,7 @@ impl Tcp {
                 self.lose(now, found, 0);
             }
         }
-        if probes && self.phase == Phase::Open && self.board.outstanding() > 0 {
+        if probes && self.is_open() && self.board.outstanding() > 0 {
             let is_new = !self.supply.is_empty() && self.takes_another();
             let next = self.board.next();
             if let Some(rack) = self.trackers.rack() {
@@ -331,7 +342,7 @@ impl Tcp {
         let (smoothed, flight, timer) = (self.smoothed(), self.flight(), self.timer);
         let delay =
             if self.connection.acknowledge_every > 1 { self.connection.acknowledgement_delay } else { Time::ZERO };
-        let may = self.phase == Phase::Open && !self.is_opening && self.board.arrived() == 0;
+        let may = self.is_open() && !self.is_opening && self.board.arrived() == 0;
         if let Some(rack) = self.trackers.rack() {
             match may {
                 true => rack.plan_probe(now, smoothed, flight, delay, timer),

@@ -62,6 +62,8 @@ pub fn ends(setup: Setup) -> Ends {
 enum Phase {
     /// No packet is known to be lost.
     Open,
+    /// The window is being reduced for a mark, until a packet from `until` on is acknowledged.
+    Reducing { until: u64 },
     /// Losses are being repaired, until all below `until` is acknowledged.
     Recovering { until: u64 },
     /// After a timeout, until all below `until` is acknowledged.
@@ -253,6 +255,11 @@ impl Tcp {
         matches!(self.phase, Phase::Recovering { .. })
     }
 
+    /// Whether no packet is known to be lost.
+    const fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open | Phase::Reducing { .. })
+    }
+
     /// Whether the receiver's window allows another packet.
     fn is_within_receive_window(&self) -> bool {
         self.board.outstanding() < u64::from(self.connection.receive_window)
@@ -261,7 +268,7 @@ impl Tcp {
     /// Whether the receiver's window and the host's buffer allow another packet.
     fn takes_another(&self) -> bool {
         self.is_within_receive_window()
-            && (self.phase == Phase::Open || self.board.outstanding() < u64::from(self.room))
+            && (self.is_open() || self.board.outstanding() < u64::from(self.room))
     }
 
     /// What holds a sender that may send and does not.
@@ -278,7 +285,7 @@ impl Tcp {
         if self.is_opening {
             return u64::from(self.board.pipe() == 0);
         }
-        if let (Phase::Recovering { .. }, Some(left)) =
+        if let (Phase::Recovering { .. } | Phase::Reducing { .. }, Some(left)) =
             (self.phase, self.budget.as_ref().and_then(|budget| budget.left()))
         {
             return left;
@@ -533,7 +540,7 @@ impl Tcp {
             rack.delivered(now, &delivery, had_duplicate, first, next);
             let is_bare = delivery.delivered == 0 && ack.blocks.is_empty();
             if rack.ends_probe(first, ack.sequence, had_duplicate, is_bare)
-                && self.phase == Phase::Open
+                && self.is_open()
                 && !self.ends_late()
             {
                 let congested = self.congested(now, 1, flight);
@@ -550,7 +557,7 @@ impl Tcp {
             found.newest = u64::MAX;
         }
         if found.packets > 0 || goes_on {
-            let was_open = self.phase == Phase::Open;
+            let was_open = self.is_open();
             self.lose(now, found, delivery.delivered);
             if was_open && !self.recovery.is_selective() {
                 self.departed = self.duplicates;
@@ -595,7 +602,8 @@ impl Tcp {
             }
             _ => delivery.newly,
         };
-        let is_recovering = self.is_recovering() || ends_without || tells_of_mark;
+        let is_reducing = matches!(self.phase, Phase::Recovering { .. } | Phase::Reducing { .. });
+        let is_recovering = is_reducing || ends_without || tells_of_mark;
         if !was_opening {
             let begins_round = self.board.first() > self.round_end;
             if begins_round {
@@ -627,6 +635,9 @@ impl Tcp {
             if let Some(length) = self.supply.next_length() {
                 self.control.opened(now, sample, self.smoothed(), length);
             }
+        }
+        if marked > 0 && self.connection.spreads_marks {
+            self.spread_reduction(now, flight);
         }
         if let Some(budget) = &mut self.budget {
             let is_safe = delivery.newly > 0 && found.packets == 0;

@@ -272,6 +272,11 @@ pub struct Connection {
     /// no further before it ends, as in Linux. Otherwise they are a loss of another round trip.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub reduces_once: bool,
+    /// Whether the reduction for a mark, too, is spread over a round trip as `rate_reduction` says,
+    /// instead of taking effect at once; with `dctcp` it then begins where a loss's would. As in
+    /// Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub spreads_marks: bool,
     /// Whether a selective acknowledgement of packets sent before the last transmission of the
     /// oldest packet restarts the timer: that transmission may still be in flight. As in Linux.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
@@ -376,6 +381,7 @@ impl Default for Connection {
             answers_once: false,
             impatient: false,
             reduces_once: false,
+            spreads_marks: false,
             rearms_by_blocks: false,
             holds_resent: false,
             resends_once: false,
@@ -446,6 +452,7 @@ impl Terms {
             window_max,
             is_paced: self.pacing,
             counts_all: self.grows == Grows::All,
+            spreads_marks: self.spreads_marks,
             seed,
         }) {
             Some(law) => law,
