@@ -207,6 +207,8 @@ pub struct Congested {
     /// Whether the oldest packet was sent again before: a second timeout of one packet, which does
     /// not halve again.
     pub is_repeated: bool,
+    /// The window after a timeout, in packets.
+    pub restart: f64,
 }
 
 impl Congested {
@@ -224,6 +226,7 @@ impl Congested {
             smoothed: Time::ZERO,
             least: Time::NEVER,
             is_repeated: false,
+            restart: 1.0,
         }
     }
 }

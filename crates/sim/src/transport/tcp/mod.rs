@@ -126,6 +126,8 @@ pub struct Tcp {
     /// whether that reduction was for a mark, and whether the receiver is still to be told (CWR).
     reduced_before: Option<NonZeroU64>,
     is_reduced_by_mark: bool,
+    /// Whether the connection does without ECN.
+    has_no_ecn: bool,
     tells_reduction: bool,
     /// Marked packets that the receiver has reported.
     marked: u32,
@@ -192,6 +194,7 @@ impl Tcp {
             round_end: begun,
             reduced_before: None,
             is_reduced_by_mark: false,
+            has_no_ecn: false,
             tells_reduction: false,
             marked: 0,
             room: if connection.tunes_buffer && !control.has_own_recovery() { 0 } else { u32::MAX },
@@ -773,7 +776,7 @@ impl Sender for Tcp {
     }
 
     fn accepts(&self) -> Accepts {
-        let new = self.control.accepts();
+        let new = if self.has_no_ecn { Marks::NONE } else { self.control.accepts() };
         match self.control.ecn() {
             // RFC 3168, sections 6.1.1 and 6.1.5.
             Ecn::Classic => Accepts { new, others: Marks::NONE },
