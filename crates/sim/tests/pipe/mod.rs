@@ -82,8 +82,7 @@ impl Pipe {
             let accepts = self.ends.sender.accepts().of(&packet);
             let marks = if self.marked.contains(&packet.sequence) { Marks::CE.within(accepts) } else { Marks::NONE };
             let Transmission { flags, round_trip, .. } = packet;
-            let arrival =
-                Arrival { marks, flags, round_trip, ..Arrival::of(packet.sequence, packet.length, self.now) };
+            let arrival = Arrival { marks, flags, round_trip, ..Arrival::of(packet.sequence, packet.length, self.now) };
             self.count += 1;
             self.packets.insert((self.free + Time(TRIP.0 / 2), self.count), arrival);
         }

@@ -257,7 +257,15 @@ impl Beginning {
     /// At time zero, with an initial window and no limit. For tests.
     #[must_use]
     pub const fn with_window(window: f64) -> Self {
-        Self { now: Time::ZERO, window, window_max: 1e9, is_paced: false, counts_all: false, spreads_marks: false, seed: 1 }
+        Self {
+            now: Time::ZERO,
+            window,
+            window_max: 1e9,
+            is_paced: false,
+            counts_all: false,
+            spreads_marks: false,
+            seed: 1,
+        }
     }
 }
 

@@ -270,8 +270,7 @@ impl Tcp {
 
     /// Whether the receiver's window and the host's buffer allow another packet.
     fn takes_another(&self) -> bool {
-        self.is_within_receive_window()
-            && (self.is_open() || self.board.outstanding() < u64::from(self.room))
+        self.is_within_receive_window() && (self.is_open() || self.board.outstanding() < u64::from(self.room))
     }
 
     /// What holds a sender that may send and does not.
@@ -542,10 +541,7 @@ impl Tcp {
         if let Some(rack) = self.trackers.rack() {
             rack.delivered(now, &delivery, had_duplicate, first, next);
             let is_bare = delivery.delivered == 0 && ack.blocks.is_empty();
-            if rack.ends_probe(first, ack.sequence, had_duplicate, is_bare)
-                && self.is_open()
-                && !self.ends_late()
-            {
+            if rack.ends_probe(first, ack.sequence, had_duplicate, is_bare) && self.is_open() && !self.ends_late() {
                 let congested = self.congested(now, 1, flight);
                 self.reduce(&congested);
                 self.control.recovered(now);
