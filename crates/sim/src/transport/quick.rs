@@ -58,6 +58,13 @@ impl Quick {
         self.left = self.left.saturating_sub(1);
     }
 
+    /// The first mark was received, or (`!is_mark`) the sender has heard of it: its window may be
+    /// small. Two acknowledgements are due at once, or one (`tcp_enter_quickack_mode` in
+    /// `__tcp_ecn_check_ce`, and `tcp_ecn_accept_cwr`).
+    pub fn heard(&mut self, is_mark: bool) {
+        self.left = self.left.max(if is_mark { 2 } else { 1 });
+    }
+
     /// A packet was taken at `now`, and with it all before packet `expected`. `round_trip` is the
     /// sender's estimate, zero if it has none.
     pub fn takes(&mut self, now: Time, expected: u64, round_trip: Time) {
