@@ -1,5 +1,5 @@
-//! When a receiver that delays acknowledgements sends them at once: the first ones, while its window
-//! grows, and at the first mark.
+//! When a receiver that delays acknowledgements sends them at once: the first ones, while its
+//! window grows, and at the first mark.
 //!
 //! Source: Linux 6.1, `tcp_input.c`: `tcp_event_data_recv` and `tcp_incr_quickack` (the first
 //! acknowledgements), `tcp_rcv_space_adjust` (the room in the buffer), `tcp_grow_window` (how much
