@@ -351,8 +351,8 @@ impl Tcp {
         }
     }
 
-    /// What a probe waits beyond two round trips, with `flight` packets in flight: if it is only one,
-    /// for the acknowledgement that the receiver may delay. In Linux by its least timeout
+    /// What a probe waits beyond two round trips, with `flight` packets in flight: if it is only
+    /// one, for the acknowledgement that the receiver may delay. In Linux by its least timeout
     /// (`tcp_schedule_loss_probe`: `tcp_rto_min`), else by TCP_TIMEOUT_MIN, two ticks.
     fn probe_delay(&self, flight: u64) -> Time {
         let connection = &self.connection;
