@@ -113,7 +113,7 @@ impl Pipe {
                 self.ends.sender.wake(self.now);
             }
             self.count += 1;
-            self.answered.extend(answers.iter().map(|answer| (self.now, answer.clone())));
+            self.answered.extend(answers.iter().map(|answer| (self.now, *answer)));
             self.answers.extend(answers.map(|answer| ((self.now + Time(TRIP.0 / 2), self.count), answer)));
             self.send();
         }

@@ -4,9 +4,9 @@
 //! Chosen: RACK detects that a retransmission was lost, so a recovery with it may last many round
 //! trips. A lost packet that was sent after the last reduction is a second sign of congestion: the
 //! window is reduced again (RFC 5681, section 4.3, "MUST be lowered twice"; RFC 9002, section
-//! 7.3.2, has the same rule). That is at most once in a round trip. Linux lowers again only after a
-//! timeout. A timeout in a recovery takes its part of the window as the recovery left it, where
-//! Linux keeps the recovery's ssthresh: its cause is a retransmission that was lost.
+//! 7.3.2, has the same rule). That is at most once in a round trip. A timeout in a recovery takes
+//! its part of the window as the recovery left it: its cause is a retransmission that was lost.
+//! With `reduces_once` both are as in Linux, which lowers again when the recovery has ended.
 
 use super::scoreboard::{Delivery, Packet};
 use super::settings::{Recovery, Reduces};
@@ -149,8 +149,8 @@ impl Tcp {
         }
     }
 
-    /// Whether the recovery that has just ended goes on in another: a lost packet, sent again or not,
-    /// has not arrived (Linux: `tcp_time_to_recover` asks for lost_out).
+    /// Whether the recovery that has just ended goes on in another: a lost packet, sent again or
+    /// not, has not arrived (Linux: `tcp_time_to_recover` asks for lost_out).
     pub(super) fn goes_on_if_missing(&self) -> bool {
         self.connection.reduces_once && self.board.is_missing()
     }
@@ -351,8 +351,8 @@ impl Tcp {
         }
     }
 
-    /// What a probe waits beyond two round trips, with `flight` packets in flight: if it is only one,
-    /// for the acknowledgement that the receiver may delay. In Linux by its least timeout
+    /// What a probe waits beyond two round trips, with `flight` packets in flight: if it is only
+    /// one, for the acknowledgement that the receiver may delay. In Linux by its least timeout
     /// (`tcp_schedule_loss_probe`: `tcp_rto_min`), else by TCP_TIMEOUT_MIN, two ticks.
     fn probe_delay(&self, flight: u64) -> Time {
         let connection = &self.connection;

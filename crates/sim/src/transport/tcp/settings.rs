@@ -270,9 +270,9 @@ pub struct Connection {
     pub impatient: bool,
     /// Whether losses of packets sent in a recovery by selective acknowledgements reduce the window
     /// no further before it ends, as in Linux. Otherwise they are a loss of another round trip.
-    /// Another recovery follows at once if a lost packet has not arrived by then, sent again or not;
-    /// a timeout in a recovery reduces no further either, and slow start begins from one packet more
-    /// than are in flight.
+    /// Another recovery follows at once if a lost packet has not arrived by then, sent again or
+    /// not; a timeout in a recovery reduces no further either, and slow start begins from one packet
+    /// more than are in flight.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub reduces_once: bool,
     /// Whether the reduction for a mark, too, is spread over a round trip as `rate_reduction` says,
@@ -284,7 +284,8 @@ pub struct Connection {
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub ecn_fallback: bool,
     /// Whether a probe of the tail waits 2 ms beyond two round trips, and that of a lone packet
-    /// `timeout.floor`, as in Linux, where RFC 8985 has the receiver's delay for a lone packet only.
+    /// `timeout.floor`, as in Linux, where RFC 8985 has the receiver's delay for a lone packet
+    /// only.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub probes_by_floor: bool,
     /// Whether a selective acknowledgement of packets sent before the last transmission of the
