@@ -135,7 +135,10 @@ def scenario(cell: Cell, seeds: range, starts_s: Sequence[float]) -> dict[str, A
         "edition": 2,
         "title": cell.name,
         "measure": {
-            "warm_up": f"{begin} s", "duration": f"{end - begin} s", "seed": seeds[0], "replications": len(seeds),
+            "warm_up": f"{begin} s",
+            "duration": f"{end - begin} s",
+            "seed": seeds[0],
+            "replications": len(seeds),
         },
         "defaults": {"access": {"rate": "unlimited"}, "acknowledgement": "66 B", "connection": "linux"},
         "links": [line],

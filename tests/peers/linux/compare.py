@@ -139,9 +139,7 @@ def _chosen(names: Sequence[str], patterns: str | None, what: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if name in found]
 
 
-def report(
-    ordered: Sequence[order.Verdict], judged: Sequence[cells.Verdict], known: reasons.Known
-) -> dict[str, Any]:
+def report(ordered: Sequence[order.Verdict], judged: Sequence[cells.Verdict], known: reasons.Known) -> dict[str, Any]:
     """The document that --json prints."""
     order_rows = [_order_row(found, known) for found in ordered]
     cell_rows = [_cell_row(found, known) for found in judged]
@@ -201,9 +199,7 @@ def _pair(pair: tuple[float, float]) -> dict[str, float]:
 
 def tables(document: Mapping[str, Any], differing: bool) -> str:
     """What is printed without --json: both tables and how many agree."""
-    kept = {
-        name: [row for row in document[name] if not differing or not row["agrees"]] for name in ("order", "cells")
-    }
+    kept = {name: [row for row in document[name] if not differing or not row["agrees"]] for name in ("order", "cells")}
     summary, parts = document["summary"], []
     if kept["order"]:
         parts.append(page.order_table(kept["order"]))

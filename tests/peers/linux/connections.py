@@ -332,12 +332,14 @@ HTB = "; ".join([
     _tos(0x20, "10:11"),
     _tos(0x40, "10:12"),
 ])  # fmt: skip
-PRIO = "; ".join([
-    "prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
-    "qdisc add dev DEV parent 10:1 handle 11: pfifo limit 50",
-    "qdisc add dev DEV parent 10:2 handle 12: sfq",
-    _tos(0x20, "10:1"),
-])
+PRIO = "; ".join(
+    [
+        "prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
+        "qdisc add dev DEV parent 10:1 handle 11: pfifo limit 50",
+        "qdisc add dev DEV parent 10:2 handle 12: sfq",
+        _tos(0x20, "10:1"),
+    ]
+)
 TBF = "tbf rate 15mbit burst 20kb latency 100ms; qdisc add dev DEV parent 10:1 handle 20: fq_codel"
 
 

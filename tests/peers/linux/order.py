@@ -43,7 +43,8 @@ class Verdict:
     """tc's name of the discipline."""
     text: str
     kind: str
-    """`exact`; `random`: only counts can be compared; `leaves`: classes have disciplines of their own."""
+    """`exact`; `boots`: the kernel's own boots differ, and only counts can be compared; `random`: the discipline draws,
+    likewise; `leaves`: classes have disciplines of their own."""
     record: int
     again: float
     """How far a second boot of the kernel did the same."""
@@ -62,7 +63,7 @@ class Verdict:
     @property
     def agrees(self) -> bool:
         """Whether fairq's order is the kernel's, or where that is random its counts are."""
-        if self.kind == "random":
+        if self.kind in ("boots", "random"):
             return all(_near(*pair) for pair in (self.drops, self.marks, self.wait_ms))
         same = min(self.in_place, self.drops_same, 1.0 if self.marks_same is None else self.marks_same)
         return same >= SAME and _near(*self.wait_ms)
@@ -133,9 +134,8 @@ def judged(case: Case, text: str, left: Mapping[int, int], marked: set[int]) -> 
         _mean([(p.departure - p.arrival) / 1e6 for p in case.packets if p.departure is not None]),
         _mean([left[p.number] / 1e9 - p.arrival / 1e6 for p in case.packets if p.number in left]),
     )
-    kind = "leaves" if case.has_leaves else "random" if case.is_random else "exact"
     return Verdict(
-        case.name, case.queue, text, kind, case.record, case.again, in_place, drops_same, marks_same,
+        case.name, case.queue, text, case.sort, case.record, case.again, in_place, drops_same, marks_same,
         (len(lost[0]), len(lost[1])), (len(marks), len(marked)), wait,
     )  # fmt: skip
 
@@ -154,10 +154,13 @@ def _mean_of(name: str, draws: Sequence[Verdict]) -> Verdict:
     return replace(
         draws[0],
         case=name,
-        **{part: _mean([getattr(found, part) for found in draws]) for part in ("again", "in_place", "drops_same")},
+        again=_mean([found.again for found in draws]),
+        in_place=_mean([found.in_place for found in draws]),
+        drops_same=_mean([found.drops_same for found in draws]),
         marks_same=_mean(same) if same else None,
-        **{part: tuple(map(sum, zip(*(getattr(found, part) for found in draws)))) for part in ("drops", "marks")},
-        wait_ms=tuple(map(_mean, zip(*(found.wait_ms for found in draws)))),
+        drops=(sum(found.drops[0] for found in draws), sum(found.drops[1] for found in draws)),
+        marks=(sum(found.marks[0] for found in draws), sum(found.marks[1] for found in draws)),
+        wait_ms=(_mean([found.wait_ms[0] for found in draws]), _mean([found.wait_ms[1] for found in draws])),
     )
 
 

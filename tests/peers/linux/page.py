@@ -117,7 +117,10 @@ def _commit() -> str:
     return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
 
-KINDS = {"exact": "without random numbers", "random": "random", "leaves": "with a discipline in each leaf"}
+KINDS = {
+    "exact": "the same in each boot of the kernel", "boots": "other in each boot", "random": "with random numbers",
+    "leaves": "with a discipline in each leaf",
+}  # fmt: skip
 
 HEAD = """# Does fairq send as Linux does?
 

@@ -5,7 +5,8 @@
     python tests/peers/linux/record.py --kernel ~/linux --out tests/peers/linux/truth --connections 'lossy.*'
 
 The kernel is built in its folder when it is first wanted (5 minutes of one CPU, 2 GB). `--again` records the cases
-of a folder of truth anew, with its tc commands and arrivals, and says how far the kernel did the same.
+of a folder of truth anew, with its tc commands and arrivals, and says how far the kernel did the same; the least that
+was seen stands in the column `again`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from linux import connections, kernel, order, seen, truth
 from linux.arrivals import Arrival, Recording, recordings
 from programs import Fault
 
-TABLE = ["case", "kind", "arrivals", "draws", "rate", "buffer", "tc", "fairq"]
+TABLE = ["case", "kind", "arrivals", "draws", "rate", "buffer", "tc", "fairq", "again", "record"]
+RECORD = 3
+"""The number of the next record: cases that are new come with it."""
 RUNS = 3
 """Of a cell of connections, each with other starts."""
 PACKETS = ["packet", "flow", "bytes", "tos", "source", "sink", "arrival_ns", "departure_ns", "rank", "marked"]
@@ -147,10 +150,13 @@ def _write(folder: Path, wanted: Sequence[Recording], rows: dict[str, list[list[
         lines[one.name] = dict(
             zip(
                 TABLE,
-                [one.name, kind, shape, int(one.draws), one.rate, "unlimited", commands, tc.read(commands).text],
+                [
+                    one.name, kind, shape, int(one.draws), one.rate, "unlimited", commands, tc.read(commands).text,
+                    "", lines.get(one.name, {}).get("record", RECORD),
+                ],
                 strict=True,
             )
-        )
+        )  # fmt: skip
     with table.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, TABLE, lineterminator="\n")
         writer.writeheader()
@@ -186,7 +192,9 @@ def _connections(folder: Path, out: Path, patterns: str) -> None:
 
 def _compare(folder: Path, rows: dict[str, list[list[Any]]]) -> int:
     """Whether the kernel did the same again: what left, in which order."""
-    status = 0
+    status, table = 0, folder / "order" / "cells.csv"
+    with table.open(encoding="utf-8", newline="") as file:
+        lines = {row["case"]: row for row in csv.DictReader(file)}
     for case in truth.cases(folder, list(rows)):
         left = {
             row[0]: row[7] * 1000
@@ -197,6 +205,11 @@ def _compare(folder: Path, rows: dict[str, list[list[Any]]]) -> int:
             f"{case.name}: {100 * found.in_place:.2f} % in place, {100 * found.drops_same:.2f} % of the drops the same"
         )
         status |= not found.agrees
+        lines[case.name]["again"] = f"{min(found.in_place, found.drops_same, case.again):.4f}"
+    with table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, TABLE, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines.values())
     return status
 
 

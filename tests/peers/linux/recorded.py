@@ -1,4 +1,4 @@
-"""The comparison as small tables for the package: what `compare` and `advise` say of a kernel's runs like theirs.
+"""The comparison as small tables for the package: what `compare` and `advise` say of recorded cells.
 
 `compare.py --write` writes them; nothing else does. In `python/fairq/recorded/`:
 
@@ -6,17 +6,19 @@
 
 - `record` 1 or 2 (the newer cells), `kind`, `cell`, `window_s` as `5-20`;
 - `queue` tc's name of the discipline, `tc` its line, `text` fairq's text form;
-- `controls` fairq's names with their number of flows, as `cubic:1;bbr:1`, sorted by name; `ecn` 0 or 1;
+- `controls` fairq's names with their number of flows, as `bbr:1;cubic:1`, sorted; `ecn` 0 or 1;
 - `plain` 1: greedy flows of one round trip in one direction over one line without other losses;
 - `rate_mbit`, `rtt_ms`, `runs` of the kernel;
-- `share_linux`, `share_fairq`: parts of the line, as `bbr=0.2012;cubic=0.7921`: by congestion control as `controls` has
-  them where `plain` is 1 and each flow is called by its control, else by the flows' names in the cell;
-- `queue_ms_`, `loss_`, `marks_`, `up_queue_ms_`, `up_loss_`, `completion_ms_`, each `linux` and `fairq`; empty: none;
-- `verdict` agrees, undecided or differs; `misses` quantities beyond their tolerance, as `share;queue`; `rule` the names
-  of the rules that say why, as `a;b`.
+- `share_linux`, `share_fairq`: parts of the line, as `bbr=0.2012;cubic=0.7921`: by congestion
+  control in the cells of tcp.csv, by the flows' names in those of connections.py;
+- `queue_ms_`, `loss_`, `marks_`, `up_queue_ms_`, `up_loss_` and `completion_ms_`, each with `linux`
+  and `fairq`; empty: none;
+- `verdict` agrees, undecided or differs; `misses` quantities beyond their tolerance, as
+  `share;queue`; `rule` the names of the rules that say why, as `a;b`.
 
-`linux_order.csv`, a row for each case of order: `record`, `case`, `kind` (exact, random, leaves), `queue`, `text`, `again`,
-`in_place`, `drops_same`, `drops_linux`, `drops_fairq`, `wait_ms_linux`, `wait_ms_fairq`, `verdict`, `rule`.
+`linux_order.csv`, a row for each case of order: `record`, `case`, `kind` (exact, boots: the kernel's
+own boots differ, random, leaves), `queue`, `text`, `again`, `in_place`, `drops_same`,
+`drops_linux`, `drops_fairq`, `wait_ms_linux`, `wait_ms_fairq`, `verdict`, `rule`.
 
 `linux_rules.csv`: `rule`, `what`.
 """

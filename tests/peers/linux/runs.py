@@ -41,7 +41,10 @@ def scenario(cell: Cell, window: str, seeds: range, starts_s: Sequence[float]) -
         "edition": 2,
         "title": cell.name,
         "measure": {
-            "warm_up": f"{begin} s", "duration": f"{end - begin} s", "seed": seeds[0], "replications": len(seeds),
+            "warm_up": f"{begin} s",
+            "duration": f"{end - begin} s",
+            "seed": seeds[0],
+            "replications": len(seeds),
         },
         "defaults": {"access": {"rate": "unlimited"}, "acknowledgement": "66 B", "connection": "linux"},
         "links": [path, line],
@@ -155,9 +158,7 @@ def _completion_ms(result: fairq.Result) -> float:
     return float(1e3 * statistics.mean(row["completion_s_mean"] for row in rows))
 
 
-def burst_ms(
-    packets: Sequence[Mapping[str, Any]], flow: Flow, window: str, rtt_ms: float
-) -> float | None:
+def burst_ms(packets: Sequence[Mapping[str, Any]], flow: Flow, window: str, rtt_ms: float) -> float | None:
     """The mean time from when a burst is given until it and all before it is received, as the guest counts.
 
     A burst counts if it was received in the window. The first is given when the connection opens.
@@ -185,10 +186,12 @@ def burst_ms(
 def _received(rows: Sequence[Mapping[str, Any]], bursts: Bursts, rtt_ms: float) -> dict[int, float]:
     """When each packet's data came first, by its place among the data.
 
-    A row of `packets` has no sequence number. The first one sent a round trip or more after a lost packet repairs it:
-    a loss can't be known before. If none is due and all data given so far was sent, the last packet is sent once more.
+    A row of `packets` has no sequence number. The first one sent a round trip or more after a lost
+    packet repairs it: a loss can't be known before. If none is due and all data given so far was
+    sent, the last packet is sent once more.
     """
-    zero_s, sent, received = rows[0]["sent_s"], 0, {}
+    zero_s, sent = rows[0]["sent_s"], 0
+    received: dict[int, float] = {}
     lost: list[tuple[int, float]] = []
     for row in rows:
         now_s = row["sent_s"]

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from linux import connections
 from programs import Fault
@@ -79,13 +79,15 @@ class Case:
     """Which record it came with: 1, or 2 (the newer cases)."""
 
     @property
-    def is_random(self) -> bool:
-        """Whether the kernel's own order is random, so that only counts can be compared."""
-        return self.draws or self.again < SAME
+    def sort(self) -> Literal["exact", "boots", "random", "leaves"]:
+        """What can be compared: the order, or counts only where the kernel's own order differs from boot to boot."""
+        if self.has_leaves:
+            return "leaves"
+        return "random" if self.draws else "boots" if self.again < SAME else "exact"
 
     @property
     def queue(self) -> str:
-        """tc's name of the discipline."""
+        """Name the discipline as tc does."""
         found = re.search(r"handle 10: (\w+)", self.tc)
         return found[1] if found else ""
 
@@ -194,9 +196,13 @@ class Seen:
     def is_plain(self) -> bool:
         """Whether it has greedy flows of one round trip in one direction, and no loss beside the queue."""
         plain = connections.Flow("")
-        return not self.cell.loss and not self.cell.up_mbit and all(
-            (flow.traffic, flow.rtt_ms, flow.window, flow.tos) == (plain.traffic, None, None, 0)
-            for flow in self.cell.flows
+        return (
+            not self.cell.loss
+            and not self.cell.up_mbit
+            and all(
+                (flow.traffic, flow.rtt_ms, flow.window, flow.tos) == (plain.traffic, None, None, 0)
+                for flow in self.cell.flows
+            )
         )
 
 
@@ -211,8 +217,9 @@ def cases(folder: Path, wanted: Sequence[str] | None = None) -> Iterator[Case]:
         if wanted is None or row["case"] in wanted:
             packets = _packets(folder / "order" / f"{row['case']}.csv.gz")
             draws, again, record = row["draws"] != "0", float(row["again"] or 1), int(row["record"])
-            told = [row[name] for name in ("case", "tc", "fairq", "rate", "buffer")]
-            yield Case(*told, draws, packets, again, record)
+            yield Case(
+                row["case"], row["tc"], row["fairq"], row["rate"], row["buffer"], draws, packets, again, record
+            )  # fmt: skip
 
 
 def _cases(folder: Path) -> list[dict[str, str]]:
