@@ -10,6 +10,7 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq import _native, quantities, tables
@@ -17,7 +18,7 @@ from fairq._native import ScenarioError, UsageError
 from fairq.given import Text
 from fairq.questions import receive_window as windows
 from fairq.questions import words
-from fairq.questions.steady import BANDS
+from fairq.questions.steady import BANDS, MEASURED_ROUND_TRIPS_MIN
 from fairq.results import Result
 from fairq.runs import Experiment
 
@@ -185,19 +186,24 @@ def baseline(question: Question, trace: bool = False, progress: Tell | None = No
         question = replace(question, duration=f"{length:g} s")
 
 
-def _steady(series: Sequence[BaselineSample], rate: float) -> BaselineSteady | None:
+def _steady(series: Sequence[BaselineSample], rate: float, rtt: float) -> BaselineSteady | None:
     """What the flow does once throughput and round trip stand still; `None` if they never do.
 
     They do where the halves of what is left differ by less than counts, in at least half of the run.
+    What is left has at least five round trips. Medians count as well: the overshoot of a slow start
+    can make the mean of a half as great as that of the other, while the round trip still grows.
     """
     for part in range(PARTS // 2 + 1):
         first = len(series) * part // PARTS
         middle = (first + len(series)) // 2
-        halves = [_means(series[first:middle]), _means(series[middle:])]
-        if _stands(halves[0], halves[1], rate):
-            throughput, rtt = _means(series[first:])
+        left, halves = series[first:], (series[first:middle], series[middle:])
+        if len(left) * series[0]["time_s"] < MEASURED_ROUND_TRIPS_MIN * rtt:
+            return None
+        before, after = (_means(half) for half in halves)
+        if _stands(before, after, rate) and _is_same_trip(*(_median_trip(half) for half in halves)):
+            throughput, trip = _means(left)
             from_s = series[first - 1]["time_s"] if first else 0.0
-            return {"from_s": from_s, "throughput_bit_per_s": throughput or 0.0, "rtt_s": rtt}
+            return {"from_s": from_s, "throughput_bit_per_s": throughput or 0.0, "rtt_s": trip}
     return None
 
 
@@ -207,12 +213,17 @@ def _means(samples: Sequence[BaselineSample]) -> tuple[float | None, float | Non
 
 def _stands(one: tuple[float | None, float | None], other: tuple[float | None, float | None], rate: float) -> bool:
     throughputs, trips = zip(one, other, strict=True)
-    share, trip = BANDS["share"], BANDS["queueing_s_mean"]
     before, after = ((value or 0.0) / rate for value in throughputs)
-    if abs(before - after) > share.least:
-        return False
-    known = [value for value in trips if value is not None]
-    return len(known) < 2 or abs(known[0] - known[1]) <= trip.least * max(known)
+    return abs(before - after) <= BANDS["share"].least and _is_same_trip(*trips)
+
+
+def _is_same_trip(one: float | None, other: float | None) -> bool:
+    return one is None or other is None or abs(one - other) <= BANDS["queueing_s_mean"].least * max(one, other)
+
+
+def _median_trip(samples: Sequence[BaselineSample]) -> float | None:
+    known = [each["rtt_s"] for each in samples if each["rtt_s"] is not None]
+    return median(known) if known else None
 
 
 def _interval(question: Question) -> str:
@@ -253,7 +264,7 @@ def of_result(question: Question, result: Result) -> Baseline:
             "queueing_s_mean": flow.queueing_s_mean,
             "queueing_s_p99": flow.queueing_s_p99,
         },
-        "steady": _steady(series, rate),
+        "steady": _steady(series, rate, rtt),
         "phases": phases,
         "notes": [{"code": note["code"], "where": note["where"], "text": note["text"]} for note in notes],
         "series": series,

@@ -733,6 +733,25 @@ def explain(name: str, *, width: int = 100) -> str:
 
 
 @checked
+def agree(witness: str, name: str | None = None) -> dict[str, Any]:
+    """How far fairq is from a real kernel, by what was recorded of `witness`: "linux", Linux 6.1.
+
+    `cells` are the recorded cells with the discipline or congestion control `name`, each with what both gave, `verdict`
+    and the reason of a miss; without a name `summary` has a row for each name. `text` says it in a sentence.
+
+    >>> agree("linux", "codel")["cells"][0]["verdict"]
+    'agrees'
+
+    Raises UsageError with the names that there are.
+    """
+    from fairq import agreement
+
+    if witness != "linux":
+        raise _native.UsageError(f"witness: {witness} was not recorded; write linux")
+    return agreement.documented(name)
+
+
+@checked
 def cards(name: str) -> list[dict[str, Any]]:
     """The cards that are called `name`, as fields: mostly one, but "decbit" is a marker and a transport.
 

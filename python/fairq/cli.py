@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from fairq import signals, streams
 from fairq._native import FairqError, version
-from fairq.commands import NAMES, Broken, adder
+from fairq.commands import SUMMARIES, Broken, adder
 from fairq.commands.options import Parser
 from fairq.exit_status import DONE, FAILED, FAULT, INTERRUPTED, NO_READER, REFUSED
 from fairq.output import reason
@@ -51,7 +51,7 @@ def _main(argv: Sequence[str]) -> int:
             if not _is_text(argument):
                 return _fail(f"{argument!a} is not UTF-8; give the file another name, or write the value in UTF-8")
         try:
-            arguments = parser(given[0] if given else None).parse_args(given)
+            arguments = parser(_meant(given)).parse_args(given)
         except SystemExit:
             # --help and --version
             sys.stdout.flush()
@@ -73,8 +73,18 @@ def _main(argv: Sequence[str]) -> int:
     return status
 
 
+def _meant(given: Sequence[str]) -> str | None:
+    """The command whose options are to be loaded; `None` for all commands."""
+    if any(word.startswith("--print-completion") for word in given):
+        return None
+    return next((word for word in given if word in SUMMARIES), "")
+
+
 def parser(name: str | None = None) -> argparse.ArgumentParser:
-    """The options of the command called `name`, or of all if none is: that takes as long as Python's start."""
+    """The options of the command called `name`; of all if there is none.
+
+    Of other commands only the names are known then: their files, and what these import, are not loaded.
+    """
     root = Parser(
         prog="fairq",
         description="A laboratory for fair queueing and congestion control.",
@@ -85,8 +95,11 @@ def parser(name: str | None = None) -> argparse.ArgumentParser:
                       help=f"print what completes fairq's commands and options in {', '.join(SHELLS)}")  # fmt: skip
     commands_of = root.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
 
-    for each in [name] if name in NAMES else NAMES:
-        adder(each)(commands_of)
+    for each, summary in SUMMARIES.items():
+        if name in (None, each):
+            adder(each)(commands_of)
+        else:
+            commands_of.add_parser(each, help=summary)
     return root
 
 

@@ -211,7 +211,8 @@ def columns_wide(text: str) -> int:
 def middle(text: str, width: int, behind_part: float = 0.5, has_words: bool = True) -> str:
     """A text cut in its middle, or where `behind_part` of what stays is behind, to at most `width` columns.
 
-    With `has_words` no word is cut, unless less than half of the width would be left.
+    With `has_words` no word is cut, unless less than half of the width would be left; the first word
+    stays before what is behind.
 
     >>> middle("a name that is far too long", 15), middle("call(rate=100kbit/s)", 19), middle("ab" * 9, 9)
     ('a name … long', 'call(rate=…)', 'abab…abab')
@@ -219,6 +220,9 @@ def middle(text: str, width: int, behind_part: float = 0.5, has_words: bool = Tr
     if columns_wide(text) <= width:
         return text
     short = _cut_out(_WORDS.findall(text), width, behind_part) if has_words else ""
+    if short.startswith("…"):
+        # The first word is the name of what the others are settings of.
+        short = _cut_out(_WORDS.findall(text), width, 0.0)
     return short if 2 * columns_wide(short) >= width else _cut_out(text, width, behind_part)
 
 

@@ -31,6 +31,7 @@ GIVEN = {
     "topology": {"file": "fat_tree(k=2)"},
     "audit": {"discipline": "no_such"},
     "listing": {"what": "traffic"},
+    "agree": {"witness": "linux"},
     "cards": {"name": "fq"},
     "explained": {"name": "fq"},
     "explain": {"name": "fq"},

@@ -157,6 +157,19 @@ def test_the_scenario_that_is_written_is_the_one_that_ran(document, fairq, tmp_p
     assert [row["rtt_s"] for row in again if row["flow"]] == [sample["rtt_s"] for sample in series]
 
 
+def test_a_round_trip_that_grows_behind_an_overshoot_does_not_stand_still(document):
+    """The sawtooth of Reno takes two minutes here; ten minutes have a round trip of 462 ms."""
+    line = "--rate", "10Mbit/s", "--rtt", "200ms", "--buffer", "2BDP"
+    found = document("baseline", "reno", *line)["steady"]
+    long = document("baseline", "reno", *line, "--duration", "600s")["steady"]
+    assert found["rtt_s"] == pytest.approx(long["rtt_s"], rel=0.05)
+
+
+def test_less_than_five_round_trips_do_not_stand_still(document):
+    line = "--rate", "10Mbit/s", "--rtt", "20ms", "--quiet"
+    assert document("baseline", "cubic", *line, "--duration", "30ms")["steady"] is None
+
+
 def test_a_picture_and_a_trace_are_written_and_named(fairq, tmp_path):
     plot, trace = tmp_path / "bbr3.svg", tmp_path / "bbr3.json"
     status, out, _ = fairq("baseline", "bbr3", *LINE, "--duration", "7s", "--plot", plot, "--trace", trace)

@@ -265,6 +265,7 @@ def test_a_field_that_an_axis_varies_is_not_set_beside_it(capsys):
         (["theory", "max-min", "x", "--queue", "fq"], "--set defaults.queue=fq; see fairq theory max-min --help"),
         (["run", "x", "-v"], "there is no option -v here; see fairq run --help"),
         (["run", "x", "--strict"], "there is no option --strict here; fairq topology has it; see fairq run --help"),
+        (["explain", "cubic", "--effects", "--warm-up", "3s"], "; fairq compare and fairq advise have it; see"),
         (["replay", "x", "--rate", "1Mbit/s", "--buffer", "9packets", "--gap_max", "1s"], "did you mean --gap-max?"),
         (["explain", "fq", "--scene", "--plots", "x"], "did you mean --plot?; see fairq explain --help"),
         (["theory", "sharing", "--load", "1.2"], "--load 1.2: the load must lie between 0 and 1"),

@@ -243,6 +243,24 @@ def test_choices_are_ranked_by_what_the_flows_are_about(document, said, quantity
     assert best in found["text"]
 
 
+def test_queues_that_leave_the_line_unused_and_both_directions_are_in_the_sentence(document):
+    said = "--flows", "cubic:2,cubic:2(direction=up)", "--queue", "fifo,fq_codel", "--rate", "20Mbit/s/1Mbit/s"
+    text = document("compare", *LINE, *said)["answer"]["text"]
+    assert text.startswith("fq_codel uses the line best: mean queueing delay ")
+    assert "fifo leaves more of the line unused." in text
+    assert "Mean queueing delay (up): " in text
+
+
+def test_equal_delays_of_a_call_are_said_to_be_the_calls(document):
+    text = document("compare", *LINE, "--flows", "call(rate=100kbit/s)", "--queue", "fifo,fq_codel")["answer"]["text"]
+    assert "99th percentile of call(rate=100kbit/s)'s queueing delay 0 s" in text
+
+
+def test_a_goodput_that_chance_does_not_move_has_no_interval_of_equal_ends(document):
+    text = document("compare", *LINE, "--flows", "cubic", "--warm-up", "25s", "--duration", "45s")["answer"]["text"]
+    assert "Mbit/s (" not in text and "Mbit/s, 100 % of the line" in text
+
+
 def test_a_transfer_that_does_not_end_has_a_note(document):
     said = "--queue", "fifo,fq_codel", "--duration", "2s", "--flows"
     notes = document("compare", *LINE, *said, "cubic:4,reno(size=1MB)")["notes"]
@@ -293,7 +311,8 @@ def test_one_queue_answers_which_flows_get_most(document):
         (["--flows", "cubic", "--hosts", "0x1"], "--hosts 0x1: 0 hosts; write a number from 1 to 10000"),
         (["--flows", "cubic", "--hosts", "2x1,02x1"], "--hosts: a class is there twice"),
         (["--flows", "cubic", "--queue", "fq_codl"], "--queue fq_codl: `fq_codl` is no part of a queue; did you mean"),
-        (["--flows", "cubic", "--queue", "fifo,fifo"], "--queue: fifo is there twice"),
+        (["--flows", "cubic", "--queue", "fifo,fifo"], "--queue: fifo is there twice; write it once"),
+        (["--flows", "fast,fast"], "fast is there twice; write it once, with the sum as its count, as cubic:2"),
         (["--flows", "cubic", "--queue", "fifo,fq_codel(target=0s)"], "--queue fq_codel(target=0s): fq_codel: target"),
         (["--flows", "cubic", "--queue", "fifo + 4packets", "--buffer", "1BDP"], "it names its own limit; leave"),
         (["--flows", "cubic", "--buffer", "0packets"], "--buffer 0packets: `0packets`: a limit is at least 1 packet"),

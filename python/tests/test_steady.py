@@ -149,6 +149,36 @@ def test_late_flows_are_all_there_when_the_measured_time_begins():
     assert found.queues[0]["jain"] > 0.99
 
 
+def test_a_start_after_the_warm_up_that_was_said_has_a_note():
+    line = {"rate": "5Mbit/s", "rtt": "20ms", "flows": "cubic,cubic(start=20s)"}
+    codes = [[note["code"] for note in asked.notes(asked.ask(**line, warm_up=said))] for said in (None, "20s", "1s")]
+    assert ["start" in each for each in codes] == [False, False, True]
+
+
+def test_shares_of_a_sentence_are_as_uncertain_as_those_of_the_table():
+    """What moves by 20 points has no interval of 5, wherever it is printed."""
+    found = package.compare(rate="10Mbit/s", rtt="40ms", flows="cubic,cubic(start=5s)", queue="fifo", seeds=3,
+                            warm_up="1s", duration="10s", workers=2)  # fmt: skip
+    for row in found.rows:
+        low, high = (f"{100 * row[f'share_{end}']:.3g}" for end in ("low", "high"))
+        assert f"({low}–{high})" in found.answer["text"]
+
+
+def test_the_queueing_of_a_line_is_as_uncertain_as_that_of_its_flows():
+    found = package.compare(rate="10Mbit/s", rtt="200ms", flows="reno", buffer="2BDP", seeds=2, warm_up="20s",
+                            duration="20s", workers=2)  # fmt: skip
+    (flow,), (line,) = found.rows, found.queues
+    ends = ("queueing_s_mean_low", "queueing_s_mean_high")
+    assert [line[end] for end in ends] == pytest.approx([flow[end] for end in ends], rel=1e-3)
+    assert line["queueing_s_mean_high"] > 1.02 * line["queueing_s_mean"]
+
+
+def test_transfers_that_have_ended_do_not_move():
+    """All seeds have the same goodput, and none of it in the second half."""
+    found = package.compare(rate="10Mbit/s", rtt="40ms", flows="cubic(size=1MB):4", seeds=2, workers=2)
+    assert found.rows[0]["share_high"] == pytest.approx(found.rows[0]["share"])
+
+
 def test_transfers_of_a_size_are_measured_until_they_have_ended():
     found = package.compare(rate="2Mbit/s", rtt="20ms", flows="cubic(size=10MB)", seeds=2, workers=2)
     assert found.document["steady"]["stands"] is None and found.document["steady"]["duration_s"] > 30

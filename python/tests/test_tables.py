@@ -398,3 +398,9 @@ def test_the_commands_that_print_tables_have_both_options():
     for command in ("run", "replay", "detect", "audit", "list", "explain", "reproduce", "topology", "bench"):
         options = cli.parser(command)._subparsers._group_actions[0].choices[command]._option_string_actions
         assert {"--wide", "--si"} <= set(options), command
+
+
+def test_a_name_that_is_cut_keeps_its_first_word():
+    """The settings of a queue say little without its name."""
+    assert tables.middle("fq_codel(target=20ms,", 14) == "fq_codel(…"
+    assert tables.middle("fq_codel(target=20ms,", 16) == "fq_codel(…=20ms,"

@@ -37,3 +37,9 @@ def test_a_comparison_tells_them(document):
     line = ("--rate", "1Mbit/s", "--rtt", "20ms", "--flows", "cubic", "--queue", "cake", "--seeds", "1", "--duration",
             "100ms", "--warm-up", "0s", "--quiet")  # fmt: skip
     assert "target" in [note["code"] for note in document("compare", *line)["notes"]]
+
+
+def test_what_tc_sets_up_marks_where_marks_are_asked_for():
+    question = asked.ask(rate="5Mbit/s", rtt="20ms", flows="dctcp", queue="red", ecn=True)
+    (note,) = [note for note in traps.notes(question) if note["code"] == "tc"]
+    assert note["text"].startswith("tc would set up fifo + red(min=5000B") and "ecn=false" not in note["text"]

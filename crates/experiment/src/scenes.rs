@@ -392,6 +392,7 @@ impl Stage {
             is_application_limited: !packet.is_limited && self.law.pace().is_none(),
             flight_at_send: packet.of,
             lost: packet.lost,
+            ahead: None,
         };
         // The packets of a pair leave the line one packet's time apart. Without a line they stay
         // together and give no estimate.

@@ -286,6 +286,39 @@ fn equal_sources_that_get_unequal_shares_of_a_full_fifo_are_told() {
 }
 
 #[test]
+fn packets_of_another_size_than_ns_2s_are_told() {
+    let with = |connection: &str, packet: &str, acknowledgement: &str| {
+        let traffic = format!("traffic = \"ftp(packet={packet})\"\nconnection = \"{connection}\"");
+        let defaults = format!("[defaults]\nacknowledgement = \"{acknowledgement}\"");
+        notes_with(&[("traffic = \"ftp\"", &traffic), ("[defaults]", &defaults)])
+    };
+    let found = with("ns-2", "1500B", "40 B");
+    assert!(found.len() == 1 && found[0].starts_with("packet flows.f: its profile is ns-2"), "{found:?}");
+    assert_eq!(with("ns-2", "1000B", "52 B").len(), 1);
+    assert_eq!(with("ns-2", "1000B", "40 B"), [""; 0]);
+    assert_eq!(with("linux", "1500B", "52 B"), [""; 0]);
+}
+
+#[test]
+fn copas_that_compete_with_each_other_are_told() {
+    let with = |transport: &str, count: u32, queue: &str| {
+        let transport = format!("transport = \"{transport}\"\ncount = {count}");
+        let queue = format!("queue = \"{queue}\"\nbuffer = \"1 BDP\"");
+        notes_with(&[("transport = \"cubic\"", &transport), ("buffer = \"1 BDP\"", &queue)])
+    };
+    let found = with("copa", 3, "fifo");
+    assert!(
+        found.len() == 1 && found[0].starts_with("copa links.l: forward, only Copa flows share it, 3"),
+        "{found:?}"
+    );
+    for (transport, count, queue) in
+        [("copa", 2, "fifo"), ("copa(competes=false)", 5, "fifo"), ("copa", 5, "fq_codel"), ("cubic", 5, "fifo")]
+    {
+        assert_eq!(with(transport, count, queue), [""; 0], "{transport}, {count}, {queue}");
+    }
+}
+
+#[test]
 fn a_class_that_no_queue_knows_is_told() {
     let class = ("transport = \"cubic\"", "transport = \"cubic\"\nclass = \"gold\"");
     let found = notes_with(&[class]);

@@ -2,7 +2,12 @@
 //! with theory.
 
 use fairq_experiment::experiment::{Experiment, Options};
+use fairq_sched::units::Time;
+use fairq_sim::observe::{Event, Observer};
+use fairq_sim::run::Simulation;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
 fn run(scenario: &Value) -> Value {
     let experiment = Experiment::read(&scenario.to_string(), "transfers.json", &[]).unwrap_or_else(|p| panic!("{p}"));
@@ -66,6 +71,36 @@ fn a_transfer_finds_its_tcp_connection_new() {
     assert!((of_all(&document, "completion_s_mean") - 0.216).abs() < 1e-12, "{}", document["transfers"][0]);
     // Alone it would take 25 ms and a round trip.
     assert!((of_all(&document, "slowdown_mean") - 0.216 / 0.125).abs() < 1e-9);
+}
+
+/// The connections of one flow whose packets came to a line.
+#[derive(Clone, Default)]
+struct Incarnations(Arc<Mutex<BTreeSet<u8>>>);
+
+impl Observer for Incarnations {
+    fn event(&mut self, _: Time, event: &Event<'_>) {
+        if let Event::Arrived { segment, .. } = event {
+            self.0.lock().expect("one thread").insert(segment.incarnation);
+        }
+    }
+}
+
+/// Five transfers, one every second and a bit: each is a connection with a port of its own. A queue
+/// knows a flow with a weight by its ports, which stay then.
+#[test]
+fn each_transfer_has_a_port_of_its_own() {
+    for (more, expected) in [(json!({}), 5), (json!({"weight": 2}), 1)] {
+        let mut whole = scenario(4, "cake", json!({"traffic": "request_response(size=2500B, think=1s)"}));
+        whole["measure"]["warm_up"] = json!("1 s");
+        whole["flows"][0].as_object_mut().expect("a table").extend(more.as_object().expect("a table").clone());
+        let experiment = Experiment::read(&whole.to_string(), "ports.json", &[]).unwrap_or_else(|p| panic!("{p}"));
+        let files = |name: &str| Err(format!("{name}: no file is read here"));
+        let mut simulation = Simulation::new(&experiment.plans()[0].1, 1, &files).expect("a run");
+        let seen = Incarnations::default();
+        simulation.observe(Box::new(seen.clone()));
+        simulation.run_until(Time::from_s(5));
+        assert_eq!(seen.0.lock().expect("one thread").len(), expected, "{more}");
+    }
 }
 
 /// Poisson arrivals of transfers of 20 packets at a load of 0.7.

@@ -26,7 +26,7 @@ use crate::observe::{Event, Observer};
 use crate::partition::Partition;
 use crate::plan::{Files, FlowPlan, Plan};
 use crate::processing::Processing;
-use crate::segment::{Direction, Segment};
+use crate::segment::{Direction, Marking, Segment};
 use crate::traffic::registry::{Context, Entry};
 use crate::traffic::until::Until;
 use crate::traffic::{Emission, Source, Transfers};
@@ -38,7 +38,8 @@ use crate::transport::tcp::Setup;
 use crate::transport::tcp::held::HeldTimes;
 use crate::transport::{Acknowledgement, Blocks, Flags, Sender};
 use fairq_link::sketch::Coarse;
-use fairq_sched::units::Time;
+use fairq_sched::packet::Marks;
+use fairq_sched::units::{Time, Weight};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -113,6 +114,12 @@ struct Connection {
     processing: Processing,
     /// The number of its group of transfers, if its traffic is transfers.
     group: Option<u32>,
+    /// The sender's connections before this one; stays 0 if its port is to stay.
+    incarnation: u8,
+    /// The connection of the last packet that the receiver has seen.
+    heard: u8,
+    /// Whether each connection has a port of its own. Not if queues know the flow by its ports.
+    changes_port: bool,
     /// `None` until the flow has sent.
     counts: Option<Box<FlowCounts>>,
 }
@@ -428,7 +435,7 @@ impl Simulation {
         while let Some((flow, bytes)) = self.groups[group].begin(self.now) {
             let packet = self.groups[group].packet;
             let connection = &mut self.connections[flow as usize];
-            connection.sender.begin(self.now, bytes, packet);
+            connection.begin(self.now, bytes, packet);
             if let Some(Some(urgency)) = self.urgencies.get_mut(flow as usize) {
                 urgency.release(self.now);
             }
@@ -492,7 +499,8 @@ impl Simulation {
             };
             let segment = Segment {
                 flow: flow as u32,
-                accepts: connection.accepts.of(&transmission),
+                incarnation: connection.incarnation,
+                marking: Marking::new(connection.accepts.of(&transmission), Marks::NONE),
                 length: transmission.length,
                 sequence: transmission.sequence,
                 sent: now,
@@ -566,8 +574,8 @@ impl Simulation {
         let delay = self.now - segment.sent;
         counts.delay.add(delay.0);
         counts.queueing.add(delay.saturating_sub(counts.alone).0);
-        let flags = Flags(segment.flags);
-        if let (Some(cumulative), marked) = connection.receiver.receive_next(segment.sequence, segment.marks, flags) {
+        let (marks, flags) = (segment.marking.marks(), Flags(segment.flags));
+        if let (Some(cumulative), marked) = connection.receiver.receive_next(segment.sequence, marks, flags) {
             let is_data = !flags.has(Flags::CONTROL);
             counts.unique += u64::from(is_data);
             if segment.flow < self.network.urgent {
@@ -579,7 +587,8 @@ impl Simulation {
                 length: connection.acknowledgement,
                 sequence: segment.sequence,
                 cumulative: cumulative.get(),
-                marks: segment.marks,
+                incarnation: segment.incarnation,
+                marking: Marking::new(Marks::NONE, marks),
                 sent: segment.sent,
                 received: self.now,
                 marked,
@@ -595,11 +604,12 @@ impl Simulation {
     #[inline(never)]
     fn acknowledge_any(&mut self, segment: &Segment) {
         let connection = &mut self.connections[segment.flow as usize];
+        connection.heard = segment.incarnation;
         let arrival = Arrival {
             sequence: segment.sequence,
             length: segment.length,
             sent: segment.sent,
-            marks: segment.marks,
+            marks: segment.marking.marks(),
             flags: Flags(segment.flags),
             round_trip: segment.received,
         };
@@ -639,7 +649,8 @@ impl Simulation {
             length: self.connections[flow].acknowledgement + ack.options,
             sequence: ack.sequence,
             cumulative: ack.cumulative,
-            marks: ack.marks,
+            incarnation: self.connections[flow].heard,
+            marking: Marking::new(Marks::NONE, ack.marks),
             sent: ack.sent,
             received: ack.received,
             marked: ack.marked,
@@ -672,7 +683,7 @@ impl Simulation {
             cumulative: segment.cumulative,
             sent: segment.sent,
             received: segment.received,
-            marks: segment.marks,
+            marks: segment.marking.marks(),
             flags: Flags(segment.flags),
             marked: segment.marked,
             blocks,
@@ -767,6 +778,14 @@ fn start(flow: &FlowPlan, seed: u64) -> Time {
 }
 
 impl Connection {
+    /// A connection begins in place of the one before, if there was one.
+    fn begin(&mut self, now: Time, bytes: u64, packet: u32) {
+        if self.changes_port && self.counts.is_some() {
+            self.incarnation = self.incarnation.wrapping_add(1);
+        }
+        self.sender.begin(now, bytes, packet);
+    }
+
     /// The connection of `flow`, and when its traffic begins.
     fn new(flow: &FlowPlan, seed: u64, files: Files<'_>) -> Result<(Self, Time), String> {
         let start = start(flow, seed);
@@ -796,6 +815,9 @@ impl Connection {
             acknowledgement: flow.entry.acknowledgement,
             processing: Processing::new(flow.processing, key),
             group: None,
+            incarnation: 0,
+            heard: 0,
+            changes_port: flow.entry.weight == Weight::ONE && flow.entry.class.is_none(),
             counts: None,
         };
         Ok((connection, first.map_or(Time::NEVER, |emission| emission.time)))

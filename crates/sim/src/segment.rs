@@ -14,6 +14,34 @@ pub enum Direction {
     Backward,
 }
 
+/// The marks that a packet may be given and those that it was given, in one byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marking(u8);
+
+impl Marking {
+    /// The marks `accepts` may be given, `marks` were.
+    #[must_use]
+    #[inline]
+    pub const fn new(accepts: Marks, marks: Marks) -> Self {
+        Self(accepts.0 << 4 | marks.0)
+    }
+
+    /// The marks that it may be given.
+    #[must_use]
+    #[inline]
+    pub const fn accepts(self) -> Marks {
+        Marks(self.0 >> 4)
+    }
+
+    /// The marks that it was given; in an acknowledgement, those of the packet that it
+    /// acknowledges.
+    #[must_use]
+    #[inline]
+    pub const fn marks(self) -> Marks {
+        Marks(self.0 & 15)
+    }
+}
+
 /// A packet on its way; one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
@@ -26,11 +54,11 @@ pub struct Segment {
     pub next: u32,
     /// Its direction.
     pub direction: Direction,
-    /// The marks that it may be given.
-    pub accepts: Marks,
-    /// The marks that it was given; in an acknowledgement, those of the packet that it
-    /// acknowledges.
-    pub marks: Marks,
+    /// How many connections its flow has had before the one that it belongs to, from 255 on again
+    /// from 0.
+    pub incarnation: u8,
+    /// The marks that it may be given, and those that it was given.
+    pub marking: Marking,
     /// The label that gateways write and read; 0 is none.
     pub label: u32,
     /// Bytes on the line.
@@ -64,7 +92,7 @@ impl Segment {
     #[must_use]
     #[inline]
     pub const fn tos(&self, of_flow: u8) -> u8 {
-        match (self.accepts.intersects(Marks::CE), self.marks.intersects(Marks::CE)) {
+        match (self.marking.accepts().intersects(Marks::CE), self.marking.marks().intersects(Marks::CE)) {
             (false, _) => of_flow & !3,
             (true, false) => of_flow,
             (true, true) => of_flow | 3,
@@ -142,9 +170,11 @@ impl Arena {
         let id = packet.token as u32;
         if packet.marks != Marks::NONE || packet.label != 0 {
             let segment = &mut self.segments[id as usize];
-            (segment.marks, segment.label) = (packet.marks, packet.label);
+            segment.marking = Marking::new(segment.marking.accepts(), packet.marks);
+            segment.label = packet.label;
         }
-        debug_assert_eq!((self[id].marks, self[id].label), (packet.marks, packet.label), "something was taken away");
+        let (marks, label) = (self[id].marking.marks(), self[id].label);
+        debug_assert_eq!((marks, label), (packet.marks, packet.label), "something was taken away");
         id
     }
 
@@ -201,7 +231,7 @@ mod tests {
             (0xba, Marks::NONE, Marks::CE, 0xb8),
             (0xb8, Marks::DEC, Marks::DEC, 0xb8),
         ] {
-            let segment = Segment { accepts, marks, ..Segment::default() };
+            let segment = Segment { marking: Marking::new(accepts, marks), ..Segment::default() };
             assert_eq!(segment.tos(of_flow), seen, "{of_flow:x} {accepts:?} {marks:?}");
         }
     }

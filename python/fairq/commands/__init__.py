@@ -14,28 +14,31 @@ from typing import Any
 Command = Callable[[Namespace], str | Iterator[str]]
 """A command: from its arguments to all that goes to standard output."""
 
-NAMES = (
-    "run",
-    "baseline",
-    "compare",
-    "advise",
-    "sweep",
-    "query",
-    "report",
-    "diff",
-    "reproduce",
-    "replay",
-    "detect",
-    "tc",
-    "topology",
-    "audit",
-    "list",
-    "explain",
-    "schema",
-    "theory",
-    "bench",
-)
-"""The commands, and the files here that hold them, in the order of `fairq --help`."""
+SUMMARIES = {
+    "run": "run a scenario and print its tables",
+    "baseline": "show what a congestion control does alone on an ideal line",
+    "compare": "compare queues and congestion controls over one line",
+    "advise": "rank queues and buffers for your line, and print the tc commands",
+    "sweep": "run what is missing of a study",
+    "query": "run SQL over the results of a study",
+    "report": "describe the results of a study in one HTML page",
+    "diff": "compare two studies: what changed, and what that did",
+    "reproduce": "compare a paper's numbers with ours",
+    "replay": "send a packet capture through a gateway",
+    "detect": "tell whether the bottleneck was fair, by packet times at both ends",
+    "tc": "translate a queue to tc commands of Linux, or such commands to a queue",
+    "topology": "describe and draw a topology",
+    "audit": "check a discipline's invariants and measure its bounds",
+    "list": "list what the registry holds",
+    "explain": "print the card of one entry of the registry",
+    "agree": "show how far a discipline or a congestion control is from a real kernel",
+    "schema": "print a JSON Schema, for editors and checkers",
+    "theory": "compute what the papers derive",
+    "bench": "measure the speed of this machine",
+}
+"""The commands, each with its file here, and what each does, in the order of `fairq --help`."""
+
+NAMES = tuple(SUMMARIES)
 
 
 def adder(name: str) -> Callable[[Any], None]:

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(
-        commands_of, "advise", advise, "rank queues and buffers for your line, and print the tc commands",
-        "fairq advise --down 50Mbit/s --up 10Mbit/s --rtt 20ms,80ms",
+        commands_of, "advise", advise, "fairq advise --down 50Mbit/s --up 10Mbit/s --rtt 20ms,80ms",
         "Queues as Linux's tc sets them up have bulk flows in both directions, a user of the web, and a call or your"
         " own packets, on a line of these rates. They are ranked by the call; those within 5 ms of the best by"
         " transfers,"
@@ -110,7 +109,8 @@ def advise(arguments: Namespace) -> str:
     if arguments.json:
         return as_json(found.document, "advise")
     places = written(arguments, arguments.scenario, table, drawing)
-    parts = [_table(found, arguments), tables.prose(found.text), *(["\n".join(found.tc)] if found.tc else [])]
+    said = (found.text, found.document["linux"]["text"])
+    parts = [_table(found, arguments), *map(tables.prose, said), *(["\n".join(found.tc)] if found.tc else [])]
     return "\n\n".join(parts) + (f"\n{places}" if places else "")
 
 

@@ -20,8 +20,7 @@ from fairq.progress import Bar
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "audit", audit, "check a discipline's invariants and measure its bounds",
-                     "fairq audit sfq --quick")  # fmt: skip
+    parser = command(commands_of, "audit", audit, "fairq audit sfq --quick")  # fmt: skip
     parser.add_argument("discipline", metavar="DISCIPLINE",
                        help="a name of the registry, or parts as 'sfq + red'; see fairq list disciplines")  # fmt: skip
     how_many = parser.add_mutually_exclusive_group()

@@ -14,7 +14,7 @@ from fairq.progress import Bar
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(
-        commands_of, "baseline", baseline, "show what a congestion control does alone on an ideal line",
+        commands_of, "baseline", baseline,
         "fairq baseline bbr3 --rate 20Mbit/s --rtt 100ms --plot bbr3.png --trace bbr3.json",
         "CONTROL is one that fairq list transports shows, with settings as cubic(decrease=0.8)."
         " docs/guide/baseline.md"

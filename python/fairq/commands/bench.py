@@ -20,16 +20,16 @@ from fairq.progress import Bar
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "bench", bench, "measure the speed of this machine",
-                     "fairq bench --quick")  # fmt: skip
+    parser = command(commands_of, "bench", bench, "fairq bench --quick")  # fmt: skip
     quick(parser)
     looks(parser)
     parser.add_argument("--row", dest="rows", action="append", default=[], metavar="NAME",
                        help="measure only this workload; may be repeated (default: all)")  # fmt: skip
     parts = parser.add_subparsers(metavar="WHAT", parser_class=Parser)
     disciplines = command(parts, "disciplines", bench_disciplines,
-                           "measure disciplines beside the least work of their kind",
-                           "fairq bench disciplines drr fq --mixed", default=argparse.SUPPRESS)  # fmt: skip
+                           "fairq bench disciplines drr fq --mixed",
+                           summary="measure disciplines beside the least work of their kind",
+                           default=argparse.SUPPRESS)  # fmt: skip
     disciplines.add_argument("names", nargs="*", metavar="NAME",
                              help="schedulers, buffer policies (over fifo), designs (default: all)")  # fmt: skip
     disciplines.add_argument("--mixed", action="store_true",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(
-        commands_of, "compare", compare, "compare queues and congestion controls over one line",
+        commands_of, "compare", compare,
         "fairq compare --rate 100Mbit/s --rtt 40ms --flows cubic:2,bbr:2 --queue fifo,fq_codel,cake",
         "An item of --flows is CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=up|down)], or web,"
         " call(rate=) or flood(rate=). The values of --queue, --host-queue, --buffer and --rtt are crossed."
@@ -94,7 +94,8 @@ def compare(arguments: Namespace) -> str:
     if arguments.json:
         return as_json(comparison.document, "compare")
     places = written(arguments, arguments.scenario, drawing)
-    parts = [*_shown(comparison, arguments), tables.prose(comparison.answer["text"])]
+    said = (comparison.answer["text"], comparison.document["linux"]["text"])
+    parts = [*_shown(comparison, arguments), *map(tables.prose, said)]
     return "\n\n".join(parts) + (f"\n{places}" if places else "")
 
 

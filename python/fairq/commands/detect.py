@@ -17,7 +17,6 @@ from fairq.commands.printing import FLOWS_SHOWN, as_json, look
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(commands_of, "detect", detect,
-                      "tell whether the bottleneck was fair, by packet times at both ends",
                       "fairq detect sent.pcap received.pcap --flow 10.0.0.1",
                       "In place of two captures it takes a folder of fairq run --packets, a folder of fairq replay for"
                       " one discipline, or a .csv table of sent_s, received_s, bytes.")  # fmt: skip

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(
-        commands_of, "diff", diff, "compare two studies: what changed, and what that did",
-        "fairq diff before.toml after.toml",
+        commands_of, "diff", diff, "fairq diff before.toml after.toml",
         "Results are compared at the points that both have, in pairs of runs with the same seed: a difference is"
         " decided if its 95 % interval does not hold 0.",
     )  # fmt: skip

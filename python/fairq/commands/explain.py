@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fairq import api, streams, tables
+from fairq import agreement, api, streams, tables
 from fairq._native import UsageError
 from fairq.commands.options import (
     Commands,
@@ -23,8 +23,7 @@ from fairq.progress import Bar
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "explain", explain, "print the card of one entry of the registry",
-                       "fairq explain fq_codel --effects --plot effects.svg",
+    parser = command(commands_of, "explain", explain, "fairq explain fq_codel --effects --plot effects.svg",
                        "--effects varies each setting alone over one line, and --rate, --rtt, --flows, --seeds and"
                        " --duration say which line.")  # fmt: skip
     parser.add_argument("name", metavar="NAME")
@@ -72,7 +71,10 @@ def explain(arguments: Namespace) -> str:
     if arguments.json:
         return as_json(api.explained(arguments.name), "explain")
     width = streams.screen_width() or CARD_WIDTH
-    return api.explain(arguments.name, width=min(max(width, api.WIDTH_MIN), CARD_WIDTH_MAX))
+    width = min(max(width, api.WIDTH_MIN), CARD_WIDTH_MAX)
+    card = api.explain(arguments.name, width=width)
+    said = agreement.line(arguments.name)
+    return f"{card.rstrip()}\n\n{tables.prose(f'{arguments.name} {said}', width)}" if said else card
 
 
 def _scenes(arguments: Namespace) -> str:

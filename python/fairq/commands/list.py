@@ -18,8 +18,7 @@ from fairq.commands.printing import as_json, look
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "list", listing, "list what the registry holds",
-                       "fairq list disciplines")  # fmt: skip
+    parser = command(commands_of, "list", listing, "fairq list disciplines")  # fmt: skip
     parser.add_argument("what", choices=["disciplines", "transports", "traffic", "receivers", "topologies", "papers"])
     looks(parser)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from fairq._native import UsageError
-from fairq.commands import NAMES, Command, adder
+from fairq.commands import NAMES, SUMMARIES, Command, adder
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 """What commands are added to."""
@@ -77,7 +77,8 @@ class Parser(argparse.ArgumentParser):
         if "did you mean" in near:
             return near
         others = [command for command in NAMES if name in _options_of(command)]
-        return f"; {' and '.join(f'fairq {command}' for command in others)} has it" if others else near
+        have = "has" if len(others) == 1 else "have"
+        return f"; {' and '.join(f'fairq {command}' for command in others)} {have} it" if others else near
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """As it is there, with the near miss."""
@@ -97,12 +98,16 @@ def _options_of(command: str) -> list[str]:
 
 def command(
     commands_of: Commands,
-    name: str, function: Command, summary: str, example: str, more: str = "", default: bool | str = False,
+    name: str, function: Command, example: str, more: str = "", summary: str | None = None,
+    default: bool | str = False,
 ) -> argparse.ArgumentParser:  # fmt: skip
-    """Add a command: what it does (imperative, under 80 characters), an example, and what else its help should say.
+    """Add a command: an example, and what else its help should say.
 
-    `default` is that of --json, SUPPRESS for a command inside one that has it: both places count.
+    `summary` says what it does (imperative, under 80 characters): it is given of a command inside another, and of the
+    others stands in the list of commands. `default` is that of --json, SUPPRESS for a command inside one that has it:
+    both places count.
     """
+    summary = SUMMARIES[name] if summary is None else summary
     description = f"{summary[0].upper()}{summary[1:]}. {more}".rstrip()
     added = commands_of.add_parser(name, help=summary, description=description, epilog=f"example: {example}")
     added.set_defaults(command=function)

@@ -14,8 +14,7 @@ from fairq.commands.printing import as_json
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(
-        commands_of, "query", query, "run SQL over the results of a study",
-        "fairq query study.toml 'select queue, avg(share) from flows group by all'",
+        commands_of, "query", query, "fairq query study.toml 'select queue, avg(share) from flows group by all'",
         "The tables of the study are views with its axes as columns, and runs has a row for each run;"
         " docs/guide/query.md shows questions. It needs DuckDB: pip install 'fairq[query]'.",
     )  # fmt: skip

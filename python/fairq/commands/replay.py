@@ -35,8 +35,8 @@ MINOR = ["delay_s_p50", "bytes", "delay_s_max"]
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "replay", replay, "send a packet capture through a gateway",
-                      "fairq replay web.pcap --me 192.168.1.7 --down 50Mbit/s --up 10Mbit/s --buffer 1000packets",
+    parser = command(commands_of, "replay", replay,
+                     "fairq replay web.pcap --me 192.168.1.7 --down 50Mbit/s --up 10Mbit/s --buffer 1000packets",
                       "All packets pass a line of --rate; or those to --me pass one of --down, those from there one of"
                       " --up. --only takes words of tcpdump (host, net, port, src, dst, ip, ip6, tcp, udp, icmp, icmp6,"
                       " and, or, not) and up and down. --classifier defines the flows of all tables and of each"

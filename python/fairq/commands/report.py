@@ -11,8 +11,7 @@ from fairq.commands.printing import as_json, written
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(
-        commands_of, "report", report, "describe the results of a study in one HTML page",
-        "fairq report study.toml --out report.html",
+        commands_of, "report", report, "fairq report study.toml --out report.html",
         "The page holds figures, tables with intervals and what each axis changes, and asks for no other file;"
         " docs/guide/reports.md shows how to read it.",
     )  # fmt: skip

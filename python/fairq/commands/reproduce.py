@@ -21,8 +21,8 @@ from fairq.progress import Bar
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "reproduce", reproduce, "compare a paper's numbers with ours",
-                         "fairq reproduce demers1990 --quick --out out/demers1990")  # fmt: skip
+    parser = command(commands_of, "reproduce", reproduce,
+                     "fairq reproduce demers1990 --quick --out out/demers1990")  # fmt: skip
     parser.add_argument("paper", metavar="PAPER", nargs="?",
                            help="one that --list shows, or all (--out is then out/all if not said)")  # fmt: skip
     parser.add_argument("--list", action="store_true", help="list the papers")

@@ -40,8 +40,8 @@ from fairq.results import Result
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "run", run, "run a scenario and print its tables",
-                   "fairq run scenarios/dumbbell.toml --set defaults.buffer=40packets --out out/dumbbell",
+    parser = command(commands_of, "run", run,
+                     "fairq run scenarios/dumbbell.toml --set defaults.buffer=40packets --out out/dumbbell",
                    "docs/reference/scenario.md has every field of a scenario, docs/guide/measured.md every column."
                    " --overlay predicts by max-min, Mathis, Padhye and PGPS. `fairq detect DIR` reads what"
                    " --packets FLOW --out DIR writes.")  # fmt: skip

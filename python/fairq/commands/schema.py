@@ -13,8 +13,7 @@ from fairq.commands.options import (
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "schema", schema, "print a JSON Schema, for editors and checkers",
-                      "fairq schema scenario > scenario.schema.json",
+    parser = command(commands_of, "schema", schema, "fairq schema scenario > scenario.schema.json",
                       f"There are {', '.join(schemas.NAMES)}.")  # fmt: skip
     parser.add_argument("name", metavar="NAME", nargs="?", choices=schemas.NAMES, default="scenario",
                         help="scenario (default), result, or a command, as theory-tcp")  # fmt: skip

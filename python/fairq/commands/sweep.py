@@ -23,8 +23,7 @@ POINTS_SHOWN = 40
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(
-        commands_of, "sweep", sweep, "run what is missing of a study",
-        "fairq sweep study.toml --until 'throughput half-width < 1%'",
+        commands_of, "sweep", sweep, "fairq sweep study.toml --until 'throughput half-width < 1%'",
         "Ctrl-C, and the same command again, goes on where it stopped; so does a machine that failed. Any number of"
         " processes may work on one store. docs/guide/sweeps.md shows a study and job arrays; fairq schema study has"
         " its fields.",

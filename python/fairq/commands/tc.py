@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 def add(commands_of: Commands) -> None:
     """Add the command."""
     parser = command(commands_of, "tc", tc,
-                  "translate a queue to tc commands of Linux, or such commands to a queue",
                   "fairq tc 'fq_codel(target=3ms) + 1000packets' --dev eth1;"
                   " fairq tc --read 'qdisc add dev eth0 root fq_codel limit 1000 target 3ms'",
                   "Prints the nearest configuration, and what differs. --read takes qdisc, class and filter commands,"

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from fairq import api, processor_sharing, tables, tcp_throughput, theory
 from fairq._native import UsageError
+from fairq.commands import SUMMARIES
 from fairq.commands.options import (
     Commands,
     Parser,
@@ -34,7 +35,7 @@ T = TypeVar("T")
 def add(commands_of: Commands) -> None:
     """Add the command."""
     """The commands of `fairq theory`."""
-    theory = commands_of.add_parser("theory", help="compute what the papers derive",
+    theory = commands_of.add_parser("theory", help=SUMMARIES["theory"],
                                     description="Compute what the papers derive.",
                                     epilog="example: fairq theory delay-curve --ftps 3 --delta 1")  # fmt: skip
     results = theory.add_subparsers(metavar="RESULT", required=True, parser_class=Parser)
@@ -43,8 +44,8 @@ def add(commands_of: Commands) -> None:
         results,
         "delay-bounds",
         delay_bounds,
-        "compute A(P), the mean extra delay of an isolated packet beside busy FTPs",
         "fairq theory delay-bounds --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rate 56kbit/s",
+        summary="compute A(P), the mean extra delay of an isolated packet beside busy FTPs",
     )
     _ftps(bounds)
     _sizes(bounds)
@@ -55,8 +56,8 @@ def add(commands_of: Commands) -> None:
         results,
         "delay",
         delay_general,
-        "compute D_N(P), the mean delay of a Poisson source by the general relation",
         "fairq theory delay --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rho 0.5 --delta 1kB",
+        summary="compute D_N(P), the mean delay of a Poisson source by the general relation",
     )
     _ftps(general)
     _sizes(general)
@@ -66,8 +67,8 @@ def add(commands_of: Commands) -> None:
     general.add_argument("--rate", metavar="RATE", help="show the delays in seconds too, on a line of this rate")
 
     curve = command(results, "delay-curve", delay_curve,
-                     "compute the delay-throughput curve of one Poisson source (figure 1)",
-                     "fairq theory delay-curve --ftps 3 --delta 1 --plot curve.svg")  # fmt: skip
+                     "fairq theory delay-curve --ftps 3 --delta 1 --plot curve.svg",
+                     summary="compute the delay-throughput curve of one Poisson source (figure 1)")  # fmt: skip
     _ftps(curve)
     curve.add_argument("--delta", type=number, default=0.0, metavar="X", help="δ in packets (default 0)")
     curve.add_argument("--window", type=count, default=5, metavar="W", help="window of the FTPs under FCFS (default 5)")
@@ -76,8 +77,8 @@ def add(commands_of: Commands) -> None:
     plot(curve, "draw the curves into FILE")
 
     shares = command(results, "max-min", max_min,
-                      "compute the max-min fair shares of a scenario's flows",
-                      "fairq theory max-min papers/demers1990/scenario5.toml")  # fmt: skip
+                      "fairq theory max-min papers/demers1990/scenario5.toml",
+                      summary="compute the max-min fair shares of a scenario's flows")  # fmt: skip
     shares.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file; - reads standard input")
     set_field(shares)
 
@@ -92,8 +93,8 @@ def _formulas(results: Commands) -> None:
         results,
         "pgps",
         pgps,
-        "bound the delay of a limited burst over weighted fair queues (PGPS)",
         "fairq theory pgps --burst 1250B --packet 125B --share 100kbit/s --lines 1Mbit/s,1Mbit/s,1Mbit/s,1Mbit/s",
+        summary="bound the delay of a limited burst over weighted fair queues (PGPS)",
     )
     pgps_options.add_argument("--burst", required=True, metavar="SIZE", help="what the flow may send at once")
     pgps_options.add_argument("--packet", required=True, metavar="SIZE", help="its longest packet")
@@ -110,8 +111,8 @@ def _formulas(results: Commands) -> None:
     )
 
     tcp_options = command(results, "tcp", tcp,
-                   "compute TCP's rate at a loss and a round trip (Mathis, Padhye)",
-                   "fairq theory tcp --rtt 100ms --loss 0.001,0.01 --packet 1000B --timeout 1s")  # fmt: skip
+                   "fairq theory tcp --rtt 100ms --loss 0.001,0.01 --packet 1000B --timeout 1s",
+                   summary="compute TCP's rate at a loss and a round trip (Mathis, Padhye)")  # fmt: skip
     tcp_options.add_argument("--rtt", required=True, metavar="TIME", help="the round trip, queueing included")
     tcp_options.add_argument(
         "--loss", required=True, type=numbers, metavar="LIST", help="the part of packets that is lost"
@@ -130,8 +131,8 @@ def _formulas(results: Commands) -> None:
         results,
         "sharing",
         sharing,
-        "compute how many transfers share a line, and their times (M/G/1-PS)",
         "fairq theory sharing --load 0.8,0.9 --more-than 100 --rate 50Mbit/s --size 1MB",
+        summary="compute how many transfers share a line, and their times (M/G/1-PS)",
     )
     sharing_options.add_argument("--load", required=True, type=numbers, metavar="LIST", help="the line's load, below 1")
     sharing_options.add_argument(

@@ -17,8 +17,7 @@ from fairq.progress import Bar
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "topology", topology, "describe and draw a topology",
-                        "fairq topology 'fat_tree(k=4)' --out map.svg",
+    parser = command(commands_of, "topology", topology, "fairq topology 'fat_tree(k=4)' --out map.svg",
                         "Reads GML, GraphML, BRITE, the output of tiers, an edge list in CSV, or a scenario (.toml,"
                         " .json).")  # fmt: skip
     parser.add_argument("file", metavar="WHAT",

@@ -16,8 +16,8 @@ from fairq import quantities, statistics, tc
 from fairq._native import UsageError
 from fairq.near import near_miss
 from fairq.output import file
-from fairq.questions import advice, asked, network, ranking, recorded, sentences, words
-from fairq.questions.answers import Point, Seeds
+from fairq.questions import advice, asked, kernel, network, ranking, recorded, sentences, words
+from fairq.questions.answers import Answers, Point, Seeds
 from fairq.questions.asked import Group, Question
 from fairq.questions.candidates import Candidate, Devices, candidates, commands, grids
 from fairq.questions.measured import measured
@@ -219,7 +219,7 @@ def advise(wish: Wish, workers: int, progress: Tell | None = None, table: Path |
         _Tried(each, [point for point in answers.points if point.choice.queue == each.name], answers.question, weights)
         for each in wish.candidates
     ]
-    return _ranked(wish, asked_of, scenario, tried, steady)
+    return _ranked(wish, asked_of, scenario, tried, steady, answers)
 
 
 @contextmanager
@@ -346,7 +346,9 @@ def _intervals(seeds: Seeds, columns: Sequence[str]) -> dict[str, Any]:
     return row
 
 
-def _ranked(wish: Wish, question: Question, scenario: str, tried: Sequence[_Tried], steady: Steady) -> Advice:
+def _ranked(
+    wish: Wish, question: Question, scenario: str, tried: Sequence[_Tried], steady: Steady, answers: Answers
+) -> Advice:
     """The candidates in their order, the best against each other one, and what is said of them."""
     rows = {each.name: each.row() for each in tried}
     first = wish.levels[0].criterion
@@ -398,6 +400,7 @@ def _ranked(wish: Wish, question: Question, scenario: str, tried: Sequence[_Trie
         "price": ranking.price(best, [each for each, _ in order[1:]]) if best else [],
         "tc": commands(best.candidate, question.rates, wish.devices) if best else [],
         "rows": [row for each, _ in [*order, *others] for row in each.rows()],
+        "linux": kernel.document(answers, best.name if best else None),
         "notes": _notes(wish),
     }  # fmt: skip
     document["text"] = " ".join([advice.text(document), *sentences.moving(steady, lambda point: point[0])])

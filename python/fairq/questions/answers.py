@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any
 
 from fairq import statistics
-from fairq.questions import judging, network, words
+from fairq.questions import judging, network, steady, words
 from fairq.questions.asked import Group, Question
 from fairq.questions.course import Course, Of
 from fairq.questions.measures import MEASURES, OF_GROUP, OF_QUEUE, PAIRED_OF_GROUP, PAIRED_OF_QUEUE
@@ -103,13 +103,29 @@ class Answers:
 
     def _moved(self, point: Point, at: int, quantity: str) -> float:
         """How far a quantity moved from half to half of the measured time, in parts of its mean."""
-        if self._course is None:
+        if self._course is None or not steady.is_tested(self.question):
+            # Transfers of a size end: what they get does not move, it is over.
             return 0.0
         means = self._course.halves(Of(point.key, at, quantity), self._course.measured).means
         if means is None or not any(means):
             return 0.0
         before, after = means
         return abs(after - before) / ((before + after) / 2)
+
+    def _moved_of_line(self, point: Point, way: str) -> float:
+        """How far the queueing delay of a direction moved: that of its groups, by their shares."""
+        parts = [
+            (mean, self._moved(point, at, "queueing_s_mean"))
+            for at, group in enumerate(self.question.groups)
+            if group.direction == way and (mean := self._mean_share(point, at))
+        ]
+        whole = math.fsum(weight for weight, _ in parts)
+        return math.fsum(weight * moved for weight, moved in parts) / whole if whole else 0.0
+
+    @staticmethod
+    def _mean_share(point: Point, at: int) -> float:
+        shares = _known(seed["share"] for seed in point.groups[at])
+        return math.fsum(shares) / len(shares) if shares else 0.0
 
     def queues(self) -> list[dict[str, Any]]:
         """A row for each point and direction in which data flows."""
@@ -118,7 +134,9 @@ class Answers:
             for way in self.directions:
                 row = self._choice(point, way) | {"rtt_s": words.quantity("--rtt", "time", point.rtt), "direction": way}
                 seeds = point.lines[way]
-                found.append(row | _intervals(OF_QUEUE, seeds) | {"seeds": len(seeds)})
+                row |= _intervals(OF_QUEUE, seeds)
+                _widen(row, "queueing_s_mean", part=self._moved_of_line(point, way))
+                found.append(row | {"seeds": len(seeds)})
         return found
 
     def _choice(self, point: Point, direction: str) -> dict[str, Any]:
@@ -253,9 +271,13 @@ class Answers:
         ]
         return able or list(used)
 
-    def shares(self, choice: Choice, at: int, rtt: str | None = None) -> list[float | None]:
-        """The share of group number `at`, by seed."""
-        return mean_over([point.groups[at] for point in self.at(choice, rtt)], "share")
+    def share(self, choice: Choice, at: int, rtt: str | None = None) -> dict[str, Any]:
+        """The share of group number `at` with its interval, no narrower than it is known."""
+        points = self.at(choice, rtt)
+        seeds: Seeds = [{"share": share} for share in mean_over([point.groups[at] for point in points], "share")]
+        row = _intervals(("share",), seeds)
+        _widen(row, "share", part=math.fsum(self._moved(point, at, "share") for point in points) / len(points))
+        return row
 
     def room(self, choice: Choice, way: str, rtt: str | None = None) -> float:
         """How much may wait, in the unit of the limit."""

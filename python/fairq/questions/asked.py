@@ -238,6 +238,13 @@ def notes(question: Question) -> list[dict[str, str]]:
             if any(name in words.split(queue, "+") for queue in queues):
                 text = f"the papers'; Linux's is {linux}"
                 found.append({"code": "papers", "where": f"{option} {name}", "text": text})
+    begins = None if question.warm_up is None else words.quantity("--warm-up", "time", question.warm_up)
+    for item in question.flows:
+        start = item.options.get("start", "0 s")
+        if begins is not None and words.quantity("start", "time", start) > begins:
+            text = f"the measured time begins at {question.warm_up}, before it starts: what the flows get is a mean of "
+            text += f"the times without it and with it; write a --warm-up of {start} or more"
+            found.append({"code": "start", "where": f"--flows {item.text}", "text": text})
     for item in question.flows if question.ecn else ():
         if not words.can_mark(item.name):
             text = "it takes no marks: its packets are dropped where others' are marked"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairq.questions import asked, network, sentences, traps
+from fairq.questions import asked, kernel, network, sentences, traps
 from fairq.questions.asked import Question
 from fairq.questions.measured import measured
 from fairq.questions.receive_window import in_words
@@ -59,6 +59,7 @@ def compare(question: Question, *, paired: bool, workers: int, progress: Tell | 
         "rows": answers.rows(),
         "queues": answers.queues(),
         "paired": answers.paired(steady.stands) if paired else [],
+        "linux": kernel.document(answers),
         "notes": [
             *asked.notes(question),
             *traps.notes(question),

@@ -137,6 +137,34 @@ class Note(TypedDict):
     text: Annotated[str, "What it says."]
 
 
+class Recorded(TypedDict):
+    """A cell that was run in a Linux kernel."""
+
+    cell: Annotated[str, "Its name in docs/agreement/linux.md."]
+    verdict: Annotated[Literal["agrees", "undecided", "differs"], "Whether both agree; undecided within chance."]
+    share: Annotated[float, "The most that a share differs, in parts of the line."]
+    queueing: Annotated[float, "How far the queueing delay differs, in parts of the kernel's, or of 5 ms if longer."]
+
+
+class Likened(TypedDict):
+    """An answer and the recorded cells with its queue and controls, near its rate and round trip."""
+
+    queue: Annotated[str, "The queue, as it was written."]
+    rtt_s: Annotated[float, "The round trip without queueing and transmission, in seconds."]
+    direction: Annotated[Direction, "The direction of the line."]
+    share: Annotated[float | None, "How far from Linux a share may be, in parts of the line; null without cells."]
+    queueing: Annotated[float | None, "The same of the queueing delay, in parts of Linux's; null without cells."]
+    cells: list[Recorded]
+
+
+class FromLinux(TypedDict):
+    """How far answers like these are from a Linux kernel."""
+
+    kernel: Annotated[str, "The kernel."]
+    answers: list[Likened]
+    text: Annotated[str, "The same in a sentence."]
+
+
 class Compared(TypedDict):
     """What `fairq compare` found."""
 
@@ -147,6 +175,7 @@ class Compared(TypedDict):
     rows: list[Row]
     queues: list[Queue]
     paired: Annotated[list[Paired], "With --paired; else empty."]
+    linux: FromLinux
     notes: list[Note]
 
 
@@ -321,5 +350,6 @@ class Advised(TypedDict):
     price: Annotated[list[Price], "What others are better at than the first, beyond chance."]
     tc: Annotated[list[str], "The commands of Linux's tc that set up the first; lines with # are comments."]
     rows: list[AdvisedRow]
+    linux: Annotated[FromLinux, "Of the first."]
     notes: list[Note]
     text: Annotated[str, "The advice in sentences."]

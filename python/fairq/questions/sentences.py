@@ -6,9 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairq import statistics, tables
+from fairq import tables
 from fairq.questions.judging import SHARE_LEAST, counts
-from fairq.questions.measures import MEASURES
 from fairq.questions.network import Key
 
 if TYPE_CHECKING:
@@ -67,12 +66,15 @@ def _at(answers: Answers, answer: Mapping[str, Any], rtt: str | None) -> list[st
         return [_rivals(answers, answer, rtt), *_used(answers, rtt)]
     if len(choices) == 1 and answer["best"] is not None:
         return [_alone(answers, rtt)]
+    idle = _idle(answers, answer)
     return [
-        _verdict(answer, answers.question.seeds) + _idle(answers, answer),
+        _only(answer) if idle and answer["second"] is None else _verdict(answer, answers.question.seeds),
+        *([f"{many(idle)} {'leave' if len(idle) > 1 else 'leaves'} more of the line unused."] if idle else []),
         *_least_buffer(answers, rtt),
         *_shares(answers, rtt),
         *_used(answers, rtt),
-        *(_waits(answers, rtt) if answer["quantity"] != "queueing_s_mean" else ()),
+        # The verdict has the delay of the first direction alone.
+        *(_waits(answers, rtt) if answer["quantity"] != "queueing_s_mean" or len(answers.directions) > 1 else ()),
     ]
 
 
@@ -89,11 +91,10 @@ def _turns(answers: Answers, by_rtt: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _share(answers: Answers, choice: Choice, at: int, rtt: str | None) -> tuple[float, float, float]:
-    """The share of a group with its interval."""
-    values = answers.shares(choice, at, rtt)
-    found = statistics.interval(values, MEASURES["share"].scale)
-    mean = found.mean or 0.0
-    return mean, mean if found.low is None else found.low, mean if found.high is None else found.high
+    """The share of a group with its interval, which is as wide as in the table."""
+    found = answers.share(choice, at, rtt)
+    mean, low, high = (found[f"share{end}"] for end in ("", "_low", "_high"))
+    return mean or 0.0, mean or 0.0 if low is None else low, mean or 0.0 if high is None else high
 
 
 def _verdict(found: Mapping[str, Any], seeds: int) -> str:
@@ -110,7 +111,8 @@ def _verdict(found: Mapping[str, Any], seeds: int) -> str:
     others = "".join(f"; {name} {value}" for name, value in values.items() if name not in (*top, second))
     if second in alike:
         span = " to ".join(dict.fromkeys(values[name] for name in (top[0], top[-1])))
-        return f"{many(top)} are the same for practical purposes: {said.values} {span}."
+        what = said.values.replace("its ", f"{found['of']}'s ")
+        return f"{many(top)} are the same for practical purposes: {what} {span}."
     verb = said.two if alike else said.one
     first = " and ".join(dict.fromkeys(values[name] for name in top)) if len(top) < 3 else values[best]
     if found["low"] is None:
@@ -126,13 +128,17 @@ def _verdict(found: Mapping[str, Any], seeds: int) -> str:
     )
 
 
-def _idle(answers: Answers, found: Mapping[str, Any]) -> str:
+def _only(found: Mapping[str, Any]) -> str:
+    """The verdict if all but one choice leave more of the line unused."""
+    value = amount(found["quantity"], found["values"][0]["mean"])
+    return f"{found['best']} uses the line best: {SAYINGS[found['quantity']].values} {value}."
+
+
+def _idle(answers: Answers, found: Mapping[str, Any]) -> list[str]:
     """The choices that were not ranked, as they leave more of the line unused."""
     ranked = [each["name"] for each in found["values"]]
     others = [label for label in map(answers.label, answers.choices()) if label not in ranked]
-    if found["quantity"] != "queueing_s_mean" or not others or not ranked:
-        return ""
-    return f" {many(others)} {'leave' if len(others) > 1 else 'leaves'} more of the line unused."
+    return others if found["quantity"] == "queueing_s_mean" and ranked else []
 
 
 def _holds_zero(found: Mapping[str, Any]) -> bool:
@@ -195,7 +201,8 @@ def _rate(row: Mapping[str, Any]) -> str:
     """A goodput with its interval."""
     mean, low, high = (row[f"goodput_bit_per_s{end}"] for end in ("", "_low", "_high"))
     said = tables.value("x_bit_per_s", mean)
-    if low is None:
+    ends = [tables.value("x_bit_per_s", end) for end in (low, high) if end is not None]
+    if set(ends) <= {said}:
         return said
     return f"{said} ({tables.value('x_bit_per_s', low)} to {tables.value('x_bit_per_s', high)})"
 

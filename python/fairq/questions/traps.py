@@ -36,7 +36,7 @@ def notes(question: Question) -> list[dict[str, str]]:
     found = []
     for queue in question.queues:
         texts = [("target", text) for text in _targets(queue, question)]
-        texts += [("tc", f"tc would set up {text}; write that to have it") for text in _by_tc(queue)]
+        texts += [("tc", f"tc would set up {text}; write that to have it") for text in _by_tc(queue, question.ecn)]
         found += [{"code": code, "where": f"--queue {queue}", "text": text} for code, text in texts]
     return found
 
@@ -69,8 +69,11 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1000:.3g} ms"
 
 
-def _by_tc(queue: str) -> Iterator[str]:
-    """What tc sets up for a queue, if that is the same discipline with other settings."""
+def _by_tc(queue: str, ecn: bool) -> Iterator[str]:
+    """What tc sets up for a queue, if that is the same discipline with other settings.
+
+    With `ecn` the question decides whether it marks: the text says nothing of that.
+    """
     try:
         text = tc.read("\n".join(tc.write(queue).commands)).text
     except UsageError:
@@ -78,7 +81,8 @@ def _by_tc(queue: str) -> Iterator[str]:
         return
     here, there = (_decided(json.loads(_native.queue(each))) for each in (queue, text))
     if here != there and [part.get("kind") for part in here.values()] == [part.get("kind") for part in there.values()]:
-        yield text.rpartition(" + ")[0] or text
+        told = text.rpartition(" + ")[0] or text
+        yield told.replace(", ecn=false", "") if ecn else told
 
 
 def _decided(parts: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -115,7 +115,8 @@ def values(option: str, given: str | Sequence[str] | None) -> list[str]:
         raise UsageError(f"{option}: there is no value between two commas or behind the last; write one, or no comma")
     for value in found:
         if found.count(value) > 1:
-            raise UsageError(f"{option}: {value} is there twice; write it once")
+            count = ", with the sum as its count, as cubic:2" if option == "--flows" else ""
+            raise UsageError(f"{option}: {value} is there twice; write it once{count}")
     return found
 
 

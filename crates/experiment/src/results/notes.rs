@@ -4,6 +4,7 @@
 //! there is none. What each code means stands in the table [`CODES`].
 
 mod effects;
+mod habits;
 mod limits;
 mod nothing;
 mod ties;
@@ -30,7 +31,7 @@ pub struct Note {
 }
 
 /// The codes, and when there is a note of each.
-pub const CODES: [(&str, &str); 17] = [
+pub const CODES: [(&str, &str); 19] = [
     ("edition", "The scenario names no edition, and a default of the latest decided something."),
     ("topology", "The file of the topology lacks something, or a rate is guessed from a label."),
     (
@@ -68,6 +69,8 @@ pub const CODES: [(&str, &str); 17] = [
     ("class", "A flow names a class, and no queue on its path knows classes, at any point of the axes."),
     ("weight", "A flow has a weight, and no queue on its path goes by weights, at any point of the axes."),
     ("ecn", "A flow's packets may be marked, and no queue on its path marks, at any point of the axes."),
+    ("packet", "The profile of a flow is `ns-2`, and its packets or acknowledgements are not of ns-2's sizes."),
+    ("copa", "Three or more flows of `copa`, and no others, share a queue, and `competes` is not switched off."),
     (
         "tie",
         "Equal sources of `constant_rate` without jitter share a FIFO that drops, and got shares that differ by more than a \
@@ -221,6 +224,7 @@ impl<'a> Finder<'a> {
         for (row, flow) in self.plan.flows.iter().enumerate() {
             found.extend(self.start(flow));
             found.extend(self.without_effect(flow));
+            found.extend(self.sizes(flow));
             found.extend(self.held(row, flow));
             found.extend(self.window(row, flow).or_else(|| self.access(row, flow)));
         }
@@ -232,6 +236,7 @@ impl<'a> Finder<'a> {
         found.extend(late.map(|session| late_start(format!("sessions.{}", session.name), session.start, end)));
         found.extend(self.queues());
         found.extend(self.ties());
+        found.extend(self.crowds());
         found.extend(self.oversubscribed());
         found.extend(self.seeds());
         // Of the copies of an entry the first speaks for all.

@@ -540,12 +540,12 @@ impl Network {
     #[inline]
     fn shown(&self, time: Time, line: u32, id: u32) -> (Packet, Header) {
         let (segment, framing) = (&self.arena[id], self.lines[line as usize].header);
-        let mut header = self.paths.header(segment.flow, segment.direction);
+        let mut header = self.paths.header(segment);
         header.tos = segment.tos(header.tos);
         let mut packet = Packet::new(Token::new(id, segment.next).0, time, segment.length + framing);
         packet.link_header = framing as u8;
-        packet.marks = segment.marks;
-        packet.accepts = segment.accepts;
+        packet.marks = segment.marking.marks();
+        packet.accepts = segment.marking.accepts();
         if segment.direction == Direction::Backward {
             packet.acknowledges = NonZeroU32::new(segment.cumulative as u32);
         } else if segment.flow < self.urgent {
@@ -579,7 +579,7 @@ impl Network {
     fn make_room(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) -> bool {
         loop {
             let segment = &self.arena[id];
-            let header = self.paths.header(segment.flow, segment.direction);
+            let header = self.paths.header(segment);
             let length = segment.length + self.lines[line as usize].header;
             match self.pools.ask(line, &header, length) {
                 Answer::Join => return true,

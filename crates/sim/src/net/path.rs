@@ -179,11 +179,14 @@ impl Paths {
         segment.next = self.next(segment.place, segment.flow);
     }
 
-    /// The header that gateways see on a flow's packets.
+    /// The header that gateways see on `segment`. The sender's port is that of the flow's first
+    /// connection plus the number of its connections since.
     #[must_use]
     #[inline]
-    pub fn header(&self, flow: u32, direction: Direction) -> Header {
-        self.flows[flow as usize].ends.header(direction)
+    pub fn header(&self, segment: &Segment) -> Header {
+        let (ends, way) = (&self.flows[segment.flow as usize].ends, segment.direction as usize);
+        let ports = [ends.port.wrapping_add(segment.incarnation.into()), ends.port];
+        Header { source_port: ports[way], destination_port: ports[1 - way], ..ends.header(segment.direction) }
     }
 
     /// By line, the one other line from which all its packets come; `None` if there is no such
@@ -209,6 +212,20 @@ impl Paths {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_connection_of_a_flow_has_a_port_of_its_own_in_both_directions() {
+        let ends = |port| Ends { from: 0, to: 1, port, tos: 0 };
+        let paths = Paths::new(&[Path::new(&[0], &[1], ends(0xffff)), Path::new(&[0], &[1], ends(1))]);
+        let header = |flow, direction, incarnation| {
+            paths.header(&Segment { flow, direction, incarnation, ..Segment::default() })
+        };
+        let ports = |header: Header| (header.source_port, header.destination_port);
+        assert_eq!(ports(header(0, Direction::Forward, 0)), (0xffff, 0xffff));
+        assert_eq!(ports(header(0, Direction::Forward, 2)), (1, 0xffff));
+        assert_eq!(ports(header(0, Direction::Backward, 2)), (0xffff, 1));
+        assert_eq!(ports(header(1, Direction::Forward, 0)), (1, 1), "not those of another flow");
+    }
 
     #[test]
     fn a_line_behind_one_other_is_told_from_one_that_has_several_before_it() {

@@ -55,6 +55,17 @@ impl Supply {
         }
     }
 
+    /// The length of the next packet.
+    #[must_use]
+    pub fn next_length(&self) -> Option<u32> {
+        match self {
+            _ if self.is_empty() => None,
+            Self::Ready { length, .. } => Some(*length),
+            Self::Transfer { length, left } => Some(u64::from(*length).min(*left) as u32),
+            Self::Waiting(lengths) => lengths.front().copied(),
+        }
+    }
+
     /// Ends a `Ready` supply. Packets that wait were offered before and are still to be sent.
     pub fn stop(&mut self) {
         if let Self::Ready { left, .. } = self {

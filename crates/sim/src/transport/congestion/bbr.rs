@@ -6,8 +6,9 @@
 //! Source: Cardwell, Cheng, Gunn, Hassas Yeganeh and Jacobson, "BBR: Congestion-Based Congestion
 //! Control", ACM Queue 14(5), 2016; choices that it leaves open, and the constants, as in Linux
 //! (tcp_bbr.c).
-//! Departs: no detection of policers ("long-term" bandwidth); gains are real numbers, not 256ths;
-//! the first window is not paced, as no packet length is known yet.
+//! Departs: policers ("long-term" bandwidth) are detected only if `detects_policers` says so, as it
+//! does in the profile `linux`; gains are real numbers, not 256ths; the first window is paced only
+//! if `counts_opening` says so, as there.
 //! Chosen: the bandwidth is the greatest of 10 rounds by the kernel's filter of three samples; the
 //! pacing margin of one percent applies to the first pace too, as in Linux; bursts are the kernel's
 //! send quantum of a millisecond.
@@ -19,11 +20,14 @@
 //! Range: loss and marks are no signals: with a short buffer it loses many packets and takes the
 //! share of others.
 
+mod policer;
+
 use super::rounds::{Quiet, Rounds};
 use super::windowed::Windowed;
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, RateSample, outside, pace};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, LostPacket, RateSample, outside, pace};
 use fairq_sched::random::Random;
 use fairq_sched::units::{Rate, Time};
+use policer::{Policer, Seen};
 
 /// Gains and times.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +52,15 @@ pub struct Settings {
     pub window_min: f64,
     /// The part by which the pace is below the bandwidth.
     pub pacing_margin: f64,
+    /// Whether the rate of a policer takes the place of the bandwidth: the mean of two intervals of
+    /// at least 4 rounds, each with a fifth of losses and both about as fast, for 48 rounds. As in
+    /// Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub detects_policers: bool,
+    /// Whether the round trip of the opening packet counts: it is the first least round trip, and
+    /// spaces the first window. As in Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub counts_opening: bool,
 }
 
 impl Default for Settings {
@@ -61,6 +74,8 @@ impl Default for Settings {
             probe_duration: Time::from_ms(200),
             window_min: 4.0,
             pacing_margin: 0.01,
+            detects_policers: false,
+            counts_opening: false,
         }
     }
 }
@@ -130,7 +145,13 @@ pub struct Bbr {
     /// Lost packets by which the window has not been reduced yet.
     losses: u64,
     has_lost: bool,
+    /// Packets found lost so far.
+    lost: u64,
+    ahead: Option<Time>,
+    policer: Policer,
     is_recovering: bool,
+    /// Whether that is the recovery of a timeout.
+    has_timed_out: bool,
     /// The first round of recovery: one packet is sent for each that is delivered.
     conserves: bool,
     /// The window before recovery or a probe of the round trip.
@@ -163,7 +184,11 @@ impl Bbr {
             has_restarted: false,
             losses: 0,
             has_lost: false,
+            lost: 0,
+            ahead: None,
+            policer: Policer::default(),
             is_recovering: false,
+            has_timed_out: false,
             conserves: false,
             saved_window: 0.0,
         }
@@ -173,6 +198,7 @@ impl Bbr {
         match self.state {
             State::Startup => self.settings.startup_gain,
             State::Drain => 1.0 / self.settings.startup_gain,
+            State::ProbeBandwidth { .. } if self.policer.bandwidth().is_some() => 1.0,
             State::ProbeBandwidth { phase: 0 } => self.settings.probe_gain,
             State::ProbeBandwidth { phase: 1 } => 2.0 - self.settings.probe_gain,
             State::ProbeBandwidth { .. } | State::ProbeRoundTrip { .. } => 1.0,
@@ -187,12 +213,17 @@ impl Bbr {
         }
     }
 
+    /// The bandwidth that is used: a policer's, if there is one.
+    fn used_bandwidth(&self) -> f64 {
+        self.policer.bandwidth().unwrap_or_else(|| self.bandwidth.value())
+    }
+
     /// A multiple of the bandwidth-delay product.
-    fn product(&self, gain: f64) -> f64 {
+    fn product(&self, gain: f64, bandwidth: f64) -> f64 {
         if self.least == Time::NEVER {
             return self.first_window;
         }
-        libm::ceil(gain * self.bandwidth.value() * self.least.as_s())
+        libm::ceil(gain * bandwidth * self.least.as_s())
     }
 
     /// The window to set so that `window` packets can be in flight: three send quanta more, rounded
@@ -203,7 +234,7 @@ impl Bbr {
     }
 
     fn inflight(&self, gain: f64) -> f64 {
-        self.with_quanta(self.product(gain))
+        self.with_quanta(self.product(gain, self.bandwidth.value()))
     }
 
     /// Updates the bandwidth with the sample of an acknowledgement.
@@ -214,11 +245,35 @@ impl Bbr {
         }
     }
 
+    /// The packets that will be in flight when the next one may leave (Linux:
+    /// `bbr_packets_in_net_at_edt`), if that counts.
+    fn at_departure(&self, flight: f64) -> f64 {
+        let Some(ahead) = self.ahead else { return flight };
+        let flight = if self.pace_gain() > 1.0 { flight + f64::from(self.burst()) } else { flight };
+        (flight - libm::floor(self.used_bandwidth() * ahead.as_s())).max(0.0)
+    }
+
+    fn watch_policer(&mut self, acked: &Acked, rate: &RateSample, ends_round: bool) {
+        let seen = Seen {
+            now: acked.now,
+            delivered: self.delivered,
+            lost: self.lost,
+            length: self.length,
+            has_lost: self.has_lost,
+            ends_round,
+            is_limited: rate.is_application_limited || self.quiet.covers(rate),
+            is_probing: matches!(self.state, State::ProbeBandwidth { .. }),
+        };
+        if self.policer.sample(&seen) {
+            self.begin_cycle(acked.now);
+        }
+    }
+
     fn cycle(&mut self, acked: &Acked) {
         let State::ProbeBandwidth { phase } = self.state else {
             return;
         };
-        let flight = acked.flight as f64;
+        let flight = self.at_departure(acked.flight as f64);
         let is_full_length = acked.now.saturating_sub(self.phase_began) > self.least;
         let is_over = match phase {
             0 => is_full_length && (self.has_lost || flight >= self.inflight(self.settings.probe_gain)),
@@ -258,7 +313,7 @@ impl Bbr {
         if self.state == State::Startup && self.is_full {
             self.state = State::Drain;
         }
-        if self.state == State::Drain && in_flight as f64 <= self.inflight(1.0) {
+        if self.state == State::Drain && self.at_departure(in_flight as f64) <= self.inflight(1.0) {
             self.begin_cycle(now);
         }
     }
@@ -325,7 +380,7 @@ impl Bbr {
         if self.pace.is_none() && smoothed > Time::ZERO {
             self.pace = Some(part * self.settings.startup_gain * self.window / smoothed.as_s());
         }
-        let pace = part * self.pace_gain() * self.bandwidth.value();
+        let pace = part * self.pace_gain() * self.used_bandwidth();
         if pace > 0.0 && (self.is_full || self.pace.is_none_or(|present| pace > present)) {
             self.pace = Some(pace);
         }
@@ -339,8 +394,9 @@ impl Bbr {
             if self.conserves {
                 self.window = self.window.max(in_flight as f64 + delivered);
             } else {
-                let aggregated = if self.is_full { self.aggregation.extra(self.bandwidth.value()) } else { 0.0 };
-                let target = self.with_quanta(self.product(self.window_gain()) + aggregated);
+                let bandwidth = self.used_bandwidth();
+                let aggregated = if self.is_full { self.aggregation.extra(bandwidth) } else { 0.0 };
+                let target = self.with_quanta(self.product(self.window_gain(), bandwidth) + aggregated);
                 if self.is_full {
                     self.window = (self.window + delivered).min(target);
                 } else if self.window < target || (self.delivered as f64) < self.first_window {
@@ -383,7 +439,7 @@ impl Congestion for Bbr {
         self.aggregation.restart(now);
         match self.state {
             State::ProbeBandwidth { .. } => {
-                self.pace = Some((1.0 - self.settings.pacing_margin) * self.bandwidth.value());
+                self.pace = Some((1.0 - self.settings.pacing_margin) * self.used_bandwidth());
             }
             State::ProbeRoundTrip { .. } => self.leave_probe(now),
             State::Startup | State::Drain => {}
@@ -394,6 +450,14 @@ impl Congestion for Bbr {
         true
     }
 
+    fn opened(&mut self, now: Time, round_trip: Option<Time>, smoothed: Time, length: u32) {
+        if self.settings.counts_opening {
+            (self.least, self.least_at) = (round_trip.unwrap_or(Time::NEVER), now);
+            self.length = length;
+            self.set_pace(smoothed);
+        }
+    }
+
     fn acknowledged(&mut self, acked: &Acked) {
         self.length = acked.length;
         self.delivered += acked.delivered;
@@ -401,10 +465,14 @@ impl Congestion for Bbr {
         let mut ends_round = false;
         if let Some(rate) = acked.rate {
             self.delivered = rate.delivered;
+            self.ahead = rate.ahead;
             ends_round = self.rounds.ends_with(&rate);
             self.conserves &= !ends_round;
+            if self.settings.detects_policers {
+                self.watch_policer(acked, &rate, ends_round);
+            }
             self.sample_bandwidth(&rate);
-            self.aggregation.sample(acked, ends_round, self.bandwidth.value(), self.window);
+            self.aggregation.sample(acked, ends_round, self.used_bandwidth(), self.window);
             self.cycle(acked);
             self.check_full(ends_round, &rate);
         }
@@ -420,8 +488,17 @@ impl Congestion for Bbr {
         self.has_lost = true;
     }
 
+    fn lost_packet(&mut self, _now: Time, _lost: &LostPacket) {
+        self.lost += 1;
+    }
+
     fn lost(&mut self, congested: &Congested) {
         self.save_window();
+        // A recovery that follows another at once is the same one (Linux: `prev_ca_state` of
+        // `bbr_set_cwnd_to_recover_or_restore` is that of the last acknowledgement).
+        if self.is_recovering && !core::mem::take(&mut self.has_timed_out) {
+            return;
+        }
         (self.is_recovering, self.conserves) = (true, true);
         self.rounds.begin(self.delivered);
         // cwnd = packets in flight + packets acknowledged
@@ -434,13 +511,13 @@ impl Congestion for Bbr {
 
     fn timed_out(&mut self, _congested: &Congested) {
         self.save_window();
-        (self.is_recovering, self.conserves) = (true, false);
+        (self.is_recovering, self.has_timed_out, self.conserves) = (true, true, false);
         (self.window, self.losses, self.full_rate) = (1.0, 0, 0.0);
         self.rounds.begin(self.delivered);
     }
 
     fn recovered(&mut self, _now: Time) {
-        (self.is_recovering, self.conserves) = (false, false);
+        (self.is_recovering, self.has_timed_out, self.conserves) = (false, false, false);
         self.window = self.window.max(self.saved_window);
     }
 

@@ -270,6 +270,7 @@ impl<'a> Flow<'a> {
             is_application_limited: false,
             flight_at_send: flight.flight,
             lost: self.lost - flight.lost,
+            ahead: None,
         };
         let acked = Acked {
             marked: u64::from(flight.is_marked),

@@ -36,11 +36,16 @@ pub struct Settings {
     pub ecn: CodePoint,
     /// The factor that is left after a loss, of the window or as the connection's `reduces` says.
     pub decrease: f64,
+    /// Whether alpha is a whole number of 1024ths, of which each round trip takes a sixteenth
+    /// rounded down, all of it below 16, and adds 64 times the share of marks rounded down. As in
+    /// Linux, where few marks reduce nothing. The gain is then 1/16.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub in_1024ths: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { gain: 1.0 / 16.0, first_alpha: 1.0, ecn: CodePoint::Ect0, decrease: 0.5 }
+        Self { gain: 1.0 / 16.0, first_alpha: 1.0, ecn: CodePoint::Ect0, decrease: 0.5, in_1024ths: false }
     }
 }
 
@@ -80,6 +85,21 @@ pub struct Dctcp {
     marked: u64,
     /// Packets that were in flight at the last decrease and are not acknowledged yet.
     outstanding: u64,
+    /// Whether slow start counts all packets of an acknowledgement.
+    counts_all: bool,
+    /// Whether the connection says when to decrease.
+    is_told: bool,
+}
+
+/// Alpha of 1 in the integers of Linux, and what its gain of 1/16 leaves of a share of 1.
+const ONE: f64 = 1024.0;
+const SHARE: u64 = 64;
+
+/// Linux's `dctcp_update_alpha`: alpha in 1024ths after a window in which `marked` of `delivered`
+/// packets were marked.
+fn updated(alpha: u64, marked: u64, delivered: u64) -> u64 {
+    let less = if alpha < 16 { alpha } else { alpha / 16 };
+    (alpha - less + marked * SHARE / delivered.max(1)).min(ONE as u64)
 }
 
 impl Dctcp {
@@ -95,11 +115,15 @@ impl Dctcp {
             delivered: 0,
             marked: 0,
             outstanding: 0,
+            counts_all: beginning.counts_all,
+            is_told: beginning.spreads_marks,
         }
     }
 
     fn end_window(&mut self) {
-        if self.delivered > 0 {
+        if self.settings.in_1024ths {
+            self.alpha = updated((self.alpha * ONE) as u64, self.marked, self.delivered) as f64 / ONE;
+        } else if self.delivered > 0 {
             // A duplicate may report a mark and deliver nothing.
             let (g, m) = (self.settings.gain, (self.marked as f64 / self.delivered as f64).min(1.0));
             // alpha = (1 − g) alpha + g M
@@ -108,9 +132,23 @@ impl Dctcp {
         (self.delivered, self.marked) = (0, 0);
     }
 
+    /// Grows by an acknowledgement of `newly` packets.
+    fn grow(&mut self, newly: f64) {
+        self.window = match self.window < self.threshold {
+            true if self.counts_all => (self.window + newly).min(self.threshold),
+            true => self.window + 1.0,
+            false => self.window + newly / self.window,
+        };
+    }
+
     fn decrease(&mut self, in_flight: u64) {
         // cwnd = cwnd (1 − alpha/2)
-        self.window = (self.window * (1.0 - self.alpha / 2.0)).max(2.0);
+        self.window = if self.settings.in_1024ths {
+            let window = self.window.floor();
+            (window - (window * self.alpha / 2.0).floor()).max(2.0)
+        } else {
+            (self.window * (1.0 - self.alpha / 2.0)).max(2.0)
+        };
         self.threshold = self.window;
         self.outstanding = in_flight;
     }
@@ -122,19 +160,23 @@ impl Congestion for Dctcp {
     }
 
     fn acknowledged(&mut self, acked: &Acked) {
+        // Linux's round ends before the acknowledgement that ends it counts (`tcp_in_ack_event`).
+        if acked.begins_round && self.settings.in_1024ths {
+            self.end_window();
+        }
         self.delivered += acked.delivered;
         self.marked += acked.marked;
-        if acked.begins_round {
+        if acked.begins_round && !self.settings.in_1024ths {
             self.end_window();
         }
         let was_sent_after = self.outstanding == 0;
         self.outstanding = self.outstanding.saturating_sub(acked.delivered);
         if acked.marked > 0 {
-            if was_sent_after && !acked.is_recovering {
+            if was_sent_after && !acked.is_recovering && !self.is_told {
                 self.decrease(acked.flight.saturating_sub(acked.delivered));
             }
         } else if acked.lets_grow() {
-            self.window += if self.window < self.threshold { 1.0 } else { acked.newly as f64 / self.window };
+            self.grow(acked.newly as f64);
         }
     }
 
@@ -147,8 +189,12 @@ impl Congestion for Dctcp {
         self.window = self.threshold;
     }
 
-    /// The decrease by marks is done where they are counted.
-    fn marked(&mut self, _congested: &Congested) {}
+    /// Otherwise the decrease by marks is done where they are counted.
+    fn marked(&mut self, _congested: &Congested) {
+        if self.is_told {
+            self.decrease(0);
+        }
+    }
 
     fn timed_out(&mut self, congested: &Congested) {
         if !congested.is_repeated {
@@ -216,6 +262,37 @@ mod tests {
         assert_eq!(law.window, 20.0);
         law.acknowledged(&marked);
         assert_eq!(law.window, 10.0);
+    }
+
+    /// 1024, then 960 and so on without marks; below 16 all of it goes. One mark of 65 packets adds
+    /// nothing, one of 64 a 1024th.
+    #[test]
+    fn alpha_in_1024ths_is_rounded_down() {
+        assert_eq!([1024, 960, 16, 15, 1].map(|alpha| updated(alpha, 0, 10)), [960, 900, 15, 0, 0]);
+        assert_eq!([(1, 65), (1, 64), (1, 32), (64, 64)].map(|(m, n)| updated(0, m, n)), [0, 1, 2, 64]);
+        assert_eq!(updated(1024, 64, 64), 1024);
+    }
+
+    /// A window of 40 and alpha 15/1024: 40 − ⌊40 · 15 / 2048⌋ = 40.
+    #[test]
+    fn few_marks_take_no_packet_where_alpha_is_in_1024ths() {
+        let settings = Settings { in_1024ths: true, ..Settings::default() };
+        let mut law = Dctcp::new(&settings, &Beginning { spreads_marks: true, ..Beginning::with_window(40.0) });
+        for (alpha, left) in [(15.0, 40.0), (52.0, 39.0), (1024.0, 20.0)] {
+            (law.window, law.alpha) = (40.0, alpha / 1024.0);
+            law.acknowledged(&Acked { marked: 1, flight: 40, ..Acked::of(Time::ZERO, 1) });
+            assert_eq!(law.window, 40.0, "the connection says when");
+            law.marked(&Congested::of(Time::ZERO, 40));
+            assert_eq!((law.window, law.threshold), (left, left), "alpha {alpha}/1024");
+        }
+    }
+
+    /// `tcp_slow_start`: all packets of an acknowledgement count.
+    #[test]
+    fn slow_start_doubles_where_all_packets_count() {
+        let mut law = Dctcp::new(&Settings::default(), &Beginning { counts_all: true, ..Beginning::with_window(10.0) });
+        (0..5).for_each(|_| law.acknowledged(&Acked::of(Time::ZERO, 2)));
+        assert_eq!(law.window, 20.0);
     }
 
     /// Also in the window of a decrease by marks: Linux's dctcp_react_to_loss() does not check for

@@ -137,6 +137,8 @@ pub struct RateSample {
     pub flight_at_send: u64,
     /// Packets found lost since the packet was sent.
     pub lost: u64,
+    /// How long the pace holds the next packet back, if that is to count.
+    pub ahead: Option<Time>,
 }
 
 /// A packet that was found lost, for congestion controls that use the delivery rate.
@@ -240,6 +242,9 @@ pub struct Beginning {
     pub is_paced: bool,
     /// Whether slow start counts all packets that an acknowledgement reports, and not only one.
     pub counts_all: bool,
+    /// Whether the connection spreads the reduction for a mark over a round trip, and tells of it
+    /// with [`Congestion::marked`] where marks are reported by packet, too.
+    pub spreads_marks: bool,
     /// A random number of the connection's own, derived from the seed, for congestion controls that
     /// use random numbers.
     pub seed: u64,
@@ -249,7 +254,7 @@ impl Beginning {
     /// At time zero, with an initial window and no limit. For tests.
     #[must_use]
     pub const fn with_window(window: f64) -> Self {
-        Self { now: Time::ZERO, window, window_max: 1e9, is_paced: false, counts_all: false, seed: 1 }
+        Self { now: Time::ZERO, window, window_max: 1e9, is_paced: false, counts_all: false, spreads_marks: false, seed: 1 }
     }
 }
 
@@ -329,6 +334,10 @@ pub trait Congestion: Send {
         false
     }
 
+    /// The opening packet was acknowledged: its round trip if it gave a sample, the smoothed one,
+    /// and the bytes of the first packet with data.
+    fn opened(&mut self, _now: Time, _round_trip: Option<Time>, _smoothed: Time, _length: u32) {}
+
     /// An acknowledgement arrived; also called for duplicates.
     fn acknowledged(&mut self, acked: &Acked);
 
@@ -343,7 +352,7 @@ pub trait Congestion: Send {
     fn lost_packet(&mut self, _now: Time, _lost: &LostPacket) {}
 
     /// Marks were reported. Called once for a window of data, if [`Congestion::ecn`] is
-    /// [`Ecn::Classic`].
+    /// [`Ecn::Classic`], or [`Ecn::Dctcp`] where the connection spreads reductions.
     fn marked(&mut self, congested: &Congested) {
         self.lost(congested);
     }

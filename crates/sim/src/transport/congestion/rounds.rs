@@ -75,6 +75,7 @@ mod tests {
             is_application_limited: false,
             flight_at_send: 1,
             lost: 0,
+            ahead: None,
         }
     }
 

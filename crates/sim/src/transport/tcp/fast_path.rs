@@ -61,7 +61,7 @@ impl Tcp {
             least: self.least,
             flight,
             in_flight: self.flight(),
-            is_limited: self.is_limited,
+            is_limited: self.uses_window(),
             is_recovering: false,
             begins_round,
             rate: None,

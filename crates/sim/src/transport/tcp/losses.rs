@@ -10,7 +10,7 @@
 
 use super::scoreboard::{Delivery, Packet};
 use super::settings::{Recovery, Reduces};
-use super::{Budget, Congested, Phase, Tcp, rack};
+use super::{Budget, Congested, Ecn, Phase, Tcp, rack};
 use fairq_sched::units::Time;
 
 /// The memory that Linux allows and that a packet takes, for 1448 B of data (`tcp_sndbuf_expand`:
@@ -92,28 +92,38 @@ impl Tcp {
             _ => self.board.outstanding(),
         };
         let congested = Congested { delivered, ..self.congested(now, found.packets, flight) };
-        self.control.found_lost(&congested);
+        // Linux counts for them what an acknowledgement finds (`rs->losses` of `tcp_rate_gen`).
+        if found.packets > 0 && !(self.ends_late() && delivered == 0) {
+            self.control.found_lost(&congested);
+        }
         self.tell_lost(now);
-        let was_open = self.phase == Phase::Open;
+        let was_open = self.is_open();
         // A congestion control with a recovery of its own does not treat losses as a sign; its
         // recovery continues.
         let is_later = found.newest > self.reduced_at && !self.has_own_recovery;
         let is_again = !was_open && is_later && !(self.connection.reduces_once && self.is_recovering());
         // RFC 5681, section 3.2, step 3; RFC 6582, section 3.2, step 3; RFC 6675, section 5, step
         // 4.3.
-        self.resends_now = was_open || is_again || self.recovery == Recovery::NewReno;
+        let is_told = was_open || is_again || self.recovery == Recovery::NewReno;
+        self.resends_now = is_told && !self.ends_late();
         if !was_open && !is_again {
             return;
         }
         self.make_room();
-        if is_later {
+        let reducing = if let Phase::Reducing { until } = self.phase { Some(until) } else { None };
+        if self.ends_late() {
+            self.owes_loss = true;
+        } else if reducing.is_some() && self.control.ecn() == Ecn::Classic {
+            // The reduction under way serves for the loss, too (Linux: `tcp_enter_recovery` asks
+            // for `tcp_in_cwnd_reduction`). Only DCTCP reacts (`dctcp_state`).
+        } else if is_later {
             self.control.lost(&congested);
             self.note_reduction(false);
         } else {
             self.reduce(&congested);
         }
         self.has_lost = true;
-        let until = self.board.next();
+        let until = reducing.unwrap_or_else(|| self.board.next());
         if self.recovery != Recovery::Reno || self.connection.answers_once {
             self.recover = until;
         }
@@ -127,9 +137,40 @@ impl Tcp {
             self.start_timer(now);
         }
         if self.recovery.is_selective() && !self.has_own_recovery {
-            let in_flight = self.board.outstanding().saturating_sub(self.board.arrived()) + delivered;
-            let budget = Budget::new(self.connection.rate_reduction, in_flight, self.window());
-            self.budget = Some(Box::new(budget));
+            let (in_flight, window) = (self.board.outstanding().saturating_sub(self.board.arrived()), self.window());
+            match &mut self.budget {
+                Some(budget) if reducing.is_some() => budget.aim(window),
+                budget => {
+                    let begun = Budget::new(self.connection.rate_reduction, in_flight + delivered, window);
+                    *budget = Some(Box::new(begun));
+                }
+            }
+        }
+    }
+
+    /// Whether the recovery that has just ended goes on in another: a lost packet, sent again or not,
+    /// has not arrived (Linux: `tcp_time_to_recover` asks for lost_out).
+    pub(super) fn goes_on_if_missing(&self) -> bool {
+        self.connection.reduces_once && self.board.is_missing()
+    }
+
+    /// Whether the congestion control has a recovery of its own and is told only of the state that
+    /// an acknowledgement leaves: not of a recovery that a timer begins before the next one, nor of
+    /// the end of one that goes on at once (Linux: `tcp_cong_control` follows
+    /// `tcp_fastretrans_alert`).
+    pub(super) fn ends_late(&self) -> bool {
+        self.connection.reduces_once && self.has_own_recovery
+    }
+
+    /// Tells a congestion control that [hears late](Self::ends_late) of the state that an
+    /// acknowledgement of `delivered` packets leaves.
+    pub(super) fn tell_state(&mut self, now: Time, has_ended: bool, delivered: u64) {
+        if self.owes_loss && delivered > 0 {
+            self.owes_loss = false;
+            let congested = self.congested(now, 0, self.flight());
+            self.reduce(&Congested { delivered, ..congested });
+        } else if has_ended && self.phase == Phase::Open {
+            self.control.recovered(now);
         }
     }
 
@@ -159,7 +200,7 @@ impl Tcp {
     /// Looks for losses after an acknowledgement.
     pub(super) fn detect(&mut self, now: Time, is_duplicate: bool, delivery: &Delivery) -> Found {
         let limit = self.connection.duplicates;
-        let is_open = self.phase == Phase::Open;
+        let is_open = self.is_open();
         match self.recovery {
             Recovery::Rack => {
                 let rules = self.rack_rules();
@@ -197,17 +238,21 @@ impl Tcp {
         let first = self.board.first();
         let ends = match self.phase {
             Phase::Open => false,
+            Phase::Reducing { until } => first > until,
             Phase::Recovering { until } => first >= until || self.recovery == Recovery::Reno,
             Phase::TimedOut { until } => first >= until,
         };
         if ends {
+            let was_reducing = matches!(self.phase, Phase::Reducing { .. });
             if self.is_recovering() {
                 self.departed = 0;
             }
             self.phase = Phase::Open;
             self.budget = None;
-            self.control.recovered(now);
-            if let Some(rack) = self.trackers.rack() {
+            if !self.ends_late() {
+                self.control.recovered(now);
+            }
+            if let Some(rack) = self.trackers.rack().filter(|_| !was_reducing) {
                 rack.recovered();
             }
         } else if self.is_recovering() && self.recovery == Recovery::NewReno {
@@ -258,7 +303,7 @@ impl Tcp {
         self.recover = self.board.next();
         self.phase = Phase::TimedOut { until: self.recover };
         (self.duplicates, self.departed, self.budget) = (0, 0, None);
-        self.resends_now = false;
+        (self.resends_now, self.owes_loss) = (false, false);
         if !self.times_opening() {
             self.trackers.time_none();
         }
@@ -274,7 +319,7 @@ impl Tcp {
                 self.lose(now, found, 0);
             }
         }
-        if probes && self.phase == Phase::Open && self.board.outstanding() > 0 {
+        if probes && self.is_open() && self.board.outstanding() > 0 {
             let is_new = !self.supply.is_empty() && self.takes_another();
             let next = self.board.next();
             if let Some(rack) = self.trackers.rack() {
@@ -297,7 +342,7 @@ impl Tcp {
         let (smoothed, flight, timer) = (self.smoothed(), self.flight(), self.timer);
         let delay =
             if self.connection.acknowledge_every > 1 { self.connection.acknowledgement_delay } else { Time::ZERO };
-        let may = self.phase == Phase::Open && !self.is_opening && self.board.arrived() == 0;
+        let may = self.is_open() && !self.is_opening && self.board.arrived() == 0;
         if let Some(rack) = self.trackers.rack() {
             match may {
                 true => rack.plan_probe(now, smoothed, flight, delay, timer),

@@ -4,7 +4,7 @@
 //! Source: RFC 3168, section 6.1.2 (classic ECN); RFC 8257, section 3.3 (DCTCP); RFC 9768, section
 //! 3.2 (counts).
 
-use super::{Phase, Tcp};
+use super::{Budget, Phase, Tcp};
 use crate::transport::Acknowledgement;
 use crate::transport::congestion::{Congested, Ecn};
 use fairq_sched::packet::Marks;
@@ -37,6 +37,22 @@ impl Tcp {
         }
     }
 
+    /// An acknowledgement reported a mark, with `flight` packets in flight before: a reduction
+    /// begins that proportional rate reduction spreads over a round trip (Linux: `tcp_enter_cwr`
+    /// and `tcp_init_cwnd_reduction`).
+    pub(super) fn spread_reduction(&mut self, now: Time, flight: u64) {
+        let may = matches!(self.control.ecn(), Ecn::Classic | Ecn::Dctcp);
+        if !may || self.phase != Phase::Open {
+            return;
+        }
+        let before = self.window();
+        let congested = self.congested(now, 1, flight);
+        self.control.marked(&congested);
+        self.note_reduction(true);
+        self.phase = Phase::Reducing { until: self.board.next() };
+        self.budget = Some(Box::new(Budget::new(self.connection.rate_reduction, before, self.window())));
+    }
+
     /// Evaluates the marks that an acknowledgement reports; returns the number of marked packets.
     ///
     /// `is_old` is an acknowledgement that others overtook. Its echo may be of a mark that was
@@ -67,6 +83,9 @@ impl Tcp {
                 // acknowledgement of the packet before it. Only an acknowledgement of the packet
                 // with CWR reports another mark.
                 let is_news = self.reduced_before.is_none_or(|next| self.board.first() > next.get());
+                if self.connection.spreads_marks {
+                    return u64::from(is_marked && !is_old);
+                }
                 if is_marked && is_news && !is_old && self.phase == Phase::Open {
                     let congested = self.congested(now, 1, flight);
                     self.control.marked(&congested);

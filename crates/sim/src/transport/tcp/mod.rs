@@ -21,8 +21,9 @@ pub mod rate;
 pub mod scoreboard;
 pub mod settings;
 pub mod trackers;
+pub mod usage;
 
-use super::congestion::{Acked, Congested, Congestion, Ecn, RECOVERY};
+use super::congestion::{Acked, Congested, Congestion, Ecn, RECOVERY, RateSample};
 use super::ecn::Accepts;
 use super::estimator::Estimator;
 use super::receiver::Sink;
@@ -32,13 +33,13 @@ use fairq_sched::packet::Marks;
 use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Time};
 use held::{Held, HeldTimes, Holder};
-use losses::Found;
 use prr::Budget;
 use scoreboard::{Delivery, Scoreboard};
 use settings::{BackoffEnds, Grows, Recovery, Terms, Timed};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use trackers::Trackers;
+use usage::Usage;
 
 /// The parts of a connection.
 pub struct Setup {
@@ -63,6 +64,8 @@ pub fn ends(setup: Setup) -> Ends {
 enum Phase {
     /// No packet is known to be lost.
     Open,
+    /// The window is being reduced for a mark, until a packet from `until` on is acknowledged.
+    Reducing { until: u64 },
     /// Losses are being repaired, until all below `until` is acknowledged.
     Recovering { until: u64 },
     /// After a timeout, until all below `until` is acknowledged.
@@ -101,6 +104,8 @@ pub struct Tcp {
     budget: Option<Box<Budget>>,
     /// Whether the congestion control does without the budget of recovery.
     has_own_recovery: bool,
+    /// Whether the congestion control is still to be told of a recovery that has begun.
+    owes_loss: bool,
     /// The connection's transmission number at the last reduction of the window. A lost packet with
     /// a later number is another sign of congestion.
     reduced_at: u64,
@@ -129,8 +134,9 @@ pub struct Tcp {
     /// The number of packets for which the host has room while losses are repaired; any number, if
     /// it does not matter.
     room: u32,
-    /// Whether the window is what limits the sender.
+    /// Whether the window is what limits the sender, now and in this round.
     is_limited: bool,
+    usage: Usage,
     /// What else limits it now, and for how long each did.
     holder: Option<Holder>,
     held: Held,
@@ -139,6 +145,8 @@ pub struct Tcp {
     timer: Time,
     /// No packet is sent before this time, once `burst` packets have been sent.
     next_send: Time,
+    /// How much later than that the last burst was sent.
+    late: Time,
     burst: u32,
     last_sent: Time,
 }
@@ -175,6 +183,7 @@ impl Tcp {
             has_timed_out: false,
             budget: None,
             has_own_recovery: control.has_own_recovery(),
+            owes_loss: false,
             reduced_at: 0,
             tried: 0,
             has_rescued: false,
@@ -190,11 +199,13 @@ impl Tcp {
             marked: 0,
             room: if connection.tunes_buffer && !control.has_own_recovery() { 0 } else { u32::MAX },
             is_limited: false,
+            usage: Usage::default(),
             holder: None,
             held: Held::default(),
             length: 0,
             timer: Time::NEVER,
             next_send: now,
+            late: Time::ZERO,
             burst,
             last_sent: now,
             connection,
@@ -230,9 +241,19 @@ impl Tcp {
     /// Notes whether the window is what limits the sender, and tells the congestion control if that
     /// changed.
     fn note_limit(&mut self, now: Time, is_limit: bool) {
+        self.usage.note(is_limit, &self.board);
         if self.is_limited != is_limit {
             self.is_limited = is_limit;
             self.control.limits(now, is_limit);
+        }
+    }
+
+    /// Whether the window may grow, for it is used.
+    #[inline]
+    fn uses_window(&self) -> bool {
+        match self.connection.grows {
+            Grows::All => self.usage.lets_grow(self.control.window(), || self.control.threshold()),
+            _ => self.is_limited,
         }
     }
 
@@ -248,6 +269,11 @@ impl Tcp {
         matches!(self.phase, Phase::Recovering { .. })
     }
 
+    /// Whether no packet is known to be lost.
+    const fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open | Phase::Reducing { .. })
+    }
+
     /// Whether the receiver's window allows another packet.
     fn is_within_receive_window(&self) -> bool {
         self.board.outstanding() < u64::from(self.connection.receive_window)
@@ -256,7 +282,7 @@ impl Tcp {
     /// Whether the receiver's window and the host's buffer allow another packet.
     fn takes_another(&self) -> bool {
         self.is_within_receive_window()
-            && (self.phase == Phase::Open || self.board.outstanding() < u64::from(self.room))
+            && (self.is_open() || self.board.outstanding() < u64::from(self.room))
     }
 
     /// What holds a sender that may send and does not.
@@ -273,7 +299,7 @@ impl Tcp {
         if self.is_opening {
             return u64::from(self.board.pipe() == 0);
         }
-        if let (Phase::Recovering { .. }, Some(left)) =
+        if let (Phase::Recovering { .. } | Phase::Reducing { .. }, Some(left)) =
             (self.phase, self.budget.as_ref().and_then(|budget| budget.left()))
         {
             return left;
@@ -390,9 +416,22 @@ impl Tcp {
         let gap = Time((f64::from(length) * 8.0 * PS_PER_S as f64 / rate) as u64);
         self.burst = self.burst.saturating_sub(1);
         if self.next_send < now {
+            self.late = now - self.next_send;
             self.next_send = now;
         }
         self.next_send = self.next_send.saturating_add(gap);
+        if self.connection.departure_times {
+            self.make_up(gap);
+        }
+    }
+
+    /// A packet that was sent after its time shortens the gap behind it, by half at most (Linux:
+    /// the credit of `tcp_update_skb_after_send`).
+    fn make_up(&mut self, gap: Time) {
+        let gained = self.late.min(Time(gap.0 / 2));
+        self.next_send = self.next_send - gained;
+        // What the packets of a burst do not take is lost with its end.
+        self.late = if self.burst == 0 { Time::ZERO } else { self.late - gained };
     }
 
     /// The pace in bits a second: the congestion control's own. Otherwise, if the connection
@@ -514,7 +553,10 @@ impl Tcp {
         if let Some(rack) = self.trackers.rack() {
             rack.delivered(now, &delivery, had_duplicate, first, next);
             let is_bare = delivery.delivered == 0 && ack.blocks.is_empty();
-            if rack.ends_probe(first, ack.sequence, had_duplicate, is_bare) && self.phase == Phase::Open {
+            if rack.ends_probe(first, ack.sequence, had_duplicate, is_bare)
+                && self.is_open()
+                && !self.ends_late()
+            {
                 let congested = self.congested(now, 1, flight);
                 self.reduce(&congested);
                 self.control.recovered(now);
@@ -523,13 +565,13 @@ impl Tcp {
         let is_old = ack.cumulative < first_before;
         let marked = self.hear_marks(now, ack, delivery.delivered, flight, is_old);
         let mut found = self.detect(now, is_duplicate, &delivery);
-        let has_ended = was_recovering && self.phase == Phase::Open;
-        if has_ended && self.connection.reduces_once && !self.has_own_recovery && self.board.has_lost() {
-            // Packets lost in the recovery begin the next one.
-            found = Found { packets: found.packets.max(1), newest: u64::MAX };
+        let has_ended = was != Phase::Open && self.phase == Phase::Open;
+        let goes_on = has_ended && self.goes_on_if_missing();
+        if goes_on {
+            found.newest = u64::MAX;
         }
-        if found.packets > 0 {
-            let was_open = self.phase == Phase::Open;
+        if found.packets > 0 || goes_on {
+            let was_open = self.is_open();
             self.lose(now, found, delivery.delivered);
             if was_open && !self.recovery.is_selective() {
                 self.departed = self.duplicates;
@@ -540,9 +582,14 @@ impl Tcp {
                 self.begin_again();
             }
         }
+        if self.ends_late() {
+            self.tell_state(now, has_ended, delivery.delivered);
+        }
         let rate = self.trackers.rate().and_then(|rate| {
             let latest = delivery.latest.map(|latest| latest.sequence);
-            rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)
+            let sample = rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)?;
+            let ahead = self.connection.departure_times.then(|| self.next_send.saturating_sub(now));
+            Some(RateSample { ahead, ..sample })
         });
         // The acknowledgement that ends a recovery covers packets sent before it: the window does
         // not grow by it. RFC 3168, section 6.1.2: nor by one that reports a mark.
@@ -569,7 +616,8 @@ impl Tcp {
             }
             _ => delivery.newly,
         };
-        let is_recovering = self.is_recovering() || ends_without || tells_of_mark;
+        let is_reducing = matches!(self.phase, Phase::Recovering { .. } | Phase::Reducing { .. });
+        let is_recovering = is_reducing || ends_without || tells_of_mark;
         if !was_opening {
             let begins_round = self.board.first() > self.round_end;
             if begins_round {
@@ -589,7 +637,7 @@ impl Tcp {
                 least: self.least,
                 flight,
                 in_flight: self.flight(),
-                is_limited: self.is_limited,
+                is_limited: self.uses_window(),
                 is_recovering,
                 begins_round,
                 rate,
@@ -598,6 +646,12 @@ impl Tcp {
             self.control.acknowledged(&acked);
         } else if delivery.newly > 0 {
             self.round_end = self.board.next();
+            if let Some(length) = self.supply.next_length() {
+                self.control.opened(now, sample, self.smoothed(), length);
+            }
+        }
+        if marked > 0 && self.connection.spreads_marks {
+            self.spread_reduction(now, flight);
         }
         if let Some(budget) = &mut self.budget {
             let is_safe = delivery.newly > 0 && found.packets == 0;

@@ -58,6 +58,11 @@ impl Budget {
         (self.rule != RateReduction::None).then_some(self.left)
     }
 
+    /// The threshold falls to `threshold`, in the same reduction.
+    pub const fn aim(&mut self, threshold: u64) {
+        self.threshold = threshold;
+    }
+
     /// A packet is sent.
     pub const fn send(&mut self) {
         self.sent += 1;

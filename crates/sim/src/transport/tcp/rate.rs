@@ -123,6 +123,7 @@ impl RateMeter {
             is_application_limited: note.is_application_limited,
             flight_at_send: note.flight,
             lost: self.lost - note.lost,
+            ahead: None,
         })
     }
 }

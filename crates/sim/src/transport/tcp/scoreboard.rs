@@ -27,13 +27,34 @@ pub struct Packet {
     copies: u8,
     /// Whether it arrived out of order.
     is_sacked: bool,
-    /// Whether it is lost and has not been sent again since.
-    is_lost: bool,
+    /// Whether it was found lost.
+    fate: Fate,
     /// Whether it was sent more than once.
     pub is_repeated: bool,
 }
 
+/// What is known of a packet that did not arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// It was not found lost.
+    Open,
+    /// It is lost and has not been sent again since.
+    Lost,
+    /// It was found lost and sent again.
+    SentAgain,
+}
+
 impl Packet {
+    /// Whether it is lost and has not been sent again since.
+    const fn is_lost(&self) -> bool {
+        matches!(self.fate, Fate::Lost)
+    }
+
+    /// Whether it was found lost, sent again or not.
+    const fn was_lost(&self) -> bool {
+        !matches!(self.fate, Fate::Open)
+    }
+
     /// Whether a copy of it is in flight, as far as is known.
     #[must_use]
     pub const fn is_in_flight(&self) -> bool {
@@ -77,6 +98,8 @@ pub struct Scoreboard {
     pipe: u32,
     /// Packets that are lost and were not sent again since.
     lost: u32,
+    /// Packets that were found lost and have not arrived, sent again or not.
+    missing: u32,
     /// The highest packet that is known to have arrived, plus one.
     highest_arrived: u64,
     /// `None` until a packet is missing.
@@ -175,7 +198,7 @@ impl Scoreboard {
             length,
             copies: 1,
             is_sacked: false,
-            is_lost: false,
+            fate: Fate::Open,
             is_repeated: false,
         });
     }
@@ -183,7 +206,10 @@ impl Scoreboard {
     /// Notes that a copy of packet `sequence` is sent. Returns its length.
     pub fn send_again(&mut self, now: Time, sequence: u64) -> u32 {
         let packet = &mut self.packets[(sequence - self.first) as usize];
-        self.lost -= u32::from(core::mem::replace(&mut packet.is_lost, false));
+        if packet.is_lost() {
+            self.lost -= 1;
+            packet.fate = Fate::SentAgain;
+        }
         packet.is_repeated = true;
         self.transmissions += 1;
         (packet.sent, packet.transmission) = (now, self.transmissions);
@@ -192,13 +218,12 @@ impl Scoreboard {
         packet.length
     }
 
-    /// Whether no packet is known to have arrived out of order, and no lost packet is to be sent
-    /// again.
+    /// Whether no packet is known to have arrived out of order, and each lost one has arrived.
     #[must_use]
     #[inline]
     pub fn is_whole(&self) -> bool {
-        let is_whole = self.lost == 0 && self.highest_arrived <= self.first;
-        debug_assert!(self.gaps.as_ref().is_none_or(|gaps| is_whole == (gaps.arrived.is_empty() && self.lost == 0)));
+        let is_whole = self.missing == 0 && self.highest_arrived <= self.first;
+        debug_assert!(self.gaps.as_ref().is_none_or(|gaps| is_whole == (gaps.arrived.is_empty() && self.missing == 0)));
         is_whole
     }
 
@@ -251,7 +276,8 @@ impl Scoreboard {
             && let Some(packet) = self.packets.pop_front()
         {
             self.pipe -= u32::from(packet.copies);
-            self.lost -= u32::from(packet.is_lost);
+            self.lost -= u32::from(packet.is_lost());
+            self.missing -= u32::from(packet.was_lost());
             if !packet.is_sacked {
                 note(&mut delivery, self.first, &packet);
             }
@@ -277,14 +303,15 @@ impl Scoreboard {
             }
             let gaps = &mut **self.gaps.get_or_insert_default();
             let (packets, pipe, count) = (&mut self.packets, &mut self.pipe, &mut gaps.arrived_count);
-            let lost = &mut self.lost;
+            let (lost, missing) = (&mut self.lost, &mut self.missing);
             gaps.arrived.add(run, |part| {
                 for sequence in part.start..part.end {
                     let packet = &mut packets[(sequence - first) as usize];
                     let held = if holds_resent && packet.is_repeated { packet.copies.min(1) } else { 0 };
                     *pipe -= u32::from(packet.copies - held);
-                    *lost -= u32::from(packet.is_lost);
-                    (packet.copies, packet.is_sacked, packet.is_lost) = (held, true, false);
+                    *lost -= u32::from(packet.is_lost());
+                    *missing -= u32::from(packet.was_lost());
+                    (packet.copies, packet.is_sacked, packet.fate) = (held, true, Fate::Open);
                     *count += 1;
                     note(&mut delivery, sequence, packet);
                 }
@@ -299,10 +326,11 @@ impl Scoreboard {
     pub fn lose(&mut self, sequence: u64) -> bool {
         let Some(at) = sequence.checked_sub(self.first) else { return false };
         let Some(packet) = self.packets.get_mut(at as usize) else { return false };
-        if packet.is_sacked || packet.is_lost {
+        if packet.is_sacked || packet.is_lost() {
             return false;
         }
-        packet.is_lost = true;
+        self.missing += u32::from(!packet.was_lost());
+        packet.fate = Fate::Lost;
         self.pipe -= u32::from(packet.copies);
         packet.copies = 0;
         self.lost += 1;
@@ -362,6 +390,12 @@ impl Scoreboard {
         (begin..end).filter(|sequence| loses(*sequence)).count() as u64
     }
 
+    /// Whether a packet that was found lost has not arrived, sent again or not (Linux's lost_out).
+    #[must_use]
+    pub const fn is_missing(&self) -> bool {
+        self.missing > 0
+    }
+
     /// Whether a packet is lost and was not sent again.
     #[must_use]
     pub const fn has_lost(&self) -> bool {
@@ -374,7 +408,7 @@ impl Scoreboard {
         loop {
             let Reverse(sequence) = *gaps.lost.peek()?;
             let packet = sequence.checked_sub(self.first).and_then(|at| self.packets.get(at as usize));
-            if packet.is_some_and(|packet| packet.is_lost) {
+            if packet.is_some_and(|packet| packet.is_lost()) {
                 return Some(sequence);
             }
             gaps.lost.pop();
@@ -389,7 +423,7 @@ impl Scoreboard {
         while at < self.highest_arrived {
             match self.gaps.as_ref()?.arrived.run_of(at) {
                 Some(run) => at = run.end,
-                None if self.packet(at).is_some_and(|packet| packet.is_lost) => at += 1,
+                None if self.packet(at).is_some_and(|packet| packet.is_lost()) => at += 1,
                 None => return Some(at),
             }
         }

@@ -272,6 +272,11 @@ pub struct Connection {
     /// no further before it ends, as in Linux. Otherwise they are a loss of another round trip.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub reduces_once: bool,
+    /// Whether the reduction for a mark, too, is spread over a round trip as `rate_reduction` says,
+    /// instead of taking effect at once; with `dctcp` it then begins where a loss's would. As in
+    /// Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub spreads_marks: bool,
     /// Whether a selective acknowledgement of packets sent before the last transmission of the
     /// oldest packet restarts the timer: that transmission may still be in flight. As in Linux.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
@@ -347,6 +352,11 @@ pub struct Connection {
     /// Whether packets of a congestion control without a pace of its own are spread over the round
     /// trip: at 2 windows a round trip below half of ssthresh and at 1.2 above, as in Linux.
     pub pacing: bool,
+    /// Whether the pace is kept by departure times: a packet that was sent after its time shortens
+    /// the gap behind it, by as much but by half of it at most, and `bbr` counts the packets in
+    /// flight as they will be when the next may leave. As in Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub departure_times: bool,
     /// The greatest time that the source's host takes to process an acknowledgement before it sends
     /// packets: a random time each, uniform from zero to this. Default: the time of a packet on the
     /// slowest line of the path, which ends phase effects, or zero if a file gives the lengths of
@@ -371,6 +381,7 @@ impl Default for Connection {
             answers_once: false,
             impatient: false,
             reduces_once: false,
+            spreads_marks: false,
             rearms_by_blocks: false,
             holds_resent: false,
             resends_once: false,
@@ -393,6 +404,7 @@ impl Default for Connection {
             tunes_window: false,
             tunes_buffer: false,
             pacing: false,
+            departure_times: false,
             processing: None,
             timeout: Timeout::default(),
         }
@@ -440,6 +452,7 @@ impl Terms {
             window_max,
             is_paced: self.pacing,
             counts_all: self.grows == Grows::All,
+            spreads_marks: self.spreads_marks,
             seed,
         }) {
             Some(law) => law,

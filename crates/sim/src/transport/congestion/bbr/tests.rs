@@ -140,3 +140,47 @@ fn one_percent_of_loss_costs_it_little() {
     let used = seen.delivered[0] as f64 / (2000.0 * 8.0);
     assert!(used > 0.9, "{used}");
 }
+
+/// `bbr_set_cwnd_to_recover_or_restore`: a recovery that follows another at once is the same one,
+/// with neither another round of conservation nor a smaller window; after a timeout it is a new one.
+#[test]
+fn a_recovery_that_goes_on_conserves_no_other_round() {
+    let mut law = law();
+    let told = |law: &mut Bbr| {
+        law.lost(&Congested { in_flight: 12, delivered: 1, ..Congested::of(Time::ZERO, 40) });
+        (law.conserves, law.window)
+    };
+    law.window = 40.0;
+    assert_eq!(told(&mut law), (true, 13.0));
+    (law.conserves, law.window) = (false, 30.0);
+    assert_eq!(told(&mut law), (false, 30.0));
+    law.recovered(Time::ZERO);
+    assert_eq!(law.window, 40.0, "the window before the first");
+    law.timed_out(&Congested::of(Time::ZERO, 40));
+    assert_eq!(told(&mut law), (true, 13.0));
+}
+
+/// `bbr_init`: the opening packet's round trip is the first least one, and 2.885 windows a round
+/// trip less a percent the first pace.
+#[test]
+fn the_round_trip_of_the_opening_packet_may_count() {
+    for (counts_opening, least, pace) in [(true, Time::from_ms(100), Some(285)), (false, Time::NEVER, None)] {
+        let settings = Settings { counts_opening, ..Settings::default() };
+        let mut law = Bbr::new(&settings, &Beginning::with_window(10.0));
+        law.opened(Time::from_s(1), Some(Time::from_ms(100)), Time::from_ms(100), 1514);
+        assert_eq!((law.least, law.pace.map(|pace| pace as u32)), (least, pace));
+    }
+}
+
+/// `bbr_packets_in_net_at_edt`: at 1000 packets/s, 5 leave while the next waits 5 ms; a probe adds
+/// the packets of a burst.
+#[test]
+fn the_flight_is_that_at_the_next_departure() {
+    let mut law = law();
+    law.bandwidth.update(10, 1, 1000.0);
+    assert_eq!(law.at_departure(20.0), 20.0, "it does not count");
+    law.ahead = Some(Time::from_ms(5));
+    assert_eq!(law.at_departure(20.0), 17.0, "Startup paces above the bandwidth");
+    law.state = State::Drain;
+    assert_eq!([law.at_departure(20.0), law.at_departure(3.0)], [15.0, 0.0]);
+}

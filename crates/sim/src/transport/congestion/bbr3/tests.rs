@@ -107,6 +107,7 @@ fn sample(delivered_before: u64, delivered: u64) -> RateSample {
         is_application_limited: false,
         flight_at_send: 20,
         lost: 0,
+        ahead: None,
     }
 }
 
