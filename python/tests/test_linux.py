@@ -492,3 +492,35 @@ def test_the_projects_own_arrivals_are_the_same_each_time():
     assert first == second
     assert len({one.name for one in first}) == len(first)
     assert all(list(one.arrivals) == sorted(one.arrivals, key=lambda p: p.time) for one in first)
+
+
+def test_the_kernels_source_is_changed_where_it_was_or_not_at_all(tmp_path):
+    from linux import kernel
+    from programs import Fault
+
+    for name, edits in kernel.CHANGES.items():
+        path = tmp_path / Path(name).name
+        path.write_text("\n".join(old for old, _ in edits))
+        kernel._change(path, edits)
+        text = path.read_text()
+        assert all(new in text for _, new in edits)
+        path.write_text("other source")
+        with pytest.raises(Fault, match=r"is not where it was in Linux"):
+            kernel._change(path, edits)
+        assert path.read_text() == "other source"
+
+
+def test_a_setting_is_tried_and_what_agrees_can_be_left_out():
+    given = ["--cases", "none", "--kinds", "step", "--cells", "*.dropped", "--seeds", "3"]
+    usual = json.loads(_compare(*given, "--json").stdout)["cells"]
+    small = json.loads(_compare(*given, "--set", "defaults.connection.receive_window=2", "--json").stdout)["cells"]
+    assert {row["cell"] for row in usual} == {"step.20M.20ms.dropped"}
+    assert all(row["share"]["reno"]["fairq"] < 0.1 for row in small)
+    assert "queueing" not in _compare("--cases", "pfifo.steady", "--cells", "none", "--differing").stdout
+    assert "PATH=VALUE" in _compare(*given, "--set", "pacing").stderr
+
+
+def test_only_all_of_it_is_written():
+    for given in (["--quick"], ["--cells", "none"], ["--kinds", "pairs"], ["--cases", "none"], ["--set", "a=b"]):
+        done = _compare("--write", *given)
+        assert done.returncode == 2 and "--write is of all" in done.stderr

@@ -1,7 +1,8 @@
-"""A cell of `tcp.csv` in fairq: the same line, discipline and connections, at the starts of each of the kernel's runs.
+"""A cell of `tcp.csv` in fairq, at the starts of each of the kernel's runs.
 
-Both sides' runs are compared by their means. A quantity beyond its tolerance whose distance is less than two standard
-errors of the kernel's mean is undecided: the kernel's runs are too few to say.
+The line, discipline and connections are the same, and both sides' runs are compared by their means.
+A quantity beyond its tolerance whose distance is less than two standard errors of the kernel's mean
+is undecided: the kernel's runs are too few to say.
 """
 
 from __future__ import annotations
@@ -185,7 +186,7 @@ Quantities = Mapping[str, float | None]
 
 
 def verdict(cell: Cell, seeds: int, set: Mapping[str, str] | None = None) -> Verdict:
-    """Run a cell at the starts of each of the kernel's runs, `seeds` times in all or more, and compare the means."""
+    """Run a cell at the kernel's starts, `seeds` times in all or more, and compare the means."""
     return judged(cell, run_by_run(cell, seeds, lambda run, some: _ours(cell, run, some, set or {})))
 
 

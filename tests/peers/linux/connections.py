@@ -72,7 +72,7 @@ class Cell:
     rate_mbit: float
     rtt_ms: float
     queue: str
-    """The discipline, as tc has it; of several commands the first is under the line, and DEV is the device."""
+    """The discipline, as tc has it; several commands: the first under the line, on the device DEV."""
     flows: Sequence[Flow]
     ecn: bool = False
     """Whether all connections ask for ECN; DCTCP does in any case."""
@@ -245,7 +245,7 @@ TAILS = [
     ("60ms.1.3", 300), ("60ms.3.2", 450), ("60ms.3.3", 450), ("60ms.10.2", 600), ("60ms.10.3", 600),
     ("60ms.30.1", 400), ("20ms.pfifo.1", 100), ("20ms.pfifo.3", 150),
 ]  # fmt: skip
-"""Round trip, packets of a burst, per cent lost, and milliseconds from burst to burst; `pfifo`: 3 % lost."""
+"""Round trip, packets of a burst, per cent lost (`pfifo`: 3), and milliseconds between bursts."""
 
 
 def _tails() -> list[Cell]:

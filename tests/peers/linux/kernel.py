@@ -67,10 +67,11 @@ CHANGES: Mapping[str, Sequence[tuple[str, str]]] = {
         ),
     ],
 }
-"""What is changed in the source: the tick is 1 ms, and the kernel boots where the host's CPU has AMX.
+"""What is changed in the source: a tick of 1 ms; the kernel boots where the host's CPU has AMX.
 
-With AMX the host keeps 11 kB of extended state for a process, 6.1 keeps 2696 B, and PTRACE_SETREGSET refuses a part.
-So a process's state is set within a buffer of the host's length; what lies beyond is zero.
+With AMX the host keeps 11 kB of extended state for a process, 6.1 keeps 2696 B, and
+PTRACE_SETREGSET refuses a part. So a process's state is set within a buffer of the host's length;
+what lies beyond is zero.
 """
 
 

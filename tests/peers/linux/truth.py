@@ -28,7 +28,7 @@ SECOND = {
 }  # fmt: skip
 """Kinds of cells that came with the second record."""
 SAME = 0.999
-"""The part of packets in the same place, and of drops that are the same packets, from which on an order is the same."""
+"""The part of packets in the same place, and of drops the same, from which on an order is the same."""
 
 CASE_COLUMNS = ["case", "tc", "fairq", "rate", "buffer", "draws", "again", "record"]
 PACKET_COLUMNS = ["packet", "flow", "bytes", "tos", "source", "sink", "arrival_ns", "departure_ns"]
@@ -74,13 +74,13 @@ class Case:
     """Whether the discipline draws random numbers: only counts can be compared."""
     packets: Sequence[Packet]
     again: float = 1.0
-    """How far a second boot of the kernel did the same: the least of packets in place and of drops the same."""
+    """How far other boots did the same: the least of packets in place and of drops the same."""
     record: int = 1
     """Which record it came with: 1, or 2 (the newer cases)."""
 
     @property
     def sort(self) -> Literal["exact", "boots", "random", "leaves"]:
-        """What can be compared: the order, or counts only where the kernel's own order differs from boot to boot."""
+        """What can be compared: the order, or counts where the kernel's own differs by boot."""
         if self.has_leaves:
             return "leaves"
         return "random" if self.draws else "boots" if self.again < SAME else "exact"
@@ -140,7 +140,7 @@ class Cell:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it has greedy flows of one round trip in one direction, and no loss beside the queue."""
+        """Whether it has greedy flows of one round trip, one direction, no loss beside."""
         return True
 
 
@@ -194,7 +194,7 @@ class Seen:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it has greedy flows of one round trip in one direction, and no loss beside the queue."""
+        """Whether it has greedy flows of one round trip, one direction, no loss beside."""
         plain = connections.Flow("")
         return (
             not self.cell.loss
