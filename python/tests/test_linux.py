@@ -294,11 +294,10 @@ def _packets(rows):
 def test_a_burst_is_done_when_all_its_bytes_are_there_in_order():
     from linux import connections, runs
 
-    # Two packets each 100 ms, 20 ms of round trip. The second packet of the first burst is lost and comes again after
-    # the next burst began: the first burst took 130 ms, and the second one, whose packets wait for it, 30 ms.
+    # Two packets each 100 ms, 20 ms of round trip. The second packet of the first burst is lost and
+    # comes again after the next burst began, whose packets wait for it.
     flow = connections.Flow("x", traffic=connections.Bursts(2, 100))
-    rows = [(0.0, 0.01), (0.001, None), (0.1, 0.11), (0.101, 0.111), (0.12, 0.13), (0.2, 0.21), (0.201, 0.211)]
-    rows[2:5] = [(0.1, 0.11), (0.12, 0.13), (0.121, 0.131)]
+    rows = [(0.0, 0.01), (0.001, None), (0.1, 0.11), (0.12, 0.13), (0.121, 0.131), (0.2, 0.21), (0.201, 0.211)]
     took = runs.burst_ms(_packets(rows), flow, "0-20", 20)
     # The row at 0.1 s is the first one a round trip after the loss: it is what repairs it.
     assert took == pytest.approx((110 + 31 + 11) / 3)

@@ -61,8 +61,8 @@ FRAME = 1514
 CERTAIN = 2.0
 """Standard errors of the kernel's mean, from which on a distance is no chance."""
 SHARE, QUEUE_MS, QUEUE, FACTOR, FLOOR, COMPLETION = 0.05, 1.0, 0.2, 1.5, 0.0005, 0.1
-"""Tolerances: of the line; milliseconds or a part of the kernel's; a factor, and what counts as no loss or no marks; a
-part of the kernel's, or a round trip."""
+"""Tolerances: of the line; milliseconds or a part of the kernel's; a factor, and what counts as no
+loss or no marks; a part of the kernel's, or a round trip."""
 
 
 @dataclass(frozen=True)

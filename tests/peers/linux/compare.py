@@ -1,4 +1,4 @@
-"""Do disciplines and connections behave as a Linux kernel's? By what one did under virtual time (truth/).
+"""Do disciplines and connections behave as a Linux kernel's? By what one did (truth/).
 
     python tests/peers/linux/compare.py --quick
     python tests/peers/linux/compare.py --cells '20M.20ms.fq_codel.*' --json

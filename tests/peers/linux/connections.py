@@ -1,6 +1,7 @@
-"""The project's own cells of connections: a line, its discipline, and flows over it, said once for both sides.
+"""Cells of connections: a line, its discipline, and flows over it, said once for both sides.
 
-record.py makes the guest's job of a cell, runs.py the scenario. A packet is a frame of 1514 B with 1448 B of data.
+record.py makes the guest's job of a cell, runs.py the scenario. A packet is a frame of 1514 B with
+1448 B of data.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Cell:
     rate_mbit: float
     rtt_ms: float
     queue: str
-    """The discipline, as tc has it; several commands: the first under the line, on the device DEV."""
+    """As tc has it; of several commands the first is under the line, and DEV is the device."""
     flows: Sequence[Flow]
     ecn: bool = False
     """Whether all connections ask for ECN; DCTCP does in any case."""

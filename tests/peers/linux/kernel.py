@@ -1,8 +1,8 @@
-"""Linux as a plain process (user mode Linux) in virtual time: built from Debian's source, booted to do jobs.
+"""Linux as a plain process (user mode Linux) in virtual time: built from source, booted to do jobs.
 
-Virtual time (`time-travel=inf-cpu`) stands still while the kernel computes and skips idle time, so that the load of the
-machine does not enter and a discipline that draws nothing does the same in every boot. The tick is 1 ms: with Debian's
-10 ms PIE's period of 15 ms would be 20.
+Virtual time (`time-travel=inf-cpu`) stands still while the kernel computes and skips idle time, so
+that the load of the machine does not enter and a discipline that draws nothing does the same in
+every boot. The tick is 1 ms: with Debian's 10 ms PIE's period of 15 ms would be 20.
 """
 
 from __future__ import annotations

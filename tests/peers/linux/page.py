@@ -74,7 +74,7 @@ def kind_table(document: Mapping[str, Any]) -> str:
     kinds = document["summary"]["kinds"]
     windows = list(dict.fromkeys(window for some in kinds.values() for window in some))
     record = {row["group"]: str(row["record"]) for row in document["cells"]}
-    lines = [["kind", "record", *(f"from {window} s" for window in windows)]]
+    lines = [["kind", "record", *(f"{window} s" for window in windows)]]
     for kind, some in kinds.items():
         lines.append([kind, record[kind], *(counted(some[window]) if window in some else "" for window in windows)])
     return markdown(lines)

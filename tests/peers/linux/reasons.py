@@ -23,7 +23,7 @@ RULES = PATH.with_name("rules.csv")
 
 @dataclass(frozen=True)
 class Reason:
-    """A row: with `setting` as `value` the distance of `quantity` from the kernel's goes from `before` to `after`."""
+    """A row: with `setting` as `value` the distance of `quantity` goes from `before` to `after`."""
 
     case: str
     """A case, or a cell and its window as `NAME@5-20`; without a setting also a pattern of them."""

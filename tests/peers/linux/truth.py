@@ -1,7 +1,8 @@
-"""What a Linux kernel did, read from a folder: `order/cells.csv`, `order/CASE.csv.gz`, `tcp.csv` and `connections.csv`.
+"""What a Linux kernel did: `order/cells.csv`, `order/CASE.csv.gz`, `tcp.csv`, `connections.csv`.
 
-A case of order is one queueing discipline and packets that arrived at given times; its file says when each packet left
-or that it was dropped. A cell of `tcp.csv` is a line, a discipline and connections; a row is one run in one window.
+A case of order is one queueing discipline and packets that arrived at given times; its file says
+when each packet left or that it was dropped. A cell of `tcp.csv` is a line, a discipline and
+connections; a row is one run in one window.
 `connections.csv` has the same of the cells of connections.py.
 """
 
@@ -28,7 +29,7 @@ SECOND = {
 }  # fmt: skip
 """Kinds of cells that came with the second record."""
 SAME = 0.999
-"""The part of packets in the same place, and of drops the same, from which on an order is the same."""
+"""The part of packets in place, and of drops the same, from which on an order is the same."""
 
 CASE_COLUMNS = ["case", "tc", "fairq", "rate", "buffer", "draws", "again", "record"]
 PACKET_COLUMNS = ["packet", "flow", "bytes", "tos", "source", "sink", "arrival_ns", "departure_ns"]
@@ -252,7 +253,7 @@ def cells(folder: Path) -> list[Cell]:
 
 
 def seen(folder: Path) -> list[Seen]:
-    """One for each cell of connections and window, in the order of the table; none if the folder has no such table."""
+    """One for each cell of connections and window, in the table's order; none without a table."""
     path = folder / "connections.csv"
     if not path.exists():
         return []
