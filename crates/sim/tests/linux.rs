@@ -3,6 +3,7 @@
 
 mod pipe;
 
+use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use pipe::{Pipe, reno};
 use serde_json::json;
@@ -77,4 +78,77 @@ fn a_late_packet_is_made_up_by_half_of_the_gap() {
     let made_up = gaps(true);
     assert!((made_up[0] - plain[0] / 2.0).abs() < 0.1, "{made_up:?} {plain:?}");
     assert!(made_up[2] == plain[2], "{made_up:?} {plain:?}");
+}
+
+/// `__tcp_ack_snd_check`: behind a missing packet the first three packets are acknowledged one by
+/// one, then those of a millisecond together.
+#[test]
+fn acknowledgements_behind_a_hole_are_compressed() {
+    let answers = |compresses: bool| {
+        let connection = json!({"recovery": "rack", "compresses_acknowledgements": compresses,
+            "acknowledge_every": 2, "tunes_window": true});
+        let mut pipe = reno(100, connection);
+        pipe.spacing = Time(300_000_000);
+        pipe.give(1).run_ms(1_000);
+        pipe.losses.insert(11, 1);
+        pipe.give(60).run_ms(98);
+        pipe.answered.iter().filter(|answer| !answer.1.blocks.is_empty()).map(|answer| answer.0).collect::<Vec<_>>()
+    };
+    let (plain, fewer) = (answers(false), answers(true));
+    assert_eq!(plain[..3], fewer[..3]);
+    let gaps: Vec<_> = fewer[3..].windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(plain.len() > 40 && fewer.len() < 20, "{} {}", plain.len(), fewer.len());
+    assert!(gaps.iter().all(|gap| *gap >= Time::from_ms(1) && *gap < Time(1_400_000_000)), "{gaps:?}");
+}
+
+/// `tcp_enter_loss`: a timeout in a recovery reduces nothing more, as high_seq is after snd_una.
+#[test]
+fn a_timeout_in_a_recovery_takes_nothing_more() {
+    for (reduces_once, left) in [(false, 10.0), (true, 20.0)] {
+        let mut pipe = reno(40, json!({"recovery": "sack", "reduces_once": reduces_once}));
+        pipe.losses.insert(0, 2);
+        pipe.give(40).run_ms(8_000);
+        assert_eq!(pipe.value("threshold_packets"), left);
+    }
+}
+
+/// `tcp_enter_loss`: the window is one packet more than are in flight. Ten packets are lost, and
+/// three that are sent shortly before the timer expires may still arrive.
+#[test]
+fn after_a_timeout_the_window_is_a_packet_more_than_are_in_flight() {
+    for (reduces_once, window) in [(false, 1.0), (true, 4.0)] {
+        let mut pipe = reno(20, json!({"recovery": "rack", "reduces_once": reduces_once}));
+        pipe.give(1).run_ms(1_000);
+        pipe.losses = (1..11).map(|n| (n, 2)).collect();
+        pipe.give(10).run_ms(1_170).give(3).run_ms(60);
+        assert_eq!(pipe.window(), window);
+    }
+}
+
+/// `tcp_ecn_clear_syn`: the second copy of the opening packet asks for no ECN.
+#[test]
+fn a_connection_whose_opening_packet_was_lost_does_without_ecn() {
+    for (lost, ecn_fallback) in [(0, true), (1, false), (1, true)] {
+        let mut pipe = with_ecn(json!({"handshake": true, "ecn_fallback": ecn_fallback}));
+        pipe.losses.insert(0, lost);
+        pipe.give(41).run_ms(1_000 * u64::from(lost) + 250);
+        assert_eq!(pipe.ends.sender.accepts().new == Marks::NONE, lost > 0 && ecn_fallback);
+    }
+}
+
+/// `tcp_schedule_loss_probe`: two round trips and 200 ms for a lone packet, and 2 ms for several.
+#[test]
+fn a_probe_waits_for_the_least_timeout_where_one_packet_is_out() {
+    let waits = |probes_by_floor: bool, packets: u64| {
+        let timeout = json!({"floor": "200 ms", "granularity": "800 ms"});
+        let connection = json!({"recovery": "rack", "timeout": timeout, "probes_by_floor": probes_by_floor});
+        let mut pipe = reno(20, connection);
+        pipe.give(1).run_ms(1_000);
+        pipe.losses = (1..=packets).map(|n| (n, 1)).collect();
+        pipe.give(packets).run_ms(800);
+        let (again, ..) = *pipe.sent.iter().find(|sent| sent.2).expect("a probe");
+        ((again - Time::from_s(1)).as_s() * 1e3).round()
+    };
+    assert_eq!([waits(false, 1), waits(true, 1)], [200.0, 400.0]);
+    assert_eq!(waits(true, 2) - waits(false, 2), 2.0);
 }

@@ -1,9 +1,10 @@
-//! When a receiver that delays acknowledgements sends them at once: the first ones, and while its
-//! window grows.
+//! When a receiver that delays acknowledgements sends them at once: the first ones, while its
+//! window grows, and at the first mark.
 //!
 //! Source: Linux 6.1, `tcp_input.c`: `tcp_event_data_recv` and `tcp_incr_quickack` (the first
 //! acknowledgements), `tcp_rcv_space_adjust` (the room in the buffer), `tcp_grow_window` (how much
-//! of it is offered, and the acknowledgement at once).
+//! of it is offered, and the acknowledgement at once), `__tcp_ecn_check_ce` and
+//! `tcp_ecn_accept_cwr` (marks).
 //! Departs: buffers are counted in packets, each of which takes half of its memory. The program
 //! reads data as soon as it arrives.
 
@@ -56,6 +57,13 @@ impl Quick {
     /// An acknowledgement was sent.
     pub const fn answered(&mut self) {
         self.left = self.left.saturating_sub(1);
+    }
+
+    /// The first mark was received, or (`!is_mark`) the sender has heard of it: its window may be
+    /// small. Two acknowledgements are due at once, or one (`tcp_enter_quickack_mode` in
+    /// `__tcp_ecn_check_ce`, and `tcp_ecn_accept_cwr`).
+    pub fn heard(&mut self, is_mark: bool) {
+        self.left = self.left.max(if is_mark { 2 } else { 1 });
     }
 
     /// A packet was taken at `now`, and with it all before packet `expected`. `round_trip` is the
@@ -129,6 +137,20 @@ mod tests {
         let rounds = answered(&mut quick, &[10; 20]);
         assert!(rounds[3..].iter().flatten().all(|is_due| !is_due));
         assert!(Quick::new(0, 0).is_none());
+    }
+
+    /// `tcp_enter_quickack_mode(sk, 2)` at a mark, ICSK_ACK_NOW when the sender has heard of it.
+    #[test]
+    fn a_mark_has_two_packets_answered_at_once() {
+        for (is_mark, answers) in [(true, 2), (false, 1)] {
+            let mut quick = Quick { left: 0, window: None };
+            quick.heard(is_mark);
+            (0..answers).for_each(|_| {
+                assert!(quick.is_due());
+                quick.answered();
+            });
+            assert!(!quick.is_due());
+        }
     }
 
     #[test]

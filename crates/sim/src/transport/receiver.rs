@@ -95,6 +95,8 @@ pub struct Answers {
     pub blocks_max: u8,
     /// Whether an acknowledgement is longer when it reports runs.
     pub count_blocks: bool,
+    /// Whether acknowledgements of packets beyond a missing one are sent together.
+    pub compresses: bool,
     /// How it echoes marks.
     pub ecn: Ecn,
 }
@@ -111,6 +113,7 @@ impl Answers {
             are_selective: false,
             blocks_max: 4,
             count_blocks: false,
+            compresses: false,
             ecn: Ecn::Not,
         }
     }
@@ -135,6 +138,40 @@ struct Beyond {
     kept: Ranges,
     /// A packet of each run that was reported last, the latest first.
     told: [u64; 4],
+    compressed: Compressed,
+}
+
+/// Acknowledgements that are sent together (Linux 6.1: `__tcp_ack_snd_check`).
+#[derive(Clone, Copy, Debug, Default)]
+struct Compressed {
+    /// The missing packet, and the acknowledgements sent at once for packets beyond it.
+    missing: u64,
+    sent: u8,
+    /// Packets that wait for one.
+    held: u8,
+    /// The least round trip that the sender told of.
+    least: Option<Time>,
+}
+
+/// TCP_FASTRETRANS_THRESH, tcp_comp_sack_nr and tcp_comp_sack_delay_ns.
+const SENT_AT_ONCE: u8 = 3;
+const HELD_MAX: u8 = 44;
+const HELD_FOR: Time = Time::from_ms(1);
+
+impl Compressed {
+    /// Whether the acknowledgement of a packet beyond packet `missing` waits for others, and then
+    /// for how long at most.
+    fn holds(&mut self, missing: u64) -> Option<Time> {
+        if self.missing != missing {
+            (self.missing, self.sent) = (missing, 0);
+        }
+        if self.sent < SENT_AT_ONCE || self.held >= HELD_MAX {
+            (self.sent, self.held) = ((self.sent + 1).min(SENT_AT_ONCE), 0);
+            return None;
+        }
+        self.held += 1;
+        Some(self.least.map_or(HELD_FOR, |least| HELD_FOR.min(Time(least.0 / 20))))
+    }
 }
 
 /// Packets in order that are not acknowledged yet.
@@ -257,7 +294,31 @@ impl Sink {
         blocks
     }
 
+    /// Holds the acknowledgement of a packet beyond a missing one back, if it is to be sent with
+    /// others. `expected` is the packet that was expected before it arrived.
+    fn holds(&mut self, now: Time, arrival: &Arrival, expected: u64) -> bool {
+        let is_quick = self.quick.as_ref().is_some_and(|quick| quick.is_due());
+        if is_quick || self.expected > expected + 1 {
+            return false;
+        }
+        let missing = self.expected;
+        let Some(beyond) = self.beyond.as_mut().filter(|beyond| !beyond.kept.is_empty()) else { return false };
+        if arrival.round_trip > Time::ZERO {
+            let least = beyond.compressed.least.map_or(arrival.round_trip, |least| least.min(arrival.round_trip));
+            beyond.compressed.least = Some(least);
+        }
+        let Some(time) = beyond.compressed.holds(missing) else { return false };
+        self.blocks(arrival.sequence);
+        let delayed = &mut **self.delayed.get_or_insert_with(|| Box::new(Delayed::none()));
+        delayed.deadline = delayed.deadline.min(now.saturating_add(time));
+        delayed.pending = Some(Pending { arrival: *arrival, received: now });
+        true
+    }
+
     fn answer(&mut self, mut answer: Acknowledgement) -> Acknowledgement {
+        if let Some(beyond) = &mut self.beyond {
+            beyond.compressed.held = 0;
+        }
         if let Some(delayed) = &mut self.delayed {
             **delayed = Delayed::none();
         }
@@ -292,12 +353,17 @@ impl Receiver for Sink {
         if arrival.sequence < self.begun {
             return (false, None);
         }
-        let was_in_order = self.is_in_order() && arrival.sequence == self.expected;
+        let expected = self.expected;
+        let was_in_order = self.is_in_order() && arrival.sequence == expected;
         let is_new = self.keep(arrival.sequence, was_in_order);
         let is_marked = arrival.marks.intersects(Marks::CE);
         self.marked += u32::from(is_marked);
         if self.answers.ecn == Ecn::Classic {
-            self.echoes_mark = is_marked || self.echoes_mark && !arrival.flags.has(Flags::HEARD);
+            let echoed = self.echoes_mark;
+            self.echoes_mark = is_marked || echoed && !arrival.flags.has(Flags::HEARD);
+            if let Some(quick) = self.quick.as_mut().filter(|_| echoed != self.echoes_mark) {
+                quick.heard(self.echoes_mark);
+            }
         }
         if was_in_order && let Some(quick) = &mut self.quick {
             quick.takes(now, self.expected, arrival.round_trip);
@@ -327,6 +393,9 @@ impl Receiver for Sink {
                 this.marks = this.marks.with(pending.arrival.marks);
             }
         }
+        if self.answers.compresses && is_new && !was_in_order && !changes && self.holds(now, arrival, expected) {
+            return (is_new, None);
+        }
         this.blocks = self.blocks(arrival.sequence);
         let before = self.delayed.as_mut().and_then(|delayed| delayed.pending.take()).filter(|_| changes);
         if let Some(quick) = self.quick.as_mut().filter(|_| !arrival.flags.has(Flags::CONTROL)) {
@@ -353,7 +422,8 @@ impl Receiver for Sink {
             return Some(owed);
         }
         let pending = delayed.pending.take()?;
-        Some(self.answer(pending.answer()))
+        let blocks = self.blocks(pending.arrival.sequence);
+        Some(self.answer(Acknowledgement { blocks, ..pending.answer() }))
     }
 }
 

@@ -10,7 +10,7 @@ use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::supply::Supply;
 use fairq_sim::transport::tcp::Setup;
 use fairq_sim::transport::tcp::settings::Terms;
-use fairq_sim::transport::{Acknowledgement, Ends};
+use fairq_sim::transport::{Acknowledgement, Ends, Transmission};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,6 +32,8 @@ pub struct Pipe {
     pub marked: BTreeSet<u64>,
     packets: BTreeMap<(Time, u64), Arrival>,
     answers: BTreeMap<(Time, u64), Acknowledgement>,
+    /// What the receiver sent, and when.
+    pub answered: Vec<(Time, Acknowledgement)>,
     count: u64,
     /// Transmissions: time, packet, whether it is a retransmission.
     pub sent: Vec<(Time, u64, bool)>,
@@ -53,6 +55,7 @@ impl Pipe {
             marked: BTreeSet::new(),
             packets: BTreeMap::new(),
             answers: BTreeMap::new(),
+            answered: Vec::new(),
             count: 0,
             sent: Vec::new(),
         }
@@ -78,8 +81,8 @@ impl Pipe {
             }
             let accepts = self.ends.sender.accepts().of(&packet);
             let marks = if self.marked.contains(&packet.sequence) { Marks::CE.within(accepts) } else { Marks::NONE };
-            let arrival =
-                Arrival { marks, flags: packet.flags, ..Arrival::of(packet.sequence, packet.length, self.now) };
+            let Transmission { flags, round_trip, .. } = packet;
+            let arrival = Arrival { marks, flags, round_trip, ..Arrival::of(packet.sequence, packet.length, self.now) };
             self.count += 1;
             self.packets.insert((self.free + Time(TRIP.0 / 2), self.count), arrival);
         }
@@ -110,6 +113,7 @@ impl Pipe {
                 self.ends.sender.wake(self.now);
             }
             self.count += 1;
+            self.answered.extend(answers.iter().map(|answer| (self.now, *answer)));
             self.answers.extend(answers.map(|answer| ((self.now + Time(TRIP.0 / 2), self.count), answer)));
             self.send();
         }

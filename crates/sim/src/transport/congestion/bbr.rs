@@ -509,10 +509,10 @@ impl Congestion for Bbr {
     /// Marks are no signal.
     fn marked(&mut self, _congested: &Congested) {}
 
-    fn timed_out(&mut self, _congested: &Congested) {
+    fn timed_out(&mut self, congested: &Congested) {
         self.save_window();
         (self.is_recovering, self.has_timed_out, self.conserves) = (true, true, false);
-        (self.window, self.losses, self.full_rate) = (1.0, 0, 0.0);
+        (self.window, self.losses, self.full_rate) = (congested.restart, 0, 0.0);
         self.rounds.begin(self.delivered);
     }
 

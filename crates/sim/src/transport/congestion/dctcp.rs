@@ -200,7 +200,7 @@ impl Congestion for Dctcp {
         if !congested.is_repeated {
             self.threshold = (congested.flight as f64 * self.settings.decrease).max(2.0);
         }
-        self.window = 1.0;
+        self.window = congested.restart;
         self.outstanding = 0;
     }
 

@@ -207,6 +207,8 @@ pub struct Congested {
     /// Whether the oldest packet was sent again before: a second timeout of one packet, which does
     /// not halve again.
     pub is_repeated: bool,
+    /// The window after a timeout, in packets.
+    pub restart: f64,
 }
 
 impl Congested {
@@ -224,6 +226,7 @@ impl Congested {
             smoothed: Time::ZERO,
             least: Time::NEVER,
             is_repeated: false,
+            restart: 1.0,
         }
     }
 }
@@ -254,7 +257,15 @@ impl Beginning {
     /// At time zero, with an initial window and no limit. For tests.
     #[must_use]
     pub const fn with_window(window: f64) -> Self {
-        Self { now: Time::ZERO, window, window_max: 1e9, is_paced: false, counts_all: false, spreads_marks: false, seed: 1 }
+        Self {
+            now: Time::ZERO,
+            window,
+            window_max: 1e9,
+            is_paced: false,
+            counts_all: false,
+            spreads_marks: false,
+            seed: 1,
+        }
     }
 }
 

@@ -154,7 +154,7 @@ impl Window {
         (self.packets, self.threshold) = (packets, threshold);
     }
 
-    /// After a timeout: slow start from one packet to a threshold, which a second timeout of a
+    /// After a timeout: slow start from a packet to a threshold, which a second timeout of a
     /// packet does not change.
     pub fn restart(&mut self, threshold: f64, congested: &Congested) {
         if !congested.is_repeated {
@@ -164,7 +164,7 @@ impl Window {
         if let Some(Watch::Trains(trains)) = self.watch.as_deref_mut() {
             trains.has_ended = false;
         }
-        self.packets = 1.0;
+        self.packets = congested.restart;
     }
 
     /// HyStart++ applies to the first slow start only.

@@ -149,7 +149,7 @@ impl Congestion for Vegas {
         if !congested.is_repeated {
             self.threshold = (congested.flight as f64 / 2.0).max(2.0);
         }
-        self.window = 1.0;
+        self.window = congested.restart;
         self.grows = true;
     }
 

@@ -4,9 +4,9 @@
 //! Chosen: RACK detects that a retransmission was lost, so a recovery with it may last many round
 //! trips. A lost packet that was sent after the last reduction is a second sign of congestion: the
 //! window is reduced again (RFC 5681, section 4.3, "MUST be lowered twice"; RFC 9002, section
-//! 7.3.2, has the same rule). That is at most once in a round trip. Linux lowers again only after a
-//! timeout. A timeout in a recovery takes its part of the window as the recovery left it, where
-//! Linux keeps the recovery's ssthresh: its cause is a retransmission that was lost.
+//! 7.3.2, has the same rule). That is at most once in a round trip. A timeout in a recovery takes
+//! its part of the window as the recovery left it: its cause is a retransmission that was lost.
+//! With `reduces_once` both are as in Linux, which lowers again when the recovery has ended.
 
 use super::scoreboard::{Delivery, Packet};
 use super::settings::{Recovery, Reduces};
@@ -58,6 +58,7 @@ impl Tcp {
             smoothed: self.smoothed(),
             least: self.least,
             is_repeated: false,
+            restart: 1.0,
         }
     }
 
@@ -148,8 +149,8 @@ impl Tcp {
         }
     }
 
-    /// Whether the recovery that has just ended goes on in another: a lost packet, sent again or not,
-    /// has not arrived (Linux: `tcp_time_to_recover` asks for lost_out).
+    /// Whether the recovery that has just ended goes on in another: a lost packet, sent again or
+    /// not, has not arrived (Linux: `tcp_time_to_recover` asks for lost_out).
     pub(super) fn goes_on_if_missing(&self) -> bool {
         self.connection.reduces_once && self.board.is_missing()
     }
@@ -262,6 +263,18 @@ impl Tcp {
         }
     }
 
+    /// Whether a timeout now reduces nothing: the oldest packet timed out before; in Linux also if
+    /// it was sent before the reduction under way (`tcp_enter_loss`: high_seq after snd_una, and
+    /// progress since the last timeout does not forgive it).
+    fn is_timed_out_again(&self) -> bool {
+        match self.phase {
+            Phase::Reducing { until } | Phase::Recovering { until } if self.connection.reduces_once => {
+                until > self.board.first()
+            }
+            _ => self.has_timed_out,
+        }
+    }
+
     /// A timeout: what did not arrive is lost, and is sent again as the window opens.
     pub(super) fn time_out(&mut self, now: Time) {
         self.timer = Time::NEVER;
@@ -269,7 +282,8 @@ impl Tcp {
         self.estimator.back_off(&self.connection.estimator);
         // For the timer, a packet that duplicates caused to be sent again is lost for the first
         // time (RFC 5681, section 3.1).
-        let is_repeated = (self.has_timed_out || self.has_answered_mark()) && !self.connection.timeout.always_reduces;
+        let is_repeated =
+            (self.is_timed_out_again() || self.has_answered_mark()) && !self.connection.timeout.always_reduces;
         self.has_timed_out = true;
         self.make_room();
         let congested = Congested { is_repeated, ..self.congested(now, 0, flight) };
@@ -282,6 +296,8 @@ impl Tcp {
             self.control.found_lost(&Congested { packets: lost, ..congested });
         }
         self.tell_lost(now);
+        let restart = if self.connection.reduces_once { self.flight() as f64 + 1.0 } else { 1.0 };
+        let congested = Congested { restart, ..congested };
         if !self.is_opening {
             self.control.timed_out(&congested);
             self.note_reduction(false);
@@ -292,6 +308,8 @@ impl Tcp {
             // RFC 5681, section 3.1: a window of one packet; it does not mention ssthresh.
             self.control = self.connection.begin_with(1, now, self.seed);
         }
+        // Linux's `tcp_ecn_clear_syn`: what opens the connection may be lost for its ECN.
+        self.has_no_ecn |= self.is_opening && self.connection.ecn_fallback;
         self.begin_again();
         // The oldest packet is sent though others may still be in flight.
         self.resends_now = self.recovery == Recovery::Rack;
@@ -333,6 +351,19 @@ impl Tcp {
         }
     }
 
+    /// What a probe waits beyond two round trips, with `flight` packets in flight: if it is only
+    /// one, for the acknowledgement that the receiver may delay. In Linux by its least timeout
+    /// (`tcp_schedule_loss_probe`: `tcp_rto_min`), else by TCP_TIMEOUT_MIN, two ticks.
+    fn probe_delay(&self, flight: u64) -> Time {
+        let connection = &self.connection;
+        match connection.probes_by_floor {
+            true if self.board.outstanding() == 1 => connection.timeout.floor,
+            true => Time::from_ms(2),
+            false if flight == 1 && connection.acknowledge_every > 1 => connection.acknowledgement_delay,
+            false => Time::ZERO,
+        }
+    }
+
     /// Sets the time of a probe, if one may be sent (RFC 8985, section 7.2): not for the opening
     /// packet, not in a recovery, and not while a packet is known to have arrived out of order.
     pub(super) fn plan_probe(&mut self, now: Time) {
@@ -340,8 +371,7 @@ impl Tcp {
             return;
         }
         let (smoothed, flight, timer) = (self.smoothed(), self.flight(), self.timer);
-        let delay =
-            if self.connection.acknowledge_every > 1 { self.connection.acknowledgement_delay } else { Time::ZERO };
+        let delay = self.probe_delay(flight);
         let may = self.is_open() && !self.is_opening && self.board.arrived() == 0;
         if let Some(rack) = self.trackers.rack() {
             match may {

@@ -128,6 +128,8 @@ pub struct Tcp {
     /// whether that reduction was for a mark, and whether the receiver is still to be told (CWR).
     reduced_before: Option<NonZeroU64>,
     is_reduced_by_mark: bool,
+    /// Whether the connection does without ECN.
+    has_no_ecn: bool,
     tells_reduction: bool,
     /// Marked packets that the receiver has reported.
     marked: u32,
@@ -195,6 +197,7 @@ impl Tcp {
             round_end: begun,
             reduced_before: None,
             is_reduced_by_mark: false,
+            has_no_ecn: false,
             tells_reduction: false,
             marked: 0,
             room: if connection.tunes_buffer && !control.has_own_recovery() { 0 } else { u32::MAX },
@@ -281,8 +284,7 @@ impl Tcp {
 
     /// Whether the receiver's window and the host's buffer allow another packet.
     fn takes_another(&self) -> bool {
-        self.is_within_receive_window()
-            && (self.is_open() || self.board.outstanding() < u64::from(self.room))
+        self.is_within_receive_window() && (self.is_open() || self.board.outstanding() < u64::from(self.room))
     }
 
     /// What holds a sender that may send and does not.
@@ -553,10 +555,7 @@ impl Tcp {
         if let Some(rack) = self.trackers.rack() {
             rack.delivered(now, &delivery, had_duplicate, first, next);
             let is_bare = delivery.delivered == 0 && ack.blocks.is_empty();
-            if rack.ends_probe(first, ack.sequence, had_duplicate, is_bare)
-                && self.is_open()
-                && !self.ends_late()
-            {
+            if rack.ends_probe(first, ack.sequence, had_duplicate, is_bare) && self.is_open() && !self.ends_late() {
                 let congested = self.congested(now, 1, flight);
                 self.reduce(&congested);
                 self.control.recovered(now);
@@ -787,7 +786,7 @@ impl Sender for Tcp {
     }
 
     fn accepts(&self) -> Accepts {
-        let new = self.control.accepts();
+        let new = if self.has_no_ecn { Marks::NONE } else { self.control.accepts() };
         match self.control.ecn() {
             // RFC 3168, sections 6.1.1 and 6.1.5.
             Ecn::Classic => Accepts { new, others: Marks::NONE },

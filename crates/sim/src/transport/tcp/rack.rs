@@ -174,10 +174,9 @@ impl Rack {
         self.probe_timer <= now
     }
 
-    /// Sets the time of the probe, unless one is under way: twice the round trip, longer if the
-    /// receiver may delay the acknowledgement of the only packet, and not after the retransmission
-    /// timer.
-    pub fn plan_probe(&mut self, now: Time, smoothed: Time, flight: u64, answer_delay: Time, timer: Time) {
+    /// Sets the time of the probe, unless one is under way: twice the round trip and `delay`, and
+    /// not after the retransmission timer.
+    pub fn plan_probe(&mut self, now: Time, smoothed: Time, flight: u64, delay: Time, timer: Time) {
         self.probe_timer = Time::NEVER;
         if self.probe.is_some() || flight == 0 {
             return;
@@ -186,8 +185,7 @@ impl Rack {
             Time::ZERO => Time::from_s(1),
             _ => Time(smoothed.0.saturating_mul(2)),
         };
-        let wait = if flight == 1 { wait.saturating_add(answer_delay) } else { wait };
-        self.probe_timer = now.saturating_add(wait).min(timer);
+        self.probe_timer = now.saturating_add(wait).saturating_add(delay).min(timer);
     }
 
     /// Cancels the planned probe.

@@ -270,6 +270,9 @@ pub struct Connection {
     pub impatient: bool,
     /// Whether losses of packets sent in a recovery by selective acknowledgements reduce the window
     /// no further before it ends, as in Linux. Otherwise they are a loss of another round trip.
+    /// Another recovery follows at once if a lost packet has not arrived by then, sent again or
+    /// not; a timeout in a recovery reduces no further either, and slow start begins from one packet
+    /// more than are in flight.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub reduces_once: bool,
     /// Whether the reduction for a mark, too, is spread over a round trip as `rate_reduction` says,
@@ -277,6 +280,14 @@ pub struct Connection {
     /// Linux.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub spreads_marks: bool,
+    /// Whether a connection whose opening packet was lost goes on without ECN. As in Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub ecn_fallback: bool,
+    /// Whether a probe of the tail waits 2 ms beyond two round trips, and that of a lone packet
+    /// `timeout.floor`, as in Linux, where RFC 8985 has the receiver's delay for a lone packet
+    /// only.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub probes_by_floor: bool,
     /// Whether a selective acknowledgement of packets sent before the last transmission of the
     /// oldest packet restarts the timer: that transmission may still be in flight. As in Linux.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
@@ -332,10 +343,16 @@ pub struct Connection {
     /// 5681, section 4.2).
     #[cfg_attr(feature = "schema", schemars(extend("examples" = ["100 ms"])))]
     pub acknowledgement_delay: Time,
-    /// This many acknowledgements at the beginning are sent at once, each for one packet.
+    /// This many acknowledgements at the beginning are sent at once, each for one packet; also the
+    /// next two after the first mark of classic ECN.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_nothing"))]
     #[cfg_attr(feature = "schema", schemars(extend("examples" = [16], "x-unit" = "acknowledgements")))]
     pub quick_acknowledgements: u8,
+    /// Whether the receiver, once it has sent three acknowledgements at once for packets beyond a
+    /// missing one, sends those of a millisecond together, or of a twentieth of the round trip if
+    /// that is less, but of at most 44 packets. As in Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub compresses_acknowledgements: bool,
     /// Whether the receiver's window follows the packets that it takes in a round trip, from 64 KB
     /// to `receive_window`; each packet is acknowledged at once while the window grows. Only
     /// `receive_window` limits the sender: the window grows faster than any slow start.
@@ -382,6 +399,8 @@ impl Default for Connection {
             impatient: false,
             reduces_once: false,
             spreads_marks: false,
+            ecn_fallback: false,
+            probes_by_floor: false,
             rearms_by_blocks: false,
             holds_resent: false,
             resends_once: false,
@@ -401,6 +420,7 @@ impl Default for Connection {
             // RFC 5681, section 4.2: below 500 ms; Linux waits 40 ms and more.
             acknowledgement_delay: Time::from_ms(40),
             quick_acknowledgements: 0,
+            compresses_acknowledgements: false,
             tunes_window: false,
             tunes_buffer: false,
             pacing: false,
@@ -495,6 +515,7 @@ impl Connection {
             // stamp.
             blocks_max: if self.timestamps { 3 } else { 4 },
             count_blocks: self.counts_blocks,
+            compresses: self.compresses_acknowledgements,
             ecn,
         }
     }

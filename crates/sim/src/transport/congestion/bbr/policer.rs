@@ -100,8 +100,8 @@ impl Policer {
         }
         let bandwidth = delivered as f64 / time.as_s();
         let difference = (bandwidth - self.bandwidth).abs();
-        let is_same = difference <= RATIO * self.bandwidth
-            || difference * f64::from(seen.length) <= DIFFERENCE_BYTES_PER_S;
+        let is_same =
+            difference <= RATIO * self.bandwidth || difference * f64::from(seen.length) <= DIFFERENCE_BYTES_PER_S;
         if self.bandwidth > 0.0 && is_same {
             (self.bandwidth, self.is_used, self.rounds) = ((bandwidth + self.bandwidth) / 2.0, true, 0);
             return;

@@ -142,7 +142,8 @@ fn one_percent_of_loss_costs_it_little() {
 }
 
 /// `bbr_set_cwnd_to_recover_or_restore`: a recovery that follows another at once is the same one,
-/// with neither another round of conservation nor a smaller window; after a timeout it is a new one.
+/// with neither another round of conservation nor a smaller window; after a timeout it is a new
+/// one.
 #[test]
 fn a_recovery_that_goes_on_conserves_no_other_round() {
     let mut law = law();
