@@ -82,7 +82,7 @@ class Case:
 
     name: str
     kind: str
-    """`exact`, `random`, or `leaves`: a discipline in each leaf of a class tree."""
+    """`exact`, `boots`: another order in each boot, `random`, or `leaves`: a discipline in each leaf."""
     queue: frozenset[str]
     verdict: str
     reason: str

@@ -294,11 +294,10 @@ def _packets(rows):
 def test_a_burst_is_done_when_all_its_bytes_are_there_in_order():
     from linux import connections, runs
 
-    # Two packets each 100 ms, 20 ms of round trip. The second packet of the first burst is lost and comes again after
-    # the next burst began: the first burst took 130 ms, and the second one, whose packets wait for it, 30 ms.
+    # Two packets each 100 ms, 20 ms of round trip. The second packet of the first burst is lost and
+    # comes again after the next burst began, whose packets wait for it.
     flow = connections.Flow("x", traffic=connections.Bursts(2, 100))
-    rows = [(0.0, 0.01), (0.001, None), (0.1, 0.11), (0.101, 0.111), (0.12, 0.13), (0.2, 0.21), (0.201, 0.211)]
-    rows[2:5] = [(0.1, 0.11), (0.12, 0.13), (0.121, 0.131)]
+    rows = [(0.0, 0.01), (0.001, None), (0.1, 0.11), (0.12, 0.13), (0.121, 0.131), (0.2, 0.21), (0.201, 0.211)]
     took = runs.burst_ms(_packets(rows), flow, "0-20", 20)
     # The row at 0.1 s is the first one a round trip after the loss: it is what repairs it.
     assert took == pytest.approx((110 + 31 + 11) / 3)
@@ -492,3 +491,35 @@ def test_the_projects_own_arrivals_are_the_same_each_time():
     assert first == second
     assert len({one.name for one in first}) == len(first)
     assert all(list(one.arrivals) == sorted(one.arrivals, key=lambda p: p.time) for one in first)
+
+
+def test_the_kernels_source_is_changed_where_it_was_or_not_at_all(tmp_path):
+    from linux import kernel
+    from programs import Fault
+
+    for name, edits in kernel.CHANGES.items():
+        path = tmp_path / Path(name).name
+        path.write_text("\n".join(old for old, _ in edits))
+        kernel._change(path, edits)
+        text = path.read_text()
+        assert all(new in text for _, new in edits)
+        path.write_text("other source")
+        with pytest.raises(Fault, match=r"is not where it was in Linux"):
+            kernel._change(path, edits)
+        assert path.read_text() == "other source"
+
+
+def test_a_setting_is_tried_and_what_agrees_can_be_left_out():
+    given = ["--cases", "none", "--kinds", "step", "--cells", "*.dropped", "--seeds", "3"]
+    usual = json.loads(_compare(*given, "--json").stdout)["cells"]
+    small = json.loads(_compare(*given, "--set", "defaults.connection.receive_window=2", "--json").stdout)["cells"]
+    assert {row["cell"] for row in usual} == {"step.20M.20ms.dropped"}
+    assert all(row["share"]["reno"]["fairq"] < 0.1 for row in small)
+    assert "queueing" not in _compare("--cases", "pfifo.steady", "--cells", "none", "--differing").stdout
+    assert "PATH=VALUE" in _compare(*given, "--set", "pacing").stderr
+
+
+def test_only_all_of_it_is_written():
+    for given in (["--quick"], ["--cells", "none"], ["--kinds", "pairs"], ["--cases", "none"], ["--set", "a=b"]):
+        done = _compare("--write", *given)
+        assert done.returncode == 2 and "--write is of all" in done.stderr

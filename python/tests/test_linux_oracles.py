@@ -42,8 +42,9 @@ UNTOLD = {
     "fq_maxrate.steady", "fq_maxrate.overload", "hfsc3.steady", "cake_ingress.overload", "cake_metro.overload",
     "cake_last.idle",
 }  # fmt: skip
-"""What the oracles leave out: priorities by the type of service, the slack of fq's timer, a service curve by `umax` and
-`dmax`, CAKE's `ingress` and `metro`; no seed of twelve rounds as the kernel did in `cake_last.idle`."""
+"""What the oracles leave out: priorities by the type of service, the slack of fq's timer, a service
+curve by `umax` and `dmax`, CAKE's `ingress` and `metro`; of twelve seeds none rounds as the kernel
+did in `cake_last.idle`."""
 
 
 def _recorded():

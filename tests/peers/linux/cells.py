@@ -1,7 +1,8 @@
-"""A cell of `tcp.csv` in fairq: the same line, discipline and connections, at the starts of each of the kernel's runs.
+"""A cell of `tcp.csv` in fairq, at the starts of each of the kernel's runs.
 
-Both sides' runs are compared by their means. A quantity beyond its tolerance whose distance is less than two standard
-errors of the kernel's mean is undecided: the kernel's runs are too few to say.
+The line, discipline and connections are the same, and both sides' runs are compared by their means.
+A quantity beyond its tolerance whose distance is less than two standard errors of the kernel's mean
+is undecided: the kernel's runs are too few to say.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ FRAME = 1514
 CERTAIN = 2.0
 """Standard errors of the kernel's mean, from which on a distance is no chance."""
 SHARE, QUEUE_MS, QUEUE, FACTOR, FLOOR, COMPLETION = 0.05, 1.0, 0.2, 1.5, 0.0005, 0.1
-"""Tolerances: of the line; milliseconds or a part of the kernel's; a factor, and what counts as no loss or no marks; a
-part of the kernel's, or a round trip."""
+"""Tolerances: of the line; milliseconds or a part of the kernel's; a factor, and what counts as no
+loss or no marks; a part of the kernel's, or a round trip."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ Quantities = Mapping[str, float | None]
 
 
 def verdict(cell: Cell, seeds: int, set: Mapping[str, str] | None = None) -> Verdict:
-    """Run a cell at the starts of each of the kernel's runs, `seeds` times in all or more, and compare the means."""
+    """Run a cell at the kernel's starts, `seeds` times in all or more, and compare the means."""
     return judged(cell, run_by_run(cell, seeds, lambda run, some: _ours(cell, run, some, set or {})))
 
 

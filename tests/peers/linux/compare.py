@@ -1,11 +1,11 @@
-"""Do disciplines and connections behave as a Linux kernel's? By what one did under virtual time (truth/).
+"""Do disciplines and connections behave as a Linux kernel's? By what one did (truth/).
 
     python tests/peers/linux/compare.py --quick
     python tests/peers/linux/compare.py --cells '20M.20ms.fq_codel.*' --json
     python tests/peers/linux/compare.py --kinds 'pairs,slow' --cases none
 
-Exit status: 1 if an entry differs and has no reason in reasons.csv, 2 for a mistake of the user's. With --write,
-docs/agreement/linux.md (page.py) and the package's tables (recorded.py) are written anew.
+Exit status: 1 if an entry differs and has no reason in reasons.csv, 2 for a mistake of the user's.
+With --write, docs/agreement/linux.md (page.py) and the package's tables (recorded.py) are written.
 """
 
 from __future__ import annotations
@@ -200,21 +200,12 @@ def _pair(pair: tuple[float, float]) -> dict[str, float]:
 def tables(document: Mapping[str, Any], differing: bool) -> str:
     """What is printed without --json: both tables and how many agree."""
     kept = {name: [row for row in document[name] if not differing or not row["agrees"]] for name in ("order", "cells")}
-    summary, parts = document["summary"], []
+    parts = []
     if kept["order"]:
         parts.append(page.order_table(kept["order"]))
     if kept["cells"]:
         parts.append(page.cell_table(kept["cells"]))
-    parts += [
-        f"{page.RECORDS[record]} cases of order, {kind}: {page.counted(count)}"
-        for record, kinds in summary["order"].items()
-        for kind, count in kinds.items()
-    ]
-    parts += [
-        f"{page.RECORDS[record]} cells from {window} s: {page.counted(count)}"
-        for record, windows in summary["cells"].items()
-        for window, count in windows.items()
-    ]
+    parts.append(page.counts_table(document))
     if document["cells"]:
         parts.append(page.kind_table(document))
     return "\n\n".join(parts)

@@ -1,6 +1,7 @@
-"""The project's own cells of connections: a line, its discipline, and flows over it, said once for both sides.
+"""Cells of connections: a line, its discipline, and flows over it, said once for both sides.
 
-record.py makes the guest's job of a cell, runs.py the scenario. A packet is a frame of 1514 B with 1448 B of data.
+record.py makes the guest's job of a cell, runs.py the scenario. A packet is a frame of 1514 B with
+1448 B of data.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Cell:
     rate_mbit: float
     rtt_ms: float
     queue: str
-    """The discipline, as tc has it; of several commands the first is under the line, and DEV is the device."""
+    """As tc has it; of several commands the first is under the line, and DEV is the device."""
     flows: Sequence[Flow]
     ecn: bool = False
     """Whether all connections ask for ECN; DCTCP does in any case."""
@@ -245,7 +246,7 @@ TAILS = [
     ("60ms.1.3", 300), ("60ms.3.2", 450), ("60ms.3.3", 450), ("60ms.10.2", 600), ("60ms.10.3", 600),
     ("60ms.30.1", 400), ("20ms.pfifo.1", 100), ("20ms.pfifo.3", 150),
 ]  # fmt: skip
-"""Round trip, packets of a burst, per cent lost, and milliseconds from burst to burst; `pfifo`: 3 % lost."""
+"""Round trip, packets of a burst, per cent lost (`pfifo`: 3), and milliseconds between bursts."""
 
 
 def _tails() -> list[Cell]:

@@ -1,8 +1,8 @@
-"""Linux as a plain process (user mode Linux) in virtual time: built from Debian's source, booted to do jobs.
+"""Linux as a plain process (user mode Linux) in virtual time: built from source, booted to do jobs.
 
-Virtual time (`time-travel=inf-cpu`) stands still while the kernel computes and skips idle time, so that the load of the
-machine does not enter and a discipline that draws nothing does the same in every boot. The tick is 1 ms: with Debian's
-10 ms PIE's period of 15 ms would be 20.
+Virtual time (`time-travel=inf-cpu`) stands still while the kernel computes and skips idle time, so
+that the load of the machine does not enter and a discipline that draws nothing does the same in
+every boot. The tick is 1 ms: with Debian's 10 ms PIE's period of 15 ms would be 20.
 """
 
 from __future__ import annotations
@@ -67,10 +67,11 @@ CHANGES: Mapping[str, Sequence[tuple[str, str]]] = {
         ),
     ],
 }
-"""What is changed in the source: the tick is 1 ms, and the kernel boots where the host's CPU has AMX.
+"""What is changed in the source: a tick of 1 ms; the kernel boots where the host's CPU has AMX.
 
-With AMX the host keeps 11 kB of extended state for a process, 6.1 keeps 2696 B, and PTRACE_SETREGSET refuses a part.
-So a process's state is set within a buffer of the host's length; what lies beyond is zero.
+With AMX the host keeps 11 kB of extended state for a process, 6.1 keeps 2696 B, and
+PTRACE_SETREGSET refuses a part. So a process's state is set within a buffer of the host's length;
+what lies beyond is zero.
 """
 
 

@@ -18,7 +18,7 @@ import fairq
 from fairq import tc
 
 COUNTS = 1.1
-"""Where the kernel's order is random: drops, marks and mean waits within this factor of the kernel's."""
+"""Where its order is random: drops, marks and mean waits within this factor of the kernel's."""
 
 FRAME = struct.Struct("!6s6sHBBHHHBBH4s4sHHHH")
 """The headers of Ethernet, IPv4 and UDP."""
@@ -43,8 +43,8 @@ class Verdict:
     """tc's name of the discipline."""
     text: str
     kind: str
-    """`exact`; `boots`: the kernel's own boots differ, and only counts can be compared; `random`: the discipline draws,
-    likewise; `leaves`: classes have disciplines of their own."""
+    """`exact`; `boots`: the kernel's own boots differ, and only counts can be compared; `random`:
+    the discipline draws, likewise; `leaves`: classes have disciplines of their own."""
     record: int
     again: float
     """How far a second boot of the kernel did the same."""
@@ -141,7 +141,7 @@ def judged(case: Case, text: str, left: Mapping[int, int], marked: set[int]) -> 
 
 
 def together(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The same verdicts, but one for the draws of a case, which are called NAME.0, NAME.1 and so on."""
+    """The same, but one for all draws of a case, which are called NAME.0, NAME.1 and so on."""
     sets: dict[str, list[Verdict]] = {}
     for found in verdicts:
         sets.setdefault(re.sub(r"\.\d+$", ".*", found.case), []).append(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from linux import reasons
 from markdown import markdown
 
 PATH = Path(__file__).resolve().parents[3] / "docs" / "agreement" / "linux.md"
-RECORDS = {"1": "the first record's", "2": "the second record's"}
+RECORDS = {"1": "first record", "2": "second record"}
+WINDOWS = {"0-20": "from 0 s", "5-20": "from 5 s"}
 MORE = {"completion": "completion, ms", "up_queue": "queueing up, ms", "up_loss": "loss up, %"}
 """Quantities of some cells."""
 SIDES = ("linux", "fairq")
@@ -72,9 +74,21 @@ def kind_table(document: Mapping[str, Any]) -> str:
     kinds = document["summary"]["kinds"]
     windows = list(dict.fromkeys(window for some in kinds.values() for window in some))
     record = {row["group"]: str(row["record"]) for row in document["cells"]}
-    lines = [["kind", "record", *(f"from {window} s" for window in windows)]]
+    lines = [["kind", "record", *(f"{window} s" for window in windows)]]
     for kind, some in kinds.items():
         lines.append([kind, record[kind], *(counted(some[window]) if window in some else "" for window in windows)])
+    return markdown(lines)
+
+
+def counts_table(document: Mapping[str, Any]) -> str:
+    """How many cases and cells agree in each record."""
+    summary = document["summary"]
+    lines = [["", *RECORDS.values()]]
+    for what, name, words in (("order", "order", KINDS), ("cells", "connections", WINDOWS)):
+        for key, word in words.items():
+            counts = [summary[what].get(record, {}).get(key) for record in RECORDS]
+            if any(counts):
+                lines.append([f"{name}, {word}", *(counted(count) if count else "" for count in counts)])
     return markdown(lines)
 
 
@@ -87,26 +101,18 @@ def rule_list(document: Mapping[str, Any], rules: Mapping[str, str], known: reas
     for rule, what in rules.items():
         if rule in named:
             tried = known.tried(rule, names)
-            parts.append(f"- **{rule}**: {what}" + (f" Tried: {'; '.join(tried)}." if tried else ""))
+            text = f"- **{rule}**: {what}" + (f" Tried: {'; '.join(tried)}." if tried else "")
+            parts.append(textwrap.fill(text, 100, subsequent_indent="  ", break_on_hyphens=False))
     return "\n".join(parts)
 
 
 def page(document: Mapping[str, Any], rules: Mapping[str, str], known: reasons.Known) -> str:
     """The page."""
     order = document["order"]
-    counts = document["summary"]["order"]
-    said = "; ".join(
-        f"{RECORDS[record]}: " + ", ".join(f"{KINDS[kind]} {counted(count)}" for kind, count in some.items())
-        for record, some in counts.items()
-    )
-    cells = "; ".join(
-        f"{RECORDS[record]} " + ", ".join(f"from {window} s {counted(count)}" for window, count in windows.items())
-        for record, windows in document["summary"]["cells"].items()
-    )
     kept = [[row for row in document["cells"] if row["record"] == record] for record in (1, 2)]
     return HEAD.format(
-        commit=_commit(), said=said, first=order_table([row for row in order if row["record"] == 1]),
-        second=order_table([row for row in order if row["record"] == 2]), cells=cells, kinds=kind_table(document),
+        commit=_commit(), said=counts_table(document), first=order_table([row for row in order if row["record"] == 1]),
+        second=order_table([row for row in order if row["record"] == 2]), kinds=kind_table(document),
         cells_first=cell_table(kept[0]), cells_second=cell_table(kept[1]), rules=rule_list(document, rules, known),
     ) + HOSTS  # fmt: skip
 
@@ -124,29 +130,34 @@ KINDS = {
 
 HEAD = """# Does fairq send as Linux does?
 
-A Linux 6.1 kernel under virtual time was given packets at known times, and each packet's fate was recorded
-(`tests/peers/linux/truth/`). fairq replays the same packets through what `fairq tc --read` makes of the same tc
-commands. It also carried TCP connections, and fairq runs the same ones.
+A Linux 6.1 kernel under virtual time was given packets at known times, and each packet's fate was
+recorded (`tests/peers/linux/truth/`). fairq replays the same packets through what `fairq tc --read`
+makes of the same tc commands. The kernel also carried TCP connections, and fairq runs the same
+ones.
 
-**Order.** {said}. **Connections.** {cells}.
+{said}
 
-What differs names a rule; [the rules](#rules) stand below. The second record is newer: its cases and cells were not
-known when most of the rules were written.
+What differs names a rule; [the rules](#rules) stand below. The second record is newer: most rules
+were written before its cases and cells were known. In the package `fairq agree linux` prints it by
+discipline or congestion control.
 
-This page and the package's tables are written by `.venv/bin/python tests/peers/linux/compare.py --write`, each night
-and the last time at commit {commit}. CI compares all cases of order and some cells (`--quick`). One kind of cells:
-`--kinds pairs --cases none`; some cells: `--cells '20M.*.cake.*'`; a setting tried: `--set PATH=VALUE`.
+This page and the package's tables are written by `.venv/bin/python tests/peers/linux/compare.py
+--write`, each night and the last time at commit {commit}. CI compares all cases of order and some
+cells (`--quick`). One kind of cells: `--kinds pairs --cases none`; some cells: `--cells
+'20M.*.cake.*'`; a setting tried: `--set PATH=VALUE`; only what does not agree: `--differing`.
 
 ## Order
 
-A case agrees if at least 99.9 % of the packets that both sent have the same rank, 99.9 % of the drops are the same
-packets and the mean wait is within a tenth. `again` is how far a second boot of the kernel did the same. Below 99.9 %
-(the discipline draws, or CAKE rounds a quantum at random) a case agrees if drops, marks and mean wait are within a
-tenth; of several draws, `NAME.*`, the means are compared.
+A case agrees if at least 99.9 % of the packets that both sent have the same rank, 99.9 % of the
+drops are the same packets and the mean wait is within a tenth. `again` is how far a second boot of
+the kernel did the same, at the least. Where that is below 99.9 % (the discipline draws random
+numbers, CAKE rounds a quantum at random, a hash begins at a random number, a tick comes otherwise)
+a case agrees if drops, marks and mean wait are within a tenth; of several runs of one that draws,
+`NAME.*`, the means are compared.
 
-In `drr.*`, `drr_small.*`, `qfq.*` and `qfq_weights.*` the kernel's filters go by source port, one class each. Classes
-here go by code point, so in these cases each flow has a precedence in place of its port, in the tc commands and in the
-packets.
+In `drr.*`, `drr_small.*`, `qfq.*` and `qfq_weights.*` the kernel's filters go by source port, one
+class each. Classes here go by code point, so in these cases each flow has a precedence in place of
+its port, in the tc commands and in the packets.
 
 {first}
 
@@ -158,12 +169,15 @@ Trees with a discipline in each leaf (`leaves`) can't be said in a text form yet
 
 ## Connections
 
-A cell agrees if each congestion control's share is within 5 % of the line, the mean queueing delay within 1 ms
-or 20 %, loss and marks within a factor of 1.5 or both below 0.05 %, and the mean time of a transfer, or of a burst,
-within 10 % or a round trip. fairq runs at the starts of each of the kernel's runs, 20 seeds or more in all, and the
-means of both are compared: Linux / fairq. Beyond a tolerance but by less than two standard errors of the kernel's mean
-a cell is *undecided*; it counts neither way. Queues are as they were recorded: CAKE shapes a fast device, all others
-stand under a class of htb. Cells whose names begin with a kind are those of `tests/peers/linux/connections.py`.
+A cell agrees if each congestion control's share is within 5 % of the line, the mean queueing delay
+within 1 ms or 20 %, loss and marks within a factor of 1.5 or both below 0.05 %, and the mean time
+of a transfer, or of a burst, within 10 % or a round trip. fairq runs at the starts of each of the
+kernel's runs, 20 seeds or more in all, and the means of both are compared: Linux / fairq.
+
+Beyond a tolerance, but by less than two standard errors of the kernel's mean, a cell is
+*undecided*: it counts neither way. Queues are as they were recorded: CAKE shapes a fast device, all
+others stand under a class of htb. Cells whose names begin with a kind are those of
+`tests/peers/linux/connections.py`. Trees with a discipline in each leaf count apart.
 
 {kinds}
 

@@ -1,7 +1,7 @@
 """Why an entry does not agree: `reasons.csv` names a rule of `rules.csv` for it.
 
-A row with a setting is tested: the setting moves a quantity nearer to the kernel's. A rule says what the kernel does,
-with its file and function, or what was found out so far.
+A row with a setting is tested: the setting moves a quantity nearer to the kernel's. A rule says
+what the kernel does, with its file and function, or what was found out so far.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import csv
 import fnmatch
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from linux import cells, order
@@ -22,10 +23,10 @@ RULES = PATH.with_name("rules.csv")
 
 @dataclass(frozen=True)
 class Reason:
-    """A row: with `setting` as `value` the distance of `quantity` from the kernel's goes from `before` to `after`."""
+    """A row: with `setting` as `value` the distance of `quantity` goes from `before` to `after`."""
 
     case: str
-    """A case of order, or a cell and its window as `NAME@5-20`; without a setting also a pattern of such names."""
+    """A case, or a cell and its window as `NAME@5-20`; without a setting also a pattern of them."""
     rule: str
     """Its name in rules.csv."""
     setting: str
@@ -66,9 +67,10 @@ class Known:
     rows: Sequence[Reason]
 
     def rules(self, name: str) -> list[str]:
-        """The rules named for a case or a cell with its window: by its name, or else by patterns."""
+        """The rules of a case or a cell with its window: by its name, else by the first pattern."""
         exact = [row.rule for row in self.rows if row.case == name]
-        return list(dict.fromkeys(exact or [row.rule for row in self.rows if fnmatch.fnmatchcase(name, row.case)]))
+        others = (row.rule for row in self.rows if fnmatch.fnmatchcase(name, row.case))
+        return list(dict.fromkeys(exact or [*islice(others, 1)]))
 
     def tried(self, rule: str, names: Sequence[str]) -> list[str]:
         """What was tried of a rule in the entries of these names."""

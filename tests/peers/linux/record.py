@@ -4,9 +4,9 @@
 
     python tests/peers/linux/record.py --kernel ~/linux --out tests/peers/linux/truth --connections 'lossy.*'
 
-The kernel is built in its folder when it is first wanted (5 minutes of one CPU, 2 GB). `--again` records the cases
-of a folder of truth anew, with its tc commands and arrivals, and says how far the kernel did the same; the least that
-was seen stands in the column `again`.
+The kernel is built in its folder when it is first wanted (5 minutes of one CPU, 2 GB). `--again`
+records the cases of a folder of truth anew, with its tc commands and arrivals, and says how far the kernel did the
+same; the least that was seen stands in the column `again`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The comparison as small tables for the package: what `compare` and `advise` say of recorded cells.
+"""The comparison as tables for the package: what `compare` and `advise` say of recorded cells.
 
 `compare.py --write` writes them; nothing else does. In `python/fairq/recorded/`:
 
@@ -16,8 +16,8 @@
 - `verdict` agrees, undecided or differs; `misses` quantities beyond their tolerance, as
   `share;queue`; `rule` the names of the rules that say why, as `a;b`.
 
-`linux_order.csv`, a row for each case of order: `record`, `case`, `kind` (exact, boots: the kernel's
-own boots differ, random, leaves), `queue`, `text`, `again`, `in_place`, `drops_same`,
+`linux_order.csv`, a row for each case of order: `record`, `case`, `kind` (exact, boots: the
+kernel's own boots differ, random, leaves), `queue`, `text`, `again`, `in_place`, `drops_same`,
 `drops_linux`, `drops_fairq`, `wait_ms_linux`, `wait_ms_fairq`, `verdict`, `rule`.
 
 `linux_rules.csv`: `rule`, `what`.

@@ -1,4 +1,4 @@
-"""A cell of `connections.csv` in fairq: the same description as a scenario, at the starts of each run of the kernel."""
+"""A cell of `connections.csv` in fairq, as a scenario, at the starts of each run of the kernel."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _traffic(flow: Flow) -> dict[str, Any]:
 
 
 def verdict(seen: Seen, seeds: int, set: Mapping[str, str] | None = None) -> Verdict:
-    """Run a cell at the starts of each of the kernel's runs, `seeds` times in all or more, and compare the means."""
+    """Run a cell at the kernel's starts, `seeds` times in all or more, and compare the means."""
     return judged(seen, run_by_run(seen, seeds, lambda run, some: _ours(seen, run, some, set or {})))
 
 
@@ -131,7 +131,7 @@ def _completion(seen: Seen, result: fairq.Result, bursts: Flow | None) -> float 
     """The mean time of a transfer, or of a burst, in milliseconds."""
     if bursts is None:
         return _completion_ms(result)
-    # The guest's packets need no time from the line to the receiver: what answers them is late for both ways.
+    # The guest's packets need no time from the line to the receiver: what answers is late for both.
     one_way_ms = seen.cell.delay_ms(bursts) / 2 + 1e3 * FRAME * 8 / seen.cell.rate(bursts)
     took_ms = burst_ms(result.document["packets"], bursts, seen.window, seen.rtt_ms)
     return None if took_ms is None else took_ms - one_way_ms
@@ -159,7 +159,7 @@ def _completion_ms(result: fairq.Result) -> float:
 
 
 def burst_ms(packets: Sequence[Mapping[str, Any]], flow: Flow, window: str, rtt_ms: float) -> float | None:
-    """The mean time from when a burst is given until it and all before it is received, as the guest counts.
+    """The mean time from when a burst is given until all of it is received, by bytes in order.
 
     A burst counts if it was received in the window. The first is given when the connection opens.
     """

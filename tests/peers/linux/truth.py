@@ -1,7 +1,8 @@
-"""What a Linux kernel did, read from a folder: `order/cells.csv`, `order/CASE.csv.gz`, `tcp.csv` and `connections.csv`.
+"""What a Linux kernel did: `order/cells.csv`, `order/CASE.csv.gz`, `tcp.csv`, `connections.csv`.
 
-A case of order is one queueing discipline and packets that arrived at given times; its file says when each packet left
-or that it was dropped. A cell of `tcp.csv` is a line, a discipline and connections; a row is one run in one window.
+A case of order is one queueing discipline and packets that arrived at given times; its file says
+when each packet left or that it was dropped. A cell of `tcp.csv` is a line, a discipline and
+connections; a row is one run in one window.
 `connections.csv` has the same of the cells of connections.py.
 """
 
@@ -28,7 +29,7 @@ SECOND = {
 }  # fmt: skip
 """Kinds of cells that came with the second record."""
 SAME = 0.999
-"""The part of packets in the same place, and of drops that are the same packets, from which on an order is the same."""
+"""The part of packets in place, and of drops the same, from which on an order is the same."""
 
 CASE_COLUMNS = ["case", "tc", "fairq", "rate", "buffer", "draws", "again", "record"]
 PACKET_COLUMNS = ["packet", "flow", "bytes", "tos", "source", "sink", "arrival_ns", "departure_ns"]
@@ -74,13 +75,13 @@ class Case:
     """Whether the discipline draws random numbers: only counts can be compared."""
     packets: Sequence[Packet]
     again: float = 1.0
-    """How far a second boot of the kernel did the same: the least of packets in place and of drops the same."""
+    """How far other boots did the same: the least of packets in place and of drops the same."""
     record: int = 1
     """Which record it came with: 1, or 2 (the newer cases)."""
 
     @property
     def sort(self) -> Literal["exact", "boots", "random", "leaves"]:
-        """What can be compared: the order, or counts only where the kernel's own order differs from boot to boot."""
+        """What can be compared: the order, or counts where the kernel's own differs by boot."""
         if self.has_leaves:
             return "leaves"
         return "random" if self.draws else "boots" if self.again < SAME else "exact"
@@ -140,7 +141,7 @@ class Cell:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it has greedy flows of one round trip in one direction, and no loss beside the queue."""
+        """Whether it has greedy flows of one round trip, one direction, no loss beside."""
         return True
 
 
@@ -194,7 +195,7 @@ class Seen:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it has greedy flows of one round trip in one direction, and no loss beside the queue."""
+        """Whether it has greedy flows of one round trip, one direction, no loss beside."""
         plain = connections.Flow("")
         return (
             not self.cell.loss
@@ -252,7 +253,7 @@ def cells(folder: Path) -> list[Cell]:
 
 
 def seen(folder: Path) -> list[Seen]:
-    """One for each cell of connections and window, in the order of the table; none if the folder has no such table."""
+    """One for each cell of connections and window, in the table's order; none without a table."""
     path = folder / "connections.csv"
     if not path.exists():
         return []
