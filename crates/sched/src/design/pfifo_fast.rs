@@ -69,8 +69,11 @@ struct Room {
 
 impl BufferPolicy for Room {
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
+        if store.has_no_room_for(packet.length) {
+            return Verdict::Drop(Reason::BufferFull);
+        }
         let is_full = u64::from(store.queue_packets(queue)) >= self.of_a_band;
-        if is_full || store.has_no_room_for(packet.length) { Verdict::Drop(Reason::BufferFull) } else { Verdict::Pass }
+        if is_full { Verdict::Drop(Reason::OverShare) } else { Verdict::Pass }
     }
 }
 
