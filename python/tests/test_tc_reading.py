@@ -98,7 +98,8 @@ def settings(found):
         ("fq timer_slack 1ms defrate 1mbit horizon_cap", "linux_fq(timer_slack=1ms) + 10000packets",
          ["horizon_cap", "defrate"]),
         ("cake fwmark 5 no-split-gso", "cake", ["no-split-gso", "fwmark"]),
-        # Of what is not said q_sfq.c takes a quarter of the limit and a third of that; 10 packets are a burst then.
+        # Of what is not said q_sfq.c takes a quarter of the limit and a third of that; 10 packets
+        # are a burst then.
         ("sfq redflowlimit 72000 ecn harddrop",
          "linux_sfq(red=(min=6000B, max=18000B, probability=0.02, weight=0.125, ecn=true, hard_drop=true))"
          " + 127packets", []),
@@ -293,13 +294,15 @@ def test_a_filter_to_an_inner_class_goes_on_with_that_classs_filters_or_to_the_d
 
 def test_a_filter_of_bands_goes_by_code_point_and_what_has_none_by_its_priority():
     half = tc.read(f"{PRIO}; {U32.format(1, '0xa0 0xe0', '1')}; {U32.format(1, '0x48 0xfc', '1:3')}")
-    # By the two bits above the lowest of a code point: 1, 2, 0, 1; all of precedence 5 are in band 0.
+    # By the two bits above the lowest of a code point: 1, 2, 0, 1; all of precedence 5 are in band
+    # 0.
     bands = [[1, 2, 0, 1][point >> 1 & 3] for point in range(64)]
     bands[40:48] = [0] * 8
     bands[18] = 2
     assert half.text == OF_PRIO.format(", ".join(map(str, bands)))
     assert settings(half) == [ONLY_IP]
-    # Filters for all precedences leave nothing to the priority; a band that there is not is that of priority 0.
+    # Filters for all precedences leave nothing to the priority; a band that there is not is that of
+    # priority 0.
     whole = "; ".join(U32.format(1, f"{one << 5:#x} 0xe0", "1:9" if one == 5 else "1:1") for one in range(8))
     assert tc.read(f"{PRIO}; {whole}").text == OF_PRIO.format("0, 0, 0, 0, 0, 1, 0, 0")
 

@@ -15,10 +15,10 @@
 //! (`pie_process_dequeue`); the first period ends half a second after the qdisc is made
 //! (`pie_init`), here after time zero.
 //! Departs: each queue has a controller of its own, which is always active (the RFC may turn it off
-//! while the buffer is less than a third full); the probability is scaled by packet length only with
-//! `byte_mode` (`pie_drop_early`: `bytemode`); a packet that finds the buffer full leaves the sum of
-//! `derandomised` as it is; an idle queue without a departure rate has its whole burst allowance
-//! again; 16 MiB that wait do not wrap to 0.
+//! while the buffer is less than a third full); the probability is scaled by packet length only
+//! with `byte_mode` (`pie_drop_early`: `bytemode`); a packet that finds the buffer full leaves the
+//! sum of `derandomised` as it is; an idle queue without a departure rate has its whole burst
+//! allowance again; 16 MiB that wait do not wrap to 0.
 //! Chosen: periods follow one another from `first` on, with `rfc` from `update` on, and those that
 //! have passed are made up when the queue is next touched: between touches nothing changes that the
 //! controller sees. With `timestamps` the delay is that of the last packet sent, and 0 when nothing

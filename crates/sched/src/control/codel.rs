@@ -173,8 +173,8 @@ impl Control {
     }
 
     /// Whether dropping ended so shortly ago that it would go on with the number of signals it came
-    /// to. A queue that never dropped does not: the clock of Linux, from whose zero `drop_next` would
-    /// count, began long before (`codel_dequeue`), though overflows have counted as signals.
+    /// to. A queue that never dropped does not: the clock of Linux, from whose zero `drop_next`
+    /// would count, began long before (`codel_dequeue`), though overflows have counted as signals.
     fn resumes(&self, now: u64, parameters: &Parameters) -> bool {
         let forgets = parameters.rules.units(parameters.interval).saturating_mul(MEMORY);
         let has_dropped = self.drop_next > 0;

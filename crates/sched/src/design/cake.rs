@@ -18,11 +18,11 @@
 //! queue may be marked and is never dropped but for room. The overflow takes the head of the queue
 //! with most bytes over all tins (`cake_drop`).
 //! Departs: a flow's quantum is exact to 1/65536 B, where Linux rounds it to a whole byte at random
-//! for each turn (`cake_get_flow_quantum`), so that two runs of a kernel differ where hosts share; a
-//! packet that needs more memory than there is is refused and takes no other with it; of equally
-//! long queues that with the lowest number loses; no NAT look-up, no washing of DSCPs, no autorate, no splitting of
-//! super-packets. The filter knows of an acknowledgement its number, marks and type of service, not
-//! its options: it takes no selective one for pure.
+//! for each turn (`cake_get_flow_quantum`), so that two runs of a kernel differ where hosts share;
+//! a packet that needs more memory than there is is refused and takes no other with it; of equally
+//! long queues that with the lowest number loses; no NAT look-up, no washing of DSCPs, no autorate,
+//! no splitting of super-packets. The filter knows of an acknowledgement its number, marks and type
+//! of service, not its options: it takes no selective one for pure.
 //! Chosen: the flow is the classifier's if one is named, else the five-tuple. `memory` is Linux's
 //! (`cake_reconfigure`): with a shaper what it sends in four intervals and at least 4 MiB, and no
 //! more than 10240 packets of `mtu`. It counts as the kernel's does (`buffer_used`): a packet's
@@ -147,9 +147,9 @@ pub struct Settings {
     /// What a flow alone at its hosts may send in a turn; without it what its tin's threshold lets
     /// pass in 1/4096 s, from 300 to 1514 B, and 1514 B without a shaper.
     pub quantum: Option<Bytes>,
-    /// How many bytes of the kernel's memory may be used, beside the limit; a packet of 1514 B takes
-    /// 2304. Without it what the shaper sends in four intervals, from 4 MiB to 10240 packets of
-    /// `mtu`, and the latter without a shaper.
+    /// How many bytes of the kernel's memory may be used, beside the limit; a packet of 1514 B
+    /// takes 2304. Without it what the shaper sends in four intervals, from 4 MiB to 10240 packets
+    /// of `mtu`, and the latter without a shaper.
     pub memory: Option<Bytes>,
     /// The usual round trip by name or as a time: `interval`, and a twentieth of it as `target`,
     /// where they are not said.

@@ -55,8 +55,8 @@ pub struct Settings {
     pub queues: u32,
     /// What a queue may send in a turn.
     pub quantum: Bytes,
-    /// How many bytes of the kernel's memory may be used, beside the limit; a packet of 1514 B takes
-    /// 2304. With `rfc` how many bytes may wait.
+    /// How many bytes of the kernel's memory may be used, beside the limit; a packet of 1514 B
+    /// takes 2304. With `rfc` how many bytes may wait.
     pub memory: Bytes,
     /// The delay that is acceptable.
     pub target: Time,

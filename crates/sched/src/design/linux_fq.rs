@@ -519,7 +519,8 @@ mod tests {
         };
         // A packet of 100 B takes 100 ms, and 10 us later the timer comes (`timer_slack`).
         assert_eq!((ask(0), ask(0)), (Ok(0), Err(100_010)));
-        // Something else makes the line ask at 100.004 ms: the packet goes. What is late is made up.
+        // Something else makes the line ask at 100.004 ms: the packet goes. What is late is made
+        // up.
         assert_eq!((ask(100_004), ask(100_004)), (Ok(1), Err(200_010)));
     }
 }

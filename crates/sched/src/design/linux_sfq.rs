@@ -78,11 +78,13 @@ pub struct Red {
     pub max: Bytes,
     /// The probability of a signal when the average comes to `max`, in (0, 1].
     pub probability: f64,
-    /// What the queue found by one arrival counts in the average, in (0, 1]; of `tc` a power of two.
+    /// What the queue found by one arrival counts in the average, in (0, 1]; of `tc` a power of
+    /// two.
     pub weight: f64,
     /// Whether packets that accept CE are marked in place of being dropped.
     pub ecn: bool,
-    /// Whether all are dropped from `max` on; else packets that accept a mark are marked there, too.
+    /// Whether all are dropped from `max` on; else packets that accept a mark are marked there,
+    /// too.
     pub hard_drop: bool,
 }
 

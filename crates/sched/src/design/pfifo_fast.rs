@@ -1,8 +1,7 @@
 //! Linux's pfifo_fast: three bands by type of service, the first one that holds a packet sends.
 //!
-//! Use when: results must match the queue that Linux gives a device without `tc`, or gave it before
-//! `fq_codel` was the default. It keeps no queue short and shares nothing: for that use `fq_codel`;
-//! with other bands, `ets` with `priomap`.
+//! Use when: results must match the queue of a Linux device without `tc`. It keeps no queue short
+//! and shares nothing: for that use `fq_codel`; with other bands, `ets` with `priomap`.
 //! Source: Linux 6.1, sch_generic.c (`pfifo_fast_enqueue`, `pfifo_fast_dequeue`, `prio2band`).
 //! Rules: a router gives a packet a priority by its type of service (`ip_forward`:
 //! `rt_tos2priority`); interactive packets (0x10 in the byte) wait in band 0, those that ask for
@@ -70,8 +69,11 @@ struct Room {
 
 impl BufferPolicy for Room {
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
+        if store.has_no_room_for(packet.length) {
+            return Verdict::Drop(Reason::BufferFull);
+        }
         let is_full = u64::from(store.queue_packets(queue)) >= self.of_a_band;
-        if is_full || store.has_no_room_for(packet.length) { Verdict::Drop(Reason::BufferFull) } else { Verdict::Pass }
+        if is_full { Verdict::Drop(Reason::OverShare) } else { Verdict::Pass }
     }
 }
 

@@ -1,9 +1,8 @@
 //! Linux's skbprio: the packet of highest priority leaves first, and without room the last one of
 //! the lowest priority goes.
 //!
-//! Use when: under a flood the packets that matter most must get through, and something before the
-//! queue gives them their priorities. It starves the others and keeps no queue short: to share use
-//! `ets` or `fq_codel`; without push-out, `priority`.
+//! Use when: under a flood the packets that matter most must get through. It starves the others and
+//! keeps no queue short: to share use `ets` or `fq_codel`; without push-out, `priority`.
 //! Source: Linux 6.1, sch_skbprio.c (N. Devarajan, C. Doucette), after Q. Fu's GateKeeper.
 //! Rules: there are 64 priorities, the highest leaves first, within one packets leave in order of
 //! arrival (`skbprio_dequeue`). A packet that finds no room is dropped unless a packet of lower

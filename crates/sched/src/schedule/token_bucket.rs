@@ -12,8 +12,8 @@
 //! lost to rounding.
 //! Cost: O(1) a packet.
 //! Bound: in any time t at most burst + rate·t leaves, and mtu + peak_rate·t, each with what the
-//! line behind adds, plus a packet if it is longer than the bucket; nothing leaves before the time it names, and at that time something
-//! does (laws.rs: token_bucket_keeps_its_rate).
+//! line behind adds, plus a packet if it is longer than the bucket; nothing leaves before the time
+//! it names, and at that time something does (laws.rs: token_bucket_keeps_its_rate).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 #[cfg(feature = "schema")]

@@ -143,7 +143,8 @@ class Law:
                 self.is_late(time, packet, left())
             self.is_dropping = True
             recent = self.signals - self.signals_before
-            # The next signal of a queue that never had one is that of the kernel's boot, long before.
+            # The next signal of a queue that never had one is that of the kernel's boot, long
+            # before.
             if recent > 1 and self.next_signal and time - self.next_signal < 16 * self.interval:
                 self.signals = recent
                 self.newton()

@@ -32,7 +32,7 @@ class Hhf(Discipline):
         self.new, self.old = deque[bool](), deque[bool]()
 
     def is_heavy(self, now: int, packet: Packet) -> bool:
-        """hhf_classify: counters are cleared after their time; bytes of a heavy hitter do not count."""
+        """hhf_classify: counters are cleared after their time; a heavy hitter has none."""
         tick, name = now // TICK, packet.flow
         if self.cleared + self.reset_ticks < tick:
             self.counters.clear()
