@@ -105,11 +105,16 @@ class Steady:
         """Whether nothing was seen to move."""
         return not self.moves
 
+    @property
+    def is_found(self) -> bool:
+        """Whether the runs were to grow until nothing moved, so that what moves did not end."""
+        return self.longest > self.first.length
+
     def said(self, question: Question) -> str:
         """What was done, in a line."""
         profile = f"hosts as {question.profile}"
         warm_up, duration = (tables.value("x_s", seconds) for seconds in (self.times.warm_up, self.times.duration))
-        how = ", found by the runs" if self.longest > self.first.length else ""
+        how = ", found by the runs" if self.is_found else ""
         return f"Measured for {duration} after a warm-up of {warm_up}{how}; packets of {network.PACKET} B, {profile}."
 
     def document(self) -> dict[str, Any]:
