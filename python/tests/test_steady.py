@@ -55,6 +55,32 @@ def test_what_differs_between_the_halves_moves(share, spread, moves):
     assert bool(steady.moves([Straight(share, spread)], 0)) is moves
 
 
+def test_the_measured_time_is_tested_as_well_as_the_time_with_a_margin():
+    """Halves with half of the warm-up are alike: the first has a peak in the warm-up."""
+    peaks = Straight(lambda t: 0.9 if t < 23 / 56 or t >= 47 / 56 else 0.5)
+    times = Times(28, 56)
+    tested = steady.tested_from([peaks.question], times)
+    assert not steady.moves([peaks], tested)
+    (move,) = steady.moves([peaks], tested, times.stretch())
+    assert move.second > move.first
+
+
+def test_a_small_difference_of_the_measured_halves_is_left_to_the_interval():
+    course = Straight(lambda t: 0.5 + 0.04 * t)
+    assert steady.moves([course], 0) and not steady.moves([course], STRETCHES - 2, 0)
+
+
+def test_a_sawtooth_of_a_minute_is_not_said_to_stand():
+    """Reno behind two bandwidth-delay products: 265 ms in 900 s after 300 s.
+
+    An interval reaches as far as the halves differ, which must not be by much.
+    """
+    found = package.compare(rate="10Mbit/s", rtt="200ms", flows="reno", buffer="2BDP", workers=2)
+    (line,) = found.queues
+    low, mean, high = (line[f"queueing_s_mean{end}"] for end in ("_low", "", "_high"))
+    assert low <= 0.265 <= high <= 1.15 * mean
+
+
 def test_the_next_warm_up_is_as_long_as_it_took_to_stand_with_its_margin():
     until = Straight(lambda t: 0.9 if t < 0.25 else 0.5)
     question = [until.question]

@@ -25,6 +25,7 @@ from fairq.questions.measures import MEASURES, OF_CALL, OF_CANDIDATE, OF_LINE, q
 from fairq.questions.ranking import CRITERIA, ORDER, Level
 from fairq.questions.recorded import Capture
 from fairq.questions.steady import Move, Steady
+from fairq.questions.turning import Value, sides
 
 if TYPE_CHECKING:
     from fairq.api import Tell
@@ -424,9 +425,13 @@ def _that_counts(steady: Steady, order: Sequence[_Tried], level: Level) -> Stead
         by = abs(move.second - move.first)
         if is_time:
             by *= costs[name] / max(move.first, move.second)
+        values = {each: Value(mean, by if each == name else 0.0) for each, mean in costs.items()}
         best = order[0].name
-        gaps = [abs(costs[other] - costs[best]) for other in costs if (name == best) != (other == name)]
-        return any(gap - by <= level.band if gap > level.band else gap + by > level.band for gap in gaps)
+        others = [each for each in costs if (name == best) != (each == name)]
+        return any(
+            len(sides(values[best], values[other], lambda one, two: abs(one - two) > level.band)) > 1
+            for other in others
+        )
 
     return replace(steady, moves=tuple(filter(counts, steady.moves)))
 

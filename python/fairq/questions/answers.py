@@ -8,18 +8,20 @@ same seed, which have their random numbers in common.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 from typing import Any
 
 from fairq import statistics
-from fairq.questions import judging, network, steady, words
+from fairq.questions import judging, network, steady, turning, words
 from fairq.questions.asked import Group, Question
 from fairq.questions.course import Course, Of
 from fairq.questions.measures import MEASURES, OF_GROUP, OF_QUEUE, PAIRED_OF_GROUP, PAIRED_OF_QUEUE
 from fairq.questions.network import Key
+from fairq.questions.steady import Steady
+from fairq.questions.turning import Place, Reach, Value
 from fairq.results import Result
 
 PAIRS_MAX = 4
@@ -165,12 +167,13 @@ class Answers:
         point = next(point for point in self.points if point.key == key)
         return self.label(point.choice, point.rtt) if len(self.points) > 1 else ""
 
-    def paired(self, stands: bool = True) -> list[dict[str, Any]]:
+    def paired(self, steady: Steady | None = None) -> list[dict[str, Any]]:
         """Differences on the same seeds: between choices, and between groups at one point.
 
-        None is decided if what was measured does not stand still.
+        None is decided whose sign what still moves could turn.
         """
         found = []
+        reach = Reach(self.question.groups, steady)
         for rtt in self.question.line_rtts:
             points = [point for point in self.points if point.rtt == rtt]
             pairs = combinations(points, 2) if len(points) <= PAIRS_MAX else ((points[0], each) for each in points[1:])
@@ -178,16 +181,16 @@ class Answers:
                 a, b = (self.label(point.choice, rtt) for point in (one, other))
                 for way in self.directions:
                     flow = None if len(self.directions) == 1 else way
-                    found += _differences(PAIRED_OF_QUEUE, flow, (a, one.lines[way]), (b, other.lines[way]))
+                    found += _differences(PAIRED_OF_QUEUE, flow, _Side(a, one, way), _Side(b, other, way), reach)
                 for at, group in enumerate(self.question.groups):
-                    found += _differences(PAIRED_OF_GROUP, group.label, (a, one.groups[at]), (b, other.groups[at]))
+                    found += _differences(PAIRED_OF_GROUP, group.label, _Side(a, one, at), _Side(b, other, at), reach)
             for point in points:
                 where = self.label(point.choice, rtt) if len(self.points) > 1 else None
                 for one_at, other_at in combinations(self._rivals(), 2):
                     a, b = (self.question.groups[at].label for at in (one_at, other_at))
-                    sides = ((a, point.groups[one_at]), (b, point.groups[other_at]))
-                    found += _differences(("share_per_flow",), where, *sides)
-        return [row | {"decided": row["decided"] and stands} for row in found]
+                    sides = _Side(a, point, one_at), _Side(b, point, other_at)
+                    found += _differences(("share_per_flow",), where, *sides, reach)
+        return found
 
     def unfinished(self) -> list[tuple[Group, list[Point]]]:
         """Groups whose transfers did not all end in the measured time, and the points where."""
@@ -229,29 +232,69 @@ class Answers:
         """The points of a choice: at one round trip, or at all."""
         return [point for point in self.points if point.choice == choice and rtt in (None, point.rtt)]
 
-    def answer(self, stands: bool = True, rtt: str | None = None) -> dict[str, Any]:
+    def answer(self, steady: Steady | None = None, rtt: str | None = None) -> dict[str, Any]:
         """The best and the second best choice by what the question is about, and by how much.
 
         If there is one choice and several groups of greedy flows, these are compared: what each of
-        their flows gets. With `rtt`, at this round trip alone. Nothing is decided if what was
-        measured does not stand still.
+        their flows gets. With `rtt`, at this round trip alone. Nothing is decided if what still
+        moves could turn it.
         """
+        quantity, of, sides = self._sides(rtt)
+        values = {
+            label: mean_over([side.seeds for side in each], quantity) for label, each in sides.items()
+        }  # fmt: skip
+        answer = judging.ranked(quantity, of, values, self.rtt_s)
+        answer["decided"] = answer["decided"] and not self.is_turned(answer, steady, rtt)
+        return answer
+
+    def is_turned(self, answer: Mapping[str, Any], steady: Steady | None, rtt: str | None = None) -> bool:
+        """Whether what still moves could turn an answer; one that compares nothing as well."""
+        if steady is None or steady.stands:
+            return False
+        if answer["second"] is None or not steady.is_found:
+            return True
+        quantity, _, sides = self._sides(rtt)
+        reach = Reach(self.question.groups, steady)
+        means = {each["name"]: each["mean"] for each in answer["values"]}
+        values = {label: Value(mean, _reach(reach, sides[label], quantity)) for label, mean in means.items()}
+        counts = partial(judging.counts, quantity, rtt_s=self.rtt_s)
+        is_more = MEASURES[quantity].is_more_better
+        return turning.is_turned(answer["best"], answer["alike"], values, counts, is_more) or (
+            quantity == "queueing_s_mean" and self._is_use_turned(reach, rtt)
+        )
+
+    def _is_use_turned(self, reach: Reach, rtt: str | None) -> bool:
+        """Whether what moves could change which choices use as much of the line as any other."""
+        for way in filter(self.greedy, self.directions):
+            values = {
+                self.label(choice): Value(
+                    self.utilisation(choice, way, rtt),
+                    _reach(reach, [_Side("", point, way) for point in self.at(choice, rtt)], "utilisation"),
+                )
+                for choice in self.choices()
+            }
+            best = max(values, key=lambda label: values[label].mean)
+            counts = partial(judging.counts, "utilisation", rtt_s=self.rtt_s)
+            if any(len(turning.sides(values[best], values[label], counts)) > 1 for label in values if label != best):
+                return True
+        return False
+
+    def _sides(self, rtt: str | None) -> tuple[str, str | None, dict[str, list[_Side]]]:
+        """What an answer compares: the quantity, whose it is, and by label where it is found."""
         choices = self.choices()
         if len(choices) == 1 and len(rivals := self._rivals()) > 1:
-            quantity, of = "share_per_flow", None
             points = self.at(choices[0], rtt)
-            values = {
-                self.question.groups[at].label: mean_over([point.groups[at] for point in points], quantity)
-                for at in rivals
-            }
-        else:
-            quantity, of, find = self._criterion()
-            able = self._able(rtt) if quantity == "queueing_s_mean" else choices
-            values = {
-                self.label(choice): mean_over([find(point) for point in self.at(choice, rtt)], quantity)
-                for choice in able
-            }
-        return judging.ranked(quantity, of, values, self.rtt_s, stands)
+            labels = {at: self.question.groups[at].label for at in rivals}
+            return "share_per_flow", None, {
+                label: [_Side(label, point, at) for point in points] for at, label in labels.items()
+            }  # fmt: skip
+        quantity, of, place = self._criterion()
+        able = self._able(rtt) if quantity == "queueing_s_mean" else choices
+        return quantity, of, {
+            label: [_Side(label, point, place) for point in self.at(choice, rtt)]
+            for choice in able
+            for label in [self.label(choice)]
+        }  # fmt: skip
 
     def _able(self, rtt: str | None) -> list[Choice]:
         """The choices that use as much of the line as any other, in each direction that is filled.
@@ -297,7 +340,7 @@ class Answers:
         """The shortest round trip of the line in seconds."""
         return min(words.quantity("--rtt", "time", each) for each in self.question.line_rtts)
 
-    def _criterion(self) -> tuple[str, str | None, Callable[[Point], Seeds]]:
+    def _criterion(self) -> tuple[str, str | None, Place]:
         """The quantity that choices are ranked by, whose it is, and where it is found."""
         groups = self.question.groups
         calls = [at for at, group in enumerate(groups) if group.item.name == "call"]
@@ -305,34 +348,47 @@ class Answers:
         flooded = self._rivals() if any(group.item.name == "flood" for group in groups) else []
         for quantity, found in (("queueing_s_p99", calls), ("completion_s_mean", finite), ("share", flooded)):
             if found:
-                return quantity, groups[found[0]].label, partial(_group, found[0])
-        line = partial(_line, self.directions[0])
+                return quantity, groups[found[0]].label, found[0]
+        line = self.directions[0]
         if len(self._rivals()) < 2:
             # Flows that are alike share alike in the long run; their queues differ in delay.
             return "queueing_s_mean", None, line
         return "jain_hosts" if self.question.hosts else "jain", None, line
 
 
-def _group(at: int, point: Point) -> Seeds:
-    return point.groups[at]
+@dataclass(frozen=True)
+class _Side:
+    """A side of a comparison: its label, and where it is found at a point."""
+
+    label: str
+    point: Point
+    place: Place
+
+    @property
+    def seeds(self) -> Seeds:
+        """What each seed gave."""
+        return self.point.groups[self.place] if isinstance(self.place, int) else self.point.lines[self.place]
 
 
-def _line(way: str, point: Point) -> Seeds:
-    return point.lines[way]
+def _reach(reach: Reach, found: Sequence[_Side], quantity: str) -> float:
+    """How far the mean of a quantity over points could go."""
+    return math.fsum(reach.of(each.point, each.place, quantity) for each in found) / len(found)
 
 
 def _differences(
-    quantities: Iterable[str], flow: str | None, one: tuple[str, Seeds], other: tuple[str, Seeds]
+    quantities: Iterable[str], flow: str | None, one: _Side, other: _Side, reach: Reach
 ) -> list[dict[str, Any]]:
     rows = []
     for quantity in quantities:
-        a, b = ([seed[quantity] for seed in side[1]] for side in (one, other))
+        a, b = ([seed[quantity] for seed in side.seeds] for side in (one, other))
         found = statistics.paired(a, b, MEASURES[quantity].scale)
-        if found.count < 2:
+        if found.difference is None or found.count < 2:
             continue
+        far = math.fsum(reach.of(side.point, side.place, quantity) for side in (one, other))
         rows.append({
-            "quantity": quantity, "flow": flow, "a": one[0], "b": other[0], "difference": found.difference,
-            "low": found.low, "high": found.high, "decided": found.decided, "more_seeds": found.more_seeds,
+            "quantity": quantity, "flow": flow, "a": one.label, "b": other.label, "difference": found.difference,
+            "low": found.low, "high": found.high, "decided": found.decided and abs(found.difference) > far,
+            "more_seeds": found.more_seeds,
         })  # fmt: skip
     return rows
 

@@ -49,7 +49,7 @@ def compare(question: Question, *, paired: bool, workers: int, progress: Tell | 
     found = measured([question], workers, progress)
     (question,), (result,), (answers,), steady = found
     scenario = network.scenario(question)
-    answer = answers.answer(steady.stands)
+    answer = answers.answer(steady)
     answer["text"] = sentences.text(answers, answer, steady)
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -58,7 +58,7 @@ def compare(question: Question, *, paired: bool, workers: int, progress: Tell | 
         "answer": answer,
         "rows": answers.rows(),
         "queues": answers.queues(),
-        "paired": answers.paired(steady.stands) if paired else [],
+        "paired": answers.paired(steady) if paired else [],
         "linux": kernel.document(answers),
         "notes": [
             *asked.notes(question),

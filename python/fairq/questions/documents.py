@@ -82,7 +82,7 @@ class Answer(TypedDict):
     difference: Annotated[float | None, "The mean difference of the two on the same seeds, best less second."]
     low: Annotated[float | None, "The lower end of its 95 % interval."]
     high: Annotated[float | None, "The upper end of its 95 % interval."]
-    decided: Annotated[bool, "Whether zero is outside the interval, the difference counts and all stands still."]
+    decided: Annotated[bool, "Whether zero is outside the interval, the difference counts, and no move could turn it."]
     more_seeds: Annotated[int | None, "About how many more seeds would decide it; 0 if it is decided."]
     values: Annotated[list[Value], "All of them, the best first."]
     text: Annotated[str, "The answer as a sentence."]
@@ -125,7 +125,7 @@ class Paired(TypedDict):
     difference: Annotated[float, "The mean of a less b."]
     low: Annotated[float, "The lower end of its 95 % interval."]
     high: Annotated[float, "The upper end of its 95 % interval."]
-    decided: Annotated[bool, "Whether zero is outside the interval and all stands still."]
+    decided: Annotated[bool, "Whether zero is outside the interval, and no move could turn it."]
     more_seeds: Annotated[int | None, "About how many more seeds would decide it; null if none would."]
 
 

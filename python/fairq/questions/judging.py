@@ -2,7 +2,7 @@
 
 Values are ranked by their means over the seeds. Choices whose means differ from the best by less
 than counts are the same for practical purposes. A difference is decided if 0 is outside of its 95 %
-interval over runs of the same seeds, and only of what stands still.
+interval over runs of the same seeds; what still moves may turn that (turning.py).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def counts(quantity: str, one: float, other: float, rtt_s: float) -> bool:
     return gap >= SHARE_LEAST
 
 
-def ranked(quantity: str, of: str | None, values: Mapping[str, Values], rtt_s: float, stands: bool) -> dict[str, Any]:
+def ranked(quantity: str, of: str | None, values: Mapping[str, Values], rtt_s: float) -> dict[str, Any]:
     """The answer: which is best, which are as good, by how much, and whether that is decided."""
     scale = MEASURES[quantity].scale
     every = {label: statistics.interval(each, scale).mean for label, each in values.items()}
@@ -57,7 +57,7 @@ def ranked(quantity: str, of: str | None, values: Mapping[str, Values], rtt_s: f
         if found.count > 1:
             answer |= {
                 "difference": found.difference, "low": found.low, "high": found.high,
-                "decided": found.decided and stands and second not in alike,
+                "decided": found.decided and second not in alike,
                 "more_seeds": None if second in alike else found.more_seeds,
             }  # fmt: skip
     return answer

@@ -104,7 +104,8 @@ class Search:
         """Run the questions until they stand still, or to the longest."""
         while True:
             self._run()
-            moves = steady.moves(self.courses, steady.tested_from(self.questions, self.times))
+            tested = steady.tested_from(self.questions, self.times)
+            moves = steady.moves(self.courses, tested, self.times.stretch())
             is_over = any(map(network.is_unfinished, self.asked, self.results))
             if not (moves or is_over) or self.times.length >= self.longest:
                 is_tested = all(map(steady.is_tested, self.questions))

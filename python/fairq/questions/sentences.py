@@ -47,16 +47,20 @@ MOVES_SAID = 2
 def text(answers: Answers, answer: Mapping[str, Any], steady: Steady) -> str:
     """The whole answer."""
     rtts = answers.question.line_rtts
-    by_rtt = [answers.answer(steady.stands, rtt) for rtt in rtts]
+    by_rtt = [answers.answer(steady, rtt) for rtt in rtts]
     if len(rtts) == 1 or not _turns(answers, by_rtt):
         said = _at(answers, answer, None)
+        turned = [""] if answers.is_turned(answer, steady) else []
         if len(rtts) > 1:
             said.append(f"Means over {len(rtts)} round trips.")
     else:
         said = [
             f"At {rtt}: {' '.join(_at(answers, each, rtt))}" for rtt, each in zip(rtts, by_rtt, strict=True)
         ]  # fmt: skip
-    return " ".join([*said, *moving(steady, answers.name)])
+        found = zip(rtts, by_rtt, strict=True)
+        turned = [f"at {rtt} " for rtt, each in found if answers.is_turned(each, steady, rtt)]
+        turned = [""] if len(turned) == len(rtts) else turned
+    return " ".join([*said, *moving(steady, answers.name, turned)])
 
 
 def _at(answers: Answers, answer: Mapping[str, Any], rtt: str | None) -> list[str]:
@@ -291,8 +295,11 @@ def _with_interval(share: tuple[float, float, float], least: float = 0.0) -> str
     return said if high - low <= 2 * least else f"{said} ({ends})"
 
 
-def moving(steady: Steady, name: Callable[[Key], str] = lambda _: "") -> list[str]:
-    """What still moves in the measured time, and what to write; `name` names a point, if needed."""
+def moving(steady: Steady, name: Callable[[Key], str] = lambda _: "", turned: Sequence[str] = ("",)) -> list[str]:
+    """What still moves in the measured time, and what to write; `name` names a point, if needed.
+
+    `turned` says where that could turn the verdict: empty words stand for everywhere.
+    """
     if steady.stands:
         return []
     parts = []
@@ -303,9 +310,10 @@ def moving(steady: Steady, name: Callable[[Key], str] = lambda _: "") -> list[st
     kinds = {move.of.quantity for move in steady.moves[:MOVES_SAID]}
     what = "shares" if kinds == {"share"} else "queueing delays" if len(kinds) == 1 else "shares and queueing delays"
     longer = math.ceil(2 * steady.times.length)
+    so = f"{many(turned)}nothing is decided" if turned else "that is too little to turn the verdict"
     return [
-        f"The {what} still move from the first half of the measured time to the second: {', '.join(parts)}; nothing "
-        f"is decided. Write for example --warm-up {math.ceil(steady.times.length)}s --duration {longer}s."
+        f"The {what} still move from the first half of the measured time to the second: {', '.join(parts)}; {so}. "
+        f"Write for example --warm-up {math.ceil(steady.times.length)}s --duration {longer}s."
     ]
 
 

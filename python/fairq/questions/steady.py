@@ -8,7 +8,7 @@ or until a limit. Why it is so: docs/design/statistics.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from fairq import tables
 from fairq._native import UsageError
 from fairq.questions import network, words
 from fairq.questions.asked import DURATION, WARM_UP, Question
-from fairq.questions.course import STRETCHES, Course, Of
+from fairq.questions.course import STRETCHES, Course, Halves, Of
 from fairq.runs import Experiment
 
 USUAL_RATE, ROUND_TRIPS_MIN = 100e6, 125
@@ -24,8 +24,8 @@ USUAL_RATE, ROUND_TRIPS_MIN = 100e6, 125
 trips."""
 
 TESTED = 0.5
-"""What is measured must stand still from this part of the warm-up on; the rest of it is a
-margin."""
+"""What is measured must stand still from this part of the warm-up on; the rest of it is a margin.
+The measured time alone must stand still as well."""
 
 
 class Band(NamedTuple):
@@ -105,11 +105,16 @@ class Steady:
         """Whether nothing was seen to move."""
         return not self.moves
 
+    @property
+    def is_found(self) -> bool:
+        """Whether the runs were to grow until nothing moved, so that what moves did not end."""
+        return self.longest > self.first.length
+
     def said(self, question: Question) -> str:
         """What was done, in a line."""
         profile = f"hosts as {question.profile}"
         warm_up, duration = (tables.value("x_s", seconds) for seconds in (self.times.warm_up, self.times.duration))
-        how = ", found by the runs" if self.longest > self.first.length else ""
+        how = ", found by the runs" if self.is_found else ""
         return f"Measured for {duration} after a warm-up of {warm_up}{how}; packets of {network.PACKET} B, {profile}."
 
     def document(self) -> dict[str, Any]:
@@ -185,13 +190,38 @@ def is_tested(question: Question) -> bool:
     return not any("size" in item.options or item.name == words.RECORDED for item in question.flows)
 
 
-def moves(courses: Iterable[Course], first: int) -> list[Move]:
-    """What differs between the halves of the time from stretch number `first` on."""
-    found = [(how_far, move) for course in courses for how_far, move in _moves(course, first)]
-    return [move for _, move in sorted(found, key=lambda each: -each[0])]
+def moves(courses: Iterable[Course], first: int, measured: int | None = None) -> list[Move]:
+    """What differs between the halves of the time from stretch number `first` on.
+
+    With `measured`, also what differs between the halves of the time from that stretch on. Of a
+    quantity that differs in both, the greater difference.
+    """
+    farthest: dict[Of, tuple[float, Move]] = {}
+    for course in courses:
+        found = list(_moves(course, first, _differ_with_margin))
+        if measured is not None:
+            found += _moves(course, measured, _differ_where_measured)
+        for how_far, move in found:
+            if move.of not in farthest or how_far > farthest[move.of][0]:
+                farthest[move.of] = how_far, move
+    return [move for _, move in sorted(farthest.values(), key=lambda each: -each[0])]
 
 
-def _moves(course: Course, first: int) -> Iterator[tuple[float, Move]]:
+Differ = Callable[[Halves, float, Band, bool], bool]
+"""Whether halves differ: they, how far apart they are, its band, and whether the flows are greedy."""
+
+
+def _differ_with_margin(halves: Halves, far: float, band: Band, is_greedy: bool) -> bool:
+    # What flows that come and go get varies by chance.
+    return far > band.least and ((is_greedy and far > band.most) or halves.differ(DIFFER))
+
+
+def _differ_where_measured(halves: Halves, far: float, band: Band, is_greedy: bool) -> bool:
+    # What is less is in the interval, which reaches as far as the halves are apart.
+    return far > band.most and (is_greedy or halves.differ())
+
+
+def _moves(course: Course, first: int, differ: Differ) -> Iterator[tuple[float, Move]]:
     """What moves in one question, each with how far that is, in parts of what counts."""
     if not is_tested(course.question):
         return
@@ -202,11 +232,9 @@ def _moves(course: Course, first: int) -> Iterator[tuple[float, Move]]:
             continue
         band, (before, after) = BANDS[of.quantity], means
         size = 1.0 if of.quantity == "share" else (before + after) / 2
-        far = abs(after - before)
-        # What flows that come and go get varies by chance.
-        most = band.most * size if group.item.is_greedy else math.inf
-        if far > band.least * size and (far > most or halves.differ(DIFFER)):
-            yield far / (band.least * size), Move(of, group.label, before, after)
+        far = abs(after - before) / size if size else 0.0
+        if differ(halves, far, band, group.item.is_greedy):
+            yield far / band.least, Move(of, group.label, before, after)
 
 
 def tested_from(questions: Iterable[Question], times: Times) -> int:
