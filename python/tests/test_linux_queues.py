@@ -1,7 +1,7 @@
 """Rules of Linux's queues beside flows: types of service, timers, memory, heavy hitters.
 
-The oracles of tests/peers/linux/rules do what the kernel did where there is a record, and fairq does
-what they do on random arrivals.
+The oracles of tests/peers/linux/rules do what the kernel did where there is a record, and fairq
+does what they do on random arrivals.
 """
 
 import random

@@ -75,16 +75,16 @@ def _otherwise(tree: Tree, differs: Differs, linux: str) -> None:
 
 
 PRIORITIES = [0, 2, 6, 4]
-"""The priority that a router gives a packet by two bits of the type of service (rt_tos2priority)."""
+"""The priority of a router by two bits of the type of service (rt_tos2priority)."""
 
 
 def priority(point: int) -> int:
-    """The priority of a code point, whose two bits above the lowest are those that are looked at."""
+    """The priority of a code point, by the two bits above its lowest."""
     return PRIORITIES[point >> 1 & 3]
 
 
 def _bands(strict: int, quanta: Sequence[int], places: Sequence[int], priomap: Sequence[int] = ()) -> str:
-    """The bands by code point, written by precedence where all eight of each are alike; or by priority."""
+    """The bands by code point, by precedence where its eight are alike, or by priority."""
     if strict + len(quanta) > BANDS_MAX:
         raise UsageError(f"tc: {strict + len(quanta)} classes; as bands of ets there are at most {BANDS_MAX}")
     sizes = ", ".join(f"{quantum}B" for quantum in quanta)

@@ -376,7 +376,9 @@ impl Cake {
 
     fn make_room(&mut self, now: u64, arriving: Slot, fates: &mut Fates) {
         while self.store.is_over_limit() || self.used > self.memory {
-            let Some((queue, reason)) = self.full.fattest(&self.store, arriving) else { return };
+            let Some((queue, longest)) = self.full.fattest(&self.store, arriving) else { return };
+            // Where memory lacks, the limit has room left.
+            let reason = if self.store.is_over_limit() { longest } else { Reason::OverShare };
             let (tin, bucket) = self.place_of(queue);
             self.tins[tin].overflowed(now, bucket);
             self.drop_head(now, queue, reason, fates);
@@ -453,8 +455,10 @@ impl Cake {
 impl Discipline for Cake {
     fn enqueue(&mut self, time: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let now = time.0 / 1000;
-        if truesize(packet.length) > self.memory || self.store.is_too_short_for(packet.length) {
-            fates.push(Fate { packet, outcome: Outcome::Dropped(Reason::TooLong) });
+        let is_too_long = self.store.is_too_short_for(packet.length);
+        if is_too_long || truesize(packet.length) > self.memory {
+            let reason = if is_too_long { Reason::TooLong } else { Reason::OverShare };
+            fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
             return None;
         }
         let (key, hosts) = self.keys(header);

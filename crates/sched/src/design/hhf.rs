@@ -118,13 +118,20 @@ struct Hitter {
     seen: u64,
 }
 
+/// Bytes that were counted since the counters were cleared at a tick; since another one, none.
+#[derive(Clone, Copy, Default)]
+struct Counter {
+    since: u64,
+    bytes: u64,
+}
+
 /// What tells heavy hitters from other flows.
 struct Filter {
     admit_bytes: u64,
     reset_ticks: u64,
     evict_ticks: u64,
     limit: u32,
-    counters: [Vec<u64>; TABLES],
+    counters: [Vec<Counter>; TABLES],
     /// The tick at which the counters were cleared.
     cleared: u64,
     hitters: Vec<Hitter>,
@@ -142,7 +149,7 @@ impl Filter {
             reset_ticks: ticks(settings.reset_timeout),
             evict_ticks: ticks(settings.evict_timeout),
             limit: settings.hh_limit,
-            counters: core::array::from_fn(|_| alloc::vec![0; PLACES]),
+            counters: core::array::from_fn(|_| alloc::vec![Counter::default(); PLACES]),
             cleared: 0,
             hitters: Vec::with_capacity(settings.hh_limit as usize),
             first: alloc::vec![None; PLACES],
@@ -218,22 +225,27 @@ impl Filter {
     /// The queue of a packet of `length` of the flow of `hash` (`hhf_classify`).
     fn queue_of(&mut self, tick: u64, hash: u32, length: u32) -> Slot {
         if self.cleared + self.reset_ticks < tick {
-            self.counters.iter_mut().for_each(|table| table.fill(0));
             self.cleared = tick;
         }
         if self.is_known(tick, hash) {
             return HEAVY;
         }
         let places = places_of(hash);
-        let counted = |table: usize| self.counters[table][places[table]];
+        let counted = |table: usize| self.counted(table, places[table]);
         let least = (0..TABLES).map(counted).min().unwrap_or(0) + u64::from(length);
         if least > self.admit_bytes {
             return if self.keep(tick, hash) { HEAVY } else { OTHERS };
         }
-        for (table, place) in self.counters.iter_mut().zip(places) {
-            table[place] = table[place].max(least);
+        for (table, place) in places.into_iter().enumerate() {
+            let bytes = self.counted(table, place).max(least);
+            self.counters[table][place] = Counter { since: self.cleared, bytes };
         }
         OTHERS
+    }
+
+    fn counted(&self, table: usize, place: usize) -> u64 {
+        let Counter { since, bytes } = self.counters[table][place];
+        if since == self.cleared { bytes } else { 0 }
     }
 }
 
@@ -381,8 +393,8 @@ mod tests {
         let mut filter = Filter::new(&Settings::default());
         filter.queue_of(1, 7, 900);
         filter.queue_of(1, 7 | 1 << 10, 100);
-        assert_eq!(filter.counters[0][7], 900);
-        assert_eq!(filter.counters[1][1], 100);
+        assert_eq!(filter.counted(0, 7), 900);
+        assert_eq!(filter.counted(1, 1), 100);
     }
 
     #[test]

@@ -172,12 +172,14 @@ impl Red {
 struct Early {
     average: Average,
     gaps: Gaps,
+    /// The first packet is marked when it leaves.
+    marks_head: bool,
 }
 
 impl Early {
     /// Of a queue that gets its first packet (`red_set_vars`).
     const fn new(red: Red) -> Self {
-        Self { average: Average::new(red.weight), gaps: Gaps::new(false) }
+        Self { average: Average::new(red.weight), gaps: Gaps::new(false), marks_head: false }
     }
 
     /// An arrival finds `bytes`. Whether it is a signal, and then whether as a mark for what
@@ -307,7 +309,7 @@ impl LinuxSfq {
 
     /// RED's word on a packet that joins a queue: whether one is dropped for it. A mark is put on
     /// the packet, or with `headdrop` on the first of the queue.
-    fn is_dropped_early(&mut self, queue: Slot, packet: &mut Packet, fates: &mut Fates) -> bool {
+    fn is_dropped_early(&mut self, queue: Slot, packet: &mut Packet) -> bool {
         let bytes = self.store.queue_bytes(queue);
         let Some(red) = self.settings.red.filter(|_| bytes > 0) else { return false };
         let draw = self.random.unit();
@@ -315,8 +317,7 @@ impl LinuxSfq {
         let accepts = |packet: &Packet| packet.accepts.intersects(Marks::CE);
         let head = self.store.head(queue).map(|(head, _)| *head).filter(accepts);
         if marks && self.settings.headdrop && head.is_some() {
-            let head = self.store.mark_head(queue, Marks::CE).copied();
-            fates.extend(head.map(|packet| Fate { packet, outcome: Outcome::Marked(Marks::CE) }));
+            self.early[queue as usize].marks_head = true;
             return false;
         }
         if marks && accepts(packet) {
@@ -342,7 +343,15 @@ impl LinuxSfq {
     fn drop(&mut self, queue: Slot, reason: Reason, fates: &mut Fates) {
         let end = if self.settings.headdrop { End::Front } else { End::Tail };
         if let Some(gone) = self.store.pop(queue, end) {
+            self.spare_head(queue, gone.place.was_head);
             fates.push(Fate { packet: gone.packet, outcome: Outcome::Dropped(reason) });
+        }
+    }
+
+    /// The first packet has gone otherwise than by leaving, if so it is said.
+    fn spare_head(&mut self, queue: Slot, was_head: bool) {
+        if let Some(early) = self.early.get_mut(queue as usize).filter(|_| was_head) {
+            early.marks_head = false;
         }
     }
 
@@ -370,7 +379,7 @@ impl Discipline for LinuxSfq {
         let reason = match () {
             () if is_too_long => Some(Reason::TooLong),
             () if length == 0 && self.active >= self.settings.flows => Some(Reason::OverShare),
-            () if self.is_dropped_early(queue, &mut packet, fates) => Some(Reason::Early),
+            () if self.is_dropped_early(queue, &mut packet) => Some(Reason::Early),
             () if length >= self.settings.depth => Some(Reason::OverShare),
             () => None,
         };
@@ -407,6 +416,10 @@ impl Discipline for LinuxSfq {
                 self.turns.rotate();
                 continue;
             }
+            if self.early.get_mut(queue as usize).is_some_and(|early| core::mem::take(&mut early.marks_head)) {
+                let head = self.store.mark_head(queue, Marks::CE).copied();
+                fates.extend(head.map(|packet| Fate { packet, outcome: Outcome::Marked(Marks::CE) }));
+            }
             self.store.serve(queue);
             let Some(packet) = self.store.serving().map(|entry| *entry.packet) else { break };
             if self.store.queue_packets(queue) > 0 {
@@ -424,6 +437,7 @@ impl Discipline for LinuxSfq {
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {
         let gone = self.store.remove(handle)?;
+        self.spare_head(gone.queue, gone.place.was_head);
         self.changed(gone.queue);
         Some(gone.packet)
     }
@@ -481,8 +495,16 @@ mod tests {
         assert_eq!(all(settings.clone()), (Vec::new(), alloc::vec![3, 4]));
         let marks = Settings { red: sharp(true, false), ..settings.clone() };
         assert_eq!(all(marks.clone()), (alloc::vec![3, 4], Vec::new()));
-        // Marks of the first packet, again and again.
-        assert_eq!(all(Settings { headdrop: true, ..marks }), (alloc::vec![0, 0], Vec::new()));
+        // Marks of the first packet, twice and seen when it leaves.
+        let mut sfq = built(Settings { headdrop: true, ..marks }, 100);
+        assert_eq!(offer(&mut *sfq, 0..5, Marks::CE), (Vec::new(), Vec::new()));
+        let mut fates = Fates::new();
+        let sent = [0, 1].map(|_| sfq.dequeue(Time::ZERO, &mut fates));
+        assert!(matches!(
+            sent,
+            [Dequeue::Send(Packet { marks: Marks::CE, .. }), Dequeue::Send(Packet { marks: Marks::NONE, .. })]
+        ));
+        assert_eq!(fates.iter().map(|fate| fate.packet.token).collect::<Vec<_>>(), [0]);
         let hard = Settings { red: sharp(true, true), headdrop: true, ..settings };
         assert_eq!(all(hard), (Vec::new(), alloc::vec![0, 1]));
     }

@@ -44,7 +44,7 @@ class PfifoFast(Prio):
 
 
 class Skbprio(Discipline):
-    """sch_skbprio.c: the highest priority leaves first, the last packet of the lowest one makes room."""
+    """sch_skbprio.c: the highest priority leaves first, the last of the lowest makes room."""
 
     def __init__(self, given: Commands) -> None:
         super().__init__()

@@ -380,7 +380,7 @@ class Fq(Discipline):
         return None
 
     def pace(self, now: int, flow: FqFlow, length: int) -> None:
-        """fq_dequeue: when the flow may send again. Lateness of up to half of the wait is made up."""
+        """fq_dequeue: when the flow may send again; of lateness up to half the wait is made up."""
         if not self.maxrate:
             return
         if self.maxrate <= self.low_rate:

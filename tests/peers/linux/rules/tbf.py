@@ -31,7 +31,7 @@ class Tbf(Discipline):
         return min([*limits, self.peak * latency // NS_PER_S + mtu] if self.peak else limits)
 
     def time(self, length: int, rate: int) -> int:
-        """sch_generic.h psched_l2t_ns, also of what a bucket holds (tbf_change); 0 without a rate."""
+        """sch_generic.h psched_l2t_ns, also of what a bucket holds; 0 without a rate."""
         length = max(length + self.overhead, self.mpu)
         if self.is_atm:
             length = -(-length // 48) * 53

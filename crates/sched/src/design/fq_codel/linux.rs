@@ -102,7 +102,9 @@ impl FqCodel {
         if !self.store.is_over_limit() && self.used <= self.memory {
             return;
         }
-        let Some((queue, reason)) = self.full.fattest(&self.store, arriving) else { return };
+        let Some((queue, longest)) = self.full.fattest(&self.store, arriving) else { return };
+        // Where memory lacks, the limit has room left.
+        let reason = if self.store.is_over_limit() { longest } else { Reason::OverShare };
         let half = self.store.queue_bytes(queue) / 2;
         let (mut bytes, mut packets) = (0, 0);
         while packets == 0 || (packets < self.batch && bytes < half) {
@@ -118,9 +120,9 @@ impl FqCodel {
 impl Discipline for FqCodel {
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let needs = truesize(packet.length);
-        let is_too_long = needs > self.memory || self.store.is_too_short_for(packet.length);
-        if is_too_long {
-            let reason = Reason::TooLong;
+        let is_too_long = self.store.is_too_short_for(packet.length);
+        if is_too_long || needs > self.memory {
+            let reason = if is_too_long { Reason::TooLong } else { Reason::OverShare };
             fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
             return None;
         }
