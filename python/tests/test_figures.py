@@ -541,6 +541,15 @@ def test_names_that_are_cut_stay_different():
     assert text.cut("call(rate=100kbit/s)", 60, 7) == "call(rate=…)"
 
 
+def test_a_size_or_a_ground_without_a_picture_is_refused(refused, dumbbell):
+    asked = ["compare", "--rate", "10Mbit/s", "--rtt", "20ms", "--flows", "cubic"]
+    for command in (asked, ["run", dumbbell], ["explain", "cubic"], ["baseline", "cubic"]):
+        more = [] if command[0] != "baseline" else ["--rate", "10Mbit/s", "--rtt", "20ms"]
+        for words in (["--for", "page"], ["--for", "paper"], ["--dark"]):
+            line = refused(*command, *more, *words)
+            assert line == f"fairq: {' '.join(words)}: there is no picture without --plot; write --plot FILE as well\n"
+
+
 def test_the_options_name_the_sizes_that_there_are(fairq, dumbbell, tmp_path):
     assert set(options.SIZES) == set(figures.SIZES)
     for size, wide in (("paper", 80 / 25.4 * 72), ("slide", 960), ("page", 960)):
