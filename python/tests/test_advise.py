@@ -296,7 +296,7 @@ def test_those_that_are_equal_to_the_end_are_in_the_order_of_the_first_criterion
     none = [None] * 3
     red = Made("red", near(0.0022), near(0.065), none, none, [0.01] * 3)
     pie = Made("pie", near(0.0022), near(0.065), none, none)
-    cake = Made("cake", near(0.0004), near(0.065), none, none)
+    cake = Made("cake", near(0.0004), near(0.066), none, none)
     order = ranking.in_order([red, pie, cake], ranking.ORDER)
     assert [(each.name, level) for each, level in order] == [("cake", None), ("pie", None), ("red", None)]
 
