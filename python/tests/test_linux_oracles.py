@@ -30,8 +30,8 @@ ROUNDED = {
 }
 """sch_cake.c cake_get_flow_quantum rounds at random, and that decides. A seed that comes near, and how near."""
 
-TRUESIZE = {"fq_codel_memory.steady", "cake_small.steady", "cake_memory.steady"}
-"""The kernel's memory limits count buffers (truesize), whose sizes are not in the record."""
+TRUESIZE = {"cake_small.steady", "cake_memory.steady"}
+"""cake's BLUE draws where memory is full (cobalt_queue_full), which the oracle is not told."""
 
 NOT_TOLD = {"cbs"}
 """cbs, whose oracle is in crates/sched/tests/shaped.rs."""
@@ -148,7 +148,6 @@ def _with_classes(kind, options):
 
 def _fq_codel(draw):
     words = ["fq_codel"]
-    # The kernel makes room once, fairq until the limit is kept: the same while half of the fattest queue is a packet.
     memory = [f"memory_limit {draw.randint(26000, 60000)}"]
     limit = [f"limit {draw.randint(5, 60)}", *draw.choice([[], [f"drop_batch {draw.randint(1, 8)}"]])]
     words += draw.choice([[], limit, memory])

@@ -118,7 +118,7 @@ def test_a_rate_without_a_unit_is_in_bits_and_a_size_in_bytes_and_kilobytes_are_
 def test_what_is_left_out_is_said():
     found = read("cake bandwidth 1mbit nat wash")
     assert [row["setting"] for row in found.differs] == ["nat", "wash"]
-    assert [row["setting"] for row in read("sfq perturb 10").differs] == ["perturb"]
+    assert [row["setting"] for row in read("fq defrate 1mbit").differs] == ["defrate"]
     leaf = (
         "qdisc add dev r1 root handle 1: htb default 1; class add dev r1 parent 1: classid 1:1 htb rate 1mbit;"
         "class add dev r1 parent 1: classid 1:2 htb rate 1mbit; qdisc add dev r1 parent 1:2 fq_codel"
@@ -229,6 +229,19 @@ def fairq_queue(text):
         ("linux_fq(weights=[100kB, 200kB, 300kB]) + 9packets",
          ["tc qdisc replace dev eth0 root handle 1: fq limit 9 bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1"
           " weights 100000 200000 300000"]),
+        ("pfifo_fast + 1000packets", ["tc qdisc replace dev eth0 root handle 1: pfifo_fast"]),
+        ("ets(strict=3, quanta=[], priomap=[1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])",
+         ["tc qdisc replace dev eth0 root handle 1: prio bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1"]),
+        ("linux_sfq(perturb=10s, red=(min=6kB, max=18kB, weight=0.125, ecn=true)) + 9packets",
+         ["tc qdisc replace dev eth0 root handle 1: sfq limit 9 perturb 10 redflowlimit 18000 min 6000 max 18000"
+          " avpkt 1000 burst 9 probability 0.02 ecn"]),
+        ("linux_fq(timer_slack=1ms) + 9packets",
+         ["tc qdisc replace dev eth0 root handle 1: fq limit 9 timer_slack 1ms"]),
+        ("hhf(admit_bytes=5000B, evict_timeout=2s, non_hh_weight=3) + 9packets",
+         ["tc qdisc replace dev eth0 root handle 1: hhf limit 9 admit_bytes 5000 evict_timeout 2s non_hh_weight 3"]),
+        ("skbprio + 9packets", ["tc qdisc replace dev eth0 root handle 1: skbprio limit 9"]),
+        ("fifo + pie(byte_mode=true) + 9packets",
+         ["tc qdisc replace dev eth0 root handle 1: pie limit 9 bytemode noecn"]),
         ("fifo + sfb(bin_max=100) + port_pair + 9packets",
          ["tc qdisc replace dev eth0 root handle 1: sfb limit 9 target 20 max 100"]),
         ("fifo + red(min=5kB, max=15kB, weight=0.125, mean_packet=1500B) + 60kB",
@@ -310,6 +323,11 @@ def test_a_line_that_axes_change_has_a_title_for_each_way_it_is():
         ("fifo + sfb(rehash=700500us, warmup=1ms) + 50packets", "rehash", "700, in whole milliseconds"),
         ("token_bucket(rate=1Mbit/s, peak_rate=1Mbit/s) + 9kB", "peak_rate", "above the rate"),
         ("linux_fq(weights=[100B, 200B, 300B]) + 50packets", "weights", "from 16384 on"),
+        ("linux_sfq(perturb=1500ms) + 50packets", "perturb", "2, in whole seconds"),
+        ("skbprio(by=dscp) + 50packets", "by", "skbedit inheritdsfield"),
+        ("hhf(quantum=100B) + 50packets", "quantum", "at least 256 B"),
+        ("hhf(hh_limit=0) + 50packets", "hh_limit", "0 is the default"),
+        ("pfifo_fast + 50packets", "limit", "usually 1000"),
         ("dualpi2(coupling=2.5) + 50packets", "coupling", "2, in whole numbers"),
     ],
 )

@@ -12,6 +12,7 @@ HTB = "qdisc add dev e root handle 1: htb default 1; class add dev e parent 1: c
 TWO = f"{HTB}; class add dev e parent 1: classid 1:2 htb rate 1mbit"
 PRIO = "qdisc add dev e root handle 1: prio"
 OF_PRIO = "ets(strict=3, quanta=[], map=[{}])"
+BY_TOS = "ets(strict=3, quanta=[], priomap=[1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])"
 U32 = "filter add dev e parent 1: protocol ip prio {} u32 match ip tos {} flowid {}"
 
 
@@ -23,13 +24,15 @@ def settings(found):
 @pytest.mark.parametrize(
     ("line", "text", "differs"),
     [
-        # Unmarked packets have priority 0: band 1 of prio, the last of ets.
-        ("prio", OF_PRIO.format("1, 1, 1, 1, 1, 1, 1, 1"), ["priomap"]),
-        ("prio bands 4 priomap 3 3 3", "ets(strict=4, quanta=[], map=[3, 3, 3, 3, 3, 3, 3, 3])", ["priomap"]),
-        ("prio multiqueue", OF_PRIO.format("1, 1, 1, 1, 1, 1, 1, 1"), ["multiqueue", "priomap"]),
+        # A router gives packets a priority by their type of service.
+        ("prio", BY_TOS, []),
+        ("pfifo_fast", "pfifo_fast + 1000packets", []),
+        ("prio bands 4 priomap 3 3 3",
+         "ets(strict=4, quanta=[], priomap=[3, 3, 3, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])", []),
+        ("prio multiqueue", BY_TOS, ["multiqueue"]),
         ("ets bands 3 strict 1", "ets(strict=1, quanta=[1514B, 1514B], map=[2, 2, 2, 2, 2, 2, 2, 2])", []),
-        ("ets strict 1 quanta 5000 priomap 0", "ets(strict=1, quanta=[5000B], map=[0, 0, 0, 0, 0, 0, 0, 0])",
-         ["priomap"]),
+        ("ets strict 1 quanta 5000 priomap 0",
+         "ets(strict=1, quanta=[5000B], priomap=[0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])", []),
         # Overheads of cake add up, and what they say of framing and the least length stays or goes as in q_cake.c.
         ("cake pppoe-ptm", "cake(preset=pppoe_ptm)", []),
         ("cake pppoe-ptm ether-vlan", "cake(overhead=34, framing=ptm)", []),
@@ -92,15 +95,28 @@ def settings(found):
          "dualpi2(target=10ms, alpha=0.25, step=2ms, classic_share=0.2, at=enqueue) + 10000packets", []),
         ("cbs idleslope 20000", "fifo + 1000packets", ["sendslope"]),
         # Options that have none are said.
-        ("fq timer_slack 1ms defrate 1mbit horizon_cap", "linux_fq + 10000packets",
-         ["horizon_cap", "timer_slack", "defrate"]),
+        ("fq timer_slack 1ms defrate 1mbit horizon_cap", "linux_fq(timer_slack=1ms) + 10000packets",
+         ["horizon_cap", "defrate"]),
         ("cake fwmark 5 no-split-gso", "cake", ["no-split-gso", "fwmark"]),
-        ("sfq min 1000 max 5000 redflowlimit 100000 ecn harddrop", "linux_sfq + 127packets",
-         ["redflowlimit", "min", "max", "ecn", "harddrop"]),
+        # Of what is not said q_sfq.c takes a quarter of the limit and a third of that; 10 packets
+        # are a burst then.
+        ("sfq redflowlimit 72000 ecn harddrop",
+         "linux_sfq(red=(min=6000B, max=18000B, probability=0.02, weight=0.125, ecn=true, hard_drop=true))"
+         " + 127packets", []),
+        ("sfq perturb 10 redflowlimit 30000 min 6000 max 18000 avpkt 700 burst 15 probability 0.2 headdrop",
+         "linux_sfq(headdrop=true, perturb=10s, red=(min=6000B, max=18000B, probability=0.2, weight=0.0625))"
+         " + 127packets", []),
+        ("hhf", "hhf + 1000packets", []),
+        ("hhf limit 50 quantum 100 hh_limit 7 reset_timeout 20ms admit_bytes 5000 evict_timeout 2s non_hh_weight 3",
+         "hhf(quantum=256B, non_hh_weight=3, hh_limit=7, admit_bytes=5000B, reset_timeout=20ms, evict_timeout=2s)"
+         " + 50packets", []),
+        ("hhf quantum 0 admit_bytes 0", "hhf + 1000packets", []),
+        ("skbprio", "skbprio + 64packets", []),
+        ("skbprio limit 9", "skbprio + 9packets", []),
         ("red limit 60000 avpkt 1000 ecn nodrop adaptative",
          "fifo + red(min=5000B, max=15000B, probability=0.02, weight=0.125, ecn=true) + 60000B",
          ["adaptive", "nodrop"]),
-        ("pie bytemode", "fifo + pie(ecn=false) + 1000packets", ["bytemode"]),
+        ("pie bytemode", "fifo + pie(byte_mode=true, ecn=false) + 1000packets", []),
         ("netem delay 10ms", "fifo + 1000packets", ["qdisc"]),
         ("stab overhead 10 linklayer atm fq_codel", "fq_codel + 10240packets", ["stab"]),
         ("estimator 1s 4s fq_codel", "fq_codel + 10240packets", []),
@@ -180,7 +196,7 @@ def test_a_qdisc(line, text, differs):
         ("qdisc add dev e root handle 1: mq; qdisc add dev e parent 1:1 fq", "fifo + 1000packets", None,
          ["qdisc fq in class 1:1", "qdisc"]),
         (f"{HTB}; qdisc add dev e parent 1:1 handle 2: prio; qdisc add dev e parent 2:1 pfifo limit 10",
-         OF_PRIO.format("1, 1, 1, 1, 1, 1, 1, 1"), "5Mbit/s", ["qdisc pfifo in class 2:1", "priomap"]),
+         BY_TOS, "5Mbit/s", ["qdisc pfifo in class 2:1"]),
         # A default that names no leaf.
         (HTB.replace("default 1", "default 9"),
          "htb(classes=[(name=c1, rate=5Mbit/s, burst=1600B, cburst=1600B)])", None, ["default 9"]),
@@ -276,12 +292,19 @@ def test_a_filter_to_an_inner_class_goes_on_with_that_classs_filters_or_to_the_d
     assert "(name=c3, parent=c1, rate=1Mbit/s, burst=1600B, cburst=1600B, dscp=[46])" in tc.read(inside).text
 
 
-def test_a_filter_of_bands_goes_by_precedence_and_what_that_loses_is_said():
+def test_a_filter_of_bands_goes_by_code_point_and_what_has_none_by_its_priority():
     half = tc.read(f"{PRIO}; {U32.format(1, '0xa0 0xe0', '1')}; {U32.format(1, '0x48 0xfc', '1:3')}")
-    assert half.text == OF_PRIO.format("1, 1, 1, 1, 1, 0, 1, 1")
-    assert settings(half) == [ONLY_IP, "priomap", "DSCP 18"]
-    # A band that there is not is that of priority 0.
-    assert tc.read(f"{PRIO}; {U32.format(1, '0xa0 0xe0', '1:9')}").text == OF_PRIO.format("1, 1, 1, 1, 1, 1, 1, 1")
+    # By the two bits above the lowest of a code point: 1, 2, 0, 1; all of precedence 5 are in band
+    # 0.
+    bands = [[1, 2, 0, 1][point >> 1 & 3] for point in range(64)]
+    bands[40:48] = [0] * 8
+    bands[18] = 2
+    assert half.text == OF_PRIO.format(", ".join(map(str, bands)))
+    assert settings(half) == [ONLY_IP]
+    # Filters for all precedences leave nothing to the priority; a band that there is not is that of
+    # priority 0.
+    whole = "; ".join(U32.format(1, f"{one << 5:#x} 0xe0", "1:9" if one == 5 else "1:1") for one in range(8))
+    assert tc.read(f"{PRIO}; {whole}").text == OF_PRIO.format("0, 0, 0, 0, 0, 1, 0, 0")
 
 
 @pytest.mark.parametrize(
@@ -323,6 +346,9 @@ def test_a_class_for_each_port_is_a_class_for_each_flow(kind, options, text):
         ("choke limit 10 bandwidth 1mbit max 20", "max 20"), ("choke limit 9 bandwidth 1mbit harddrop", "no option"),
         ("choke limit 90 bandwidth 1mbit min 15 max 15", "min"),
         ("sfq limit 1", "limit 1"), ("sfq divisor 1000", "divisor 1000"), ("sfq ecn", "redflowlimit"),
+        ("hhf hh_limit 2049", "hh_limit 2049"),
+        ("sfq redflowlimit 1000 max 5000", "max 5000"), ("sfq redflowlimit 9000 min 800 max 800 burst 9", "min"),
+        ("skbprio limit 0", "limit"), ("hhf non_hh_weight 0x10000", "non_hh_weight"),
         ("tbf rate 1mbit burst 10k limit 5k latency 5ms", "both latency and limit"),
         ("tbf rate 1mbit burst 10k limit 5k peakrate 2mbit", "peakrate without mtu"),
         ("tbf rate 2mbit burst 10k limit 5k peakrate 1mbit mtu 1540", "not above rate 2Mbit/s"),

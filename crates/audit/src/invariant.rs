@@ -20,7 +20,8 @@ pub enum Invariant {
     Handles,
     /// The same calls have the same answers.
     SameAnswers,
-    /// Asking again does no harm, and a time that is named is kept to the picosecond.
+    /// Asking again does no harm, and a time that is named is kept to the picosecond, but for a
+    /// timer that may be late.
     AskingAgain,
     /// When nothing more comes, all that is held leaves.
     Leaving,

@@ -285,6 +285,9 @@ macro_rules! forward {
                 fn pacing_changed(&mut self, now: Time, flow: Slot, rate: Option<Rate>) {
                     match self { $(Self::$type(p) => p.pacing_changed(now, flow, rate)),+ }
                 }
+                fn has_late_timer(&self) -> bool {
+                    match self { $(Self::$type(p) => p.has_late_timer()),+ }
+                }
                 fn can_preempt(&self) -> bool {
                     match self { $(Self::$type(p) => p.can_preempt()),+ }
                 }

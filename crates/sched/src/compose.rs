@@ -409,6 +409,10 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         self.scheduler.is_settled_at(time)
     }
 
+    fn has_late_timer(&self) -> bool {
+        self.scheduler.has_late_timer()
+    }
+
     fn can_preempt(&self) -> bool {
         self.scheduler.can_preempt()
     }

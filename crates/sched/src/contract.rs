@@ -204,6 +204,12 @@ pub trait Discipline: Send {
         true
     }
 
+    /// Whether a packet may leave a little before the time that it named if it is asked in between:
+    /// the time is that at which a timer comes, which may be late. Constant.
+    fn has_late_timer(&self) -> bool {
+        false
+    }
+
     /// Whether it may ever want a transmission interrupted. Constant.
     fn can_preempt(&self) -> bool {
         false
@@ -291,6 +297,9 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     }
     fn may_pass(&self, time: Time) -> bool {
         (**self).may_pass(time)
+    }
+    fn has_late_timer(&self) -> bool {
+        (**self).has_late_timer()
     }
     fn can_preempt(&self) -> bool {
         (**self).can_preempt()
@@ -496,6 +505,12 @@ pub trait Scheduler: Send {
 
     /// The flow in slot `flow` asks to be sent at no more than `rate`.
     fn pacing_changed(&mut self, _now: Time, _flow: Slot, _rate: Option<Rate>) {}
+
+    /// Whether a packet may leave a little before the time that it named if it is asked in between:
+    /// the time is that at which a timer comes, which may be late. Constant.
+    fn has_late_timer(&self) -> bool {
+        false
+    }
 
     /// Whether it may ever want a transmission interrupted. Constant.
     fn can_preempt(&self) -> bool {

@@ -243,6 +243,10 @@ impl<D: Discipline> Discipline for Ledger<D> {
         self.discipline.may_pass(time)
     }
 
+    fn has_late_timer(&self) -> bool {
+        self.discipline.has_late_timer()
+    }
+
     fn can_preempt(&self) -> bool {
         self.discipline.can_preempt()
     }

@@ -41,7 +41,13 @@ impl Link {
     /// The bytes of a packet of `length` there (`psched_l2t_ns` of Linux).
     #[must_use]
     pub fn bytes_of(&self, length: u32) -> u64 {
-        let bytes = (u64::from(length) + u64::from(self.overhead)).max(self.mpu.into());
+        self.bytes(length.into())
+    }
+
+    /// The same for a length that no packet may have, as that of a burst.
+    #[must_use]
+    pub fn bytes(&self, length: u64) -> u64 {
+        let bytes = length.saturating_add(self.overhead.into()).max(self.mpu.into());
         match self.layer {
             LinkLayer::Ethernet => bytes,
             LinkLayer::Atm => in_cells(bytes),

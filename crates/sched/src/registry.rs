@@ -11,8 +11,11 @@ designs! {
     dualpi2 => DualPi2 = "dualpi2" [] breaks [FlowOrder],
     fq_codel => FqCodel = "fq_codel" [],
     fq_pie => FqPie = "fq_pie" [],
+    hhf => Hhf = "hhf" [] breaks [FlowOrder],
     linux_fq => LinuxFq = "linux_fq" [] breaks [WorkConservation],
     linux_sfq => LinuxSfq = "linux_sfq" [],
+    pfifo_fast => PfifoFast = "pfifo_fast" [] breaks [FlowOrder],
+    skbprio => Skbprio = "skbprio" [] breaks [FlowOrder],
     tos_priority => TosPriority = "tos_priority" ["rfc1046"] breaks [FlowOrder],
 }
 

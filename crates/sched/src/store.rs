@@ -575,6 +575,27 @@ impl Store {
         (index != NONE).then(|| self.take(index))
     }
 
+    /// Moves the packet at the head of `from` to the end of `to`; it keeps its handle. Returns its
+    /// tag.
+    pub(crate) fn rehang(&mut self, from: Slot, to: Slot) -> Option<Tag> {
+        let index = self.queues.get(from as usize)?.head;
+        if index == NONE {
+            return None;
+        }
+        if self.queues.len() <= to as usize {
+            self.add_queue(to);
+        }
+        let Node { packet, generation, .. } = self.nodes[index as usize];
+        self.unlink(index);
+        self.release(index);
+        self.append(&packet, to);
+        self.nodes[index as usize].generation = generation;
+        if self.flows.is_some() {
+            self.enter(index, to, packet.length);
+        }
+        Some(self.tag(index))
+    }
+
     /// Takes the packet of `handle`, if it is still held.
     pub(crate) fn remove(&mut self, handle: Handle) -> Option<Taken> {
         self.holds(handle).then(|| self.take(handle.index()))

@@ -327,7 +327,7 @@ fn who_knows_the_seed_and_fills_a_set_takes_no_more_than_its_places() {
         let flood: Vec<Header> = others.by_ref().take(3000).collect();
         let victim = (0..).map(header).find(|header| set(header) == 1).expect("it is endless");
         let mut discipline = queue.build(&line);
-        let (mut fates, mut served, mut held) = (Fates::with_capacity(64), [0_u32; 2], 0);
+        let (mut fates, mut served, mut held) = (Fates::with_capacity(256), [0_u32; 2], 0);
         for token in 0..100_000_u64 {
             let now = Time(token * 8_000_000);
             for (is_victim, header) in [(1, &victim), (0, &flood[token as usize % flood.len()])] {

@@ -2,7 +2,7 @@
 //! last packet. And whose packet it is in the designs that isolate flows.
 
 use fairq_sched::contract::{Dequeue, Discipline, Line};
-use fairq_sched::design::cake;
+use fairq_sched::design::{cake, fq_codel};
 use fairq_sched::packet::{Address, Fates, Header, Marks, Outcome, Packet, Reason};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{ClassifierSettings, DesignSettings};
@@ -459,4 +459,30 @@ fn cake_knows_the_presets_and_round_trips_of_tc() {
     // A local network's CoDel: 50 us, and 1 ms.
     let lan = cake(cake::Settings { rtt: cake::Rtt::Lan, ..Default::default() });
     assert_eq!([inner(&*lan, "voice_target_s"), inner(&*lan, "voice_interval_s")], [50e-6, 1e-3]);
+}
+
+#[test]
+fn cake_and_fq_codel_count_the_memory_of_the_kernel() {
+    // A packet of 60 B takes 768, one of 1514 B 2304 (`truesize`): of 20000 B that is 26 and 8.
+    let memory = Bytes(20_000);
+    let designs = [
+        DesignSettings::Cake(cake::Settings { memory: Some(memory), ..cake::Settings::default() }),
+        DesignSettings::FqCodel(fq_codel::Settings { memory, ..fq_codel::Settings::default() }),
+    ];
+    for design in designs {
+        for (length, held) in [(60, 26), (1514, 8)] {
+            let queue = Queue::of_design(design.clone(), None);
+            let mut discipline = queue.build(&Line::new(rate(1_000_000)));
+            let mut fates = Fates::new();
+            for token in 0..held + 1 {
+                discipline.enqueue(
+                    Time::ZERO,
+                    Packet::new(token, Time::ZERO, length),
+                    &between(1, 2, 3, 0),
+                    &mut fates,
+                );
+                assert_eq!(fates.is_empty(), token < held, "{} {length} {token}", design.name());
+            }
+        }
+    }
 }

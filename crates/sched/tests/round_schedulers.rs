@@ -249,7 +249,8 @@ fn ets(strict: u32, quanta: &[u64]) -> Box<dyn Discipline> {
     let settings = ets::Settings {
         strict,
         quanta: quanta.iter().map(|quantum| Bytes(*quantum)).collect(),
-        map: core::array::from_fn(|precedence| (precedence as u16).min(strict as u16 + quanta.len() as u16 - 1)),
+        map: (0..8).map(|precedence| u16::min(precedence, strict as u16 + quanta.len() as u16 - 1)).collect(),
+        priomap: Vec::new(),
     };
     let mut of_class = line(&[]);
     of_class.classes = vec![(header(77), String::from("band1"))];

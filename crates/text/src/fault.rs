@@ -17,14 +17,13 @@ impl Fault {
 }
 
 /// Words of other tools, and what they stand for.
-const MEANT: [(&str, &[&str]); 7] = [
+const MEANT: [(&str, &[&str]); 6] = [
     ("tcp", &["cubic", "reno", "bbr"]),
     ("udp", &["uncontrolled"]),
     ("droptail", &["fifo"]),
     ("drop_tail", &["fifo"]),
     ("pfifo", &["fifo"]),
     ("bfifo", &["fifo"]),
-    ("pfifo_fast", &["fifo"]),
 ];
 
 /// "; did you mean x?" for the nearest of `known`, upper and lower case alike, or what there is.

@@ -339,7 +339,7 @@ mod tests {
             ("fifoo", "did you mean fifo"),
             ("fq-codel", "`fq-codel` is no part of a queue; did you mean fq_codel?"),
             ("stochastic-fair-queueing", "is no part of a queue; "),
-            ("pfifo_fast", "did you mean fifo?"),
+            ("pfifo_fats", "did you mean pfifo_fast?"),
             ("wfq(weights=3)", "wfq has no settings; a flow's weight is `weight = 3` in [[flows]]"),
             ("fq(weight=2)", "a flow's weight is `weight = 3` in [[flows]]"),
             ("fq_codel(limit=40packets)", "a limit stands beside it, as in \"fq_codel + 40packets\""),

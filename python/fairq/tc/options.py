@@ -227,6 +227,17 @@ def _check_sfq(found: Given, words: Words) -> None:
     red = [name for name in ("min", "max", "avpkt", "burst", "probability", "ecn", "harddrop") if name in found]
     if red and not found.get("redflowlimit"):
         raise _refuse(words, f"{red[0]} without redflowlimit; write redflowlimit 100000")
+    if found.get("max", 0) > found.get("redflowlimit", 0):
+        raise _refuse(words, f"max {found['max']} is more than redflowlimit {found['redflowlimit']}")
+
+
+HH_LIMIT_MAX = 2048
+"""hhf_policy: twice the places of its table."""
+
+
+def _check_hhf(found: Given, words: Words) -> None:
+    if found.get("hh_limit", 0) > HH_LIMIT_MAX:
+        raise _refuse(words, f"hh_limit {found['hh_limit']}; it is at most {HH_LIMIT_MAX}")
 
 
 def _check_tbf(found: Given, words: Words) -> None:
@@ -340,6 +351,10 @@ KINDS: Mapping[str, Reader] = {
                    "perturb": whole, "redflowlimit": whole, "min": whole, "max": whole, "avpkt": size, "burst": whole,
                    "probability": part, "ecn": ON, "harddrop": ON}, "quantum flows divisor depth perturb",
                   check=_check_sfq),
+    "hhf": _plain({"limit": whole, "quantum": whole, "hh_limit": whole, "reset_timeout": time_us,
+                   "admit_bytes": whole, "evict_timeout": time_us, "non_hh_weight": whole},
+                  "limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight", check=_check_hhf),
+    "skbprio": _plain({"limit": whole}),
     "drr": _plain({}),
     "qfq": _plain({}),
     "hfsc": _plain({"default": hexadecimal}, "default", ["default"], once="default"),
@@ -392,7 +407,7 @@ CLASSES: Mapping[str, Reader] = {
     "ets": _plain({"quantum": decimal}, check=_check_quantum),
 }  # fmt: skip
 
-SENT_ALONE = {"codel", "fq_codel", "pie", "fq_pie", "fq", "cake", "sfq", "dualpi2", "hfsc", "drr", "ets"}
+SENT_ALONE = {"codel", "fq_codel", "pie", "fq_pie", "fq", "cake", "sfq", "hhf", "dualpi2", "hfsc", "drr", "ets"}
 """Kinds of which tc sends only what is said, so that `change` keeps the rest; of others all is set anew."""
 
 

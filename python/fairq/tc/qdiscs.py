@@ -81,15 +81,57 @@ def _cbs(given: Given, differs: Differs) -> str:
 
 
 def _sfq(given: Given, differs: Differs) -> str:
-    left(given, differs, "perturb", "redflowlimit", "min", "max", "avpkt", "burst", "probability", "ecn", "harddrop")
     said = {**in_bytes(given, "quantum"), **{name: given.get(name) for name in ("depth", "flows", "divisor")},
-            "headdrop": _flag(given, "headdrop")}  # fmt: skip
+            "headdrop": _flag(given, "headdrop"), "perturb": time_form(1e6 * given["perturb"]) if given.get("perturb")
+            else None, "red": _red_of_sfq(given) if "redflowlimit" in given else None}  # fmt: skip
     most = min(given.get("depth", SFQ_DEPTH), SFQ_DEPTH) * given.get("flows", 128)
     return f"{form('linux_sfq', said)} + {min(given.get('limit', SFQ_DEPTH), most)}packets"
 
 
+def _red_of_sfq(given: Given) -> str:
+    """The RED of each queue; what is not said follows from redflowlimit (iproute2, q_sfq.c)."""
+    packet = given.get("avpkt", 1000)
+    if not packet:
+        raise UsageError("tc: qdisc sfq: avpkt 0; write avpkt 1000")
+    most = given.get("max") or given["redflowlimit"] // 4
+    least = given.get("min") or most // 3
+    if least >= most:
+        raise UsageError(f"tc: qdisc sfq: min {least} is not below max {most}")
+    burst = given.get("burst") or (2 * least + most) // (3 * packet)
+    try:
+        weighs = weight(least, burst, packet)
+    except UsageError as error:
+        raise UsageError(f"tc: qdisc sfq: {error}") from None
+    said = {
+        "min": f"{least}B", "max": f"{most}B", "probability": given.get("probability", 0.02), "weight": weighs,
+        "ecn": _flag(given, "ecn"), "hard_drop": _flag(given, "harddrop"),
+    }  # fmt: skip
+    return form("", said)
+
+
+HHF_QUANTUM_MIN = 256
+
+
+def _hhf(given: Given, _: Differs) -> str:
+    quantum = max(given["quantum"], HHF_QUANTUM_MIN) if "quantum" in given else None
+    said = {
+        "quantum": f"{quantum}B" if quantum else None, "non_hh_weight": given.get("non_hh_weight"),
+        "hh_limit": given.get("hh_limit"), **in_bytes(given, "admit_bytes"),
+        **_times(given, {name: name for name in ("reset_timeout", "evict_timeout")}),
+    }  # fmt: skip
+    return f"{form('hhf', said)} + {given.get('limit', HHF_LIMIT)}packets"
+
+
+HHF_LIMIT = 1000
+SKBPRIO_LIMIT = 64
+
+
+def _skbprio(given: Given, _: Differs) -> str:
+    return f"skbprio + {given.get('limit', SKBPRIO_LIMIT)}packets"
+
+
 def _fq(given: Given, differs: Differs) -> str:
-    left(given, differs, "horizon", "horizon_cap", "offload_horizon", "orphan_mask", "timer_slack", "defrate")
+    left(given, differs, "horizon", "horizon_cap", "offload_horizon", "orphan_mask", "defrate")
     if given.get("pacing") is False:
         differs.say("nopacing", "left out", "on")
     has_bands = "weights" in given or "priomap" in given
@@ -102,7 +144,7 @@ def _fq(given: Given, differs: Differs) -> str:
         **_rates(given, "maxrate"),
         # Of 0 nothing is below it.
         "low_rate_threshold": rate_form(max(given["low_rate_threshold"], 1)) if "low_rate_threshold" in given else None,
-        **_times(given, {"refill_delay": "refill_delay", "ce_threshold": "ce_threshold"}),
+        **_times(given, {name: name for name in ("refill_delay", "ce_threshold", "timer_slack")}),
         "weights": f"[{weights}]" if has_bands else None,
         "priomap": given["priomap"] if given.get("priomap", PRIOMAP) != PRIOMAP else None,
     }  # fmt: skip
@@ -135,19 +177,19 @@ def _codel(given: Given, _: Differs) -> str:
     return f"fifo + {form('codel', said)} + {given.get('limit', 1000)}packets"
 
 
-def _law_of_pie(given: Given, differs: Differs) -> dict[str, Any]:
-    left(given, differs, "bytemode")
+def _law_of_pie(given: Given) -> dict[str, Any]:
     return {
         **_times(given, {"target": "target", "tupdate": "update"}),
         # tc counts in sixteenths.
         **{name: f"{given[name] / 16:g}" if name in given else None for name in ("alpha", "beta")},
         "delay": "departure_rate" if given.get("dq_rate_estimator") else None,
+        "byte_mode": _flag(given, "bytemode"),
         "ecn_threshold": given["ecn_prob"] / 100 if "ecn_prob" in given else None, "ecn": _ecn(given),
     }  # fmt: skip
 
 
-def _pie(given: Given, differs: Differs) -> str:
-    return f"fifo + {form('pie', _law_of_pie(given, differs))} + {given.get('limit', 1000)}packets"
+def _pie(given: Given, _: Differs) -> str:
+    return f"fifo + {form('pie', _law_of_pie(given))} + {given.get('limit', 1000)}packets"
 
 
 def _fq_pie(given: Given, differs: Differs) -> str:
@@ -156,7 +198,7 @@ def _fq_pie(given: Given, differs: Differs) -> str:
     said = {
         "queues": given.get("flows"), **in_bytes(given, "quantum"),
         "memory": f"{given['memory_limit']}B" if "memory_limit" in given else None,
-        "pie": form("", _law_of_pie(given, differs)),
+        "pie": form("", _law_of_pie(given)),
     }  # fmt: skip
     return f"{form('fq_pie', said)} + {given.get('limit', 10_240)}packets"
 
@@ -282,8 +324,10 @@ FORMS: Mapping[str, Callable[[Given, Differs], str]] = {
     "pfifo": _fifo,
     "bfifo": _bfifo,
     "pfifo_head_drop": _head_drop,
-    "pfifo_fast": _unlike("fifo + 1000packets", "three bands by the priority of a packet"),
+    "pfifo_fast": lambda _given, _: f"pfifo_fast + {TXQUEUELEN}packets",
     "sfq": _sfq,
+    "hhf": _hhf,
+    "skbprio": _skbprio,
     "tbf": _tbf,
     "cbs": _cbs,
     "fq": _fq,

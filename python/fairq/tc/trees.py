@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairq._native import UsageError
+from fairq.tc.filters import POINTS
 from fairq.tc.options import BANDS_MAX
 from fairq.tc.qdiscs import MTU, TXQUEUELEN, form, in_bytes, left
 from fairq.tc.units import Id, id_form, rate_form, time_form
@@ -73,41 +74,38 @@ def _otherwise(tree: Tree, differs: Differs, linux: str) -> None:
         differs.say("default" if what is None else f"default {what:x}", said, linux)
 
 
-def _bands(strict: int, quanta: Sequence[int], places: Sequence[int]) -> str:
+PRIORITIES = [0, 2, 6, 4]
+"""The priority that a router gives a packet by two bits of the type of service (rt_tos2priority)."""
+
+
+def priority(point: int) -> int:
+    """The priority of a code point, whose two bits above the lowest are those that are looked at."""
+    return PRIORITIES[point >> 1 & 3]
+
+
+def _bands(strict: int, quanta: Sequence[int], places: Sequence[int], priomap: Sequence[int] = ()) -> str:
+    """The bands by code point, written by precedence where all eight of each are alike; or by priority."""
     if strict + len(quanta) > BANDS_MAX:
         raise UsageError(f"tc: {strict + len(quanta)} classes; as bands of ets there are at most {BANDS_MAX}")
     sizes = ", ".join(f"{quantum}B" for quantum in quanta)
-    return f"ets(strict={strict}, quanta=[{sizes}], map={list(places)})"
-
-
-def _places(tree: Tree, band: Callable[[Id], int], default: int, differs: Differs) -> list[int]:
-    """The band of each precedence: that of its eight code points, or of the first of them."""
-    places = []
-    for precedence in range(8):
-        points = range(8 * precedence, 8 * precedence + 8)
-        chosen = [band(tree.targets[point]) if point in tree.targets else default for point in points]
-        others: dict[int, list[int]] = {}
-        for point, one in zip(points, chosen, strict=True):
-            if one != chosen[0]:
-                others.setdefault(one, []).append(point)
-        for one, some in others.items():
-            differs.say(f"DSCP {', '.join(map(str, some))}", f"band {chosen[0]}: bands go by precedence", f"band {one}")
-        places.append(chosen[0])
-    return places
+    alike = all(place == places[point & ~7] for point, place in enumerate(places))
+    said = f"priomap={list(priomap)}" if priomap else f"map={list(places[::8] if alike else places)}"
+    return f"ets(strict={strict}, quanta=[{sizes}], {said})"
 
 
 def _by_priority(tree: Tree, strict: int, quanta: Sequence[int], differs: Differs) -> str:
-    """Bands of `prio` and `ets`: by filters, else by the priority of a packet, which is 0 where nothing is said."""
+    """Bands of `prio` and `ets`: by filters, else by the priority that a router gives a packet."""
     priomap, bands = tree.options["priomap"], strict + len(quanta)
 
-    def band(target: Id) -> int:
+    def band(point: int) -> int:
+        target = tree.targets.get(point)
+        if target is None:
+            return int(priomap[priority(point)])
         return target[1] - 1 if 1 <= target[1] <= bands else int(priomap[0])
 
-    if len(set(priomap)) > 1 and len(tree.targets) < 64:
-        differs.say("priomap", f"packets for which there is no filter go to band {priomap[0]}, as with priority 0",
-                    "their band goes by their priority, which a socket or the type of service gives")  # fmt: skip
     _each_its_own(differs)
-    return _bands(strict, quanta, _places(tree, band, priomap[0], differs))
+    goes_by_priority = not tree.targets and len(set(priomap)) > 1
+    return _bands(strict, quanta, [band(point) for point in POINTS], priomap if goes_by_priority else ())
 
 
 def prio(tree: Tree, differs: Differs) -> str:
@@ -142,7 +140,8 @@ def drr(tree: Tree, differs: Differs) -> str:
     bands = {one.id: at for at, one in enumerate(tree.classes)}
     _otherwise(tree, differs, "dropped: no filter takes them")
     _each_its_own(differs)
-    return _bands(0, quanta, _places(tree, lambda target: bands[target], 0, differs))
+    places = [bands[tree.targets[point]] if point in tree.targets else 0 for point in POINTS]
+    return _bands(0, quanta, places)
 
 
 def _classes(tree: Tree, settings: Callable[[Class], Mapping[str, Any]]) -> str:

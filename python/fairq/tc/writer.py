@@ -175,6 +175,11 @@ def as_time(value: Any) -> str:
     return time_form(max(1, round(us_of(value))) if us_of(value) else 0)
 
 
+def as_seconds(value: Any) -> str:
+    """Whole seconds without a unit, at least one if it is not zero."""
+    return f"{max(1, round(us_of(value) / 1e6)) if us_of(value) else 0}"
+
+
 def as_milliseconds(value: Any) -> str:
     """Whole milliseconds without a unit."""
     return f"{round(us_of(value) / 1000)}"
@@ -206,7 +211,7 @@ def as_rate(value: Any) -> str:
 
 
 STEPS = [
-    ("microseconds", 1, as_time), ("milliseconds", 1000, as_milliseconds),
+    ("microseconds", 1, as_time), ("milliseconds", 1000, as_milliseconds), ("seconds", 1e6, as_seconds),
     ("sixteenths up to 32", 1 / 16, as_sixteenths),
     ("hundredths", 1 / 100, as_hundredths), ("hundredths below 100", 1 / 100, as_percent), ("numbers", 1, as_whole),
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from fairq.tc import cake, qdiscs
 from fairq.tc.options import FQ_WEIGHT_MIN
 from fairq.tc.units import rate_word
 from fairq.tc.writer import (
+    AVPKT,
     Limit,
     Said,
     Settings,
@@ -18,6 +19,7 @@ from fairq.tc.writer import (
     as_milliseconds,
     as_percent,
     as_rate,
+    as_seconds,
     as_sixteenths,
     as_size,
     as_time,
@@ -44,11 +46,11 @@ _FQ: Said = {
     "flow_limit": ("flow_limit", plainly), "quantum": ("quantum", as_size),
     "initial_quantum": ("initial_quantum", as_size), "refill_delay": ("refill_delay", as_time),
     "maxrate": ("maxrate", as_rate), "low_rate_threshold": ("low_rate_threshold", as_rate),
-    "ce_threshold": ("ce_threshold", as_time),
+    "ce_threshold": ("ce_threshold", as_time), "timer_slack": ("timer_slack", as_time),
 }  # fmt: skip
 _SFQ: Said = {
     "quantum": ("quantum", as_size), "depth": ("depth", plainly), "flows": ("flows", plainly),
-    "divisor": ("divisor", plainly), "headdrop": ("headdrop", lambda on: ""),
+    "divisor": ("divisor", plainly), "headdrop": ("headdrop", lambda on: ""), "perturb": ("perturb", as_seconds),
 }  # fmt: skip
 
 
@@ -61,6 +63,13 @@ def _fifo(writer: Writer, _: Settings, limit: Limit) -> None:
         writer.qdisc("bfifo", [f"limit {limit[0]}"])
     else:
         writer.qdisc("pfifo", packets(writer, limit, qdiscs.TXQUEUELEN))
+
+
+def _pfifo_fast(writer: Writer, _: Settings, limit: Limit) -> None:
+    writer.qdisc("pfifo_fast")
+    if limit != (qdiscs.TXQUEUELEN, "packets"):
+        said = "not said" if limit is None else f"{limit[0]} {limit[1]}"
+        writer.differ("limit", said, f"the queue length of the device for each band, usually {qdiscs.TXQUEUELEN}")
 
 
 def _head_drop(writer: Writer, _: Settings, limit: Limit) -> None:
@@ -81,8 +90,9 @@ def _codel(writer: Writer, part: Settings, limit: Limit) -> None:
 
 def _law_of_pie(writer: Writer, part: Settings, known: Said) -> list[str]:
     by_rate = ["dq_rate_estimator"] if part["delay"] == "departure_rate" else []
-    words = [*changed(writer, "pie", part, known), *by_rate, *_ecn(part)]
-    left(writer, "pie", part, known, "ecn", "delay")
+    by_length = ["bytemode"] if part.get("byte_mode") else []
+    words = [*changed(writer, "pie", part, known), *by_rate, *by_length, *_ecn(part)]
+    left(writer, "pie", part, known, "ecn", "delay", "byte_mode")
     return words
 
 
@@ -195,8 +205,42 @@ def _fq_pacing(writer: Writer, part: Settings, limit: Limit) -> None:
     )
 
 
+def _red_of_sfq(writer: Writer, red: Settings) -> list[str]:
+    least, most = bytes_of(red["min"]), bytes_of(red["max"])
+    burst = _burst(writer, least, red["weight"], AVPKT)
+    flags = [word for name, word in (("ecn", "ecn"), ("hard_drop", "harddrop")) if red[name]]
+    # The kernel does not read redflowlimit; tc wants it, not below max.
+    return [f"redflowlimit {most}", f"min {least}", f"max {most}", f"avpkt {AVPKT}", f"burst {burst}",
+            f"probability {red['probability']:g}", *flags]  # fmt: skip
+
+
 def _linux_sfq(writer: Writer, part: Settings, limit: Limit) -> None:
-    writer.qdisc("sfq", [*packets(writer, limit, 127), *changed(writer, "linux_sfq", part, _SFQ)])
+    words = changed(writer, "linux_sfq", part, _SFQ)
+    red = _red_of_sfq(writer, part["red"]) if part.get("red") else []
+    writer.qdisc("sfq", [*packets(writer, limit, 127), *words, *red])
+
+
+_HHF: Said = {
+    "quantum": ("quantum", as_size), "hh_limit": ("hh_limit", plainly), "reset_timeout": ("reset_timeout", as_time),
+    "admit_bytes": ("admit_bytes", as_size), "evict_timeout": ("evict_timeout", as_time),
+    "non_hh_weight": ("non_hh_weight", plainly),
+}  # fmt: skip
+
+
+def _hhf(writer: Writer, part: Settings, limit: Limit) -> None:
+    writer.qdisc("hhf", [*packets(writer, limit, qdiscs.HHF_LIMIT), *changed(writer, "hhf", part, _HHF)])
+    if bytes_of(part["quantum"]) < qdiscs.HHF_QUANTUM_MIN:
+        writer.differ("quantum", part["quantum"], f"at least {qdiscs.HHF_QUANTUM_MIN} B")
+    for name in ("hh_limit", "admit_bytes", "reset_timeout", "evict_timeout"):
+        if (part[name] if name == "hh_limit" else float(part[name].split()[0])) == 0:
+            writer.differ(name, part[name], "0 is the default")
+    left(writer, "hhf", part, _HHF)
+
+
+def _skbprio(writer: Writer, part: Settings, limit: Limit) -> None:
+    writer.qdisc("skbprio", packets(writer, limit, qdiscs.SKBPRIO_LIMIT))
+    if part["by"] == "dscp":
+        writer.differ("by", "dscp", "by what gives packets their priority, as a filter with skbedit inheritdsfield")
 
 
 def fair(writer: Writer, part: Settings, limit: Limit) -> None:
@@ -288,8 +332,9 @@ def _dualpi2(writer: Writer, part: Settings, limit: Limit) -> None:
 
 
 WRITERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
-    "fifo": _fifo, "cbs": _cbs, "token_bucket": _token_bucket, "linux_fq": _linux_fq, "fq_pacing": _fq_pacing,
-    "linux_sfq": _linux_sfq, "fq_codel": _fq_codel, "fq_pie": _fq_pie, "cake": _cake, "dualpi2": _dualpi2,
+    "fifo": _fifo, "pfifo_fast": _pfifo_fast, "cbs": _cbs, "token_bucket": _token_bucket, "linux_fq": _linux_fq,
+    "fq_pacing": _fq_pacing, "linux_sfq": _linux_sfq, "hhf": _hhf, "skbprio": _skbprio, "fq_codel": _fq_codel,
+    "fq_pie": _fq_pie, "cake": _cake, "dualpi2": _dualpi2,
 }  # fmt: skip
 BUFFERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
     "codel": _codel, "pie": _pie, "red": _red, "choke": _choke, "sfb": _sfb, "head_drop": _head_drop,

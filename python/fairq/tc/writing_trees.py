@@ -6,25 +6,34 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fairq._native import UsageError
 from fairq.tc import qdiscs
+from fairq.tc.filters import POINTS
+from fairq.tc.options import PRIORITIES
 from fairq.tc.writer import Limit, Settings, Writer, as_rate, as_time, bytes_of, changed, left, plainly, us_of
 from fairq.tc.writing_qdiscs import fair
 
 
-def _bands(writer: Writer, strict: int, quanta: Sequence[str], places: Sequence[int]) -> None:
+def _bands(
+    writer: Writer, strict: int, quanta: Sequence[str], places: Sequence[int], priomap: Sequence[int] = ()
+) -> None:
+    """The bands, and filters where they do not go by the priority that a router gives a packet."""
     bands = strict + len(quanta)
-    priomap = " ".join([str(places[0])] * 16)
+    points = list(places) if len(places) == len(POINTS) else [places[point >> 3] for point in POINTS]
+    words = f"priomap {' '.join(map(str, priomap or [places[0]] * PRIORITIES))}"
     if quanta:
         shares = " ".join(str(bytes_of(quantum)) for quantum in quanta)
-        writer.qdisc("ets", [f"bands {bands}", f"strict {strict}", f"quanta {shares}", f"priomap {priomap}"])
+        writer.qdisc("ets", [f"bands {bands}", f"strict {strict}", f"quanta {shares}", words])
     else:
         # prio has at least two bands.
-        writer.qdisc("prio", [f"bands {max(2, bands)}", f"priomap {priomap}"])
-    for precedence, band in enumerate(places):
-        writer.filter(precedence << 5, 0xE0, f"{band + 1:x}")
+        writer.qdisc("prio", [f"bands {max(2, bands)}", words])
+    for first in [] if priomap else range(0, len(POINTS), 8):
+        of_precedence = points[first : first + 8]
+        is_one = len(set(of_precedence)) == 1
+        for at, band in enumerate(of_precedence[:1] if is_one else of_precedence):
+            writer.filter(first + at << 2, 0xE0 if is_one else 0xFC, f"{band + 1:x}")
 
 
 def _ets(writer: Writer, part: Settings, limit: Limit) -> None:
-    _bands(writer, part["strict"], part["quanta"], part["map"])
+    _bands(writer, part["strict"], part["quanta"], part["map"], part.get("priomap") or ())
     _for_all(writer, limit)
 
 

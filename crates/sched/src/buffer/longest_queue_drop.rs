@@ -89,6 +89,14 @@ impl LongestQueueDrop {
         Self { lowest_loses, ..self }
     }
 
+    /// The queue that loses, asked by a design that has found for itself that there is no room.
+    pub(crate) fn fattest(&mut self, store: &Store, arriving: Slot) -> Option<(Slot, Reason)> {
+        match self.longest(store, arriving)? {
+            (Victim::End(queue, _), reason) => Some((queue, reason)),
+            (Victim::Packet(_), _) => None,
+        }
+    }
+
     /// The queue that loses.
     #[cold]
     fn longest(&mut self, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {

@@ -15,9 +15,10 @@
 //! (`pie_process_dequeue`); the first period ends half a second after the qdisc is made
 //! (`pie_init`), here after time zero.
 //! Departs: each queue has a controller of its own, which is always active (the RFC may turn it off
-//! while the buffer is less than a third full); the probability is not scaled by packet length; a
-//! packet that finds the buffer full leaves the sum of `derandomised` as it is; an idle queue
-//! without a departure rate has its whole burst allowance again; 16 MiB that wait do not wrap to 0.
+//! while the buffer is less than a third full); the probability is scaled by packet length only
+//! with `byte_mode` (`pie_drop_early`: `bytemode`); a packet that finds the buffer full leaves the
+//! sum of `derandomised` as it is; an idle queue without a departure rate has its whole burst
+//! allowance again; 16 MiB that wait do not wrap to 0.
 //! Chosen: periods follow one another from `first` on, with `rfc` from `update` on, and those that
 //! have passed are made up when the queue is next touched: between touches nothing changes that the
 //! controller sees. With `timestamps` the delay is that of the last packet sent, and 0 when nothing
@@ -96,6 +97,9 @@ pub struct Settings {
     pub short_probability: f64,
     /// Whether drops are spread out (section 5.4).
     pub derandomised: bool,
+    /// Whether the probability of a packet shorter than `mtu` is in proportion to its length.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub byte_mode: bool,
     /// With `derandomised`: none is dropped before the probabilities since the last drop add up to
     /// this.
     pub accumulated_min: f64,
@@ -141,6 +145,7 @@ impl Default for Settings {
             idle_decay: None,
             short_probability: 0.2,
             derandomised: true,
+            byte_mode: false,
             accumulated_min: 0.85,
             accumulated_max: 8.5,
             ecn: false,
@@ -182,6 +187,7 @@ impl Part for Settings {
             Self { delay: DelayBy::DepartureRate, measurement: Bytes(1000), ..eager.clone() },
             Self { delay: DelayBy::DepartureRate, measurement: Bytes(1000), rfc: true, ..eager.clone() },
             Self { ecn: true, rfc: true, ..eager.clone() },
+            Self { byte_mode: true, mtu: Bytes(1000), ..eager.clone() },
             Self {
                 derandomised: false,
                 ecn: true,
@@ -207,6 +213,12 @@ impl Settings {
     /// timestamps).
     fn goes_by_last_sent(&self) -> bool {
         !self.rfc && self.delay == DelayBy::Timestamps
+    }
+
+    /// The probability of a packet of `length`, where that of the queue is `p` (`pie_drop_early`).
+    fn of_length(&self, p: f64, length: u32) -> f64 {
+        let Bytes(mtu) = self.mtu;
+        if self.byte_mode && u64::from(length) <= mtu { p * f64::from(length) / mtu.max(1) as f64 } else { p }
     }
 
     fn decay(&self) -> f64 {
@@ -314,7 +326,7 @@ impl Pie {
     }
 
     /// Whether the arriving packet is to be a signal; `waiting` bytes wait before it.
-    fn is_signal(&mut self, now: Time, queue: Slot, waiting: u64) -> bool {
+    fn is_signal(&mut self, now: Time, queue: Slot, waiting: u64, length: u32) -> bool {
         let (mtu, short_probability) = (self.settings.mtu.0, self.settings.short_probability);
         let half = self.gains.target / 2.0;
         let (rfc, by_last_sent) = (self.settings.rfc, self.settings.goes_by_last_sent());
@@ -327,13 +339,15 @@ impl Pie {
             self.touched = p;
             return false;
         }
-        control.accumulated = if p == 0.0 { 0.0 } else { control.accumulated + p };
-        let accumulated = control.accumulated;
         self.touched = p;
+        let own = self.settings.of_length(p, length);
+        let control = &mut self.controls[queue as usize];
+        control.accumulated = if own == 0.0 { 0.0 } else { control.accumulated + own };
+        let accumulated = control.accumulated;
         let is_signal = match self.settings.derandomised {
             true if accumulated < self.settings.accumulated_min => false,
             true if accumulated >= self.settings.accumulated_max => true,
-            _ => self.random.unit() < p,
+            _ => self.random.unit() < own,
         };
         if is_signal {
             self.controls[queue as usize].accumulated = 0.0;
@@ -483,8 +497,8 @@ impl Measured {
 }
 
 impl BufferPolicy for Pie {
-    fn admit(&mut self, now: Time, store: &Store, queue: Slot, _flow: Flow, _packet: &mut Packet) -> Verdict {
-        if !self.is_signal(now, queue, store.queue_bytes(queue)) {
+    fn admit(&mut self, now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
+        if !self.is_signal(now, queue, store.queue_bytes(queue), packet.length) {
             return Verdict::Pass;
         }
         let p = self.controls[queue as usize].pi.probability;
@@ -561,5 +575,24 @@ mod tests {
         // 20 kB at 11 take 465 454 ticks, 29.8 ms, and not 32.
         let measured = Measured { rate: 11, ..Measured::default() };
         assert_eq!(measured.delay(20_000, &Settings::default()), 465_454.0 * 64e-9);
+    }
+
+    #[test]
+    fn by_bytes_a_short_packet_has_a_part_of_the_probability() {
+        // `pie_drop_early`: packet_size · (prob / mtu) up to the MTU.
+        let settings = Settings { byte_mode: true, ..Settings::default() };
+        assert_eq!([757, 1514, 9000].map(|length| settings.of_length(0.5, length)), [0.25, 0.5, 0.5]);
+        assert_eq!(Settings::default().of_length(0.5, 60), 0.5);
+        // The probabilities of short packets add up more slowly, so that fewer are dropped.
+        let drops = |byte_mode: bool| {
+            let settings = Settings { byte_mode, burst: Time::ZERO, mtu: Bytes(1000), ..Settings::default() };
+            let mut pie = Pie::new(&settings, &Line::new(crate::units::Rate::MAX));
+            let periods = settings.periods(Time::ZERO);
+            let control = Control { delay: Time::from_s(1), periods, ..Control::default() };
+            pie.controls.push(Control { pi: Pi { probability: 0.5, previous: 1.0 }, ..control });
+            (0..1000).filter(|_| pie.is_signal(Time::ZERO, 0, 100_000, 100)).count()
+        };
+        let (whole, part) = (drops(false), drops(true));
+        assert!((9..11).contains(&(whole / part)) || whole > 8 * part, "{whole} {part}");
     }
 }

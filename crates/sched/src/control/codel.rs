@@ -173,10 +173,12 @@ impl Control {
     }
 
     /// Whether dropping ended so shortly ago that it would go on with the number of signals it came
-    /// to.
+    /// to. A queue that never dropped does not: the clock of Linux, from whose zero `drop_next`
+    /// would count, began long before (`codel_dequeue`), though overflows have counted as signals.
     fn resumes(&self, now: u64, parameters: &Parameters) -> bool {
         let forgets = parameters.rules.units(parameters.interval).saturating_mul(MEMORY);
-        self.count - self.last_count > 1 && now < self.drop_next.saturating_add(forgets)
+        let has_dropped = self.drop_next > 0;
+        has_dropped && self.count - self.last_count > 1 && now < self.drop_next.saturating_add(forgets)
     }
 
     fn step(&mut self) {
@@ -235,5 +237,17 @@ mod tests {
         // One step from 1 gives 1/2 for 2, then 0.5625 for 3 and 0.49 for 4; and the head at the
         // end of the interval is not late yet.
         assert_eq!(signals(Rules::Linux, 420), [121, 221, 271, 328, 377]);
+    }
+
+    #[test]
+    fn overflows_before_the_first_drop_do_not_make_it_one_of_a_series() {
+        // A queue lost three packets for room. The kernel's clock is at its uptime, and `drop_next`
+        // at 0: the first drop has count 1, and the next signal comes an interval later.
+        let parameters = Parameters { rules: Rules::Linux, target: Time(5 * MS), interval: Time(100 * MS), mtu: 1514 };
+        let mut control = Control::default();
+        control.overflowed(3);
+        let head = |ms: u64| Head { arrival: Time((ms - 20) * MS), behind: 100_000, is_marked: true };
+        let signals = (20..420).filter(|ms| control.judge(Time(ms * MS), head(*ms), &parameters));
+        assert_eq!(signals.collect::<alloc::vec::Vec<u64>>(), [121, 221, 271, 328, 377]);
     }
 }

@@ -19,13 +19,15 @@
 //! with most bytes over all tins (`cake_drop`).
 //! Departs: a flow's quantum is exact to 1/65536 B, where Linux rounds it to a whole byte at random
 //! for each turn (`cake_get_flow_quantum`), so that two runs of a kernel differ where hosts share;
-//! memory counts packet lengths, not buffers (`truesize`); of equally long queues that with the
-//! lowest number loses; no NAT look-up, no washing of DSCPs, no autorate, no splitting of
-//! super-packets. The filter knows of an acknowledgement its number, marks and type of service, not
-//! its options: it takes no selective one for pure.
+//! a packet that needs more memory than there is is refused and takes no other with it; of equally
+//! long queues that with the lowest number loses; no NAT look-up, no washing of DSCPs, no autorate,
+//! no splitting of super-packets. The filter knows of an acknowledgement its number, marks and type
+//! of service, not its options: it takes no selective one for pure.
 //! Chosen: the flow is the classifier's if one is named, else the five-tuple. `memory` is Linux's
 //! (`cake_reconfigure`): with a shaper what it sends in four intervals and at least 4 MiB, and no
-//! more than 10240 packets of `mtu`.
+//! more than 10240 packets of `mtu`. It counts as the kernel's does (`buffer_used`): a packet's
+//! buffer and what describes it (`truesize`), as a socket makes them: 768 B for up to 176 B, 1280 B
+//! for up to 688 B, 2304 B for up to 1712 B.
 //! Cost: O(`ways`) to place a packet, O(1) a packet while a quantum is at least the largest packet,
 //! O(log `queues`) for a drop that makes room.
 //! Bound: Linux's order where nothing is random (docs/agreement/linux.md); hosts whose flows always
@@ -50,9 +52,7 @@ mod ways;
 use crate::buffer::codel::fault_of;
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::classify;
-use crate::contract::{
-    BufferPolicy, Classifier, Dequeue, Discipline, End, Flow, Handle, Held, HeldPacket, Line, Slot, Verdict, Victim,
-};
+use crate::contract::{BufferPolicy, Classifier, Dequeue, Discipline, End, Handle, Held, HeldPacket, Line, Slot};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::part::{Need, Part};
@@ -60,6 +60,7 @@ use crate::queue::Queue;
 use crate::random::Random;
 use crate::registry::ClassifierSettings;
 use crate::store::Store;
+use crate::truesize::truesize;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::boxed::Box;
 use alloc::format;
@@ -146,8 +147,9 @@ pub struct Settings {
     /// What a flow alone at its hosts may send in a turn; without it what its tin's threshold lets
     /// pass in 1/4096 s, from 300 to 1514 B, and 1514 B without a shaper.
     pub quantum: Option<Bytes>,
-    /// How many bytes may wait at most, beside the limit; without it what the shaper sends in four
-    /// intervals, from 4 MiB to 10240 packets of `mtu`, and the latter without a shaper.
+    /// How many bytes of the kernel's memory may be used, beside the limit; a packet of 1514 B
+    /// takes 2304. Without it what the shaper sends in four intervals, from 4 MiB to 10240 packets
+    /// of `mtu`, and the latter without a shaper.
     pub memory: Option<Bytes>,
     /// The usual round trip by name or as a time: `interval`, and a twentieth of it as `target`,
     /// where they are not said.
@@ -303,6 +305,9 @@ struct Cake {
     /// The tin that was looked at last.
     current: usize,
     store: Store,
+    /// What may wait of the kernel's memory, and what does (`buffer_used`).
+    memory: u64,
+    used: u64,
     full: LongestQueueDrop,
     random: Random,
 }
@@ -320,6 +325,8 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
         tins: (0..names.len()).map(|at| Tin::new(settings, at, rate)).collect(),
         current: 0,
         store: Store::new(queue.capacity()),
+        memory: settings.room().0,
+        used: 0,
         full: LongestQueueDrop::of_fattest(settings.room()).with_lowest_losing(true),
         random: Random::new(line.seed, "cake"),
         settings: settings.clone(),
@@ -348,6 +355,7 @@ impl Cake {
     fn drop_head(&mut self, now: u64, queue: Slot, reason: Reason, fates: &mut Fates) -> u64 {
         let Some(gone) = self.store.pop(queue, End::Front) else { return 0 };
         fates.push(Fate { packet: gone.packet, outcome: Outcome::Dropped(reason) });
+        self.used -= truesize(gone.packet.length);
         let (tin, _) = self.place_of(queue);
         self.tins[tin].counts.dropped += 1;
         self.tins[tin].packets -= 1;
@@ -366,8 +374,9 @@ impl Cake {
         }
     }
 
-    fn make_room(&mut self, time: Time, now: u64, arriving: Slot, fates: &mut Fates) {
-        while let Some((Victim::End(queue, _), reason)) = self.full.victim(time, &self.store, arriving) {
+    fn make_room(&mut self, now: u64, arriving: Slot, fates: &mut Fates) {
+        while self.store.is_over_limit() || self.used > self.memory {
+            let Some((queue, reason)) = self.full.fattest(&self.store, arriving) else { return };
             let (tin, bucket) = self.place_of(queue);
             self.tins[tin].overflowed(now, bucket);
             self.drop_head(now, queue, reason, fates);
@@ -444,8 +453,8 @@ impl Cake {
 impl Discipline for Cake {
     fn enqueue(&mut self, time: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let now = time.0 / 1000;
-        if let Verdict::Drop(reason) = self.full.admit(time, &self.store, 0, Flow::of_slot(0), &mut { packet }) {
-            fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+        if truesize(packet.length) > self.memory || self.store.is_too_short_for(packet.length) {
+            fates.push(Fate { packet, outcome: Outcome::Dropped(Reason::TooLong) });
             return None;
         }
         let (key, hosts) = self.keys(header);
@@ -460,11 +469,13 @@ impl Discipline for Cake {
         }
         let (handle, _) = self.store.push(&packet, 0, queue, queue);
         self.tins[at].packets += 1;
+        self.used += truesize(packet.length);
         self.tins[at].counts.most = self.tins[at].counts.most.max(packet.length);
         if self.settings.ack_filter != AckFilter::None {
             let is_aggressive = self.settings.ack_filter == AckFilter::Aggressive;
             if let Some(gone) = self.tins[at].filter(bucket, key, handle, &packet, is_aggressive, &mut self.store) {
                 fates.push(Fate { packet: gone, outcome: Outcome::Dropped(Reason::Redundant) });
+                self.used -= truesize(gone.length);
                 if self.settings.ingress {
                     let bytes = self.overhead.adjusted(&gone);
                     self.charge(now, at, bytes, false);
@@ -473,7 +484,7 @@ impl Discipline for Cake {
         }
         self.tins[at].wake(bucket);
         self.full.joined(time, &self.store, HeldPacket { queue, flow: queue, handle, packet: &packet });
-        self.make_room(time, now, queue, fates);
+        self.make_room(now, queue, fates);
         self.store.waiting(handle).is_some().then_some(handle)
     }
 
@@ -489,7 +500,9 @@ impl Discipline for Cake {
             if let Some(queue) = self.serve_tin(now, at, &mut is_first, fates) {
                 self.store.serve(queue);
                 self.tins[at].packets -= 1;
-                return self.store.serving().map_or(Dequeue::Empty, |entry| Dequeue::Send(*entry.packet));
+                let Some(packet) = self.store.serving().map(|entry| *entry.packet) else { break };
+                self.used -= truesize(packet.length);
+                return Dequeue::Send(packet);
             }
         }
         Dequeue::Empty
@@ -503,6 +516,7 @@ impl Discipline for Cake {
         let gone = self.store.remove(handle)?;
         let (tin, _) = self.place_of(gone.queue);
         self.tins[tin].packets -= 1;
+        self.used -= truesize(gone.packet.length);
         Some(gone.packet)
     }
 

@@ -9,14 +9,16 @@
 //! Rules: Linux's, by default: CoDel lets be what leaves no more than `mtu` in all queues together
 //! (`fq_codel_dequeue` hands the whole backlog to `codel_dequeue`); a new queue that empties joins
 //! the old ones only if there are any; without room half of the fattest queue goes at once, at most
-//! `drop_batch` packets, each of which counts as a signal (`fq_codel_drop`); CoDel's arithmetic is
-//! the kernel's.
+//! `drop_batch` packets, each of which counts as a signal (`fq_codel_drop`), and only once for a
+//! packet that finds no room; memory is a packet's buffer and what describes it (`truesize`), as a
+//! socket makes them: 768 B for up to 176 B, 1280 B for up to 688 B, 2304 B for up to 1712 B;
+//! CoDel's arithmetic is the kernel's.
 //! The RFC's, with `rfc`: what is left in the packet's own queue counts; a new queue that empties
 //! joins the old ones in any case; one packet at a time leaves the fattest queue; the square root
 //! is exact. It is composed of `drr_plus_plus`, `codel` and longest-queue drop by bytes, whose
-//! cards hold for it.
-//! Departs: the limit on memory counts packet lengths, where Linux counts its buffers (`truesize`),
-//! and room is made until it is kept. Linux raises a quantum to 256 B.
+//! cards hold for it, and its memory is the lengths of packets.
+//! Departs: a packet that needs more memory than there is is refused and takes no other with it.
+//! Linux raises a quantum to 256 B.
 //! Chosen: the flow is the classifier's if one is named, else the five-tuple (section 4.1). Without
 //! a limit 10240 packets may wait.
 //! Cost: O(1) a packet while the quantum is at least the largest packet, and O(log `queues`) for a
@@ -53,7 +55,8 @@ pub struct Settings {
     pub queues: u32,
     /// What a queue may send in a turn.
     pub quantum: Bytes,
-    /// How many bytes may wait at most, beside the limit.
+    /// How many bytes of the kernel's memory may be used, beside the limit; a packet of 1514 B
+    /// takes 2304. With `rfc` how many bytes may wait.
     pub memory: Bytes,
     /// The delay that is acceptable.
     pub target: Time,

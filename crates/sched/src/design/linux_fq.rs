@@ -12,7 +12,9 @@
 //! joins the old ones if there are any. While nothing waits no list is looked at. A packet that
 //! finds `flow_limit` packets of its flow, or the limit reached, is dropped. A paced flow waits
 //! after each quantum, or after each packet at up to `low_rate_threshold`; lateness of up to half
-//! of the wait is made up.
+//! of the wait is made up. Where the line waits for a flow's time, the timer comes `timer_slack`
+//! later (`qdisc_watchdog_schedule_range_ns`); where something else makes the line ask in between,
+//! the packet goes at once.
 //! Departs: flows are what the classifier says, the five-tuple without one, not sockets; packets
 //! carry no departure times, so that there is no horizon; ticks begin with the run, and Linux takes
 //! the next tick for a rest that begins at an even one (`fq_flow_set_detached`), so that a flow may
@@ -41,6 +43,7 @@ use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
 use crate::store::Store;
+use crate::tos::{self, PRIOMAP, PRIORITIES};
 use crate::units::{Bytes, Limit, PS_PER_S, Rate, Time};
 use alloc::boxed::Box;
 use alloc::format;
@@ -63,6 +66,9 @@ pub struct Settings {
     /// A cap on every flow's rate, beside what its transport asks for.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub maxrate: Option<Rate>,
+    /// How much later than a paced flow's time a packet leaves if the line waited for it: the slack
+    /// of the kernel's timer.
+    pub timer_slack: Time,
     /// A flow with no more than this is paced packet by packet, one with more quantum by quantum.
     pub low_rate_threshold: Rate,
     /// A packet that accepts CE and has waited longer is marked.
@@ -85,6 +91,7 @@ impl Default for Settings {
             initial_quantum: Bytes(15_140),
             refill_delay: Time::from_ms(40),
             maxrate: None,
+            timer_slack: TIMER_SLACK,
             low_rate_threshold: LOW_RATE,
             ce_threshold: None,
             tick: Time::from_ms(1),
@@ -100,12 +107,8 @@ const LOW_RATE: Rate = match Rate::new(550_000) {
     None => Rate::MAX,
 };
 
-/// The band of each priority (`fq_prio2band_compress_crumb` of the default map).
-const PRIOMAP: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
-
-/// The priority of the four bits of the type of service (`ip_tos2prio`): best effort, bulk,
-/// interactive, interactive bulk.
-const PRIORITIES: [u8; 16] = [0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4];
+/// 10 us (`fq_init`).
+const TIMER_SLACK: Time = Time(10_000_000);
 
 /// What may wait if the scenario says nothing (`tc fq` and `fq_init`).
 const OWN_LIMIT: Limit = Limit::Packets(10_000);
@@ -136,7 +139,7 @@ impl Part for Settings {
             () if self.weights.iter().any(|weight| !(1..=1 << 30).contains(&weight.0)) => {
                 fault("a band's weight is from 1 B to 1 GiB")
             }
-            () if self.priomap.len() != PRIOMAP.len() => fault("priomap has the bands of 16 priorities"),
+            () if self.priomap.len() != PRIORITIES => fault("priomap has the bands of 16 priorities"),
             () if self
                 .priomap
                 .iter()
@@ -186,7 +189,7 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
 
 /// The band of a packet.
 fn band_of(priomap: &[u8], packet: &Packet) -> u8 {
-    priomap[usize::from(PRIORITIES[usize::from((packet.tos & 0x1e) >> 1)])]
+    priomap[usize::from(tos::priority(packet.tos))]
 }
 
 /// Drops a packet that finds too many of its flow, of its band or of all waiting.
@@ -426,7 +429,9 @@ impl Scheduler for LinuxFq {
                 return Next::Queue(flow);
             }
         }
-        self.held_back.peek().map_or(Next::Empty, |(_, (time, _))| Next::NotBefore(time))
+        // A timer may come late by its slack, and does if nothing else wakes the processor before.
+        let late = |time: Time| time.saturating_add(self.settings.timer_slack);
+        self.held_back.peek().map_or(Next::Empty, |(_, (time, _))| Next::NotBefore(late(time)))
     }
 
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, _head: Option<Tag>) {
@@ -473,6 +478,10 @@ impl Scheduler for LinuxFq {
         is_clear
     }
 
+    fn has_late_timer(&self) -> bool {
+        self.settings.timer_slack > Time::ZERO
+    }
+
     fn pacing_changed(&mut self, _now: Time, flow: Slot, rate: Option<Rate>) {
         self.state(flow).rate = rate;
     }
@@ -484,3 +493,34 @@ impl Scheduler for LinuxFq {
 
 /// `FQ_GC_AGE`.
 const FORGETS: Time = Time(3 * PS_PER_S);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Dequeue;
+    use crate::packet::{Address, Fates, Header};
+    use crate::registry::DesignSettings;
+
+    #[test]
+    fn a_line_that_waits_for_a_flow_waits_for_the_slack_of_the_timer_too() {
+        let settings = Settings { maxrate: Rate::new(8000), ..Settings::default() };
+        let queue = Queue::of_design(DesignSettings::LinuxFq(settings), None);
+        let mut fq = queue.build(&Line::new(Rate::MAX));
+        let (source, destination) = (Address::Node(0), Address::Node(1));
+        let header = Header { source, destination, protocol: 0, source_port: 0, destination_port: 0, tos: 0 };
+        let mut fates = Fates::new();
+        for token in 0..3 {
+            fq.enqueue(Time::ZERO, Packet::new(token, Time::ZERO, 100), &header, &mut fates);
+        }
+        let mut ask = |us: u64| match fq.dequeue(Time(us * 1_000_000), &mut fates) {
+            Dequeue::Send(packet) => Ok(packet.token),
+            Dequeue::NotBefore(time) => Err(time.0 / 1_000_000),
+            Dequeue::Empty => unreachable!("packets wait"),
+        };
+        // A packet of 100 B takes 100 ms, and 10 us later the timer comes (`timer_slack`).
+        assert_eq!((ask(0), ask(0)), (Ok(0), Err(100_010)));
+        // Something else makes the line ask at 100.004 ms: the packet goes. What is late is made
+        // up.
+        assert_eq!((ask(100_004), ask(100_004)), (Ok(1), Err(200_010)));
+    }
+}

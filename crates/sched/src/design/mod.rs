@@ -4,8 +4,11 @@ pub mod cake;
 pub mod dualpi2;
 pub mod fq_codel;
 pub mod fq_pie;
+pub mod hhf;
 pub mod linux_fq;
 pub mod linux_sfq;
+pub mod pfifo_fast;
+pub mod skbprio;
 pub mod tos_priority;
 
 use crate::registry::ClassifierSettings;

@@ -7,7 +7,9 @@
 //! percentages and whose sharing is left open; deficit round robin among the sharing bands is Linux
 //! 6.1's (`ets_qdisc_dequeue`, sch_ets.c).
 //! Departs: the priority of a packet is the precedence in its type-of-service byte, or its flow
-//! names a class.
+//! names a class; with `priomap` it is that of Linux, which a router gives a packet by its type of
+//! service (`ip_forward`: `rt_tos2priority`), and the bands are those of Linux's `prio` and `ets`
+//! without filters (`prio_classify`, `ets_classify`).
 //! Chosen: band 0 is the first of the strict ones; a sharing band's part is its quantum over the
 //! sum of quanta of the bands that wait, and what an idle band leaves goes to the rest, including
 //! what strict bands leave; a sharing band's turn that a strict packet interrupts goes on after it.
@@ -25,8 +27,9 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::store::Store;
+use crate::tos;
 use crate::units::{Bytes, Time};
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// The bands and the flows that wait in each.
@@ -39,21 +42,36 @@ pub struct Settings {
     /// What each of the bands after them sends in a turn, from 1 B to 1 GiB; with the strict ones
     /// at most 16 bands.
     pub quanta: Vec<Bytes>,
-    /// The band of each precedence from 0 to 7 (the upper three bits of the type-of-service byte).
-    /// A flow of class `band0`, `band1`, … waits in that band whatever its precedence.
-    pub map: [u16; 8],
+    /// The band of each precedence from 0 to 7 (the upper three bits of the type-of-service byte),
+    /// or of each code point from 0 to 63 (the upper six). A flow of class `band0`, `band1`, …
+    /// waits in that band whatever its packets say.
+    pub map: Vec<u16>,
+    /// In place of `map`: the band of each of Linux's priorities from 0 to 15. A router gives
+    /// packets 0, 2, 4 and 6 of them, by the type of service.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub priomap: Vec<u16>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         // Network control first; then three packets of what asks for more for each of the rest.
-        Self { strict: 1, quanta: alloc::vec![Bytes(3 * 1514), Bytes(1514)], map: [2, 2, 1, 1, 1, 1, 0, 0] }
+        let quanta = alloc::vec![Bytes(3 * 1514), Bytes(1514)];
+        Self { strict: 1, quanta, map: [2, 2, 1, 1, 1, 1, 0, 0].to_vec(), priomap: Vec::new() }
     }
 }
 
 impl Settings {
     fn bands(&self) -> usize {
         self.quanta.len().saturating_add(self.strict as usize)
+    }
+
+    /// The band of each code point.
+    fn band_of_points(&self) -> [u16; POINTS] {
+        core::array::from_fn(|point| match (self.priomap.is_empty(), self.map.len()) {
+            (false, _) => self.priomap[usize::from(tos::priority((point << 2) as u8))],
+            (true, POINTS) => self.map[point],
+            (true, _) => self.map[point >> 3],
+        })
     }
 }
 
@@ -67,16 +85,26 @@ impl Part for Settings {
         if !(1..=BANDS.len()).contains(&bands) {
             return Some(alloc::format!("ets: strict bands and quanta are together from 1 to {} bands", BANDS.len()));
         }
-        if self.map.iter().any(|band| usize::from(*band) >= bands) {
-            return Some(alloc::format!("ets: map names bands from 0 to {}", bands - 1));
+        if ![8, POINTS].contains(&self.map.len()) {
+            return Some("ets: map has the bands of 8 precedences or of 64 code points".to_string());
+        }
+        if ![0, tos::PRIORITIES].contains(&self.priomap.len()) {
+            return Some("ets: priomap has the bands of 16 priorities".to_string());
+        }
+        for (name, places) in [("map", &self.map), ("priomap", &self.priomap)] {
+            if places.iter().any(|band| usize::from(*band) >= bands) && (name != "map" || self.priomap.is_empty()) {
+                return Some(alloc::format!("ets: {name} names bands from 0 to {}", bands - 1));
+            }
         }
         self.quanta.iter().find_map(|quantum| drr::quantum_fault("ets", *quantum))
     }
 
     fn variants() -> Vec<Self> {
-        let strict = Self { strict: 3, quanta: Vec::new(), map: [2, 2, 1, 1, 1, 1, 0, 0] };
-        let sharing = Self { strict: 0, quanta: alloc::vec![Bytes(1), Bytes(10_000)], map: [0, 1, 0, 1, 0, 1, 0, 1] };
-        alloc::vec![strict, sharing]
+        let strict = Self { strict: 3, quanta: Vec::new(), ..Self::default() };
+        let (quanta, map) = (alloc::vec![Bytes(1), Bytes(10_000)], [0, 1, 0, 1, 0, 1, 0, 1].to_vec());
+        let sharing = Self { strict: 0, quanta, map, priomap: Vec::new() };
+        let linux = Self { priomap: tos::PRIOMAP.map(u16::from).to_vec(), ..strict.clone() };
+        alloc::vec![strict, sharing, linux]
     }
 
     fn has_queue_per_flow(&self) -> bool {
@@ -91,7 +119,8 @@ impl Part for Settings {
 /// A queue for each band.
 pub struct Ets {
     strict: Slot,
-    map: [u16; 8],
+    /// By code point.
+    map: [u16; POINTS],
     bands: usize,
     /// Of the bands that share.
     accounts: Accounts,
@@ -106,7 +135,13 @@ impl Ets {
         for (slot, quantum) in (settings.strict..).zip(&settings.quanta) {
             accounts.set_quantum(slot, quantum.0.saturating_mul(1000));
         }
-        Self { strict: settings.strict, map: settings.map, bands: settings.bands(), accounts, round: Round::new() }
+        Self {
+            strict: settings.strict,
+            map: settings.band_of_points(),
+            bands: settings.bands(),
+            accounts,
+            round: Round::new(),
+        }
     }
 }
 
@@ -121,7 +156,7 @@ impl Scheduler for Ets {
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        Slot::from(flow.class().unwrap_or(self.map[usize::from(packet.tos >> 5)]))
+        Slot::from(flow.class().unwrap_or(self.map[usize::from(packet.tos >> 2)]))
     }
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
@@ -163,8 +198,35 @@ impl Scheduler for Ets {
     }
 }
 
+/// How many code points there are.
+const POINTS: usize = 64;
+
 /// The names of bands; there are no more.
 const BANDS: [&str; 16] = [
     "band0", "band1", "band2", "band3", "band4", "band5", "band6", "band7", "band8", "band9", "band10", "band11",
     "band12", "band13", "band14", "band15",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Rate;
+
+    #[test]
+    fn a_band_goes_by_precedence_by_code_point_or_by_the_priority_of_a_router() {
+        let bands = |settings: Settings, tos: [u8; 5]| {
+            assert_eq!(settings.fault(&Queue::unlimited_fifo()), None);
+            let ets = Ets::new(&settings, &Line::new(Rate::MAX));
+            let store = Store::new(crate::units::Limit::Unlimited);
+            tos.map(|tos| ets.queue_of(Flow::of_slot(0), &Packet { tos, ..Packet::new(0, Time::ZERO, 100) }, &store))
+        };
+        let three = Settings { strict: 3, quanta: Vec::new(), ..Settings::default() };
+        let tos = [0x00, 0x08, 0x10, 0xb8, 0xe3];
+        assert_eq!(bands(three.clone(), tos), [2, 2, 2, 1, 0]);
+        let map = (0..64).map(|point| point / 22).collect();
+        assert_eq!(bands(Settings { map, ..three.clone() }, tos), [0, 0, 0, 2, 2]);
+        // `prio` of Linux without filters: `prio2band`, as tc sends it.
+        let priomap = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1].to_vec();
+        assert_eq!(bands(Settings { priomap, ..three }, tos), [1, 2, 0, 1, 1]);
+    }
+}

@@ -4,15 +4,16 @@
 //! within: for several classes use `htb`; to shape and share a home line, `cake`.
 //! Source: Turner, "New Directions in Communications", IEEE Communications Magazine 1986 (the leaky
 //! bucket); RFC 2697 and RFC 3290 (section 5.1) for the form with tokens. A second bucket for a
-//! peak rate, and what the line behind adds, are Linux's (`tbf_dequeue`, sch_tbf.c).
+//! peak rate, and what the line behind adds, are Linux's (`tbf_dequeue`, sch_tbf.c), and so is what
+//! a bucket holds: `burst` with what the line behind adds to it (`tbf_change`: `psched_l2t_ns`).
 //! Departs: a packet longer than the bucket goes when the bucket is full and leaves a debt, where
 //! Linux drops it (`tbf_enqueue`).
 //! Chosen: the bucket is full at the start; tokens are counted in picosecond-bits, so that none is
 //! lost to rounding.
 //! Cost: O(1) a packet.
-//! Bound: in any time t at most burst + rate·t leaves, and mtu + peak_rate·t, plus a packet if it
-//! is longer than the bucket; nothing leaves before the time it names, and at that time something
-//! does (laws.rs: token_bucket_keeps_its_rate).
+//! Bound: in any time t at most burst + rate·t leaves, and mtu + peak_rate·t, each with what the
+//! line behind adds, plus a packet if it is longer than the bucket; nothing leaves before the time
+//! it names, and at that time something does (laws.rs: token_bucket_keeps_its_rate).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 #[cfg(feature = "schema")]
@@ -33,13 +34,13 @@ use alloc::vec::Vec;
 pub struct Settings {
     /// At which tokens come; without one, half the line's rate.
     pub rate: Option<Rate>,
-    /// How many tokens the bucket holds.
+    /// How many tokens the bucket holds: what a packet of this length takes on the line behind.
     pub burst: Bytes,
     /// At which tokens of a second bucket come, which bounds how fast a burst goes; at least
     /// `rate`.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub peak_rate: Option<Rate>,
-    /// How many tokens the bucket of `peak_rate` holds: `mtu` of `tc`.
+    /// How many tokens the bucket of `peak_rate` holds, likewise: `mtu` of `tc`.
     pub mtu: Bytes,
     /// Bytes that the line behind adds to each packet.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
@@ -135,9 +136,10 @@ impl TokenBucket {
     #[must_use]
     pub fn new(settings: &Settings, line: &Line) -> Self {
         let rate = settings.rate.map_or(line.rate.bit_per_s() / 2, Rate::bit_per_s);
-        let peak = settings.peak_rate.map(|peak| Bucket::full(peak.bit_per_s(), settings.mtu));
         let link = Link { overhead: settings.overhead, mpu: settings.mpu, layer: settings.linklayer };
-        Self { bucket: Bucket::full(rate, settings.burst), peak, link, updated: Time::ZERO }
+        let full = |rate: u64, size: Bytes| Bucket::full(rate, Bytes(link.bytes(size.0)));
+        let peak = settings.peak_rate.map(|peak| full(peak.bit_per_s(), settings.mtu));
+        Self { bucket: full(rate, settings.burst), peak, link, updated: Time::ZERO }
     }
 
     fn buckets(&mut self) -> impl Iterator<Item = &mut Bucket> {
@@ -200,6 +202,32 @@ impl Scheduler for TokenBucket {
         visit("tokens_bytes", self.bucket.level as f64 / PER_BYTE as f64);
         if let Some(peak) = &self.peak {
             visit("peak_tokens_bytes", peak.level as f64 / PER_BYTE as f64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_holds_a_burst_and_what_the_line_behind_adds_to_it() {
+        // `tbf_change`: buffer = psched_l2t_ns(&rate, max_size). Of 3028 B in cells with 10 B more:
+        // 64 cells of 53 B; two packets of 1514 B take 32 each.
+        let (rate, line) = (Rate::new(8000), Line::new(Rate::MAX));
+        let settings = Settings { rate, overhead: 10, linklayer: LinkLayer::Atm, ..Settings::default() };
+        let mut bucket = TokenBucket::new(&settings, &line);
+        let mut store = Store::new(crate::units::Limit::Unlimited);
+        for token in 0..3 {
+            store.push(&Packet::new(token, Time::ZERO, 1514), 0, 0, 0);
+        }
+        for next in [Next::Queue(0), Next::Queue(0), Next::NotBefore(Time::from_ms(32 * 53))] {
+            assert_eq!(bucket.next(Time::ZERO, &store), next);
+            if next == Next::Queue(0) {
+                let packet = Packet::new(0, Time::ZERO, 1514);
+                store.serve(0);
+                bucket.sent(Time::ZERO, 0, &packet, 0, None);
+            }
         }
     }
 }

@@ -1,10 +1,10 @@
-"""The kernel's disciplines with one level of classes: prio, ets, drr, qfq."""
+"""The kernel's disciplines with bands or one level of classes: prio, skbprio, ets, drr."""
 
 from __future__ import annotations
 
 from collections import deque
 
-from linux.rules.flows import MTU, Discipline, Queue
+from linux.rules.flows import MTU, PRIORITY_BANDS, TOS_PRIORITIES, Discipline, Queue
 from linux.rules.tc import Commands
 from linux.truth import Packet
 
@@ -15,12 +15,17 @@ class Prio(Discipline):
     def __init__(self, given: Commands) -> None:
         super().__init__()
         self.given, self.bands = given, [Queue() for _ in range(given.options.number("bands", 3))]
+        said = given.options.numbers("priomap") if "priomap" in given.options else []
+        self.priomap = [*said, *PRIORITY_BANDS[len(said) :]]
+
+    def band_of(self, packet: Packet) -> int:
+        """prio_classify: by a filter, else by the priority of ip_forward (rt_tos2priority)."""
+        name = self.given.class_of(packet)
+        return self.priomap[TOS_PRIORITIES[(packet.tos & 0x1E) >> 1]] if name is None else name - 1
 
     def enqueue(self, now: int, packet: Packet) -> None:
-        """prio_enqueue."""
-        name = self.given.class_of(packet)
-        assert name is not None
-        band = self.bands[name - 1]
+        """prio_enqueue, pfifo_fast_enqueue."""
+        band = self.bands[self.band_of(packet)]
         before = band.packets
         band.enqueue(now, packet)
         self.packets += band.packets - before
@@ -31,6 +36,37 @@ class Prio(Discipline):
             if packet := band.dequeue(now):
                 self.packets -= 1
                 return packet
+        return None
+
+
+class PfifoFast(Prio):
+    """sch_generic.c: three bands by priority, each as long as the device's queue."""
+
+
+class Skbprio(Discipline):
+    """sch_skbprio.c: the highest priority leaves first, the last packet of the lowest one makes room."""
+
+    def __init__(self, given: Commands) -> None:
+        super().__init__()
+        self.limit, self.queues = given.options.number("limit", 64), [deque[Packet]() for _ in range(64)]
+
+    def enqueue(self, now: int, packet: Packet) -> None:
+        """skbprio_enqueue."""
+        priority = TOS_PRIORITIES[(packet.tos & 0x1E) >> 1]
+        if self.packets >= self.limit:
+            lowest = next(at for at, queue in enumerate(self.queues) if queue)
+            if priority <= lowest:
+                return
+            self.count(self.queues[lowest].pop(), -1)
+        self.count(packet, 1)
+        self.queues[priority].append(packet)
+
+    def dequeue(self, now: int) -> Packet | None:
+        """skbprio_dequeue."""
+        for queue in reversed(self.queues):
+            if queue:
+                self.count(queue[0], -1)
+                return queue.popleft()
         return None
 
 

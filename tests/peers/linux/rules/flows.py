@@ -15,6 +15,16 @@ MTU = 1514
 """sch_generic.h psched_mtu: the device's MTU and its link-layer header."""
 
 
+def truesize(length: int) -> int:
+    """skbuff.c __alloc_skb: a frame of packet_snd and skb_shared_info are one block of kmalloc.
+
+    The frame has 16 bytes before it (LL_RESERVED_SPACE), both parts are whole cache lines, and
+    sk_buff has 256 bytes.
+    """
+    data = -(-(length + 16) // 64) * 64
+    return (1 << (data + 320 - 1).bit_length()) + 256
+
+
 class Discipline(ABC):
     """What every discipline counts."""
 
@@ -133,7 +143,9 @@ class Law:
                 self.is_late(time, packet, left())
             self.is_dropping = True
             recent = self.signals - self.signals_before
-            if recent > 1 and time - self.next_signal < 16 * self.interval:
+            # The next signal of a queue that never had one is that of the kernel's boot, long
+            # before.
+            if recent > 1 and self.next_signal and time - self.next_signal < 16 * self.interval:
                 self.signals = recent
                 self.newton()
             else:
@@ -195,7 +207,8 @@ class FqCodel(Discipline):
         self.quantum = max(256, options.number("quantum", MTU))
         self.limit, self.batch = options.number("limit", 10240), options.number("drop_batch", 64)
         self.memory = options.number("memory_limit", 32 << 20)
-        """Of packets; the kernel counts their buffers (truesize)."""
+        self.used = 0
+        """memory_usage."""
         self.flows: dict[int, Flow] = {}
         self.laws: dict[int, Law] = {}
         self.new, self.old = deque[int](), deque[int]()
@@ -209,10 +222,11 @@ class FqCodel(Discipline):
             self.flows[name], self.laws[name] = Flow(), law(self.options, "noecn" not in self.options)
         self.flows[name].add(packet)
         self.count(packet, 1)
+        self.used += truesize(packet.length)
         if name not in self.new and name not in self.old:
             self.new.append(name)
             self.flows[name].credit = self.quantum
-        if self.packets > self.limit or self.bytes > self.memory:
+        if self.packets > self.limit or self.used > self.memory:
             self.overflow()
 
     def overflow(self) -> None:
@@ -234,6 +248,7 @@ class FqCodel(Discipline):
             return None
         packet = self.flows[name].take()
         self.count(packet, -1)
+        self.used -= truesize(packet.length)
         return packet
 
     def dequeue(self, now: int) -> Packet | None:
@@ -261,6 +276,7 @@ class FqFlow(Flow):
     def __init__(self, credit: int, tick: int) -> None:
         super().__init__()
         self.credit, self.is_detached, self.rests_since, self.band = credit, True, tick, 0
+        self.next_packet = 0
 
 
 class Band:
@@ -273,7 +289,7 @@ class Band:
 
 
 class Fq(Discipline):
-    """sch_fq.c without pacing: new flows go before old ones and send while they have credit.
+    """sch_fq.c: new flows go before old ones and send while they have credit and time.
 
     With `weights` the rules are those of Linux 6.7 and later: bands take turns by their weights, the limit is a band's,
     and a new flow that is empty joins the old ones though there are none. Without them there is one band.
@@ -289,6 +305,9 @@ class Fq(Discipline):
         self.has_bands = "weights" in options
         self.bands = [Band(weight) for weight in (options.numbers("weights")[-3:] if self.has_bands else [inf])]
         self.band_of = options.numbers("priomap")[-16:] if "priomap" in options else PRIORITY_BANDS
+        self.maxrate, self.slack = options.number("maxrate"), options.number("timer_slack", 10_000)
+        self.low_rate = options.number("low_rate_threshold", 550_000 // 8)
+        self.held_back: list[FqFlow] = []
         self.at, self.flows = 0, dict[int, FqFlow]()
         self.phase = 1_200_000
         """The time of the first packet since an even tick: not in the record, and this fits all of its cases."""
@@ -319,7 +338,15 @@ class Fq(Discipline):
 
     def dequeue(self, now: int) -> Packet | None:
         """fq_dequeue: while nothing waits the lists stay as they are."""
+        for flow in sorted(self.held_back, key=lambda one: one.next_packet):  # fq_check_throttled
+            if flow.next_packet <= now:
+                self.held_back.remove(flow)
+                self.bands[flow.band].old.append(flow)
         while self.packets:
+            if not any(band.new or band.old for band in self.bands):
+                # qdisc_watchdog_schedule_range_ns: the timer may come late by its slack, and does.
+                self.wake = min(flow.next_packet for flow in self.held_back) + self.slack
+                return None
             band = self.bands[self.at]
             turns = band.new or band.old
             if band.credit <= 0 or not turns:  # fq_pband_head_select
@@ -331,6 +358,8 @@ class Fq(Discipline):
             if flow.credit <= 0:
                 flow.credit += self.quantum
                 self.bands[flow.band].old.append(turns.popleft())
+            elif flow.held and flow.next_packet > now:
+                self.held_back.append(turns.popleft())
             elif flow.held:
                 packet = flow.take()
                 self.count(packet, -1)
@@ -339,6 +368,7 @@ class Fq(Discipline):
                     self.mark(packet)
                 flow.credit -= packet.length
                 band.credit -= packet.length
+                self.pace(now, flow, packet.length)
                 return packet
             else:
                 turns.popleft()
@@ -348,6 +378,21 @@ class Fq(Discipline):
                     flow.is_detached = True
                     flow.rests_since = self.ticks(now) | int(self.rests_from_odd_tick)
         return None
+
+    def pace(self, now: int, flow: FqFlow, length: int) -> None:
+        """fq_dequeue: when the flow may send again. Lateness of up to half of the wait is made up."""
+        if not self.maxrate:
+            return
+        if self.maxrate <= self.low_rate:
+            flow.credit = 0
+        elif flow.credit > 0:
+            return
+        else:
+            length = max(length, self.quantum)
+        wait = min(length * 10**9 // self.maxrate, 10**9)
+        if flow.next_packet:
+            wait -= min(wait // 2, now - flow.next_packet)
+        flow.next_packet = now + wait
 
     def place(self, packet: Packet) -> int:
         """The band whose limit a packet counts for."""

@@ -16,6 +16,7 @@ class Tbf(Discipline):
         super().__init__()
         self.rate, self.peak = options.number("rate"), options.number("peakrate")
         burst, mtu = options.number("burst"), options.number("mtu")
+        self.overhead, self.mpu, self.is_atm = options.number("overhead"), options.number("mpu"), "atm" in options
         self.longest = min(burst, mtu) if self.peak else burst  # tbf_change: max_size
         self.queue = Queue(float("inf"), self._limit(options, burst, mtu))
         self.full, self.peak_full = self.time(burst, self.rate), self.time(mtu, self.peak)
@@ -29,9 +30,11 @@ class Tbf(Discipline):
         limits = [self.rate * latency // NS_PER_S + burst]
         return min([*limits, self.peak * latency // NS_PER_S + mtu] if self.peak else limits)
 
-    @staticmethod
-    def time(length: int, rate: int) -> int:
-        """sch_generic.h psched_l2t_ns; 0 without a rate."""
+    def time(self, length: int, rate: int) -> int:
+        """sch_generic.h psched_l2t_ns, also of what a bucket holds (tbf_change); 0 without a rate."""
+        length = max(length + self.overhead, self.mpu)
+        if self.is_atm:
+            length = -(-length // 48) * 53
         return length * NS_PER_S // rate if rate else 0
 
     def enqueue(self, now: int, packet: Packet) -> None:

@@ -3,8 +3,7 @@
 use super::Settings;
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::contract::{
-    BufferPolicy, Classifier, Dequeue, Discipline, End, Flow, Handle, Held, HeldPacket, Line, Marker, Slot, Verdict,
-    Victim,
+    BufferPolicy, Classifier, Dequeue, Discipline, End, Handle, Held, HeldPacket, Line, Marker, Slot,
 };
 use crate::control::codel::{Control, Head, Parameters, Rules};
 use crate::hash::{Hash, bucket_of};
@@ -12,6 +11,7 @@ use crate::mark::step::Step;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::truesize::truesize;
 use crate::turns::{Emptied, Turns, View};
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -29,6 +29,9 @@ pub(super) struct FqCodel {
     ecn: bool,
     early: Step,
     store: Store,
+    /// What may wait of the kernel's memory, and what does (`memory_usage`).
+    memory: u64,
+    used: u64,
     full: LongestQueueDrop,
     turns: Turns,
     controls: Vec<Control>,
@@ -72,6 +75,8 @@ impl FqCodel {
             ecn,
             early,
             store: Store::new(queue.capacity()),
+            memory: memory.0,
+            used: 0,
             full: LongestQueueDrop::of_fattest(memory).with_lowest_losing(true),
             turns: Turns::with(Emptied::PassesIfOthers),
             controls: Vec::new(),
@@ -87,29 +92,35 @@ impl FqCodel {
     fn drop_head(&mut self, queue: Slot, reason: Reason, fates: &mut Fates) -> u64 {
         let Some(gone) = self.store.pop(queue, End::Front) else { return 0 };
         fates.push(Fate { packet: gone.packet, outcome: Outcome::Dropped(reason) });
+        self.used -= truesize(gone.packet.length);
         u64::from(gone.packet.length)
     }
 
     /// Half of the fattest queue goes, from its head and at most a batch of packets
-    /// (`fq_codel_drop`).
-    fn make_room(&mut self, now: Time, arriving: Slot, fates: &mut Fates) {
-        while let Some((Victim::End(queue, _), reason)) = self.full.victim(now, &self.store, arriving) {
-            let half = self.store.queue_bytes(queue) / 2;
-            let (mut bytes, mut packets) = (0, 0);
-            while packets == 0 || (packets < self.batch && bytes < half) {
-                // One makes room, the others are signals.
-                let reason = if packets == 0 { reason } else { Reason::Early };
-                bytes += self.drop_head(queue, reason, fates);
-                packets += 1;
-            }
-            self.controls[queue as usize].overflowed(u64::from(packets));
+    /// (`fq_codel_drop`), once for each packet that finds no room, though memory may still lack.
+    fn make_room(&mut self, arriving: Slot, fates: &mut Fates) {
+        if !self.store.is_over_limit() && self.used <= self.memory {
+            return;
         }
+        let Some((queue, reason)) = self.full.fattest(&self.store, arriving) else { return };
+        let half = self.store.queue_bytes(queue) / 2;
+        let (mut bytes, mut packets) = (0, 0);
+        while packets == 0 || (packets < self.batch && bytes < half) {
+            // One makes room, the others are signals.
+            let reason = if packets == 0 { reason } else { Reason::Early };
+            bytes += self.drop_head(queue, reason, fates);
+            packets += 1;
+        }
+        self.controls[queue as usize].overflowed(u64::from(packets));
     }
 }
 
 impl Discipline for FqCodel {
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
-        if let Verdict::Drop(reason) = self.full.admit(now, &self.store, 0, Flow::of_slot(0), &mut { packet }) {
+        let needs = truesize(packet.length);
+        let is_too_long = needs > self.memory || self.store.is_too_short_for(packet.length);
+        if is_too_long {
+            let reason = Reason::TooLong;
             fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
             return None;
         }
@@ -118,9 +129,10 @@ impl Discipline for FqCodel {
             self.controls.resize(queue as usize + 1, Control::default());
         }
         let (handle, _) = self.store.push(&packet, 0, queue, queue);
+        self.used += needs;
         self.turns.begin(queue, self.quantum);
         self.full.joined(now, &self.store, HeldPacket { queue, flow: queue, handle, packet: &packet });
-        self.make_room(now, queue, fates);
+        self.make_room(queue, fates);
         self.store.waiting(handle).is_some().then_some(handle)
     }
 
@@ -156,6 +168,7 @@ impl Discipline for FqCodel {
             }
             self.turns.charge(queue, i64::from(packet.length));
             self.store.serve(queue);
+            self.used -= truesize(packet.length);
             return self.store.serving().map_or(Dequeue::Empty, |entry| Dequeue::Send(*entry.packet));
         }
     }
@@ -165,7 +178,9 @@ impl Discipline for FqCodel {
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {
-        self.store.remove(handle).map(|gone| gone.packet)
+        let gone = self.store.remove(handle)?;
+        self.used -= truesize(gone.packet.length);
+        Some(gone.packet)
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
