@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from fairq import signals, streams
 from fairq._native import FairqError, version
 from fairq.commands import SUMMARIES, Broken, adder
-from fairq.commands.options import Parser
+from fairq.commands.options import Parser, check_plot
 from fairq.exit_status import DONE, FAILED, FAULT, INTERRUPTED, NO_READER, REFUSED
 from fairq.output import reason
 
@@ -59,6 +59,7 @@ def _main(argv: Sequence[str]) -> int:
         status = DONE
         try:
             with streams.quiet(arguments.quiet), streams.told(given[0]):
+                check_plot(arguments)
                 text = arguments.command(arguments)
         except Broken as broken:
             text, status = broken.text, FAILED

@@ -35,6 +35,27 @@ def meant(word: str, known: Iterable[str]) -> str | None:
     return ours if ours is not None and ours.partition("(")[0] in known else None
 
 
+SETTINGS_OF_TC = {
+    "bandwidth": "rate", "memlimit": "memory", "memory_limit": "memory", "tupdate": "update", "flows": "queues",
+    "avpkt": "mean_packet", "peakrate": "peak_rate",
+}  # fmt: skip
+"""Words of Linux's tc for settings of ours."""
+
+
+def setting_meant(message: str) -> str:
+    """A message on a setting that a queue does not have, with our name if it is one of tc's words.
+
+    >>> setting_meant("design.bandwidth: no such field of cake; there are rate, preset")
+    'design.bandwidth: no such field of cake; the setting is called rate here'
+    """
+    start, there_are, names = message.partition("; there are ")
+    word = start.partition(": no such field")[0].rpartition(".")[2]
+    ours = SETTINGS_OF_TC.get(word)
+    if not there_are or ours not in names.split(", "):
+        return message
+    return f"{start}; the setting is called {ours} here"
+
+
 def near_miss(word: str, known: Iterable[str]) -> str:
     """The end of a message: did you mean the nearest of `known`, or what there is."""
     import difflib

@@ -250,10 +250,10 @@ def test_a_dry_run_writes_the_scenario_and_runs_nothing(fairq, tmp_path):
 class Made:
     """A candidate whose seeds have these values."""
 
-    def __init__(self, name, call, completion, bulk, used=(1.0, 1.0, 1.0)):
+    def __init__(self, name, call, completion, bulk, used=(1.0, 1.0, 1.0), loss=(0.0, 0.0, 0.0)):
         self.name = name
         self._values = {"call_queueing_s_p99": call, "completion_s_mean": completion, "bulk_queueing_s_mean": bulk,
-                        "utilisation": used}  # fmt: skip
+                        "utilisation": used, "call_loss": loss}  # fmt: skip
 
     def values(self, column):
         return list(self._values[column])
@@ -291,6 +291,28 @@ def test_what_chance_can_explain_is_left_to_the_next_criterion():
     assert [each.name for each, _ in ranking.in_order(single, ranking.ORDER)] == ["one", "two"]
 
 
+def test_those_that_are_equal_to_the_end_are_in_the_order_of_the_first_criterion_and_the_loss():
+    """Nothing fills the line: its utilisation and the queueing of bulk flows have no value."""
+    none = [None] * 3
+    red = Made("red", near(0.0022), near(0.065), none, none, [0.01] * 3)
+    pie = Made("pie", near(0.0022), near(0.065), none, none)
+    cake = Made("cake", near(0.0004), near(0.066), none, none)
+    order = ranking.in_order([red, pie, cake], ranking.ORDER)
+    assert [(each.name, level) for each, level in order] == [("cake", None), ("pie", None), ("red", None)]
+
+
+def test_the_best_that_are_equal_are_named_together_while_something_moves():
+    row = {"call_loss": 0.0, "worse_in": None, "is_decided": None, "rank": 1}
+    rows = [{**row, "candidate": name} for name in ("fifo", "cake", "fq")]
+    rows.append({**row, "candidate": "red", "call_loss": 0.01, "worse_in": "call_loss", "is_decided": False})
+    text = advice.text({
+        "best": "fifo", "candidates": rows, "price": [], "line": {"capture": None}, "winner": None,
+        "steady": {"stands": False},
+        "criterion": {"column": "call_loss", "then": [], "utilisation_min": 0},
+    })  # fmt: skip
+    assert text == "fifo, cake and fq come first together: the call's loss 0 %. The commands are those of fifo."
+
+
 @pytest.mark.parametrize(("seeds", "said"), [(1, "as one seed decides nothing"), (4, "as too few seeds have a value")])
 def test_no_interval_is_called_one_seed_only_of_one_seed(seeds, said):
     column = "completion_s_mean"
@@ -321,7 +343,7 @@ def test_a_criterion_without_a_value_is_a_sentence_and_wins_nothing(document, fa
     assert found["text"] == "None wins: no packet gives a value to the Jain's index of the bulk flows."
     assert all(row["is_decided"] is None for row in found["candidates"])
     _, out, _ = fairq("advise", *line)
-    assert "No rank: fifo, cake have no value of the criterion." in " ".join(out.split())
+    assert "No rank: cake, fifo have no value of the criterion." in " ".join(out.split())
 
 
 def test_a_queue_that_linux_has_not_is_run_as_what_its_commands_set_up(document):

@@ -292,6 +292,10 @@ def test_one_queue_answers_which_flows_get_most(document):
         (["--flows", ""], "--flows is empty; write a value, or several separated by commas"),
         (["--flows", "cubic,"], "--flows: there is no value between two commas"),
         (["--flows", "cubic,cubic:2"], "--flows cubic:2: cubic is there twice; write it once, with the sum as its"),
+        (
+            ["--flows", "cubic", "--queue", "cake(bandwidth=10Mbit/s)"],
+            "no such field of cake; the setting is called rate here",
+        ),
         (["--flows", "cubic(decreas=1)"], "--flows cubic(decreas=1): no such field of cubic; did you mean decrease?"),
         (["--flows", "bbr,cubic(decrease=8)"], "--flows cubic(decrease=8): decrease is 8; it must be above 0"),
         (["--flows", "cubic(decrease=0.8"], "--flows cubic(decrease=0.8: a parenthesis is not closed"),

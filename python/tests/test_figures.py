@@ -541,6 +541,29 @@ def test_names_that_are_cut_stay_different():
     assert text.cut("call(rate=100kbit/s)", 60, 7) == "call(rate=…)"
 
 
+@pytest.mark.parametrize("size", figures.SIZES)
+def test_a_title_that_lists_flows_has_whole_items_and_its_line(size):
+    """What does not fit is counted, and never cut in its middle."""
+    style = figures.style(size)
+    flows = ["call(rate=100kbit/s)", "flood(rate=20Mbit/s)", "cubic(size=100kB):4", "bbr:2@80ms"]
+    line = "over a line of 10Mbit/s with a round trip of 20ms"
+    title = figures.title_of(style, flows, line)
+    shown = " ".join(text.wrapped(title, style.width - 1.2 * style.text, style.title, 2))
+    assert shown == title and shown.startswith(flows[0]) and shown.endswith(line)
+    more = [int(word) for word in title.split() if word.isdigit()]
+    assert sum(flow in title for flow in flows) + sum(more) == len(flows)
+    assert figures.title_of(style, ["cubic"], line) == f"cubic {line}"
+
+
+def test_a_size_or_a_ground_without_a_picture_is_refused(refused, dumbbell):
+    asked = ["compare", "--rate", "10Mbit/s", "--rtt", "20ms", "--flows", "cubic"]
+    for command in (asked, ["run", dumbbell], ["explain", "cubic"], ["baseline", "cubic"]):
+        more = [] if command[0] != "baseline" else ["--rate", "10Mbit/s", "--rtt", "20ms"]
+        for words in (["--for", "page"], ["--for", "paper"], ["--dark"]):
+            line = refused(*command, *more, *words)
+            assert line == f"fairq: {' '.join(words)}: there is no picture without --plot; write --plot FILE as well\n"
+
+
 def test_the_options_name_the_sizes_that_there_are(fairq, dumbbell, tmp_path):
     assert set(options.SIZES) == set(figures.SIZES)
     for size, wide in (("paper", 80 / 25.4 * 72), ("slide", 960), ("page", 960)):

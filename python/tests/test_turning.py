@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 import fairq as package
-from fairq.questions import asked
+from fairq.questions import asked, sentences
 from fairq.questions.course import Of
 from fairq.questions.steady import Move, Steady, Times
 from fairq.questions.turning import FURTHER, Reach, Value, is_turned, sides
@@ -76,3 +76,18 @@ def test_a_small_move_leaves_a_large_verdict_decided():
     assert "too little to turn the verdict" in found.answer["text"] and "nothing is decided" not in found.answer["text"]
     decided = {(row["quantity"], row["a"], row["b"]): row["decided"] for row in found.paired}
     assert decided["jain", "fq", "fifo"]
+
+
+@pytest.mark.parametrize(
+    ("turned", "said"),
+    [
+        ([], "that is too little to turn the verdict."),
+        ([""], "; nothing is decided."),
+        (["at 20ms"], "; at 20ms nothing is decided."),
+        (["at 20ms", "at 80ms"], "; at 20ms and at 80ms nothing is decided."),
+    ],
+)
+def test_what_moves_is_said_with_where_it_could_turn_the_verdict(turned, said):
+    found = Steady(Times(40, 80), Times(5, 10), 80, (Move(Of(KEY, 0, "share"), "cubic", 0.6, 0.5),))
+    (text,) = sentences.moving(found, turned=turned)
+    assert said in text and "cubic from 60 % to 50 %" in text

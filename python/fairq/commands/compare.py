@@ -150,14 +150,13 @@ def _figure(comparison: Comparison, style: Style) -> Any:
     fixed = {} if question["buffer"] else {"buffer": None}
     fixed |= {} if len(question["rtt"]) > 1 else {"rtt_s": None}
     rows = [{**row, **fixed} for row in comparison.rows]
-    return figures.compared(rows, _titled(question), quantities=drawn, caption=_caption(comparison), style=style)
-
-
-def _titled(question: Mapping[str, Any]) -> str:
-    """The flows of a figure and their line."""
-    title = f"{', '.join(question['flows'])} over a line of {question['rate']}"
+    flows, line = question["flows"], f"over a line of {question['rate']}"
     # Several are an axis of the figure.
-    return title + (f" with a round trip of {question['rtt'][0]}" if len(question["rtt"]) == 1 else "")
+    line += f" with a round trip of {question['rtt'][0]}" if len(question["rtt"]) == 1 else ""
+    title = figures.title_of(style, flows, line)
+    figure = figures.compared(rows, title, quantities=drawn, caption=_caption(comparison), style=style)
+    figure.set_label(f"{', '.join(flows)} {line}")
+    return figure
 
 
 def _caption(comparison: Comparison) -> str:

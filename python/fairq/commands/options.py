@@ -158,9 +158,18 @@ def out(command: argparse.ArgumentParser, what: str) -> None:
 def plot(command: argparse.ArgumentParser, what: str) -> None:
     """Add --plot, --for and --dark; `what` is what --plot does. `printing.style` makes a style of them."""
     command.add_argument("--plot", metavar="FILE", help=f"{what} (.svg, .png or .pdf)")
-    command.add_argument("--for", dest="size", choices=SIZES, default=SIZES[0],
-                         help="size of the picture: page (1280 pixels), slide (16:9) or paper (80 mm)")  # fmt: skip
+    command.add_argument("--for", dest="size", choices=SIZES,
+                         help="size of the picture: page (1280 pixels; default), slide or paper (80 mm)")  # fmt: skip
     command.add_argument("--dark", action="store_true", help="draw the picture on a dark ground")
+
+
+def check_plot(arguments: argparse.Namespace) -> None:
+    """UsageError if --for or --dark is given without --plot, where `plot` added them."""
+    if not hasattr(arguments, "dark") or arguments.plot:
+        return
+    for option, given in ((f"--for {arguments.size}", arguments.size), ("--dark", arguments.dark)):
+        if given:
+            raise UsageError(f"{option}: there is no picture without --plot; write --plot FILE as well")
 
 
 def _assignment(text: str) -> tuple[str, str]:

@@ -147,6 +147,8 @@ def style(arguments: Namespace) -> Style:
     """The style of figures that --for and --dark ask for."""
     from fairq import figures
 
+    if arguments.size is None:
+        return figures.style(dark=arguments.dark)
     return figures.style(arguments.size, dark=arguments.dark)
 
 

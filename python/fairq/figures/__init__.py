@@ -17,6 +17,7 @@ from fairq.figures.over_time import baseline, over_time
 from fairq.figures.papers import by_number, by_source, published_beside_measured
 from fairq.figures.saved import drawn, save, save_as, svg
 from fairq.figures.scenes import scenes
+from fairq.figures.sheet import title_of
 from fairq.figures.style import BLUE, GREY, ORANGE, PAGE, SIZES, Style, contrast, style
 from fairq.figures.trade_off import trade_off
 
@@ -59,6 +60,7 @@ __all__ = [
     "steps",
     "style",
     "svg",
+    "title_of",
     "trade_off",
     "ways",
 ]

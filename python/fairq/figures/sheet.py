@@ -27,6 +27,9 @@ from fairq.figures.style import Look, Style
 GAP = 1.42
 """The distance of two lines of a key, in heights of its letters."""
 
+TITLE_LINES = 2
+"""The lines of a title, at most."""
+
 GROUND = "ground"
 """The mark (`gid`) of what stands behind and from which nothing is read: grids, shades."""
 
@@ -124,6 +127,17 @@ def sheet(
     return Sheet(figure, panels[:count], columns, style, room)
 
 
+def title_of(style: Style, items: Sequence[str], rest: str) -> str:
+    """A title that lists items: as many as fit its lines with the rest, and how many more."""
+    room = _inner(style)
+    for kept in range(len(items), 0, -1):
+        more = f" and {len(items) - kept} more" if kept < len(items) else ""
+        title = f"{', '.join(items[:kept])}{more} {rest}"
+        if text.fits(title, room, style.title, TITLE_LINES):
+            return title
+    return title
+
+
 def panels_height(style: Style, title: str, keys: Sequence[Key] = (), caption: str = "") -> float:
     """The height that title, keys and caption leave for panels and their labels, in points."""
     return (style.height or style.height_max) - sum(_heights(style, *_parts(style, title, keys, caption)))
@@ -133,10 +147,15 @@ def _parts(
     style: Style, title: str, keys: Sequence[Key], caption: str
 ) -> tuple[list[str], list[str], list[tuple[Key, int, int, list[str]]]]:
     """The lines of title and caption; columns, rows and names of each key with entries."""
-    inner = style.width - 1.2 * style.text
-    titles = text.wrapped(title, inner, style.title, 2)
+    inner = _inner(style)
+    titles = text.wrapped(title, inner, style.title, TITLE_LINES)
     captions = text.wrapped(caption, inner, style.small, 4) if caption else []
     return titles, captions, [(key, *_shape(key, inner, style)) for key in keys if key.entries]
+
+
+def _inner(style: Style) -> float:
+    """The width of title, keys and caption."""
+    return style.width - 1.2 * style.text
 
 
 def _heights(

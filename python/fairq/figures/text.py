@@ -74,6 +74,20 @@ def cut_all(names: Sequence[Any], room: float, size: float) -> list[str]:
 
 def wrapped(text: str, room: float, size: float, lines_max: int = 99) -> list[str]:
     """The text in lines that fit the room, broken at spaces; the last one is cut if need be."""
+    lines = _lines(text, room, size)
+    if len(lines) > lines_max:
+        lines = [*lines[: lines_max - 1], " ".join(lines[lines_max - 1 :])]
+    return [_escaped(line) if width(line, size) <= room else cut(line, room, size) for line in lines if line]
+
+
+def fits(text: str, room: float, size: float, lines_max: int) -> bool:
+    """Whether a text has room in so many lines without a cut."""
+    lines = _lines(text, room, size)
+    return len(lines) <= lines_max and all(width(line, size) <= room for line in lines)
+
+
+def _lines(text: str, room: float, size: float) -> list[str]:
+    """The text broken at spaces; a word may be wider than the room."""
     lines: list[str] = []
     for paragraph in text.split("\n"):
         line = ""
@@ -85,9 +99,7 @@ def wrapped(text: str, room: float, size: float, lines_max: int = 99) -> list[st
             else:
                 line = longer
         lines.append(line)
-    if len(lines) > lines_max:
-        lines = [*lines[: lines_max - 1], " ".join(lines[lines_max - 1 :])]
-    return [_escaped(line) if width(line, size) <= room else cut(line, room, size) for line in lines if line]
+    return lines
 
 
 def _escaped(text: str) -> str:

@@ -65,7 +65,15 @@ def _without_best(found: Found) -> str:
 
 def _moving(found: Found, ranked: Sequence[Found]) -> str:
     """What is said if what was measured does not stand still."""
-    best, second, column = ranked[0], ranked[1], found["criterion"]["column"]
+    best, column = ranked[0], found["criterion"]["column"]
+    equal = [row for row in ranked if row["worse_in"] is None]
+    if len(equal) > 1:
+        names = _many([row["candidate"] for row in equal])
+        return (
+            f"{names} come first together{_used(found)}: {_why_equal(found, equal)}. The commands are those of "
+            f"{best['candidate']}."
+        )
+    second = ranked[1]
     then = f"{second['candidate']} {_amount(second, column)}"
     return (
         f"{best['candidate']} comes first{_used(found)}: {_said(found, column)} {_amount(best, column)}, then {then}."
@@ -96,11 +104,16 @@ def _equal(found: Found, ranked: Sequence[Found]) -> str:
     names = _many([row["candidate"] for row in equal])
     if all(row[column] == equal[0][column] for row in equal for column in OF_CANDIDATE):
         return f"{names} gave the same in every run; the commands are those of {found['best']}."
-    columns = [found["criterion"]["column"], *found["criterion"]["then"]]
-    why = f"all are {_alike(found, columns)}" if len(columns) > 1 else (
-        f"{_said(found, columns[0])} {_amount(equal[0], columns[0])}"
-    )  # fmt: skip
+    why = _why_equal(found, equal)
     return f"{names} serve equally well{_used(found)}: {why}. The commands are those of {found['best']}."
+
+
+def _why_equal(found: Found, equal: Sequence[Found]) -> str:
+    """In what the best are equal."""
+    columns = [found["criterion"]["column"], *found["criterion"]["then"]]
+    if len(columns) > 1:
+        return f"all are {_alike(found, columns)}"
+    return f"{_said(found, columns[0])} {_amount(equal[0], columns[0])}"
 
 
 def _won(found: Found, ranked: Sequence[Found]) -> str:

@@ -84,8 +84,17 @@ def in_order(tried: Sequence[T], levels: Sequence[Level]) -> list[tuple[T, Level
     """The candidates, the best first, each with the level at which it is worse than the first.
 
     `None`: it is equal to the first at all levels. Those that are equal at a level are ranked by
-    the next, and so are those that chance could have put behind the best.
+    the next, and so are those that chance could have put behind the best. Those that are equal to
+    the end are in the order of their means by the first criterion, then by the call's loss, then by
+    the other criteria.
     """
+    first = [levels[0].criterion] if levels else []
+    means = [*first, CRITERIA["call_loss"], *(level.criterion for level in ORDER)]
+    return _in_order(sorted(tried, key=lambda each: [cost(each, criterion) for criterion in means]), levels)
+
+
+def _in_order(tried: Sequence[T], levels: Sequence[Level]) -> list[tuple[T, Level | None]]:
+    """The same of candidates that are in the order which those equal to the end have."""
     if not tried or not levels:
         return [(each, None) for each in tried]
     level, further = levels[0], levels[1:]
@@ -93,7 +102,8 @@ def in_order(tried: Sequence[T], levels: Sequence[Level]) -> list[tuple[T, Level
     first = order[0]
     near = [each for each in order if _is_equal(each, first, level) or (further and _is_by_chance(each, first, level))]
     far = [each for each in order if each not in near]
-    return in_order(near, further) + [(each, level) for each, _ in in_order(far, levels)]
+    near = [each for each in tried if each in near]
+    return _in_order(near, further) + [(each, level) for each, _ in _in_order(far, levels)]
 
 
 def cost(tried: Tried, criterion: Criterion) -> float:

@@ -58,7 +58,7 @@ def text(answers: Answers, answer: Mapping[str, Any], steady: Steady) -> str:
             f"At {rtt}: {' '.join(_at(answers, each, rtt))}" for rtt, each in zip(rtts, by_rtt, strict=True)
         ]  # fmt: skip
         found = zip(rtts, by_rtt, strict=True)
-        turned = [f"at {rtt} " for rtt, each in found if answers.is_turned(each, steady, rtt)]
+        turned = [f"at {rtt}" for rtt, each in found if answers.is_turned(each, steady, rtt)]
         turned = [""] if len(turned) == len(rtts) else turned
     return " ".join([*said, *moving(steady, answers.name, turned)])
 
@@ -310,7 +310,7 @@ def moving(steady: Steady, name: Callable[[Key], str] = lambda _: "", turned: Se
     kinds = {move.of.quantity for move in steady.moves[:MOVES_SAID]}
     what = "shares" if kinds == {"share"} else "queueing delays" if len(kinds) == 1 else "shares and queueing delays"
     longer = math.ceil(2 * steady.times.length)
-    so = f"{many(turned)}nothing is decided" if turned else "that is too little to turn the verdict"
+    so = f"{many(turned)} nothing is decided".lstrip() if turned else "that is too little to turn the verdict"
     return [
         f"The {what} still move from the first half of the measured time to the second: {', '.join(parts)}; {so}. "
         f"Write for example --warm-up {math.ceil(steady.times.length)}s --duration {longer}s."
