@@ -128,6 +128,7 @@ fn usual(schema: &Value, field: &Value) -> Value {
     said.or_else(|| first_word(schema, field)).unwrap_or_else(|| match field["type"].as_str() {
         Some("boolean") => json!(false),
         Some("integer") => json!(0),
+        Some("array") if field["items"]["type"] == "integer" => json!([]),
         // A class, so that its fields are covered.
         Some("array") => json!([{"name": "one"}]),
         _ => Value::Null,

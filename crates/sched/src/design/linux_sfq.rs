@@ -386,7 +386,8 @@ impl Discipline for LinuxSfq {
         // With `headdrop` the first packet goes for the arriving one.
         let takes_place = self.settings.headdrop && length > 0 && !is_too_long && reason.is_some();
         if let Some(reason) = reason.filter(|_| !takes_place) {
-            fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+            // What is dropped comes back as it came: a mark that it was just given goes with it.
+            fates.push(Fate { packet: Packet { marks, ..packet }, outcome: Outcome::Dropped(reason) });
             return None;
         }
         let (handle, _) = self.store.push(&packet, key.into(), queue, queue);
