@@ -81,7 +81,7 @@ def wrapped(text: str, room: float, size: float, lines_max: int = 99) -> list[st
 
 
 def fits(text: str, room: float, size: float, lines_max: int) -> bool:
-    """Whether a text has room in so many lines without a cut."""
+    """Whether a text has room in that number of lines without a cut."""
     lines = _lines(text, room, size)
     return len(lines) <= lines_max and all(width(line, size) <= room for line in lines)
 

@@ -61,6 +61,7 @@ pub struct Settings {
     pub headdrop: bool,
     /// After how long the hash changes; 0 is never.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_never"))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "0 s")))]
     pub perturb: Time,
     /// The RED of each queue.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
