@@ -180,15 +180,16 @@ def test_the_cake_that_is_recommended_is_the_one_that_is_measured(document):
     (`cake_set_rate`): on 500 kbit/s the unshaped one loses a fifth of a call's packets. The values
     are those of `fairq run` of a scenario with `cake(rate=1900kbit/s)` and `cake(rate=475kbit/s)` in
     it: 5 seeds, commit eff86cc, utilisation of the line 0.939 and 0.950, no packet of the call lost,
-    and 52.9 ms for the call up, of which 20 ms are propagation and 4 ms transmission.
+    and 52.9 ms for the call up, of which 20 ms are propagation and 4 ms transmission. Rules of Linux
+    that came later move them by less than a hundredth.
     """
     alone = document("advise", *SLOW, "--flows", OWN, "--criterion", "call_p99", "--seeds", "5", "--quiet",
                      "--duration", "30s", "--warm-up", "5s")  # fmt: skip
     assert (alone["winner"], alone["second"]) == ("cake", "fq_pie")
     rows = {row["direction"]: row for row in alone["rows"] if row["candidate"] == "cake"}
-    assert rows["up"]["call_queueing_s_p99"] + 0.024 == pytest.approx(0.0529, abs=0.0002)
-    assert 0.95 * rows["down"]["utilisation"] == pytest.approx(0.939, abs=0.001)
-    assert 0.95 * rows["up"]["utilisation"] == pytest.approx(0.950, abs=0.001)
+    assert rows["up"]["call_queueing_s_p99"] + 0.024 == pytest.approx(0.0529, abs=0.0005)
+    assert 0.95 * rows["down"]["utilisation"] == pytest.approx(0.939, abs=0.003)
+    assert 0.95 * rows["up"]["utilisation"] == pytest.approx(0.950, abs=0.003)
     assert rows["up"]["call_loss"] == rows["down"]["call_loss"] == 0
     assert of(alone, "cake")["given_away"] == pytest.approx(0.05)
     assert any("cake bandwidth 475kbit" in line for line in alone["tc"])

@@ -73,10 +73,12 @@ def test_bbr3_alone_is_the_picture_that_its_draft_draws(document):
              ((bbr, "ProbeRTT"), (cubic, "congestion avoidance"))]  # fmt: skip
     assert is_in(PROBES_WITH, least[0]) and not is_in(PROBES_WITH, least[1])
 
-    # What waits, waits in UP and DOWN: else the round trip is the line's. CUBIC's never is.
+    # What waits, waits in UP and DOWN: else the round trip is the line's. CUBIC's never is: its
+    # window is 0.7 of two products, or less after losses that follow one another.
     cruising = statistics.median(of_phase(bbr, "ProbeBW_CRUISE", "rtt_s"))
-    avoiding = min(of_phase(cubic, "congestion avoidance", "rtt_s"))
-    assert is_in(CRUISES, cruising / RTT) and not is_in(CRUISES, avoiding / RTT) and is_in((1.4, 2.0), avoiding / RTT)
+    avoiding = of_phase(cubic, "congestion avoidance", "rtt_s")
+    assert is_in(CRUISES, cruising / RTT) and not is_in(CRUISES, min(avoiding) / RTT)
+    assert is_in((1.4, 2.0), statistics.median(avoiding) / RTT)
 
     # Half of the rate for 0.2 s and at most two round trips in 5 s, and 1 % of margin.
     after = [sample["throughput_bit_per_s"] / RATE for sample in bbr["series"] if sample["time_s"] > 5]
