@@ -29,7 +29,7 @@ QUICK = [
     "20M.20ms.cake.1c", "20M.20ms.fq.4c", "20M.60ms.fq_codel.4c", "20M.60ms.codel.1c", "10M.20ms.fq_codel.2r2c",
     "20M.20ms.fq_codel.4c.ecn", "20M.20ms.choke.2r2c", "2M.40ms.fq.2r2c", "20M.10ms.red_step.4d.ecn",
     "20M.60ms.fq_codel.cubic_reno", "transfers.20M.20ms.pfifo.20", "lossy.20M.20ms.pfifo.cubic",
-    "ecn.20M.20ms.fq_codel", "round_trips.20M.pfifo.cubic", "windows.20M.20ms.pfifo.20",
+    "ecn.20M.20ms.fq_codel", "round_trips.20M.codel.reno", "windows.20M.20ms.pfifo.20",
     "bursts.20M.20ms.pfifo.long", "step.20M.20ms.marked", "two_way.20M.20ms.fq_codel.2M",
     "short.20M.20ms.fq_codel.10", "tails.20M.60ms.3.3", "rtt10.20M.fq_codel.cubic",
 ]  # fmt: skip
