@@ -168,7 +168,7 @@ def documented(name: str | None = None) -> dict[str, Any]:
         raise UsageError(f"{name}: nothing was recorded of it in {KERNEL}{near_miss(name, known)}")
     some, orders = _with(name)
     rows = {"cells": [cell.row() for cell in some], "orders": [case.row() for case in orders]}
-    return document | rows | {"text": f"{name} {line(name)}"}
+    return document | rows | {"text": f"{name} {_said(some, orders)}"}
 
 
 PARTS = ("discipline", "transport")

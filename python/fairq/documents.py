@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from fairq.estimating import Estimate
-from fairq.questions.documents import Advised, Compared, EffectsOfSettings
+from fairq.questions.documents import Advised, Compared, EffectsOfSettings, Verdict
 from fairq.verdicts import Line
 
 
@@ -428,7 +428,7 @@ class AgreedCell(TypedDict):
     cell: Annotated[str, "Its name."]
     kind: Annotated[str, "Its kind, as docs/agreement/linux.md groups them."]
     window: Annotated[str, "The time that is measured, in seconds, as 5-20."]
-    verdict: Annotated[Literal["agrees", "undecided", "differs"], "Whether both agree; undecided within chance."]
+    verdict: Verdict
     rate_bit_per_s: Annotated[float, "The line's rate, in bit/s."]
     rtt_s: Annotated[float, "The round trip of a packet alone, in seconds."]
     share_linux: Annotated[dict[str, float], "The part of the line of each congestion control in the kernel."]

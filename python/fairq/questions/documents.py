@@ -137,11 +137,14 @@ class Note(TypedDict):
     text: Annotated[str, "What it says."]
 
 
+Verdict = Annotated[Literal["agrees", "undecided", "differs"], "Whether both agree; undecided within chance."]
+
+
 class Recorded(TypedDict):
     """A cell that was run in a Linux kernel."""
 
     cell: Annotated[str, "Its name in docs/agreement/linux.md."]
-    verdict: Annotated[Literal["agrees", "undecided", "differs"], "Whether both agree; undecided within chance."]
+    verdict: Verdict
     share: Annotated[float, "The most that a share differs, in parts of the line."]
     queueing: Annotated[float, "How far the queueing delay differs, in parts of the kernel's, or of 5 ms if longer."]
 

@@ -1,4 +1,5 @@
-//! What a reader of a source would not expect: packets of another size than ns-2's, and Copa flows that compete with each other.
+//! What is otherwise than its source says: packets of another size than ns-2's, and Copa flows that
+//! compete with each other.
 
 use super::{Finder, Found};
 use fairq_sched::units::Bytes;
