@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairq import _native
-from fairq.output import reason
+from fairq.remedies import reason
 
 
 class Text(NamedTuple):
@@ -79,11 +79,11 @@ def _said(path: str, value: object) -> str:
 
 def ran(scenario: Scenario, settings: Settings) -> dict[str, Any]:
     """What makes a run the same: its scenario, whatever its comments and the order of its fields, and its settings."""
-    import tomllib
-
-    text = read(scenario).text
+    text, name = read(scenario)
     try:
-        said = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
-    except ValueError:
+        # as runs read it: with bounds on its depth, unlike tomllib
+        said = json.loads(_native.toml_tree(text, name)[0])
+    except _native.ScenarioError:
+        # it is refused when it is read for its run
         said = text
     return {"scenario": said, "set": pairs(settings)}
