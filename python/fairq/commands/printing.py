@@ -18,6 +18,7 @@ from fairq.results import Result
 
 if TYPE_CHECKING:
     from fairq.figures import Style
+    from fairq.sweeps.reader import Results
 
 FLOWS_SHOWN = 20
 """Flows in the tables of a replay, those with most packets, unless all are asked for."""
@@ -99,6 +100,14 @@ def tell(notes: Iterable[Mapping[str, Any]]) -> None:
     """Print notes to standard error, one a line."""
     for each in notes:
         streams.note(f"{each['where']}: {each['text']} [{each['code']}]")
+
+
+def tell_of(results: Results) -> None:
+    """Print what a reader of a study should know first: damaged parts, and a store of another version."""
+    for damage in results.damages:
+        streams.note(str(damage))
+    if results.other_version is not None:
+        streams.note(results.other_version)
 
 
 def cost(found: Estimate) -> str:
