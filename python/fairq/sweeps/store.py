@@ -451,7 +451,7 @@ def _key(digests: Iterable[str], keep: Keep) -> str:
 
 def _unread(path: Path, error: OSError) -> OutputError:
     """What is said of a file or folder that cannot be read: it may be whole."""
-    return OutputError(f"{path}: cannot be read: {told(error)}; nothing was moved")
+    return OutputError(f"{path}: cannot be read: {told(error)}; nothing was moved for it")
 
 
 def _parsed(name: str, content: bytes) -> Marker:
