@@ -103,12 +103,15 @@ def file(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield place
         with deferred():
             place.replace(target)
+            place = None
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {told(error)}") from None
     finally:
         with deferred():
             if place is not None:
-                place.unlink(missing_ok=True)
+                # what ended the block is said, and not that this fails too
+                with contextlib.suppress(OSError):
+                    place.unlink(missing_ok=True)
             if lock is not None:
                 os.close(lock)
 

@@ -87,7 +87,7 @@ def test_a_header_or_marker_that_is_deep_is_one_line(tmp_path, fairq, refused):
     root = study.with_suffix("")
     marker = next((root / "done").iterdir())
     marker.write_text("[" * 100_000)
-    status, out, err = fairq("sweep", study)
+    status, _, err = fairq("sweep", study)
     assert status == 0 and "cannot be read as a marker" in err
     (root / "store.json").write_text("[" * 100_000)
     assert "cannot be read" in refused("sweep", study)

@@ -33,10 +33,11 @@ def write(study: str | os.PathLike[str], results: Results, out: str | os.PathLik
     """Write the report of a study's results to `out`, or beside the study, whole or not at all."""
     path = Path(out) if out is not None else _beside(Path(study))
     check_file(path)
+    runs = sum(run.part is not None for run in results.runs())
     text = report(results, Path(study).name if Path(study).suffix == ".toml" else "")
     with file(path) as place:
         place.write_text(text, encoding="utf-8")
-    return Page(path, sum(run.part is not None for run in results.runs()), len(text.encode()))
+    return Page(path, runs, len(text.encode()))
 
 
 def _beside(study: Path) -> Path:
