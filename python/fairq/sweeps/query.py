@@ -67,7 +67,7 @@ def query(results: Results, sql: str) -> Found:
             _runs(connection, results)
             for table in results.tables:
                 _view(connection, results, table)
-                if re.search(rf"\b{table}\b", sql):
+                if re.search(rf"\b{table}\b", sql, re.IGNORECASE):
                     _check(connection, results, table)
             connection.execute(_reading(connection.extract_statements(sql)))
             columns = _told_apart([column[0] for column in connection.description])
