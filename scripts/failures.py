@@ -1,4 +1,4 @@
-"""Fails the nth call of the system with each error, in every command that writes, and judges what is left.
+"""Fails the nth call with each error, in every command that writes, and judges what is left.
 
     .venv/bin/python scripts/failures.py                      every cell, some twenty minutes
     .venv/bin/python scripts/failures.py --cells 300 --seed 1 a random sample
@@ -108,7 +108,10 @@ COMMANDS = {
 
 
 class Shim:
-    """Counts calls on files below `root`, and fails one: the `number`th, or that and all behind it."""
+    """Counts calls on files below `root`, and fails one: the `number`th.
+
+    Or that and all behind it.
+    """
 
     def __init__(self, root: Path, call: str = "", number: int = 0, error: int = 0, *, goes_on: bool = False) -> None:
         self.root, self.call, self.number, self.error, self.goes_on = str(root), call, number, error, goes_on
@@ -253,7 +256,10 @@ class Cell:
 
 
 def in_child(folder: Path, words: tuple[str, ...], shim: Shim) -> tuple[int, str, str, dict[str, int]]:
-    """The command in a forked process behind the shim: status, standard output, standard error, counts."""
+    """The command in a forked process behind the shim: status, standard output, standard error.
+
+    Counts.
+    """
     said = folder.with_suffix(".said")
     child = os.fork()
     if child == 0:
@@ -284,7 +290,10 @@ def in_child(folder: Path, words: tuple[str, ...], shim: Shim) -> tuple[int, str
 
 
 def prepared(root: Path) -> dict[str, Path]:
-    """A folder for each command, as it stands before: with an older result where there may be one."""
+    """A folder for each command, as it stands before.
+
+    With an older result where there may be one.
+    """
     from fairq import read_store, sweep
 
     folders = {}

@@ -1,4 +1,7 @@
-"""Inputs that are deep, long or large: each is refused in one line, soon, and is no fault of fairq."""
+"""Inputs that are deep, long or large: each is refused in one line, soon.
+
+And is no fault of fairq.
+"""
 
 import json
 import time

@@ -1,7 +1,7 @@
-"""A random sample of what scripts/failures.py does: a call of the system fails in a command that writes.
+"""A random sample of scripts/failures.py: a call of the system fails in a command that writes.
 
-docs/guide/outputs.md and docs/guide/sweeps.md: the result is whole, or one line names that failure and
-its remedy, and nothing is lost.
+docs/guide/outputs.md and docs/guide/sweeps.md: the result is whole, or one line names that failure
+and its remedy, and nothing is lost.
 """
 
 import os

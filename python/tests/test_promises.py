@@ -1,7 +1,7 @@
 """What pages promise about loss, time, reading and writing is proved by tests that the pages name.
 
-As a card's Bound names its test, so does a paragraph in a comment that a reader of the page does not
-see: `<!-- proved by test_output.py::test_a_file_is_written_whole_or_not_at_all -->`.
+As a card's Bound names its test, so does a paragraph in a comment that a reader of the page does
+not see: `<!-- proved by test_output.py::test_a_file_is_written_whole_or_not_at_all -->`.
 """
 
 import re

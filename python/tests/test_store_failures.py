@@ -1,4 +1,4 @@
-"""A store whose files cannot be read for a moment, that was changed, or that lies where a store should not.
+"""A store whose files cannot be read for a moment, that was changed, or that has no hard links.
 
 Only what is missing, cut or changed is damage: all else is one line, and nothing is moved.
 """

@@ -1,7 +1,8 @@
 //! The memory that runs need, estimated before their networks are built.
 //!
 //! The numbers are those of flows of `cubic` over access lines, measured with 100,000 flows
-//! (`python/tests/test_memory.py` compares both). A flow that has sent much needs more: what waits in
+//! (`python/tests/test_memory.py` compares both). A flow that has sent much needs more: what waits
+//! in
 //! buffers, and segments that are not acknowledged, are not counted.
 
 use crate::scenario::Scenario;

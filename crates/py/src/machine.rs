@@ -2,7 +2,8 @@
 
 use std::fs::read_to_string;
 
-/// The bytes that this process may have in memory, where the system says: the machine's, or less in a
+/// The bytes that this process may have in memory, where the system says: the machine's, or less in
+/// a
 /// container or under `ulimit -v`.
 pub(crate) fn memory() -> Option<u64> {
     let of_machine = read_to_string("/proc/meminfo").ok().and_then(|text| kilobytes(&text)).map(|kb| kb * 1024);
@@ -17,7 +18,8 @@ fn kilobytes(text: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
-/// `Max address space         unlimited            unlimited            bytes`, of proc_pid_limits(5).
+/// `Max address space         unlimited            unlimited            bytes`, of
+/// proc_pid_limits(5).
 fn address_space(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     line.split_whitespace().next()?.parse().ok()

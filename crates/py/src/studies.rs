@@ -133,7 +133,8 @@ thread_local! {
 
 /// What `read` gives; a panic becomes an error without a word on standard error.
 ///
-/// The reader of Parquet trusts the lengths in a file: those of a damaged file lead out of its buffers.
+/// The reader of Parquet trusts the lengths in a file: those of a damaged file lead out of its
+/// buffers.
 fn quietly<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -238,7 +239,8 @@ fn check_rows(digests: &[Option<String>], runs: &BTreeSet<String>, rows: u64) ->
     }
 }
 
-/// Refuses numbers of rows and values that the pages of a file cannot hold: memory is taken by them.
+/// Refuses numbers of rows and values that the pages of a file cannot hold: memory is taken by
+/// them.
 fn check_lengths(reader: &SerializedFileReader<File>) -> Result<(), ParquetError> {
     let wrong = |what: String| Err(ParquetError::General(what));
     let mut rows_all = 0_i64;

@@ -103,7 +103,10 @@ def tell(notes: Iterable[Mapping[str, Any]]) -> None:
 
 
 def tell_of(results: Results) -> None:
-    """Print what a reader of a study should know first: damaged parts, and a store of another version."""
+    """Print what a reader of a study should know first: damaged parts.
+
+    And a store of another version.
+    """
     for damage in results.damages:
         streams.note(str(damage))
     if results.other_version is not None:

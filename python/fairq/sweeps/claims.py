@@ -5,8 +5,8 @@ link(2) makes a name only if there is none, on NFS too; where its answer is lost
 tells whether the name was made. No clock is compared with another: an owner that beats changes the
 time of its file, and is taken for dead if that has not changed for a lease of the observer's own
 steady clock. Where the file system has no hard links a claim is a file of its own, made by O_EXCL,
-that names its owner. An owner on the same machine is looked for by its process number instead, so that the
-runs of a killed process are free at once.
+that names its owner. An owner on the same machine is looked for by its process number instead, so
+that the runs of a killed process are free at once.
 
 Claims save work and decide nothing: if two processes run the same, the reader takes one of the two
 (store.py).

@@ -144,7 +144,10 @@ def _view(connection: duckdb.DuckDBPyConnection, results: Results, table: str) -
 
 
 def _check(connection: duckdb.DuckDBPyConnection, results: Results, table: str) -> None:
-    """OutputError with its name if a part does not have the rows that its marker says, of its runs."""
+    """OutputError with its name if a part does not have the rows that its marker says.
+
+    Of its runs.
+    """
     parts = {os.fspath(part.path.absolute()): part for part in results.parts(table)}
     if not parts:
         return

@@ -213,7 +213,10 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """What the system refuses within the block becomes one line, with the remedy of that failure."""
+        """What the system refuses within the block becomes one line.
+
+        With the remedy of that failure.
+        """
         try:
             yield
         except (OSError, OutputError) as error:

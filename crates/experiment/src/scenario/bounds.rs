@@ -1,7 +1,10 @@
-//! Bounds on a text in TOML, looked at before it is parsed: what it costs to read stays near its length.
+//! Bounds on a text in TOML, looked at before it is parsed: what it costs to read stays near its
+//! length.
 //!
-//! A dotted key makes a table for each of its parts, and each list or inline table one more level. The
-//! path of each is kept with its line, so that a key of 40,000 parts would need gigabytes. No scenario
+//! A dotted key makes a table for each of its parts, and each list or inline table one more level.
+//! The
+//! path of each is kept with its line, so that a key of 40,000 parts would need gigabytes. No
+//! scenario
 //! and no study comes near these bounds.
 
 use super::problem::Problem;
@@ -39,7 +42,8 @@ pub(super) fn said_of_path() -> String {
 
 /// The offset of the first byte beyond a bound, and which bound that is.
 ///
-/// Strings and comments are passed over. The dots outside them are those of keys, and one in a number.
+/// Strings and comments are passed over. The dots outside them are those of keys, and one in a
+/// number.
 fn broken(text: &[u8]) -> Option<(usize, String)> {
     let (mut at, mut depth, mut dots) = (0, 0_usize, 0_usize);
     while at < text.len() {

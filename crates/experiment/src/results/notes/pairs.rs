@@ -9,7 +9,8 @@ use fairq_sim::segment::Direction;
 use std::collections::BTreeMap;
 
 impl Finder<'_> {
-    /// That flows of one pair of ends share a queue that goes by pairs because nothing else is said.
+    /// That flows of one pair of ends share a queue that goes by pairs because nothing else is
+    /// said.
     pub(super) fn pairs(&self) -> impl Iterator<Item = Found> {
         self.shown_lines().filter(|(.., line)| goes_by_pairs(line)).filter_map(|(_, at, line)| {
             let mut of: BTreeMap<[Address; 2], Vec<&FlowPlan>> = BTreeMap::new();
