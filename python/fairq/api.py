@@ -522,14 +522,16 @@ def sweep(
     replications_max: int = 1000,
     fail_fast: bool = False,
     mix_versions: bool = False,
+    verify: bool = False,
     show: Print | None = None,
 ) -> Sweep:
     """Run what is missing of a study, the path of its file, and say what has become of its runs.
 
     Each run that has come to its end stays in the store, whatever ends the call; `read_store` gives
     them. `part` is the share of one of several calls, as "3/16". `client` is a Dask client of one's
-    own, or `address` that of a scheduler. `until` adds replications until it holds, as "goodput
-    half-width < 1%". `show` is told a line of progress.
+    own, or `address` that of a scheduler. `verify` reads every part and checks its digest. `until`
+    adds replications until it holds, as "goodput half-width < 1%". `show` is told a line of
+    progress.
 
     Raises ScenarioError for what is wrong in the study, with its line, and OutputError if the store
     cannot be written.
@@ -547,6 +549,7 @@ def sweep(
         replications_max=replications_max,
         fail_fast=fail_fast,
         mix_versions=mix_versions,
+        verify=verify,
         show=show,
     )
     return sweeping.sweep(study, options)
@@ -592,8 +595,9 @@ def report(
     Raises UsageError if no run exists, and OutputError if the page cannot be written.
     """
     from fairq.sweeps import report as reports
+    from fairq.sweeps.query import opened
 
-    return reports.write(study, store, out)
+    return reports.write(study, opened(study, store), out)
 
 
 @checked

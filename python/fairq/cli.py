@@ -16,7 +16,7 @@ from fairq._native import FairqError, version
 from fairq.commands import SUMMARIES, Broken, adder
 from fairq.commands.options import Parser, check_plot
 from fairq.exit_status import DONE, FAILED, FAULT, INTERRUPTED, NO_READER, REFUSED
-from fairq.output import reason
+from fairq.remedies import told
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -144,7 +144,7 @@ def _refused(error: FairqError | OSError | MemoryError) -> int:
     if isinstance(error, BrokenPipeError):
         # the reader has gone (`fairq … | head`): nothing is left to say
         return NO_READER
-    return _fail(f"{error.filename or 'output'}: {reason(error)}")
+    return _fail(f"{error.filename or 'output'}: {told(error)}")
 
 
 def _fail(message: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairq import _native
-from fairq.output import reason
+from fairq.remedies import reason, told
 
 
 class Text(NamedTuple):
@@ -61,7 +62,9 @@ def read(scenario: Scenario, what: str = "scenario") -> Text:
     except ValueError:
         raise _native.ScenarioError(f"{name!r}: not a file name") from None
     except OSError as error:
-        raise _native.ScenarioError(f"{name}: {reason(error)}; give the path of a {what} file") from None
+        is_misnamed = error.errno in (None, errno.ENOENT, errno.EISDIR, errno.ENOTDIR)
+        said = f"{reason(error)}; give the path of a {what} file" if is_misnamed else told(error)
+        raise _native.ScenarioError(f"{name}: {said}") from None
 
 
 def pairs(settings: Settings) -> list[tuple[str, str]]:
@@ -79,11 +82,11 @@ def _said(path: str, value: object) -> str:
 
 def ran(scenario: Scenario, settings: Settings) -> dict[str, Any]:
     """What makes a run the same: its scenario, whatever its comments and the order of its fields, and its settings."""
-    import tomllib
-
-    text = read(scenario).text
+    text, name = read(scenario)
     try:
-        said = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
-    except ValueError:
+        # as runs read it: with bounds on its depth, unlike tomllib
+        said = json.loads(_native.toml_tree(text, name)[0])
+    except _native.ScenarioError:
+        # it is refused when it is read for its run
         said = text
     return {"scenario": said, "set": pairs(settings)}

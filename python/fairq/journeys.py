@@ -19,7 +19,6 @@ import numpy as np
 
 from fairq import _native, pairs
 from fairq._native import CaptureError, UsageError
-from fairq.output import reason
 from fairq.pairs import (
     ALIKE,
     CLOCKS_APART,
@@ -33,6 +32,7 @@ from fairq.pairs import (
     Sent,
     whole_datagrams,
 )
+from fairq.remedies import reason
 
 COLUMNS = ("sent_s", "received_s", "bytes")
 """The columns of a table in CSV; `received_s` is empty of a packet that was lost. A column `flow` may be there, and

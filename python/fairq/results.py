@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from fairq import _native, tables
 from fairq._native import UsageError
-from fairq.output import reason
+from fairq.remedies import reason
 
 if TYPE_CHECKING:
     import pandas

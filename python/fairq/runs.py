@@ -102,6 +102,10 @@ class Experiment:
         """Give the longest round trip of a flow in seconds, with full buffers of such packets."""
         return self._native.longest_round_trip_s(packet)
 
+    def memory_bytes(self, workers: int) -> int:
+        """About how much memory all networks, `workers` runs at a time and all tables need."""
+        return self._native.memory_bytes(workers)
+
     def run_of(self, digest: str) -> Run:
         """The run that a digest names; UsageError if there is none."""
         for run in self.runs():

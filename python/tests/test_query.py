@@ -164,3 +164,86 @@ def test_what_is_not_there_is_said(study, fairq, monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     status, _, error = fairq("query", study, "select 1")
     assert status == 2 and "pip install 'fairq[query]'" in error
+
+
+# What a query may read.
+
+CANARY = "canary-7f3a"
+
+
+@pytest.fixture
+def apart(study, tmp_path, monkeypatch):
+    """A fresh home and working folder, and a file with a word that no query may give."""
+    for name in ("home", "work"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path / "work")
+    for ending in ("txt", "csv", "json"):
+        (tmp_path / f"canary.{ending}").write_text(f'{{"word": "{CANARY}"}}\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "select * from read_text('{canary}.txt')",
+        "select * from read_blob('{canary}.txt')",
+        "select * from '{canary}.csv'",
+        "select * from read_csv('{canary}.csv')",
+        "select * from read_json('{canary}.json')",
+        "select * from read_parquet('{canary}.txt')",
+        "select * from glob('{folder}/*')",
+        "select * from glob('/etc/*')",
+        "select * from read_text('{part}/../../../../../canary.txt')",
+        "select * from read_text('{store}/store.json')",
+        "select * from sqlite_scan('{canary}.txt', 'x')",
+        "select * from read_text('/proc/self/environ')",
+        "select * from read_csv('/dev/stdin')",
+        "select * from parquet_metadata('{canary}.txt')",
+        "select * from 's3://bucket/x.parquet'",
+        "select * from query('select * from read_text(''{canary}.txt'')')",
+    ],
+)
+def test_a_query_reads_nothing_outside_its_store(study, refused, apart, asked):
+    """docs/guide/query.md: it reads the parts of its store and nothing else."""
+    root = study.with_suffix("")
+    part = next((root / "parts" / "flows").iterdir())
+    sql = asked.format(canary=apart / "canary", folder=apart, part=part, store=root)
+    line = refused("query", study, sql)
+    assert CANARY not in line
+    assert [path for name in ("home", "work") for path in (apart / name).iterdir()] == []
+
+
+@pytest.mark.parametrize("table", ["'http://127.0.0.1:{port}/x.parquet'", "read_csv('http://127.0.0.1:{port}/x')"])
+def test_a_query_asks_no_address(study, refused, apart, table):
+    """docs/guide/query.md: it asks no network."""
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        refused("query", study, f"select * from {table.format(port=server.getsockname()[1])}")
+        with pytest.raises(TimeoutError):
+            server.accept()
+    assert not list((apart / "home").iterdir())
+
+
+@pytest.mark.parametrize("sql", ["install httpfs", "load httpfs", "set enable_external_access = true", "reset threads"])
+def test_a_query_loads_no_extension_and_changes_no_setting(study, refused, apart, sql):
+    """docs/guide/query.md: it loads no extension, and its settings are locked."""
+    assert "is no query" in refused("query", study, sql)
+    assert not list((apart / "home").iterdir())
+
+
+def test_a_large_query_writes_no_file(study, apart):
+    """docs/guide/query.md: it writes nothing, also where memory is short."""
+    query(opened(study), "select count(*) from range(3000000) a order by 1")
+    assert not list((apart / "home").iterdir()) and not list((apart / "work").iterdir())
+
+
+def test_a_part_that_is_a_link_is_not_followed(tmp_path, refused):
+    study = write_study(tmp_path)
+    sweep(study, Options(workers=1))
+    part = next((study.with_suffix("") / "parts" / "flows").iterdir())
+    elsewhere = part.rename(tmp_path / "elsewhere.parquet")
+    part.symlink_to(elsewhere)
+    assert "is a link, which a query does not follow" in refused("query", study, "select * from flows")

@@ -148,6 +148,11 @@ def dry_run(command: argparse.ArgumentParser) -> None:
                          help="say how many runs there are and what they will take, and end")  # fmt: skip
 
 
+def verify(command: argparse.ArgumentParser) -> None:
+    """Add --verify."""
+    command.add_argument("--verify", action="store_true", help="read every part of the store and check its digest")
+
+
 def out(command: argparse.ArgumentParser, what: str) -> None:
     """Add --out and --replace; `what` is what --out does."""
     command.add_argument("--out", type=_folder, metavar="DIR", help=what)

@@ -6,9 +6,9 @@ import csv
 import io
 from argparse import Namespace
 
-from fairq import streams, tables
-from fairq.commands.options import Commands, command
-from fairq.commands.printing import as_json
+from fairq import tables
+from fairq.commands.options import Commands, command, verify
+from fairq.commands.printing import as_json, tell_of
 
 
 def add(commands_of: Commands) -> None:
@@ -21,6 +21,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("study", metavar="STUDY", help="the study file, or the folder of its store")
     parser.add_argument("sql", metavar="SQL", help="one query, in DuckDB's SQL")
     parser.add_argument("--store", metavar="DIR", help="the store (default: the study's path without .toml)")
+    verify(parser)
     parser.add_argument("--csv", action="store_true", help="print CSV")
 
 
@@ -28,9 +29,8 @@ def query(arguments: Namespace) -> str:
     """`fairq query`."""
     from fairq.sweeps import query as sqls
 
-    results = sqls.opened(arguments.study, arguments.store)
-    for damage in results.damages:
-        streams.note(str(damage))
+    results = sqls.opened(arguments.study, arguments.store, verify=arguments.verify)
+    tell_of(results)
     found = sqls.query(results, arguments.sql)
     if arguments.json:
         return as_json({"columns": found.columns, "rows": found.dicts}, "query")

@@ -9,7 +9,7 @@ from typing import Any
 from fairq import streams, tables
 from fairq._native import UsageError
 from fairq.commands import Broken
-from fairq.commands.options import Commands, command, count, dry_run, looks, workers
+from fairq.commands.options import Commands, command, count, dry_run, looks, verify, workers
 from fairq.commands.printing import as_json, look
 from fairq.documents import Left
 from fairq.progress import Line, span
@@ -41,6 +41,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--fail-fast", action="store_true", help="end at the first run that fails")
     parser.add_argument("--mix-versions", action="store_true",
                         help="go on in a store that another version of fairq wrote")  # fmt: skip
+    verify(parser)
     dry_run(parser)
     looks(parser)
     shown = parser.add_mutually_exclusive_group()
@@ -64,6 +65,7 @@ def sweep(arguments: Namespace) -> str:
         replications_max=arguments.replications_max or REPLICATIONS_MAX,
         fail_fast=arguments.fail_fast,
         mix_versions=arguments.mix_versions,
+        verify=arguments.verify,
     )
     if arguments.list_missing:
         missing = sweeping.list_missing(arguments.study, options)

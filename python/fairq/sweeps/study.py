@@ -10,7 +10,6 @@ import itertools
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -184,8 +183,9 @@ def read_study(path: str | os.PathLike[str], known: Mapping[str, Any] | None = N
 def _question_of(known: Mapping[str, Any]) -> Any:
     """The question that a study that its store keeps was made of."""
     try:
-        return tomllib.loads(known["text"])["study"].get("compare")
-    except (KeyError, TypeError, AttributeError, ValueError):
+        tree, _ = _native.toml_tree(known["text"], "store.json")
+        return json.loads(tree)["study"].get("compare")
+    except (KeyError, TypeError, AttributeError, ValueError, ScenarioError):
         return None
 
 

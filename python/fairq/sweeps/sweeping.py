@@ -84,6 +84,7 @@ class Options:
     replications_max: int = REPLICATIONS_MAX
     fail_fast: bool = False
     mix_versions: bool = False
+    verify: bool = False
     lease_s: float = LEASE_S
     show: Show | None = None
 
@@ -143,7 +144,7 @@ def open_study(
     finds the times of a question, in place of runs.
     """
     share = part.parse(options.part) if options.part is not None else None
-    store = Store(place(path, options.store))
+    store = Store(place(path, options.store), verify=options.verify)
     study = read_study(path, store.header(), find or _finder(options))
     store.open(study, mix=options.mix_versions, write=write)
     store.scan()
