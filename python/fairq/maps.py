@@ -10,10 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from fairq.api import Tell
 from fairq.figures import BLUE, GREY
+from fairq.figures.settings import plotted
+
+# isort: split
+from matplotlib.figure import Figure
 
 Rows = Sequence[Mapping[str, Any]]
 Box = tuple[float, float, float, float]
@@ -36,6 +39,7 @@ RATES_SHOWN = 6
 COLOURS = ["#0060a0", "#d05a00", "#2a8a3a", "#7a3a9a", "#a07800", "#c0306a"]
 
 
+@plotted()
 def network(title: str, nodes: Rows, links: Rows, progress: Tell | None = None) -> Figure:
     """Draw a topology: nodes where their coordinates say, else spread by springs; links coloured by rate.
 

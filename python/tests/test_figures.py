@@ -1,12 +1,14 @@
 """Figures: readable at every size on a light and a dark ground, chosen by the shape of the data."""
 
 import math
+import os
 import random
+import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from matplotlib import colors
+from matplotlib import colors, rc_context, rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -621,3 +623,53 @@ def test_effects_begin_with_the_share_and_have_logarithmic_multiples():
 
 def caption(figure):
     return " ".join(each.get_text() for each in figure.texts)
+
+
+NOTEBOOK = """
+font.family: monospace
+savefig.bbox: tight
+svg.fonttype: none
+axes.formatter.limits: 0,0
+xtick.minor.visible: True
+"""
+
+
+def test_no_setting_of_matplotlib_from_the_environment_counts(process, dumbbell, tmp_path):
+    (tmp_path / "notebook").mkdir()
+    (tmp_path / "notebook" / "matplotlibrc").write_text(NOTEBOOK)
+    run = ("run", dumbbell, "--set", "measure.duration=2s", "--plot")
+    assert process(*run, tmp_path / "plain.svg").returncode == 0
+    notebook = {**os.environ, "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+                "MATPLOTLIBRC": str(tmp_path / "notebook")}  # fmt: skip
+    told = process(*run, tmp_path / "other.svg", env=notebook)
+    assert (told.returncode, "Traceback" in told.stderr) == (0, False)
+    assert (tmp_path / "other.svg").read_bytes() == (tmp_path / "plain.svg").read_bytes()
+
+
+def test_a_figure_is_the_same_among_the_settings_of_a_program_and_leaves_them(monkeypatch):
+    before = figures.drawn(KINDS["comparison"](figures.PAGE), "svg")
+    with rc_context({"font.family": "monospace", "savefig.bbox": "tight", "axes.facecolor": "red"}):
+        assert figures.drawn(KINDS["comparison"](figures.PAGE), "svg") == before
+        assert rcParams["axes.facecolor"] == "red"
+
+
+ROW = {"queue": "fifo", "flow": "a", "share": 0.5, "rtt_s": 0.02}
+
+
+@pytest.mark.parametrize(
+    ("draw", "says"),
+    [
+        (lambda: figures.over_time([], [], ""), "rows: there are none"),
+        (lambda: figures.compared([], ""), "rows: there are none"),
+        (lambda: figures.of_result([], ["queue"]), "rows: there are none"),
+        (lambda: figures.of_result([ROW], ["queues"]), "axes: the rows have no column queues; did you mean queue?"),
+        (lambda: figures.of_rows([ROW], ["b"], ["share"], ""), "axes: the rows have no column b; there are queue, f"),
+        (lambda: figures.lines([ROW], ["share"], "rtt", [], [], ""), "across: the rows have no column rtt"),
+        (lambda: figures.distribution([ROW], [], [], ""), "value: the rows have no column delay_s"),
+        (lambda: figures.bars([3], ["share"], [], None, ""), "rows: 3 is no row"),
+        (lambda: figures.style("poster"), "size: a figure is for no poster; write paper, slide, page"),
+    ],
+)
+def test_a_figure_names_the_rows_and_columns_that_are_not_there(draw, says):
+    with pytest.raises(package.UsageError, match=re.escape(says)):
+        draw()

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from fairq.figures import units
 from fairq.figures.means import named, sentences
 from fairq.figures.over_time import curve
+from fairq.figures.settings import plotted
 from fairq.figures.sheet import GROUND, Key, columns_for, from_zero, handle, left, name_panel, plain_logarithm, sheet
 from fairq.figures.style import PAGE, Style
 
@@ -23,6 +24,7 @@ SPREAD = 50.0
 """From this ratio of the greatest to the least delay on the axis is logarithmic."""
 
 
+@plotted("series", "panels", "value")
 def distribution(
     rows: Rows, series: Sequence[str], panels: Sequence[str], title: str, *, value: str = "delay_s", caption: str = "",
     style: Style = PAGE,
@@ -62,6 +64,7 @@ def distribution(
     return drawn.finish()
 
 
+@plotted("series", "panels", "value", "time")
 def over_time(
     rows: Rows, series: Sequence[str], panels: Sequence[str], title: str, *, value: str = "delay_s",
     time: str = "time_s", caption: str = "", style: Style = PAGE,

@@ -17,6 +17,7 @@ from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
 from fairq.figures import text, units
+from fairq.figures.settings import plotted
 from fairq.figures.sheet import GROUND, Key, columns_for, from_zero, handle, left, name_panel, panels_height, sheet
 from fairq.figures.style import PAGE, Look, Style, contrast
 
@@ -27,6 +28,7 @@ SERIES_MAX = 8
 name."""
 
 
+@plotted("quantities", "groups", "series")
 def bars(
     rows: Rows, quantities: Sequence[str], groups: Sequence[str], series: str | None, title: str, *,
     caption: str = "", ideals: Mapping[str, str] | None = None, style: Style = PAGE,
@@ -90,6 +92,7 @@ def bars(
     return drawn.finish()
 
 
+@plotted()
 def bars_of_panels(
     panels: Mapping[str, Mapping[str, Mapping[str, float]]], title: str, *, style: Style = PAGE
 ) -> Figure:
@@ -122,6 +125,7 @@ def bars_of_panels(
     return drawn.finish()
 
 
+@plotted("quantities", "across", "series", "panels")
 def lines(
     rows: Rows, quantities: Sequence[str], across: str, series: Sequence[str], panels: Sequence[str], title: str, *,
     caption: str = "", style: Style = PAGE,
@@ -164,6 +168,7 @@ def lines(
     return drawn.finish()
 
 
+@plotted("quantity", "across", "up", "panels")
 def shades(
     rows: Rows, quantity: str, across: str, up: str, panels: Sequence[str], title: str, *, caption: str = "",
     style: Style = PAGE,

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from fairq.figures import text, units
 from fairq.figures.means import sentences
+from fairq.figures.settings import plotted
 from fairq.figures.sheet import (
     GROUND,
     NOTE,
@@ -60,6 +61,7 @@ USUAL = ("throughput_bit_per_s", "held_packets", "window_packets", "rtt_s", "lev
 """The columns of samples that are plotted where none are asked for."""
 
 
+@plotted("axes", needs=("time_s", "seed"))
 def over_time(
     rows: Rows, axes: Sequence[str], title: str, theory: Rows = (), *, quantities: Sequence[str] = USUAL,
     names: Sequence[str] = (), caption: str = "", style: Style = PAGE,
@@ -125,6 +127,7 @@ def over_time(
     return drawn.finish()
 
 
+@plotted()
 def baseline(rows: Rows, title: str, *, caption: str = "", style: Style = PAGE) -> Figure:
     """One flow alone: throughput, flight and window, pacing, round trip; shades are its phases.
 

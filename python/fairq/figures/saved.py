@@ -10,6 +10,8 @@ from pathlib import Path
 import matplotlib
 from matplotlib.figure import Figure
 
+from fairq.figures.settings import own
+
 
 def save(figure: Figure, stem: Path) -> None:
     """Write the figure as `stem`.svg and `stem`.png; the same figure gives the same bytes."""
@@ -28,7 +30,7 @@ def drawn(figure: Figure, form: str) -> bytes:
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     into = BytesIO()
     # publishers refuse the Type 3 fonts that matplotlib would embed
-    with matplotlib.rc_context({"svg.hashsalt": "fairq", "pdf.fonttype": 42}):
+    with own(), matplotlib.rc_context({"svg.hashsalt": "fairq", "pdf.fonttype": 42}):
         figure.savefig(into, format=form, dpi=figure.dpi, metadata=dates.get(form), facecolor=figure.get_facecolor())
     return into.getvalue()
 

@@ -10,10 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fairq.figures.means import sentences
+from fairq.figures.settings import plotted
 from fairq.figures.sheet import Key, from_zero, handle, left, name_panel, sheet
 from fairq.figures.style import PAGE, Style
 
 
+@plotted()
 def scenes(played: Sequence[Mapping[str, Any]], title: str, *, style: Style = PAGE) -> Figure:
     """A panel for each scene: the window or the rate after each round, and packets sent in it.
 

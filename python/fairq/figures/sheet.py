@@ -12,10 +12,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from fairq._native import UsageError
+
 For = Literal["paper", "slide", "page"]
 
 COLOURS = ("#0060a0", "#b84a00", "#1f1f1f", "#4a7a7a", "#7a3cc8", "#b03060")
@@ -116,9 +118,13 @@ def style(size: For = "page", *, dark: bool = False) -> Style:
 
     >>> style("paper").text, style("slide").height
     (7, 540)
+
+    Raises UsageError with the sizes that there are.
     """
     from dataclasses import replace
 
+    if size not in _SIZES:
+        raise UsageError(f"size: a figure is for no {size}; write {', '.join(SIZES)}")
     return replace(_SIZES[size], dark=dark)
 
 
