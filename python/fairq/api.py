@@ -836,6 +836,4 @@ def cores() -> int:
 
 
 def _threads(workers: int | None) -> int:
-    if workers is not None and workers < 1:
-        raise _native.UsageError(f"workers: {workers} is none; write a number from 1 up, or None for all cores")
     return workers or cores()

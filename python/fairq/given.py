@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -46,9 +47,9 @@ def read(scenario: Scenario, what: str = "scenario") -> Text:
         return scenario
     if isinstance(scenario, Mapping):
         try:
-            return Text(json.dumps(scenario, allow_nan=False), "scenario")
-        except (TypeError, ValueError, RecursionError) as error:
-            raise _native.ScenarioError(f"scenario: {error}; write dicts, lists, texts and numbers") from None
+            return Text(json.dumps(_plain(scenario, "")), what)
+        except ValueError as error:
+            raise _native.ScenarioError(f"{what}: {error}") from None
     name = os.fspath(scenario)
     try:
         if name == "-":
@@ -72,9 +73,57 @@ def pairs(settings: Settings) -> list[tuple[str, str]]:
 
 def _said(path: str, value: object) -> str:
     try:
-        return json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise _native.UsageError(f"set: {path}: {error}; write text, a number, a list or a dict") from None
+        return json.dumps(_plain(value, path))
+    except ValueError as error:
+        raise _native.UsageError(f"set: {error}") from None
+
+
+DEPTH_MAX = 100
+"""The most dicts and lists within each other; no field of a scenario has so many."""
+
+
+def _plain(value: object, path: str, depth: int = 0) -> object:
+    """A value as JSON has it: paths are text, and numbers of numpy numbers; ValueError names the field."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if hasattr(value, "__index__"):
+        # also a whole number of numpy's
+        return int(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if depth > DEPTH_MAX:
+        raise ValueError(f"{path[:40]}…: more than {DEPTH_MAX} dicts and lists within each other")
+    if isinstance(value, Mapping):
+        return {_name(key, path): _plain(inner, _below(path, str(key)), depth + 1) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner, f"{path}[{at}]", depth + 1) for at, inner in enumerate(value)]
+    said = f"{path}: " if path else ""
+    if isinstance(value, float) or _is_number(value):
+        number = float(value)  # type: ignore[arg-type]
+        if not math.isfinite(number):
+            raise ValueError(f"{said}{number} is no number that a field can have; leave it out, or write a number")
+        return number
+    raise ValueError(f"{said}{_shown(value)} is a {type(value).__name__}; write text, a number, a list or a dict")
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value is one number of numpy's, whose classes are not loaded for this."""
+    return type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0 and hasattr(value, "__float__")
+
+
+def _name(key: object, path: str) -> str:
+    if not isinstance(key, str):
+        raise ValueError(f"{path + ': ' if path else ''}{_shown(key)} is no name of a field; write text")
+    return key
+
+
+def _below(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"
 
 
 def ran(scenario: Scenario, settings: Settings) -> dict[str, Any]:
