@@ -28,6 +28,7 @@ def add(commands_of: Commands) -> None:
 def query(arguments: Namespace) -> str:
     """`fairq query`."""
     from fairq.sweeps import query as sqls
+    from fairq.sweeps.unchanged import unchanged
 
     results = sqls.opened(arguments.study, arguments.store)
     for damage in results.damages:
@@ -41,4 +42,5 @@ def query(arguments: Namespace) -> str:
         return text.getvalue()
     if not found.rows:
         return "No row.\n"
-    return tables.text(found.dicts, found.columns, keep=found.columns, more="--csv has all")
+    raw = set(found.columns) - unchanged(arguments.sql, found.columns)
+    return tables.text(found.dicts, found.columns, keep=found.columns, raw=raw, more="--csv has all")
