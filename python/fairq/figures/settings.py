@@ -56,7 +56,8 @@ def own() -> Iterator[None]:
 def plotted(*of_columns: str, needs: Sequence[str] = ()) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Plot with matplotlib's own settings, and refuse `rows` that are none or lack a column.
 
-    `of_columns` are the parameters that name columns of `rows`, `needs` are columns that are there in any case.
+    `of_columns` are the parameters that name columns of `rows`, `needs` are columns that are there in any case. Without
+    both, the figure can be drawn of any rows.
 
     Raises UsageError that names the column and the near miss.
     """
@@ -68,7 +69,7 @@ def plotted(*of_columns: str, needs: Sequence[str] = ()) -> Callable[[Callable[P
         @wraps(function)
         def draw(*arguments: P.args, **named: P.kwargs) -> R:
             given = {**(function.__kwdefaults__ or {}), **dict(zip(names, arguments, strict=False)), **named}
-            if "rows" in given:
+            if "rows" in given and (of_columns or needs):
                 asked = [(name, column) for name in of_columns for column in _several(given.get(name))]
                 _check(given["rows"], [*asked, *(("rows", column) for column in needs)])
             with own():
