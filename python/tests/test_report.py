@@ -190,3 +190,9 @@ def test_the_page_asks_for_no_other_file(browser, page):
 
 def test_the_keyboard_reaches_all_of_it(browser, page):
     page_checks.is_reached_by_keyboard(browser, page)
+
+
+def test_a_page_is_a_file_of_html(store, refused, tmp_path):
+    for name in ("page.pdf", "page", "page.html.gz"):
+        assert f"{name}: the name must end in .html" in refused("report", store, "--out", tmp_path / name)
+        assert not (tmp_path / name).exists()
