@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -36,6 +37,35 @@ STANDARD_INPUT = "/dev/stdin"
 def replayed(capture: str | os.PathLike[str], options: Mapping[str, Any]) -> dict[str, Any]:
     """What makes a replay the same: the capture's name, and all that is said of the gateway."""
     return {"capture": Path(capture).name, **{name: value for name, value in options.items() if name != "out"}}
+
+
+def split(text: str) -> list[str]:
+    """Split at the commas that are in no brackets: drr(quantum=1500, x=1),fq."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def room(buffer: str, rtt: str | None) -> str:
+    """The buffer of a line: bandwidth-delay products as the time that they are of a round trip."""
+    match = PRODUCT.fullmatch(buffer.strip())
+    if match is None:
+        if rtt is not None:
+            raise _native.UsageError(f"rtt: goes with a buffer of products, as 1BDP; {buffer} needs none")
+        return buffer
+    if rtt is None:
+        raise _native.UsageError(f"buffer: {buffer} is of a round trip, which no capture tells; write rtt beside it")
+    seconds = float(match[1]) * _native.quantity("time", rtt)
+    return f"{round(seconds * 1e12)} ps"
+
+
+PRODUCT = re.compile(r"(\d+(?:\.\d*)?)\s*bdp", re.IGNORECASE)
+"""A buffer in bandwidth-delay products."""
 
 
 def read(scenario: Scenario, what: str = "scenario") -> Text:

@@ -248,3 +248,24 @@ def test_every_real_capture_is_replayed_whole(document, data, tmp_path):
             sent = sorted((row for row in rows if row["reason"] is None), key=lambda row: row["departure_ps"])
             assert entry["dropped"] == len(rows) - len(sent)
             assert [n for _, n in tshark(out / entry["name"] / "capture.pcapng")] == [row["bytes"] for row in sent]
+
+
+def test_a_queue_has_one_name_everywhere_and_its_older_one_stays(capture, document):
+    line = ("--rate", "300kbit/s", "--buffer", "9packets")
+    new = document("replay", capture, *line, "--queue", "fifo,drr")
+    assert [each["name"] for each in new["disciplines"]] == ["fifo", "drr"]
+    assert document("replay", capture, *line, "--discipline", "fifo,drr")["disciplines"] == new["disciplines"]
+    words = {"rate": "300kbit/s", "buffer": "9packets"}
+    for queue in ({"queue": "fifo, drr"}, {"queue": ["fifo", "drr"]}, {"disciplines": ["fifo", "drr"]}):
+        assert package.replay(capture, **words, **queue).disciplines == new["disciplines"]
+    with pytest.raises(package.UsageError, match="queue: disciplines is its older name"):
+        package.replay(capture, **words, queue="fifo", disciplines=["fifo"])
+
+
+def test_a_buffer_is_a_time_or_products_of_the_line(capture, document, refused):
+    line = ("--rate", "300kbit/s", "--queue", "fifo", "--buffer")
+    of_bytes = document("replay", capture, *line, "1875B")["disciplines"]
+    assert document("replay", capture, *line, "50ms")["disciplines"] == of_bytes
+    assert document("replay", capture, *line, "1bdp", "--rtt", "50ms")["disciplines"] == of_bytes
+    assert "1BDP is of a round trip" in refused("replay", capture, *line, "1BDP")
+    assert "9packets needs none" in refused("replay", capture, *line, "9packets", "--rtt", "50ms")

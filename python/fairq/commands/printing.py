@@ -83,18 +83,6 @@ def written(arguments: Namespace, *places: str | Path | None) -> str:
     return "".join(f"\nWritten: {tables.shown(str(place))}" for place in places if place)
 
 
-def split(text: str) -> list[str]:
-    """Split at the commas that are in no brackets: drr(quantum=1500, x=1),fq."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(letter, 0)
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part.strip() for part in parts if part.strip()]
-
-
 def tell(notes: Iterable[Mapping[str, Any]]) -> None:
     """Print notes to standard error, one a line."""
     for each in notes:

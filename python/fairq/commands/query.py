@@ -17,7 +17,7 @@ def add(commands_of: Commands) -> None:
         commands_of, "query", query, "run SQL over the results of a study",
         "fairq query study.toml 'select queue, avg(share) from flows group by all'",
         "The tables of the study are views with its axes as columns, and runs has a row for each run;"
-        " docs/guide/query.md shows questions. It needs DuckDB: pip install 'fairq[query]'.",
+        " docs/guide/query.md shows questions. It needs DuckDB: pip install duckdb.",
     )  # fmt: skip
     parser.add_argument("study", metavar="STUDY", help="the study file, or the folder of its store")
     parser.add_argument("sql", metavar="SQL", help="one query, in DuckDB's SQL")
