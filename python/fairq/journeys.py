@@ -208,7 +208,7 @@ def from_replay(folder: str | os.PathLike[str]) -> list[Journey]:
     try:
         import duckdb
     except ImportError:
-        raise UsageError(f"{path}: reading Parquet needs duckdb: pip install fairq[parquet]") from None
+        raise UsageError(f"{path}: reading Parquet needs duckdb: pip install duckdb") from None
     columns = "flow, arrival_ps, departure_ps, bytes"
     try:
         with duckdb.connect() as memory:

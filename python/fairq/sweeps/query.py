@@ -59,7 +59,7 @@ def query(results: Results, sql: str) -> Found:
     try:
         import duckdb
     except ImportError:
-        raise UsageError("fairq query needs DuckDB; install it by: pip install 'fairq[query]'") from None
+        raise UsageError("fairq query needs DuckDB; install it by: pip install duckdb") from None
     # a name that is no table is not looked for among the variables of this program
     with duckdb.connect(":memory:", config={"python_enable_replacements": False}) as connection:
         _runs(connection, results)
