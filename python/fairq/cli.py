@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from fairq import signals, streams
 from fairq._native import FairqError, version
 from fairq.commands import NAMES, Broken, adder
-from fairq.commands.options import Parser
+from fairq.commands.options import Parser, check_targets
 from fairq.exit_status import DONE, FAILED, FAULT, INTERRUPTED, NO_READER, REFUSED
 from fairq.output import reason
 
@@ -56,6 +56,7 @@ def _main(argv: Sequence[str]) -> int:
             # --help and --version
             sys.stdout.flush()
             raise
+        check_targets(arguments)
         status = DONE
         try:
             with streams.quiet(arguments.quiet), streams.told(given[0]):

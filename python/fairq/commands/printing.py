@@ -112,7 +112,7 @@ def _many(count: int, what: str) -> str:
 def picture(name: str) -> Path:
     """The path of a picture that can be written; what the plotting package has to say becomes a note."""
     path = Path(name)
-    if path.suffix not in (".svg", ".png", ".pdf"):
+    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise UsageError(f"{path}: the name must end in .svg, .png or .pdf")
     check_file(path)
     streams.listen()

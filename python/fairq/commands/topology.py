@@ -10,6 +10,7 @@ from fairq.commands.options import (
     Commands,
     command,
     looks,
+    target,
 )
 from fairq.commands.printing import as_json, pairs, picture, save, written
 from fairq.progress import Bar
@@ -28,7 +29,7 @@ def add(commands_of: Commands) -> None:
                           help="the rate of links without one in the file (default 1 Gbit/s)")  # fmt: skip
     parser.add_argument("--default-delay", metavar="TIME",
                           help="the delay of links without delay or coordinates (default 1 ms)")  # fmt: skip
-    parser.add_argument("--out", metavar="FILE", help="draw the topology into an SVG, PNG or PDF file")
+    parser.add_argument("--out", type=target, metavar="FILE", help="draw the topology into an SVG, PNG or PDF file")
     looks(parser)
 
 

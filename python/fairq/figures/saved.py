@@ -22,7 +22,7 @@ def save(figure: Figure, stem: Path) -> None:
 def save_as(figure: Figure, path: Path) -> None:
     """Write the figure to one file, in the format of its name; the same bytes every time."""
     # written here, for matplotlib turns a full disk into errors of its own
-    path.write_bytes(drawn(figure, path.suffix[1:]))
+    path.write_bytes(drawn(figure, path.suffix[1:].lower()))
 
 
 def drawn(figure: Figure, form: str) -> bytes:

@@ -36,7 +36,7 @@ def write(
     """Write the report of a study to `out`, or beside the study, whole or not at all."""
     results = opened(study, store)
     path = Path(out) if out is not None else _beside(Path(study))
-    if path.suffix not in (".html", ".htm"):
+    if path.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"{path}: the name must end in .html")
     check_file(path)
     text = report(results, Path(study).name if Path(study).suffix == ".toml" else "")
