@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 import fairq as package
+from fairq.questions import recorded
 
 REPLAY = ("--rate", "1Mbit/s", "--buffer", "30packets")
 BOTH = (*REPLAY, "--discipline", "fifo,fq")
@@ -269,3 +270,15 @@ def test_a_buffer_is_a_time_or_products_of_the_line(capture, document, refused):
     assert document("replay", capture, *line, "1bdp", "--rtt", "50ms")["disciplines"] == of_bytes
     assert "1BDP is of a round trip" in refused("replay", capture, *line, "1BDP")
     assert "9packets needs none" in refused("replay", capture, *line, "9packets", "--rtt", "50ms")
+
+
+def test_packets_that_are_there_twice_are_told_wherever_a_capture_is_read(tmp_path, document):
+    data = [udp(1, 7, 200)[:-4] + struct.pack(">I", at) for at in range(499)]
+    raw(tmp_path / "once.pcap", [(0.002 * at, each) for at, each in enumerate(data)])
+    raw(tmp_path / "twice.pcap", [(0.002 * at + k, each) for at, each in enumerate(data) for k in (0, 1e-5)])
+    line = ("--rate", "1Mbit/s", "--buffer", "40packets")
+    notes = [document("replay", tmp_path / f"{name}.pcap", *line)["capture"].get("note") for name in ("once", "twice")]
+    assert notes[0] is None and notes[1].startswith("499 of 998 packets are there twice within 1 ms")
+    codes = [{note["code"] for note in recorded.read(tmp_path / f"{name}.pcap", "10.0.0.1").notes()}
+             for name in ("once", "twice")]  # fmt: skip
+    assert codes[1] - codes[0] == {"doubles"}
