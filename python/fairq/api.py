@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fairq import _native
 from fairq.arguments import checked
-from fairq.given import STANDARD_INPUT, Scenario, Settings, pairs, read, replayed, room, split
+from fairq.given import STANDARD_INPUT, Scenario, Settings, check_capture, pairs, read, replayed, room, split
 from fairq.output import folder
 from fairq.results import Result as Result
 from fairq.runs import Experiment as Experiment
@@ -476,6 +476,9 @@ def replay(
         "class_burst": class_burst,
         "out": None,
     }
+    check_capture(capture)
+    if gap_max.strip().rstrip("smunpµ ") in ("0", "0.0"):
+        raise _native.UsageError(f"gap_max: {gap_max} makes one burst of the capture; write the longest gap, as 10s")
     source = STANDARD_INPUT if capture == "-" else os.fspath(capture)
     if out is None:
         document = json.loads(_native.replay(source, json.dumps(options), progress))

@@ -68,6 +68,17 @@ PRODUCT = re.compile(r"(\d+(?:\.\d*)?)\s*bdp", re.IGNORECASE)
 """A buffer in bandwidth-delay products."""
 
 
+CAPTURES = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\n\r\r\n")
+"""How captures begin: pcap in both orders of bytes, in microseconds and nanoseconds, and pcapng."""
+
+
+def check_capture(capture: str | os.PathLike[str]) -> None:
+    """Refuse a scenario where a capture is wanted."""
+    path = Path(capture)
+    if path.suffix.lower() in (".toml", ".json") and path.is_file():
+        raise _native.CaptureError(f"{path}: is a scenario and no capture; write fairq run {path}")
+
+
 def read(scenario: Scenario, what: str = "scenario") -> Text:
     """The text of a scenario, or of `what`, and its name for messages.
 
@@ -84,8 +95,12 @@ def read(scenario: Scenario, what: str = "scenario") -> Text:
     try:
         if name == "-":
             name = "standard input"
-            return Text(sys.stdin.buffer.read().decode(), name)
-        return Text(Path(name).read_text(encoding="utf-8"), name)
+            data = sys.stdin.buffer.read()
+        else:
+            data = Path(name).read_bytes()
+        if data.startswith(CAPTURES):
+            raise _native.ScenarioError(f"{name}: is a capture and no {what}; write fairq replay {name}")
+        return Text(data.decode().replace("\r\n", "\n"), name)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise _native.ScenarioError(f"{name}:{line}: not UTF-8 text; a {what} is a TOML file") from None

@@ -210,6 +210,9 @@ impl Serialize for Start {
 impl<'de> Deserialize<'de> for Start {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = text(deserializer, "a start is a time with a unit, like \"0 s\", or \"drawn\"")?;
+        if text.trim().eq_ignore_ascii_case("random") {
+            return Err(D::Error::custom(format!("`{text}`: write \"drawn\", or \"drawn(within=50ms)\"")));
+        }
         let Some(drawn) = text.trim().strip_prefix("drawn") else {
             return text.parse().map(Self::At).map_err(D::Error::custom);
         };

@@ -182,7 +182,8 @@ def target(text: str) -> Target:
 
 def check_targets(arguments: argparse.Namespace) -> None:
     """Refuse two targets of one name, and a target that the command reads: the one would overwrite the other."""
-    given = {name: value for name, value in vars(arguments).items() if isinstance(value, str) and value}
+    texts = {name: value for name, value in vars(arguments).items() if isinstance(value, str)}
+    given = {name: value for name, value in texts.items() if value and "\0" not in value}
     places: dict[str, str] = {}
     for name in sorted(given, key=lambda name: isinstance(given[name], Target)):
         value, place = given[name], os.path.realpath(given[name])

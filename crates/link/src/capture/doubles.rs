@@ -86,7 +86,7 @@ mod tests {
         let mut doubles = Doubles::default();
         for (microseconds, number) in packets {
             let [source, destination] = [1, 2].map(|last| Address::V4([10, 0, 0, last]));
-            let header = Header { source, destination, ..Header::default() };
+            let header = Header { source, destination, protocol: 17, source_port: 1, destination_port: 2, tos: 0 };
             let found = Identified { header, length: 100, hops: 9, rest: number, is_cut: false, fragment: None };
             doubles.take(Stamp::from_ns(microseconds * 1000), &found, &[4, 17]);
         }
