@@ -12,6 +12,7 @@ from matplotlib import colors, rc_context, rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.text import Text
 
 import fairq as package
@@ -673,3 +674,64 @@ ROW = {"queue": "fifo", "flow": "a", "share": 0.5, "rtt_s": 0.02}
 def test_a_figure_names_the_rows_and_columns_that_are_not_there(draw, says):
     with pytest.raises(package.UsageError, match=re.escape(says)):
         draw()
+
+
+def test_delays_beside_theory_have_one_scale_and_colours_mean_one_thing():
+    rows = theory(("FIFO", "FQ"), ("a", "b"))
+    for row in rows[2:]:
+        row |= {"delay_s_mean": 0.004, "delay_s_p99": 0.008, "delay_s_max": 0.012, "delay_bound_s": 0.02}
+    figure = figures.over_time(samples(("FIFO", "FQ"), ("a", "b")), ["policy"], "t", rows)
+    panels = [axes for axes in figure.axes if axes.get_visible() and axes.get_xscale() == "log"]
+    assert len(panels) == 2 and panels[0].get_xlim() == panels[1].get_xlim()
+    colour = {legend.get_texts()[at].get_text(): handle.get_color()
+              for axes in figure.axes for legend in axes.findobj(Legend)
+              for at, handle in enumerate(legend.legend_handles)}  # fmt: skip
+    named = [colour[name] for name in ("a", "b", "a forward", "a reverse")]
+    assert len({*named}) == 4
+
+
+def test_a_curve_over_time_ends_at_a_silence():
+    rows = [{"discipline": "fifo", "time_s": at, "delay_s": 0.01} for at in [*range(10), *range(60, 70)]]
+    figure = figures.delays_over_time(rows, ["discipline"], [], "silence")
+    (line,) = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 10]
+    assert np.isnan(line.get_ydata()).sum() == 1
+    assert figures.delays_over_time(rows[:10], ["discipline"], [], "").axes[0].lines
+    # two bins far apart are no curve, where others have the bins between
+    bins = [{"discipline": name, "flow": "all", "time_s": at, "delay_s": 0.01} for name in "ab" for at in range(20)]
+    bins += [{"discipline": name, "flow": "one", "time_s": at, "delay_s": 0.01} for name in "ab" for at in (1, 15)]
+    figure = figures.delays_over_time(bins, ["discipline"], ["flow"], "t")
+    assert [np.isnan(line.get_ydata()).sum() for axes in figure.axes for line in axes.lines] == [0, 0, 1, 1]
+
+
+def test_panels_of_long_names_are_told_apart():
+    flows = [f"10.0.0.{at} port 50000 > 203.0.113.{at} port 443, tcp, a very long name of a flow" for at in (1, 2)]
+    rows = [{"discipline": "fifo", "flow": flow, "time_s": at, "delay_s": 0.01} for flow in flows for at in range(9)]
+    for size in figures.SIZES:
+        figure = figures.delays_over_time(rows, ["discipline"], ["flow"], "t", style=figures.style(size))
+        titles = [axes.get_title(loc="left") for axes in figure.axes if axes.get_visible()]
+        assert len({*titles}) == 2
+
+
+@pytest.mark.parametrize(("delays", "scale", "begins"), [
+    ([0.001 + 0.00001 * at for at in range(99)] + [0.02], "log", None),
+    ([0.1 + 0.00001 * at for at in range(99)], "linear", 0.09),
+    ([0.001 * (1 + at % 6) for at in range(99)], "linear", 0),
+])  # fmt: skip
+def test_a_distribution_is_no_upright_line(delays, scale, begins):
+    figure = figures.distribution([{"delay_s": delay} for delay in delays], [], [], "")
+    panel = figure.axes[0]
+    assert panel.get_xscale() == scale
+    assert begins is None or (panel.get_xlim()[0] == 0) == (begins == 0)
+
+
+def test_rounds_are_whole():
+    figure = figures.scenes(scenes(2), "cubic, driven alone")
+    for axes in figure.axes:
+        assert all(float(tick).is_integer() for tick in axes.get_xticks())
+
+
+def test_a_bare_figure_leaves_title_and_caption_to_the_text_around(monkeypatch):
+    drawn = Drawn(KINDS["comparison"](figures.style("paper", bare=True)), monkeypatch)
+    said = " ".join(one.get_text() for one, _ in drawn.texts)
+    assert "What each flow gets" not in said and "Bar: mean" not in said and "fq_codel" in said
+    assert drawn.figure.get_label() == "What each flow gets" and drawn.overlaps() == [] and drawn.outside() == []

@@ -158,6 +158,7 @@ def plot(command: argparse.ArgumentParser, what: str) -> None:
     command.add_argument("--for", dest="size", choices=SIZES, default=SIZES[0],
                          help="size of the picture: page (1280 pixels), slide (16:9) or paper (80 mm)")  # fmt: skip
     command.add_argument("--dark", action="store_true", help="draw the picture on a dark ground")
+    command.add_argument("--bare", action="store_true", help="leave title and caption of the picture to your text")
 
 
 def _assignment(text: str) -> tuple[str, str]:

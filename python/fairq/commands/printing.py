@@ -132,10 +132,10 @@ def save_trace(result: Result, path: str) -> None:
 
 
 def style(arguments: Namespace) -> Style:
-    """The style of figures that --for and --dark ask for."""
+    """The style of figures that --for, --dark and --bare ask for."""
     from fairq import figures
 
-    return figures.style(arguments.size, dark=arguments.dark)
+    return figures.style(arguments.size, dark=arguments.dark, bare=arguments.bare)
 
 
 def save(figure: Any, path: Path) -> None:

@@ -48,7 +48,7 @@ def of_result(
         flows = ["flow"] if len({row["flow"] for row in packets}) > 1 else []
         count = len({row["seed"] for row in packets})
         seeds = "one seed" if count == 1 else f"{count} seeds"
-        return distribution(packets, names, flows, said, caption=f"All packets of {seeds}", style=style)
+        return distribution(packets, names, flows, said, caption=f"all packets of {seeds}", style=style)
     if samples or (samples is None and len(result.series)):
         return over_time(result.series, names, said, result.theory or (), style=style)
     if result.theory:

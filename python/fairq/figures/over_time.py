@@ -102,8 +102,12 @@ def over_time(
     flows = list(
         dict.fromkeys(name for kind in shown if kind not in ("held_packets", "level") for name in shown[kind][0])
     )
+    # the same two colours must not mean flows and gateways; a curve of `names` has its look wherever it is
+    others = [*names, *flows]
+    for kind in ("held_packets", "level"):
+        others += shown[kind][0] if kind in shown else []
     looks = {
-        kind: _looks(shown[kind][0] if kind in ("held_packets", "level") else flows, names, style) for kind in shown
+        kind: _looks(shown[kind][0] if kind in ("held_packets", "level") else flows, others, style) for kind in shown
     }
     keys = _keys(shown, looks, theory, kinds, place, columns if by_kind else 1, style)
     seeds = max(len({row["seed"] for row in own}) for own in mine)
@@ -200,6 +204,15 @@ def _draw_kind(
         size, short = units.step("bit/s" if kind == "rates" else "s", values)
         for panel, own in zip(panels, of, strict=True):
             _draw_marks(panel, own[: style.lines_max], marks, size, drawn, log=kind == "delays")
+        # one scale for all points: a delay of 200 ms must not look like one of 12
+        low, high = (
+            of(end)
+            for of, end in zip((min, max), zip(*(panel.get_xlim() for panel in panels), strict=True), strict=True)
+        )
+        for panel in panels:
+            panel.set_xlim(low, high)
+            if kind == "delays":
+                plain_logarithm(panel.xaxis)
         return f"{label} ({short})"
     unit = units.words(kind)[1] if kind in ("throughput_bit_per_s", "rtt_s", "pacing_bit_per_s") else ""
     known = [row[kind] for rows in mine for row in rows if row.get(kind) is not None]
@@ -238,9 +251,9 @@ def _draw_marks(
 ) -> None:
     """A line for each flow; measured values as dots, theory as upright lines and rings."""
     style = drawn.style
-    for column, (_, marker, number) in marks.items():
+    for column, (_, marker, _) in marks.items():
         known = [(place, row[column] / size) for place, row in enumerate(rows) if row[column] is not None]
-        colour = style.look(number).colour
+        colour = style.ink
         panel.plot(
             [value for _, value in known], [place for place, _ in known], color=colour, **_mark(marker, style, colour)
         )
@@ -324,7 +337,7 @@ def _end_of_row(place: Mapping[tuple[str, int], int], kind: str, columns: int) -
 def _sample(mark: tuple[str, str, int], style: Style) -> Any:
     from matplotlib.lines import Line2D
 
-    colour = style.look(mark[2]).colour
+    colour = style.ink
     return Line2D([], [], color=colour, **_mark(mark[1], style, colour))
 
 
