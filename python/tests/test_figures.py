@@ -214,6 +214,10 @@ KINDS = {
     "map": lambda style: figures.of_rows(
         grid(["1Mbit/s", "2 Mbit/s", "50Mbit/s"], ["10ms", "20 ms"], ["a", "b"]), ["rate", "buffer"],
         ["queueing_s_mean"], "a map", series="flow", style=style),
+    "map of flows far apart": lambda style: figures.of_rows(
+        [{**row, "goodput_bit_per_s": (25e6 if row["flow"] == "upload" else 8e4) * (1 + at % 5)}
+         for at, row in enumerate(grid(["1Mbit/s", "2 Mbit/s"], ["10ms", "20 ms", "40ms"], ["upload", "call"]))],
+        ["rate", "buffer"], ["goodput_bit_per_s"], "a map", series="flow", style=style),
     "large map": lambda style: figures.of_rows(
         grid([f"{at}Mbit/s" for at in range(1, 40)], list(range(1000, 1030)), MANY), ["rate", "buffer"],
         ["queueing_s_mean"], LONG, series="flow", style=style),
@@ -735,3 +739,14 @@ def test_a_bare_figure_leaves_title_and_caption_to_the_text_around(monkeypatch):
     said = " ".join(one.get_text() for one, _ in drawn.texts)
     assert "What each flow gets" not in said and "Bar: mean" not in said and "fq_codel" in said
     assert drawn.figure.get_label() == "What each flow gets" and drawn.overlaps() == [] and drawn.outside() == []
+
+
+def test_a_map_of_flows_far_apart_has_a_scale_for_each():
+    figure = KINDS["map of flows far apart"](figures.PAGE)
+    images = [image for axes in figure.axes for image in axes.get_images() if axes.get_label() != "<colorbar>"]
+    assert len({image.norm.vmax for image in images}) == 2
+    assert all(max(np.nanmax(image.get_array()), 0) == image.norm.vmax for image in images)
+    titles = [axes.get_title(loc="left") for axes in figure.axes if axes.get_images()]
+    assert any("Mbit/s" in title for title in titles) and any("kbit/s" in title for title in titles)
+    alike = KINDS["map"](figures.PAGE)
+    assert len({image.norm.vmax for axes in alike.axes for image in axes.get_images()}) == 1
