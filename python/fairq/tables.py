@@ -132,7 +132,8 @@ def text(
     """
     names = list(columns) if columns is not None else columns_of(rows)
     laid = [_raw(rows, name) for name in names] if si else _readable(rows, names, raw)
-    laid = [each._replace(is_sentence=each.name in sentences) for each in laid]
+    # a name from a study's file may hold what steers a terminal
+    laid = [each._replace(is_sentence=each.name in sentences, head=shown(each.head)) for each in laid]
     laid = [each._replace(head=heads[each.name], is_whole=True) if each.name in heads else each for each in laid]
     room = max(WIDTH_MIN, (screen_width() or WIDTH) if width is None else width)
     above, below = "", ""
