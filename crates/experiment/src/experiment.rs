@@ -124,7 +124,8 @@ impl Experiment {
     pub fn sample_every(&mut self, interval: Time) -> Result<(), Problem> {
         let longest = self.longest_run();
         if interval > longest {
-            let message = format!("series: {interval} is longer than the run ({longest}); write a shorter time, or auto");
+            let message =
+                format!("series: {interval} is longer than the run ({longest}); write a shorter time, or auto");
             return Err(self.known.document.problem(Fault::new("", message)));
         }
         self.keep.series = (interval > Time::ZERO).then_some(interval);

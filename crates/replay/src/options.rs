@@ -89,7 +89,9 @@ impl<'de> Deserialize<'de> for Room {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         match text.parse::<Time>() {
-            Ok(Time::ZERO) => Err(D::Error::custom(format!("`{text}`: a buffer has some room; write for example 50ms"))),
+            Ok(Time::ZERO) => {
+                Err(D::Error::custom(format!("`{text}`: a buffer has some room; write for example 50ms")))
+            }
             Ok(time) => Ok(Self::Time(time)),
             Err(_) => text.parse().map(Self::Limit).map_err(D::Error::custom),
         }
@@ -261,7 +263,8 @@ mod tests {
             options.settings().unwrap().iter().map(|line| (line.direction, line.rate.bit_per_s())).collect();
         assert_eq!(lines, [(Some(Direction::Down), 50_000_000), (Some(Direction::Up), 10_000_000)]);
         let rooms = |room: &str| {
-            let text = r#"{"me": "10.0.0.1", "down": "50Mbit/s", "up": "10Mbit/s", "disciplines": ["fifo"], "buffer": "#;
+            let text =
+                r#"{"me": "10.0.0.1", "down": "50Mbit/s", "up": "10Mbit/s", "disciplines": ["fifo"], "buffer": "#;
             let options = Options::read(&format!("{text}\"{room}\"}}")).unwrap();
             options.settings().unwrap().iter().map(|line| line.lanes[0].queue.limit.unwrap()).collect::<Vec<_>>()
         };
