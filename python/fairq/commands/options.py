@@ -155,6 +155,11 @@ def out(command: argparse.ArgumentParser, what: str) -> None:
 def plot(command: argparse.ArgumentParser, what: str) -> None:
     """Add --plot, --for and --dark; `what` is what --plot does. `printing.style` makes a style of them."""
     command.add_argument("--plot", type=target, metavar="FILE", help=f"{what} (.svg, .png or .pdf)")
+    picture_looks(command)
+
+
+def picture_looks(command: argparse.ArgumentParser) -> None:
+    """Add --for, --dark and --bare."""
     command.add_argument("--for", dest="size", choices=SIZES, default=SIZES[0],
                          help="size of the picture: page (1280 pixels), slide (16:9) or paper (80 mm)")  # fmt: skip
     command.add_argument("--dark", action="store_true", help="draw the picture on a dark ground")
