@@ -289,3 +289,26 @@ def test_what_is_wrong_with_dicts_is_told_by_its_path(scenario, said):
     with pytest.raises(package.ScenarioError) as caught:
         package.run(scenario)
     assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
+
+
+def test_what_is_written_goes_to_a_path_as_well_as_to_a_writer(dumbbell, tmp_path):
+    result = package.run(dumbbell, set={"measure.duration": "1 s"}, trace=True)
+    pieces = []
+    result.write_json(pieces.append)
+    result.write_json(tmp_path / "x.json")
+    assert (tmp_path / "x.json").read_text() == "".join(pieces)
+    result.write_trace(str(tmp_path / "trace.json"))
+    assert json.loads((tmp_path / "trace.json").read_text())
+    result.flows.write_parquet(tmp_path / "flows.parquet")
+    assert (tmp_path / "flows.parquet").read_bytes().startswith(b"PAR1")
+    for call in (result.write_json, result.write_trace, result.flows.write_parquet):
+        with pytest.raises(package.UsageError, match="3 is a int; write the path of a file"):
+            call(3)
+    with pytest.raises(package.OutputError, match="there is no folder"):
+        result.write_json(tmp_path / "no" / "x.json")
+
+
+def test_what_is_no_table_of_a_run_is_not_collected(dumbbell):
+    made = package.experiment(dumbbell, set={"measure.duration": "1 s"})
+    with pytest.raises(package.UsageError, match=r"collect: tables\[0\] is a dict; write what run\.finish"):
+        made.collect([{}])
