@@ -445,8 +445,9 @@ def replay(
     All packets pass a line of `rate`. Or else those to the address `me` pass one of `down`, those from there one of
     `up`, each with its own gateway, and others none; `me` may be several addresses and networks with commas between.
     `only` is a filter in tcpdump's words, as "udp and not port 53", and up and down; what it leaves out is as not
-    captured. `buffer` is what may wait, as "40packets", "60kB", "50ms" of the line, or "1BDP" of it and `rtt`; `queue`
-    are the disciplines, `REPLAYED` if none are named (`disciplines` is its older name).
+    captured. `buffer` is what may wait, as "40packets", "60kB", "50ms" of the line, or "1BDP" of it
+    and `rtt`; `queue` are the disciplines, `REPLAYED` if none are named (`disciplines` is its older
+    name).
 
     `classifier` says what a flow is, in all tables and for each discipline that names none; without it each discipline
     tells flows apart by its own (`classifier` of its report; None where it tells none apart), and so do its rows

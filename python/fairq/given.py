@@ -124,11 +124,11 @@ def _said(path: str, value: object) -> str:
 
 
 DEPTH_MAX = 100
-"""The most dicts and lists within each other; no field of a scenario has so many."""
+"""The most dicts and lists within each other; every field of a scenario has less."""
 
 
 def _plain(value: object, path: str, depth: int = 0) -> object:
-    """A value as JSON has it: paths are text, and numbers of numpy numbers; ValueError names the field."""
+    """A value as JSON has it, also of paths and of numpy's numbers; ValueError names the field."""
     if value is None or isinstance(value, bool | str):
         return value
     if hasattr(value, "__index__"):

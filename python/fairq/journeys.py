@@ -265,11 +265,11 @@ def from_table(path: str | os.PathLike[str]) -> list[Journey]:
 
 
 SEPARATORS = ",;\t"
-"""What may stand between the columns of a table (RFC 4180, and what spreadsheets write where a comma is a point)."""
+"""What may stand between the columns of a table: RFC 4180, and what spreadsheets write."""
 
 
 def _lines(file: TextIO) -> csv.DictReader[str]:
-    """The rows of a table: its separator is that of which its heading has most; headings may be in capitals."""
+    """The rows of a table, by the separator of which its heading has most; in capitals or not."""
     heading = file.readline()
     file.seek(0)
     separator = max(SEPARATORS, key=heading.count)

@@ -39,7 +39,7 @@ class Page:
     title: float
     small: float
     labels: tuple[float, float, float]
-    """Letters of labels of less than a hundred nodes, and of more; the markers' part of their usual size."""
+    """Letters of labels of less than a hundred nodes, and of more; the size of markers."""
     lines: int = 1
     """Lines of the foot: the key has one of its own where both are wider than the page."""
 

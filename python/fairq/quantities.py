@@ -1,4 +1,4 @@
-"""Quantities with units in text: of the theory, read as those of a scenario, and of the values of an axis."""
+"""Quantities with units in text: of the theory, read as a scenario's, and of an axis."""
 
 from __future__ import annotations
 

@@ -311,9 +311,10 @@ class Result:
         return None
 
     def write_trace(self, write: Callable[[str], Any] | str | os.PathLike[str]) -> None:
-        """Write the trace of the first run, for viewers, into the file of a path, whole or not at all.
+        """Write the trace of the first run into the file of a path, whole or not at all.
 
-        Or call `write` with its JSON text, piece by piece. UsageError if none was kept: `fairq.run(…, trace=True)`.
+        Or call `write` with its JSON text, for viewers, piece by piece. UsageError if none was
+        kept: `fairq.run(…, trace=True)`.
         """
         if not callable(write):
             return _into(write, self.write_trace)

@@ -26,7 +26,7 @@ LETTERS_SHOWN = 8
 def prepare() -> None:
     """Open what is closed of the three standard streams, so that no file of ours gets its number.
 
-    What the encoding of standard output lacks is written as its like in ASCII, or else as an escape.
+    What the encoding of standard output lacks is written as its like in ASCII, or as an escape.
     """
     for number in range(3):
         try:
@@ -46,13 +46,14 @@ def prepare() -> None:
 
 
 LIKE = {"–": "-", "−": "-", "±": "+", "…": "~", "×": "x", "µ": "u", "·": "."}
-"""What tables have beside ASCII, each with a letter of ASCII, so that columns stay below each other."""
+"""What tables have beside ASCII, each with one letter of ASCII: columns stay aligned."""
 
 
 def plain(error: UnicodeError) -> tuple[str | bytes, int]:
     """What is written for letters that an encoding lacks.
 
-    >>> "1.0 µs (0.9–1.1)".encode("ascii", "fairq") if codecs.register_error("fairq", plain) is None else b""
+    >>> codecs.register_error("fairq", plain)
+    >>> "1.0 µs (0.9–1.1)".encode("ascii", "fairq")
     b'1.0 us (0.9-1.1)'
     """
     if not isinstance(error, UnicodeEncodeError):

@@ -126,9 +126,9 @@ def text(
     right. The last line names them and says `more`. With `wide` all columns are shown as they are, however wide.
 
     With `si` numbers are raw, in the units of their columns' names, and the ends of intervals have columns of their
-    own. `heads` are headings that do not follow from a column's name; the texts below them are not cut. The columns
-    `raw` have no unit, whatever their names say, and stand under these names. `colour` adds what a terminal takes for
-    colours.
+    own. `heads` are headings that do not follow from a column's name; the texts below them are not
+    cut. The columns `raw` have no unit, whatever their names say, and stand under these names.
+    `colour` adds what a terminal takes for colours.
     """
     names = list(columns) if columns is not None else columns_of(rows)
     laid = [_raw(rows, name) for name in names] if si else _readable(rows, names, raw)

@@ -1,4 +1,4 @@
-"""What a page or a message tells to install is a package that an index has: fairq itself has no release yet."""
+"""What a page or a message tells to install is a package that an index has."""
 
 import re
 from pathlib import Path

@@ -187,7 +187,7 @@ def target(text: str) -> Target:
 
 
 def check_targets(arguments: argparse.Namespace) -> None:
-    """Refuse two targets of one name, and a target that the command reads: the one would overwrite the other."""
+    """Refuse two targets of one name, and a target that the command reads."""
     texts = {name: value for name, value in vars(arguments).items() if isinstance(value, str)}
     given = {name: value for name, value in texts.items() if value and "\0" not in value}
     places: dict[str, str] = {}

@@ -96,7 +96,7 @@ def sweep(arguments: Namespace) -> str:
 
 
 def _answers(arguments: Namespace, options: Options) -> Iterator[str]:
-    """The answer so far: what --until goes by, if it is given, and each group of flows by itself."""
+    """The answer so far: what --until goes by, if given, and each group of flows by itself."""
     from fairq.sweeps import sweeping
 
     if arguments.until and (rows := sweeping.answers(arguments.study, options)):

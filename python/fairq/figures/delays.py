@@ -24,7 +24,7 @@ STEPS = 400
 """Points of a distribution, and intervals of time: more cannot be seen."""
 
 SPREAD = 50.0
-"""From this ratio of the greatest to the least delay on the axis of delays over time is logarithmic."""
+"""From this ratio of the greatest to the least delay on the axis over time is logarithmic."""
 
 SPREAD_OF_SHARES = 8.0
 """The same of a distribution: on a linear axis most of its curve would be one upright line."""
@@ -133,7 +133,7 @@ def over_time(
 
 
 def _step(times: Sequence[float]) -> float:
-    """The median distance of times that differ; 0 if hardly any are shared, as those of single packets.
+    """The median distance of times that differ; 0 if hardly any are shared, as of packets.
 
     >>> _step([0, 0, 1, 1, 2, 2, 9, 9]), _step([0, 1, 2])
     (1, 0.0)

@@ -102,7 +102,7 @@ def over_time(
     flows = list(
         dict.fromkeys(name for kind in shown if kind not in ("held_packets", "level") for name in shown[kind][0])
     )
-    # the same two colours must not mean flows and gateways; a curve of `names` has its look wherever it is
+    # the same two colours must not mean flows and gateways; a curve of `names` keeps its look
     others = [*names, *flows]
     for kind in ("held_packets", "level"):
         others += shown[kind][0] if kind in shown else []

@@ -1,7 +1,8 @@
 """What a figure is plotted with: matplotlib's own settings, whatever the environment says.
 
-This module is imported before any other of this package, so that matplotlib is loaded here. Neither MPLBACKEND, which
-notebooks set for all programs that they start, nor a file of settings, nor a notebook's own settings change a figure.
+This module is imported before any other of this package, so that matplotlib is loaded here. Neither
+MPLBACKEND, which notebooks set for all programs that they start, nor a file of settings, nor a
+notebook's own settings change a figure.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ENVIRONMENT = ("MPLBACKEND", "MATPLOTLIBRC")
 
 
 def _load() -> None:
-    """Import matplotlib without the settings of the environment; a program's own choice of a backend stays."""
+    """Import matplotlib without the environment's settings; a program's own backend stays."""
     if "matplotlib" in sys.modules:
         return
     kept = {name: os.environ.pop(name) for name in ENVIRONMENT if name in os.environ}
@@ -34,7 +35,7 @@ def _load() -> None:
     finally:
         os.environ.update(kept)
     if "MPLBACKEND" in kept:
-        # a notebook that imports pyplot later finds its backend; one that is not installed is no matter of figures
+        # a notebook that imports pyplot later finds its backend; one that is not installed is none
         with contextlib.suppress(ValueError):
             matplotlib.rcParams["backend"] = kept["MPLBACKEND"]
 
@@ -56,8 +57,8 @@ def own() -> Iterator[None]:
 def plotted(*of_columns: str, needs: Sequence[str] = ()) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Plot with matplotlib's own settings, and refuse `rows` that are none or lack a column.
 
-    `of_columns` are the parameters that name columns of `rows`, `needs` are columns that are there in any case. Without
-    both, the figure can be drawn of any rows.
+    `of_columns` are the parameters that name columns of `rows`, `needs` are columns that are there
+    in any case. Without both, the figure can be plotted of any rows.
 
     Raises UsageError that names the column and the near miss.
     """
@@ -88,7 +89,7 @@ def _check(rows: Any, asked: Sequence[tuple[str, str]]) -> None:
     if isinstance(rows, str | Mapping) or not (hasattr(rows, "__len__") and hasattr(rows, "__getitem__")):
         raise UsageError(f"rows: {type(rows).__name__} is no table; give a table of a result, or a list of dicts")
     if not len(rows):
-        raise UsageError("rows: there are none, and no figure can be drawn of them")
+        raise UsageError("rows: there are none, and no figure can be plotted of them")
     if not isinstance(rows[0], Mapping):
         raise UsageError(f"rows: {rows[0]!r} is no row; give dicts of column and value")
     for where, column in asked:

@@ -49,7 +49,7 @@ class Shown:
 
     @property
     def said(self) -> str:
-        """What stands above the table, with the number of rows where not all are seen without scrolling."""
+        """What stands above the table, with the number of rows where not all are seen at once."""
         rows = sum(len(group) for _, group in self.groups)
         parts = [self.caption, self.left_out, f"{rows} rows: scroll within the table" if rows > ROWS_SEEN else ""]
         return ". ".join(part for part in parts if part)

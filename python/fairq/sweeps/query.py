@@ -1,6 +1,6 @@
 """SQL over the results of a study: its tables are views with the axes and the seed as columns.
 
-Beside an axis of texts with units, as "20 ms", stands its number in the base unit, for order and comparison.
+Beside an axis of texts with units, as "20 ms", stands its number in the base unit, to order by.
 
 A view reads the files of the parts when a query asks for it; nothing is copied and nothing is
 written. `runs` has a row for each run of the study, those that do not exist yet included.
@@ -90,9 +90,9 @@ def _runs(connection: duckdb.DuckDBPyConnection, results: Results) -> None:
 
 
 def _in_base_units(results: Results, rows: Sequence[RunRow]) -> dict[str, tuple[str, dict[str, float]]]:
-    """Beside each axis whose texts are quantities of one unit, a column of numbers in the base unit.
+    """Beside each axis whose texts are of one unit, a column of numbers in the base unit.
 
-    By the column's name: the axis, and the number of each text. A name that there is stays what it is.
+    By the column's name: the axis, and the number of each text. A known name stays what it is.
     """
     found: dict[str, tuple[str, dict[str, float]]] = {}
     for axis in results.axes:

@@ -381,7 +381,7 @@ def groups(path: str | os.PathLike[str], options: Options) -> list[dict[str, Any
 
 
 def answers(path: str | os.PathLike[str], options: Options) -> list[dict[str, Any]]:
-    """What the condition of --until goes by, so far: a row for each point with runs, all its flows together."""
+    """What --until goes by, so far: a row for each point with runs, all flows together."""
     opened = open_study(path, options, write=False)
     if opened.store.header() is None:
         return []

@@ -1,4 +1,4 @@
-"""Which columns of a query's answer are columns of the study's tables as they stand: these alone have units.
+"""Which columns of a query's answer are columns of the study's tables: these alone have units.
 
 What SQL has computed is what SQL gave, whatever it is called: `sum(dropped) as bytes` is a number.
 """

@@ -189,12 +189,12 @@ EMATCH = re.compile(r"u(8|16|32)\((u(8|16|32) )?\S+ (?P<mask>\S+)( at .*)?\)|cmp
 
 
 def looks_at_nothing(name: str, *value: str) -> bool:
-    """Whether a match looks at no bit: a mask of zeros, a prefix of no length, any address, in every spelling.
+    """Whether a match looks at no bit: a mask of zeros, a prefix of no length, any address.
 
     `value` is a value and its mask, or a value with the mask behind a slash.
 
-    >>> looks_at_nothing("dst", "0.0.0.0/0"), looks_at_nothing("dport", "80", "0x0000"), looks_at_nothing("src", "any")
-    (True, True, True)
+    >>> looks_at_nothing("dst", "0.0.0.0/0"), looks_at_nothing("dport", "80", "0x0000")
+    (True, True)
     """
     ematch = EMATCH.fullmatch(" ".join([name, *value]).removeprefix("match "))
     if ematch is not None:
@@ -209,12 +209,12 @@ def looks_at_nothing(name: str, *value: str) -> bool:
 
 
 def _is_null(mask: str) -> bool:
-    """Whether a mask or a length of a prefix has no bit: 0, 0x00, 0.0.0.0, ::, 00:00:00:00:00:00."""
+    """Whether a mask or a length of a prefix has no bit: 0, 0x00, 0.0.0.0, ::, 00:00:00."""
     return bool(mask) and not re.sub(r"0[xX]|[.:]", "", mask).strip("0")
 
 
 def _of_hash(found: _Match, first: Id, at: Id) -> str:
-    """What a flow filter does: a hash, or a key, modulo the divisor, counts from the base class on."""
+    """What a flow filter does: a hash modulo the divisor counts from the base class on."""
     words = " ".join(found.others).split()
     count = int(words[words.index("divisor") + 1]) if "divisor" in words[:-1] and words[-1].isdigit() else None
     keys = words[words.index("keys") + 1] if "keys" in words[:-1] else words[-1] if words else "its keys"

@@ -1,7 +1,7 @@
 """Where one shaper holds one queue, the shaper is the line, and the queue is what it holds.
 
-Source: Linux 6.1, net/sched: a qdisc in a `tbf` takes the place of its FIFO and of the limit (`tbf_graft`), as in
-`cbs` and `netem`; `mq` is a queue for each ring of the device.
+Source: Linux 6.1, net/sched: a qdisc in a `tbf` takes the place of its FIFO and of the limit
+(`tbf_graft`), as in `cbs` and `netem`; `mq` is a queue for each ring of the device.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ IN_PLACE = ("tbf", "cbs", "netem")
 
 
 def held(device: Device, shaper: Node) -> tuple[Node, int | None] | None:
-    """The one queue that a shaper holds, and the most that it may send; `None` where it holds several or its own."""
+    """The one queue that a shaper holds, and the most that it may send; `None` of several."""
     if shaper.kind in IN_PLACE:
         found = [node for node in device.qdiscs.values() if node.parent[0] == shaper.id[0] and node.parent != ROOT]
         if not found:
@@ -67,7 +67,7 @@ def _of_class(device: Device, shaper: Node) -> tuple[Node, int | None] | None:
 
 
 def _upper_limit(device: Device, one: Node) -> int | None:
-    """The least upper limit of a class of hfsc and those above it; `None` where it may send all of the line."""
+    """The least upper limit of a class of hfsc and those above it; `None` where there is none."""
     above = device.classes.get(one.parent)
     limits = [int(one.options["ul"]["m2"])] if "ul" in one.options else []
     limits += [limit for limit in [_upper_limit(device, above)] if limit is not None] if above is not None else []
@@ -75,7 +75,7 @@ def _upper_limit(device: Device, one: Node) -> int | None:
 
 
 def _most(device: Device, one: Node) -> int:
-    """The most that a class may send with what it borrows (htb_class_mode): one without a parent has its rate."""
+    """The most that a class may send with what it borrows (htb_class_mode); at the top its rate."""
     rate = int(one.options["rate"])
     above = device.classes.get(one.parent)
     most = max(rate, _most(device, above)) if above is not None else rate

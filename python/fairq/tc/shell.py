@@ -1,4 +1,4 @@
-"""The commands of a text as a shell would give them: lines, semicolons, redirections, Windows' ends of lines."""
+"""The commands of a text as a shell would give them, with Windows' ends of lines too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENDS = ("&&", "||", ";", "&", "\n")
 """What stands between two commands."""
 
 REDIRECTION = re.compile(r"(\d*|&)(>>?|<|>\|)(&\d|&-)?")
-"""An operator that leads what is printed elsewhere, with the number of a stream before it or behind it."""
+"""An operator that leads what is printed elsewhere, with the numbers of streams."""
 
 PUNCTUATION = "();<>|&"
 """The letters of a shell's operators, as shlex has them."""

@@ -69,7 +69,7 @@ def _each_its_own(differs: Differs) -> None:
 
 
 def _otherwise(tree: Tree, differs: Differs, linux: str) -> None:
-    """Packets that belong to no class go to the first leaf here; `linux` is what becomes of them there."""
+    """Packets of no class go to the first leaf here; `linux` is what becomes of them there."""
     if len(tree.targets) < 64:
         said = f"packets of no class go to {tree.leaves[0].name}"
         if any(one.takes_all for one in tree.left):

@@ -147,7 +147,7 @@ def qdisc_id(word: str) -> int:
 
 
 def class_id(word: str) -> Id:
-    """The numbers of a class, hexadecimal: `1:a`, `01:0A` and `0x1:0xa` are one (iproute2, get_tc_classid)."""
+    """The numbers of a class, hexadecimal: `1:a`, `01:0A`, `0x1:0xa` are one (get_tc_classid)."""
     if word == "root":
         return ROOT
     found = re.fullmatch(rf"((?:{BASE_16})?)(?:(:)((?:{BASE_16})?))?", word, re.ASCII)
