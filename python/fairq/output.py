@@ -129,7 +129,9 @@ def check_file(path: str | os.PathLike[str]) -> None:
     try:
         target = Path(path).resolve()
         if not target.parent.is_dir():
-            raise OutputError(f"{path}: there is no folder {Path(path).parent}")
+            leads = f"leads to {Path(path).readlink()}, and " if Path(path).is_symlink() else ""
+            above = target.parent if leads else Path(path).parent
+            raise OutputError(f"{path}: {leads}there is no folder {above}")
         if not os.access(target.parent, os.W_OK | os.X_OK):
             raise OutputError(f"{path}: {Path(path).parent} is not a writable folder; choose another name")
         if not target.exists():

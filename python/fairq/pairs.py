@@ -45,6 +45,11 @@ class Pairing:
     counts: list[Mapping[str, Any]]
     agree: bool
 
+    @property
+    def doubles(self) -> int:
+        """The packets that the first capture holds twice within 1 ms."""
+        return int(self.counts[0].get("doubles", 0))
+
 
 def read(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> Pairing:
     """The packets of both captures. Raises CaptureError."""

@@ -125,4 +125,9 @@ class Experiment:
 
     def collect(self, tables: Iterable[RunTables]) -> Result:
         """What the tables of all runs, in the order of `runs`, say together."""
-        return Result(self._native.collect([each._native for each in tables]))
+        every = list(tables)
+        for at, each in enumerate(every):
+            if not isinstance(each, RunTables):
+                said = f"tables[{at}] is a {type(each).__name__}"
+                raise UsageError(f"collect: {said}; write what run.finish() gives, for each run of runs()")
+        return Result(self._native.collect([each._native for each in every]))

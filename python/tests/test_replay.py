@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 import fairq as package
+from fairq.questions import recorded
 
 REPLAY = ("--rate", "1Mbit/s", "--buffer", "30packets")
 BOTH = (*REPLAY, "--discipline", "fifo,fq")
@@ -248,3 +249,36 @@ def test_every_real_capture_is_replayed_whole(document, data, tmp_path):
             sent = sorted((row for row in rows if row["reason"] is None), key=lambda row: row["departure_ps"])
             assert entry["dropped"] == len(rows) - len(sent)
             assert [n for _, n in tshark(out / entry["name"] / "capture.pcapng")] == [row["bytes"] for row in sent]
+
+
+def test_a_queue_has_one_name_everywhere_and_its_older_one_stays(capture, document):
+    line = ("--rate", "300kbit/s", "--buffer", "9packets")
+    new = document("replay", capture, *line, "--queue", "fifo,drr")
+    assert [each["name"] for each in new["disciplines"]] == ["fifo", "drr"]
+    assert document("replay", capture, *line, "--discipline", "fifo,drr")["disciplines"] == new["disciplines"]
+    words = {"rate": "300kbit/s", "buffer": "9packets"}
+    for queue in ({"queue": "fifo, drr"}, {"queue": ["fifo", "drr"]}, {"disciplines": ["fifo", "drr"]}):
+        assert package.replay(capture, **words, **queue).disciplines == new["disciplines"]
+    with pytest.raises(package.UsageError, match="queue: disciplines is its older name"):
+        package.replay(capture, **words, queue="fifo", disciplines=["fifo"])
+
+
+def test_a_buffer_is_a_time_or_products_of_the_line(capture, document, refused):
+    line = ("--rate", "300kbit/s", "--queue", "fifo", "--buffer")
+    of_bytes = document("replay", capture, *line, "1875B")["disciplines"]
+    assert document("replay", capture, *line, "50ms")["disciplines"] == of_bytes
+    assert document("replay", capture, *line, "1bdp", "--rtt", "50ms")["disciplines"] == of_bytes
+    assert "1BDP is of a round trip" in refused("replay", capture, *line, "1BDP")
+    assert "9packets needs none" in refused("replay", capture, *line, "9packets", "--rtt", "50ms")
+
+
+def test_packets_that_are_there_twice_are_told_wherever_a_capture_is_read(tmp_path, document):
+    data = [udp(1, 7, 200)[:-4] + struct.pack(">I", at) for at in range(499)]
+    raw(tmp_path / "once.pcap", [(0.002 * at, each) for at, each in enumerate(data)])
+    raw(tmp_path / "twice.pcap", [(0.002 * at + k, each) for at, each in enumerate(data) for k in (0, 1e-5)])
+    line = ("--rate", "1Mbit/s", "--buffer", "40packets")
+    notes = [document("replay", tmp_path / f"{name}.pcap", *line)["capture"].get("note") for name in ("once", "twice")]
+    assert notes[0] is None and notes[1].startswith("499 of 998 packets are there twice within 1 ms")
+    codes = [{note["code"] for note in recorded.read(tmp_path / f"{name}.pcap", "10.0.0.1").notes()}
+             for name in ("once", "twice")]  # fmt: skip
+    assert codes[1] - codes[0] == {"doubles"}

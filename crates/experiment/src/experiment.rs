@@ -123,8 +123,14 @@ impl Experiment {
     /// Makes every run take samples at this distance, the rows of `series`; zero for no samples.
     ///
     /// # Errors
-    /// If that gives more rows than are kept.
+    /// If that gives more rows than are kept, or none: the distance is longer than every run.
     pub fn sample_every(&mut self, interval: Time) -> Result<(), Problem> {
+        let longest = self.longest_run();
+        if interval > longest {
+            let message =
+                format!("series: {interval} is longer than the run ({longest}); write a shorter time, or auto");
+            return Err(self.known.document.problem(Fault::new("", message)));
+        }
         self.keep.series = (interval > Time::ZERO).then_some(interval);
         let runs = u64::from(self.known.scenario.measure.replications);
         let of = |plan: &Plan| Series::rows_of(plan, interval).saturating_mul(runs);

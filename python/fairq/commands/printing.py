@@ -84,18 +84,6 @@ def written(arguments: Namespace, *places: str | Path | None) -> str:
     return "".join(f"\nWritten: {tables.shown(str(place))}" for place in places if place)
 
 
-def split(text: str) -> list[str]:
-    """Split at the commas that are in no brackets: drr(quantum=1500, x=1),fq."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(letter, 0)
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part.strip() for part in parts if part.strip()]
-
-
 def tell(notes: Iterable[Mapping[str, Any]]) -> None:
     """Print notes to standard error, one a line."""
     for each in notes:
@@ -139,7 +127,7 @@ def _many(count: int, what: str) -> str:
 def picture(name: str) -> Path:
     """The path of a picture that can be written; what the plotting package has to say becomes a note."""
     path = Path(name)
-    if path.suffix not in (".svg", ".png", ".pdf"):
+    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise UsageError(f"{path}: the name must end in .svg, .png or .pdf")
     check_file(path)
     streams.listen()
@@ -159,12 +147,10 @@ def save_trace(result: Result, path: str) -> None:
 
 
 def style(arguments: Namespace) -> Style:
-    """The style of figures that --for and --dark ask for."""
+    """The style of figures that --for, --dark and --bare ask for."""
     from fairq import figures
 
-    if arguments.size is None:
-        return figures.style(dark=arguments.dark)
-    return figures.style(arguments.size, dark=arguments.dark)
+    return figures.style(arguments.size or figures.SIZES[0], dark=arguments.dark, bare=arguments.bare)
 
 
 def save(figure: Any, path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from fairq.commands.options import Commands, command, verify
+from fairq.commands.options import Commands, command, target, verify
 from fairq.commands.printing import as_json, tell_of, written
 
 
@@ -18,7 +18,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("study", metavar="STUDY", help="the study file, or the folder of its store")
     parser.add_argument("--store", metavar="DIR", help="the store (default: the study's path without .toml)")
     verify(parser)
-    parser.add_argument("--out", metavar="FILE", help="the page (default: the study's path with .html)")
+    parser.add_argument("--out", type=target, metavar="FILE", help="the page (default: the study's path with .html)")
 
 
 def report(arguments: Namespace) -> str:

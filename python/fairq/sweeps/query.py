@@ -1,5 +1,7 @@
 """SQL over the results of a study: its tables are views with the axes and the seed as columns.
 
+Beside an axis of texts with units, as "20 ms", stands its number in the base unit, to order by.
+
 A view reads the files of the parts when a query asks for it; nothing is copied and nothing is
 written. A query reads these files and no other, and loads no extension. `runs` has a row for each
 run of the study, those that do not exist yet included.
@@ -16,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq._native import OutputError, UsageError
+from fairq.quantities import numbers
 from fairq.results import TABLES, described
-from fairq.sweeps.reader import Results
+from fairq.sweeps.reader import Results, RunRow
 
 if TYPE_CHECKING:
     import duckdb
@@ -60,7 +63,7 @@ def query(results: Results, sql: str) -> Found:
     try:
         import duckdb
     except ImportError:
-        raise UsageError("fairq query needs DuckDB; install it by: pip install 'fairq[query]'") from None
+        raise UsageError("fairq query needs DuckDB; install it by: pip install duckdb") from None
     with duckdb.connect(":memory:", config=dict(ALONE)) as connection:
         _close(connection, results)
         try:
@@ -108,8 +111,30 @@ def _runs(connection: duckdb.DuckDBPyConnection, results: Results) -> None:
     }
     lists |= {name: [getattr(row, name) for row in rows] for name in FACTS}
     types = {**{axis: kind for axis, (kind, _) in kinds.items()}, **FACTS}
+    for name, (axis, bases) in _in_base_units(results, rows).items():
+        lists[name] = [bases[str(row.axes[axis])] for row in rows]
+        types[name] = "DOUBLE"
     columns = ", ".join(f"unnest(cast(? as {types[name]}[])) as {_quoted(name)}" for name in lists)
     connection.execute(f"create table runs as select {columns}", list(lists.values()))
+
+
+def _in_base_units(results: Results, rows: Sequence[RunRow]) -> dict[str, tuple[str, dict[str, float]]]:
+    """Beside each axis whose texts are of one unit, a column of numbers in the base unit.
+
+    By the column's name: the axis, and the number of each text. A known name stays what it is.
+    """
+    found: dict[str, tuple[str, dict[str, float]]] = {}
+    for axis in results.axes:
+        texts = list(dict.fromkeys(row.axes[axis] for row in rows))
+        read = numbers(texts) if all(isinstance(text, str) for text in texts) else None
+        name = f"{axis}_{UNIT_ENDS.get(read[1], read[1]) if read is not None else ''}"
+        if read is not None and read[1] and name not in {*FACTS, *results.axes, *found}:
+            found[name] = (axis, dict(zip(map(str, texts), read[0], strict=True)))
+    return found
+
+
+UNIT_ENDS = {"bit/s": "bit_per_s", "BDP": "bdp", "%": "percent"}
+"""How the name of a column ends, by the unit; other units stand as they are."""
 
 
 def _kind(values: Sequence[Any]) -> tuple[str, Any]:
@@ -127,7 +152,9 @@ def _kind(values: Sequence[Any]) -> tuple[str, Any]:
 def _view(connection: duckdb.DuckDBPyConnection, results: Results, table: str) -> None:
     """The view of a table: axes and seed, then its columns with the digest before them."""
     parts = results.parts(table)
-    axes = "".join(f"r.{_quoted(axis)}, " for axis in results.axes)
+    own = {column["name"] for column in described()[table]["columns"]}
+    beside = [name for name in _in_base_units(results, results.runs()) if name not in own]
+    axes = "".join(f"r.{_quoted(axis)}, " for axis in (*results.axes, *beside))
     if parts:
         files = ", ".join(_text(os.fspath(part.path.absolute())) for part in parts)
         connection.execute(

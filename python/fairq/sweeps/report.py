@@ -32,6 +32,8 @@ class Page(NamedTuple):
 def write(study: str | os.PathLike[str], results: Results, out: str | os.PathLike[str] | None) -> Page:
     """Write the report of a study's results to `out`, or beside the study, whole or not at all."""
     path = Path(out) if out is not None else _beside(Path(study))
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"{path}: the name must end in .html")
     check_file(path)
     runs = sum(run.part is not None for run in results.runs())
     text = report(results, Path(study).name if Path(study).suffix == ".toml" else "")

@@ -35,7 +35,10 @@ impl Written {
         let tree = if text.trim_start().starts_with('{') {
             serde_json::from_str(text).map_err(|e| problem(Some(e.line()), format!("not JSON: {e}")))?
         } else {
-            let table = bounds::parse(text).map_err(|broken| Problem { file: file.into(), ..broken })?;
+            let table = bounds::parse(text).map_err(|broken| {
+                let unquoted = broken.line.and_then(|line| text.lines().nth(line - 1)).and_then(unquoted);
+                problem(broken.line, unquoted.unwrap_or(broken.fault.message))
+            })?;
             let tree = reader.table(table.into_inner(), "");
             if let Some(line) = reader.beyond {
                 return Err(problem(Some(line), bounds::said_of_path()));
@@ -44,6 +47,15 @@ impl Written {
         };
         Ok(Self { tree, lines: reader.lines })
     }
+}
+
+/// What to write in place of a line whose value is text without quotes, as `queue = fq_codel`.
+fn unquoted(line: &str) -> Option<String> {
+    let (key, value) = line.split_once('=')?;
+    let (key, value) = (key.trim(), value.split('#').next().unwrap_or_default().trim());
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+    let is_text = value.starts_with(is_word) && value.chars().any(char::is_alphabetic) && !value.contains(['"', '\'']);
+    (is_text && !key.is_empty()).then(|| format!("{key}: text needs quotes; write {key} = \"{value}\""))
 }
 
 /// A scenario as it was written, with the overrides of the command line.
@@ -479,6 +491,11 @@ mod tests {
     #[test]
     fn what_is_no_toml_is_told_with_its_line() {
         let fault = |text| Document::parse(text, "").unwrap_err().line;
+        let said = |text| Document::parse(text, "").unwrap_err().fault.message;
+        assert_eq!(said("queue = fq_codel"), "queue: text needs quotes; write queue = \"fq_codel\"");
+        assert_eq!(said("a = 1\nrate = 5 Mbit/s # fast"), "rate: text needs quotes; write rate = \"5 Mbit/s\"");
+        assert_eq!(said("delay = 10ms"), "delay: text needs quotes; write delay = \"10ms\"");
+        assert!(said("a = [1,").starts_with("not TOML: "));
         assert_eq!([fault("= 1"), fault("a = 1\nb ="), fault("a = 1\n\n\nb = [\n")], [Some(1), Some(2), Some(4)]);
     }
 }
