@@ -170,7 +170,7 @@ def plot(command: argparse.ArgumentParser, what: str) -> None:
 def picture_looks(command: argparse.ArgumentParser) -> None:
     """Add --for, --dark and --bare."""
     command.add_argument("--for", dest="size", choices=SIZES,
-                         help="size of the picture: page (1280 pixels; default), slide (16:9) or paper (80 mm)")  # fmt: skip
+                         help="what the picture is for: page (1280 pixels, default), slide or paper")  # fmt: skip
     command.add_argument("--dark", action="store_true", help="draw the picture on a dark ground")
     command.add_argument("--bare", action="store_true", help="leave title and caption of the picture to your text")
 

@@ -1,6 +1,6 @@
 //! Packets that a capture holds twice, as one of all interfaces, of a bridge or of a mirror does.
 //!
-//! Two records are one packet if their identities are the same ([`identify`]) and the second is
+//! Two records are one packet if their identities are the same (`identify`) and the second is
 //! stamped within [`APART_MAX`] of the first. A retransmission has another number of its IP packet
 //! or comes later, and of packets that are made alike there are more than two.
 //!
