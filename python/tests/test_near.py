@@ -22,7 +22,7 @@ MEASURE = ("warm_up", "duration", "seed", "replications")
         (MEASURE, "seeds", "replications = 3"), (MEASURE, "time", "duration"),
         (("ftp", "constant_rate", "web"), "tcp", "ftp"),
         (("ftp", "constant_rate"), "voip", '{ kind = "constant_rate", rate = "100 kbit/s" }'),
-        (("fifo", "fq", "tail_drop"), "pfifo_fast", "fifo"),
+        (("fifo", "fq", "tail_drop"), "bfifo", "fifo"),
         (("fifo", "fq_codel"), "mq", "the queue of one ring, as fq_codel"),
         (("dual_source", "dual_destination", "triple"), "dual-dsthost", "dual_destination"),
         (("fifo", "fq_codel", "fq"), "fq codel", None), (("rtt", "rate"), "latency", "rtt"),

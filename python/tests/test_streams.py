@@ -100,7 +100,7 @@ def test_a_standard_output_that_is_full_is_refused_in_one_line(scene, words):
             env=environment,
         )  # fmt: skip
     lines = [line for line in done.stderr.splitlines() if ": note: " not in line]
-    assert (done.returncode, lines) == (2, ["fairq: output: no space left on device"])
+    assert (done.returncode, lines) == (2, ["fairq: output: no space left on device; make room on its disk"])
 
 
 HARD = {

@@ -150,7 +150,7 @@ def style(arguments: Namespace) -> Style:
     """The style of figures that --for, --dark and --bare ask for."""
     from fairq import figures
 
-    return figures.style(arguments.size or figures.SIZES[0], dark=arguments.dark, bare=arguments.bare)
+    return figures.style(arguments.size or "page", dark=arguments.dark, bare=arguments.bare)
 
 
 def save(figure: Any, path: Path) -> None:
