@@ -17,6 +17,7 @@ from fairq._native import FairqError, version
 from fairq.commands import NAMES, SUMMARIES, Broken, adder
 from fairq.commands.options import Parser, check_plot, check_targets
 from fairq.exit_status import DONE, FAILED, FAULT, INTERRUPTED, NO_READER, REFUSED
+from fairq.memory import short_of_addresses
 from fairq.remedies import told
 
 
@@ -39,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # a panic of the compiled part is no Exception
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
+        if (short := short_of_addresses()) is not None:
+            return _fail(short)
         import traceback
 
         streams.say(f"{traceback.format_exc()}fairq: this is a fault of fairq; report the lines above")

@@ -199,6 +199,8 @@ def _left_out(path: str, counts: Mapping[str, Any]) -> list[str]:
         said.append(f"{path}: {carriers} packets carry others ({names}), which were not looked into")
     if doubles := counts.get("doubles", 0):
         said.append(f"{path}: {doubles} packets are there twice within 1 ms; capture on one interface")
+    if cut := counts.get("cut"):
+        said.append(f"{cut}; the packets before are taken")
     return said
 
 

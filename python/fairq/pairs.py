@@ -50,6 +50,12 @@ class Pairing:
         """The packets that the first capture holds twice within 1 ms."""
         return int(self.counts[0].get("doubles", 0))
 
+    @property
+    def cut(self) -> str | None:
+        """Where the first capture is cut, if it is."""
+        found: str | None = self.counts[0].get("cut")
+        return found
+
 
 def read(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> Pairing:
     """The packets of both captures. Raises CaptureError."""

@@ -106,6 +106,28 @@ def test_a_replay_of_what_left_is_a_capture_too(document, capture, tmp_path):
     assert again["disciplines"][0]["dropped"] == 0
 
 
+def test_a_capture_that_is_cut_in_its_last_record_is_read_with_a_note(fairq, document, capture, tmp_path):
+    whole = capture.read_bytes()
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(whole[:-3])
+    packets = document("replay", capture, *REPLAY, "--discipline", "fifo")["capture"]["selected"]["packets_read"]
+    found = document("replay", cut, *REPLAY, "--discipline", "fifo")["capture"]
+    said = f"{cut}: cut in the middle of a record after {packets - 1} packets, at byte {len(whole) - 3}"
+    assert found["selected"]["packets_read"] == packets - 1
+    assert said in found["note"] and "the packets before are taken" in found["note"]
+    # advise and detect read it too, and say so
+    assert said in recorded.read(cut, "10.0.0.1").notes()[-1]["text"]
+    # traffic is taken whole
+    text = (
+        'edition = 2\n[measure]\nduration = "1 s"\n[[links]]\nname = "l"\nfrom = "a"\nto = "b"\nrate = "1 Mbit/s"\n'
+        'delay = "1 ms"\n[[flows]]\nname = "f"\nfrom = "a"\nto = "b"\ntransport = "uncontrolled"\n'
+        'traffic = {kind = "capture", file = "cut.pcap"}\n'
+    )
+    (tmp_path / "s.toml").write_text(text)
+    status, _, error = fairq("run", tmp_path / "s.toml")
+    assert status == 2 and "cut in the middle of a record" in error and error.count("\n") == 1
+
+
 def test_without_the_fluid_no_lateness_is_told(document, capture):
     with_fluid = document("replay", capture, *BOTH)["disciplines"][1]
     without = document("replay", capture, *BOTH, "--no-fluid")["disciplines"][1]

@@ -60,7 +60,7 @@ pub fn replay_capture<R: Read>(
             return Err(ReplayError::Stopped);
         }
     }
-    passage.report(reader.mended())
+    passage.report(reader)
 }
 
 /// A capture on its way through the gateways.
@@ -157,7 +157,7 @@ impl<'a> Passage<'a> {
         }
     }
 
-    fn report(self, mended_lengths: u64) -> Result<Report, ReplayError> {
+    fn report<R: Read>(self, reader: &mut Reader<R>) -> Result<Report, ReplayError> {
         let (me, only, cut) = (self.me(), self.only(), self.clock.report());
         let Self { stream, gateways, packets, replayed, filtered, elsewhere, tunnels, doubles, .. } = self;
         let mut report = gateways.finish()?;
@@ -168,6 +168,7 @@ impl<'a> Passage<'a> {
             quiet.map(|way| format!("no packet goes {}", way.direction.name())),
             not_looked_into(&tunnels, replayed),
             there_twice(doubles.count(), replayed),
+            reader.take_cut().map(|cut| format!("{cut}; the packets before are taken")),
         ];
         report.capture.note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
         report.capture.file = Some(stream.name.to_owned());
@@ -185,7 +186,7 @@ impl<'a> Passage<'a> {
             backward_steps: cut.backward_steps,
             restarts: cut.restarts,
             beyond_latest: cut.beyond_latest,
-            mended_lengths,
+            mended_lengths: reader.mended(),
         });
         Ok(report)
     }

@@ -58,6 +58,8 @@ class Capture:
     """The same of the whole file, of which these are the first packets."""
     doubles: int = 0
     """Packets that the file holds twice."""
+    broken: str | None = None
+    """Where the file is cut, if it is."""
 
     @property
     def packets(self) -> int:
@@ -71,7 +73,9 @@ class Capture:
             within = flow.times < seconds
             if within.any():
                 flows.append(Flow(flow.name, flow.direction, flow.times[within], flow.sizes[within]))
-        return Capture(self.path, self.me, tuple(flows), min(self.length_s, seconds), self.whole_s, self.doubles)
+        return Capture(
+            self.path, self.me, tuple(flows), min(self.length_s, seconds), self.whole_s, self.doubles, self.broken
+        )
 
     def notes(self) -> list[dict[str, str]]:
         """What a reader should know of it."""
@@ -95,6 +99,8 @@ class Capture:
                 " or of a mirror records them, and load the line twice: capture on one interface, or take them out by"
                 " editcap -D 50"
             )
+        if self.broken:
+            said["broken"] = f"{self.broken}; the packets before are taken"
         return [{"code": code, "where": f"--capture {self.path}", "text": text} for code, text in said.items()]
 
     def write(self, path: Path) -> None:
@@ -134,7 +140,7 @@ def read(path: str | os.PathLike[str], me: str) -> Capture:
     first, last = min(float(each.min()) for each in times), max(float(each.max()) for each in times)
     merged = [flow for way, found in ways.items() for flow in _merged(found, way, first)]
     length_s = max(last - first, LENGTH_MIN_S)
-    return Capture(name, me, tuple(merged), length_s, length_s, whole.doubles)
+    return Capture(name, me, tuple(merged), length_s, length_s, whole.doubles, whole.cut)
 
 
 def networks(me: str) -> list[Network]:

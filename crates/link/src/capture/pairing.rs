@@ -86,6 +86,8 @@ pub struct Counts {
     pub mended: u64,
     /// Packets that it holds twice.
     pub doubles: u64,
+    /// Where it is cut, if it is.
+    pub cut: Option<String>,
     /// What encloses packets that were not looked into, and how many do.
     pub tunnels: BTreeMap<&'static str, u64>,
 }
@@ -272,6 +274,7 @@ impl End {
         end.counts.fragments = (before - end.seen.len()) as u64;
         end.counts.paired = end.seen.len() as u64;
         end.counts.mended = reader.mended();
+        end.counts.cut = reader.take_cut().map(|cut| cut.to_string());
         Ok(end)
     }
 
