@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-
 ADDRESSES_MIN = 10**9
 """Bytes of address space below which packages fail to load, each with errors of its own."""
 
