@@ -18,7 +18,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -69,7 +69,7 @@ def folder(path: str | os.PathLike[str], *, wrote: str, of: object = None, repla
                 (place / MARKER).write_text(f"{wrote}\n{_digest(work)}\n", encoding="utf-8")
                 # what stands at the target may be another since the work began
                 _check_folder(target, work, replace)
-                _deliver(hidden, target, wrote)
+                _deliver(hidden, target, wrote, lambda held: _check_aside(held, target, work, replace))
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {told(error, ELSEWHERE)}") from None
     except OutputError as error:
@@ -203,6 +203,14 @@ def _check_held(target: Path, work: object, replace: bool) -> None:
         )
 
 
+def _check_aside(held: Path, target: Path, work: object, replace: bool) -> None:
+    """Refuse what stood at `target` and is at `held` for a moment."""
+    try:
+        _check_held(held, work, replace)
+    except OutputError as error:
+        raise OutputError(str(error).replace(str(held), str(target))) from None
+
+
 def _held(target: Path) -> list[Path]:
     """What a folder holds, without what the file system keeps there and what is being written."""
     hidden = re.compile(re.escape(_prefix("")) + DRAWN)
@@ -329,8 +337,11 @@ def _is_mounted(target: Path) -> bool:
     return os.fsencode(target.resolve()) in points
 
 
-def _deliver(hidden: Path, target: Path, wrote: str) -> None:
-    """Let `hidden`/new take the place of `target`, in one step if that can be."""
+def _deliver(hidden: Path, target: Path, wrote: str, check: Callable[[Path], None]) -> None:
+    """Let `hidden`/new take the place of `target`, in one step if that can be.
+
+    `check` refuses what stood there, if it is another than was looked at before; it stays then.
+    """
     new = hidden / "new"
     if hidden.parent == target:
         _move_up(hidden, target, wrote)
@@ -338,7 +349,7 @@ def _deliver(hidden: Path, target: Path, wrote: str) -> None:
         _move_to(new, target)
     else:
         try:
-            _exchange(new, target, hidden / "old")
+            _exchange(new, target, hidden / "old", check)
         except OSError as error:
             if error.errno not in STAYS:
                 raise
@@ -362,14 +373,23 @@ def _move_to(new: Path, target: Path) -> None:
         raise
 
 
-def _exchange(new: Path, target: Path, old: Path) -> None:
-    """Exchange two folders: in one step where the system can, else the old one is aside for a moment."""
+def _exchange(new: Path, target: Path, old: Path, check: Callable[[Path], None]) -> None:
+    """Exchange two folders: in one step where the system can, else the old one is aside for a moment.
+
+    What `check` refuses takes its place again.
+    """
     if _swap(new, target):
+        try:
+            check(new)
+        except OutputError:
+            _swap(new, target)
+            raise
         return
     target.rename(old)
     try:
+        check(old)
         new.rename(target)
-    except OSError:
+    except (OSError, OutputError):
         old.rename(target)
         raise
 

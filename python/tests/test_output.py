@@ -1,5 +1,6 @@
 """An output folder is written whole or not at all."""
 
+import contextlib
 import errno
 import json
 import os
@@ -7,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -166,6 +168,67 @@ def test_a_folder_that_turns_out_to_stay_is_filled(tmp_path, monkeypatch, code):
     write(tmp_path / "x", "b")
     assert names(tmp_path / "x") == {"b", MARKER} and names(tmp_path) == {"x"}
     assert (tmp_path / "x").stat().st_ino == inode
+
+
+@pytest.mark.parametrize("swaps", [True, False])
+@pytest.mark.parametrize("other", ["folder", "link", "file"])
+def test_what_takes_the_place_of_an_old_result_after_the_look_stays(tmp_path, monkeypatch, swaps, other):
+    out, mine = tmp_path / "x", tmp_path / "mine"
+    write(out)
+    mine.mkdir()
+    (mine / "thesis").write_text("mine")
+    real = output._deliver
+
+    def deliver(*given):
+        shutil.rmtree(out)
+        if other == "link":
+            out.symlink_to(mine)
+        elif other == "folder":
+            shutil.copytree(mine, out)
+        else:
+            out.write_text("mine")
+        real(*given)
+
+    monkeypatch.setattr(output, "_deliver", deliver)
+    if not swaps:
+        monkeypatch.setattr(output, "_swap", lambda *_: False)
+    with pytest.raises(OutputError, match=re.escape(f"{out}: ")) as refused:
+        write(out, "b")
+    assert ".fairq-" not in str(refused.value)
+    assert (out if other == "file" else out / "thesis").read_text() == "mine" and out.is_symlink() == (other == "link")
+    assert (mine / "thesis").read_text() == "mine" and {path.name for path in tmp_path.iterdir()} == {"x", "mine"}
+
+
+def test_links_that_race_with_the_result_lead_it_nowhere(tmp_path):
+    out, mine, done = tmp_path / "x", tmp_path / "mine", threading.Event()
+    mine.mkdir()
+    (mine / "thesis").write_text("mine")
+
+    def race():
+        turn = 0
+        while not done.is_set():
+            turn += 1
+            link = tmp_path / "link"
+            link.symlink_to(mine)
+            with contextlib.suppress(OSError):
+                link.replace(out)
+            link.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                out.unlink()
+
+    racing = threading.Thread(target=race)
+    racing.start()
+    whole = 0
+    try:
+        for _ in range(150):
+            with contextlib.suppress(OutputError):
+                write(out)
+                whole += 1
+    finally:
+        done.set()
+        racing.join()
+    assert whole and {path.name for path in mine.iterdir()} == {"thesis"} and (mine / "thesis").read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} <= {"x", "mine"}
 
 
 def test_without_an_exchange_in_one_step_the_old_folder_is_aside_for_a_moment(tmp_path, monkeypatch):
