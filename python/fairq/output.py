@@ -259,6 +259,9 @@ def _hidden_folder(above: Path, name: str) -> Iterator[Path]:
         with deferred():
             if hidden is not None:
                 shutil.rmtree(hidden, ignore_errors=True)
+                # where nothing can be opened, rmtree removes nothing, but then the folder is empty
+                with contextlib.suppress(OSError):
+                    hidden.rmdir()
             if lock is not None:
                 os.close(lock)
 
@@ -270,10 +273,9 @@ def _locked(made: Path, hidden: Path) -> tuple[Path, int | None]:
     """
     try:
         import fcntl
-
-        lock = os.open(made, os.O_RDONLY)
-    except (ImportError, OSError):
+    except ImportError:
         return made, None
+    lock = os.open(made, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         made.rename(hidden)
