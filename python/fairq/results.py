@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -319,6 +319,18 @@ class Result:
         if not callable(write):
             return _into(write, self.write_trace)
         self._native.write_trace(write)
+        return None
+
+    def write_qlog(self, flow: str, write: Callable[[str], Any] | str | os.PathLike[str]) -> None:
+        """Write what a flow's sender did and heard in the first run, as qlog (JSON-SEQ, version 0.3).
+
+        `write` is as that of `write_trace`. Packets sent, acknowledged and sent again, and windows
+        at the instants of the samples (draft-ietf-quic-qlog-quic-events-02). UsageError if no trace
+        was kept, `fairq.run(…, trace=True)`, or there is no such flow.
+        """
+        if not callable(write):
+            return _into(write, partial(self.write_qlog, flow))
+        self._native.write_qlog(flow, write)
         return None
 
     @property

@@ -299,6 +299,16 @@ impl Outcome {
         let trace = self.outcome.trace().ok_or_else(|| UsageError::new_err("trace: no run kept one"))?;
         in_pieces(py, &write, |sink| trace.write(sink))
     }
+
+    /// Calls `write` with the pieces of the log of a flow's sender, as qlog.
+    fn write_qlog(&self, py: Python<'_>, flow: &str, write: Py<PyAny>) -> PyResult<()> {
+        let trace = self.outcome.trace().ok_or_else(|| UsageError::new_err("trace: no run kept one"))?;
+        if !trace.flows().any(|name| name == flow) {
+            let said = fairq_text::near_miss(flow, trace.flows());
+            return Err(UsageError::new_err(format!("flow: there is no flow {flow}{said}")));
+        }
+        in_pieces(py, &write, |sink| trace.write_qlog(flow, sink))
+    }
 }
 
 /// Calls `write` with the pieces of the text that `fill` writes.

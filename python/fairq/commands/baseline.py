@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 
 from fairq import alone, api, tables
-from fairq.commands.options import Commands, command, looks, plot, target
-from fairq.commands.printing import as_json, look, picture, save, save_text, save_trace, style, tell, written
+from fairq.commands.options import Commands, command, looks, plot, target, traces
+from fairq.commands.printing import as_json, look, picture, save, save_qlogs, save_text, save_trace, style, tell, written
 from fairq.output import check_file
 from fairq.progress import Bar
 
@@ -34,9 +34,7 @@ def add(commands_of: Commands) -> None:
                         help="the receive window, as 6MB or 4000packets (default: the profile's)")  # fmt: skip
     parser.add_argument("--series", metavar="TIME", help="sample this often (default: four times in a round trip)")
     plot(parser, "draw the samples over time, with the phases shaded")
-    parser.add_argument(
-        "--trace", type=target, metavar="FILE", help="write waits and sends of packets, for ui.perfetto.dev (JSON)"
-    )
+    traces(parser)
     parser.add_argument("--scenario", type=target, metavar="FILE", help="write the scenario that is run, for fairq run")
     looks(parser)
 
@@ -51,10 +49,10 @@ def baseline(arguments: Namespace) -> str:
     """`fairq baseline`."""
     words = {word: getattr(arguments, word) for word in WORDS}
     drawing = picture(arguments.plot) if arguments.plot else None
-    for path in filter(None, (arguments.trace, arguments.scenario)):
+    for path in filter(None, (arguments.trace, arguments.qlog, arguments.scenario)):
         check_file(path)
     with Bar("baseline") as bar:
-        found = api.baseline(**words, trace=bool(arguments.trace), progress=bar)
+        found = api.baseline(**words, trace=bool(arguments.trace or arguments.qlog), progress=bar)
     if arguments.scenario:
         save_text(found.scenario, arguments.scenario)
     tell(found.notes)
@@ -64,8 +62,9 @@ def baseline(arguments: Namespace) -> str:
         save(figures.baseline(found.series, alone.title(found.document), style=style(arguments)), drawing)
     if arguments.trace:
         save_trace(found.result, arguments.trace)
+    logs = save_qlogs(found.result, arguments.qlog) if arguments.qlog else []
     if arguments.json:
         return as_json(found.document, "baseline")
     table = f"{tables.text(found.phases, PHASES, keep=PHASES, **look(arguments))}\n\n" if found.phases else ""
-    places = written(arguments, arguments.scenario, drawing, arguments.trace)
+    places = written(arguments, arguments.scenario, drawing, arguments.trace, *logs)
     return f"{table}{tables.prose(alone.sentence(found.document))}\n{places}"

@@ -161,6 +161,14 @@ def out(command: argparse.ArgumentParser, what: str) -> None:
                          help="let --out replace the result of another scenario, or of other settings")  # fmt: skip
 
 
+def traces(command: argparse.ArgumentParser) -> None:
+    """Add --trace and --qlog."""
+    command.add_argument("--trace", type=target, metavar="FILE",
+                         help="write waits and sends of packets, for ui.perfetto.dev (JSON)")  # fmt: skip
+    command.add_argument("--qlog", type=target, metavar="FILE",
+                         help="write what each flow's sender did and heard, for qvis (a file a flow)")  # fmt: skip
+
+
 def plot(command: argparse.ArgumentParser, what: str) -> None:
     """Add --plot, --for and --dark; `what` is what --plot does. `printing.style` makes a style of them."""
     command.add_argument("--plot", type=target, metavar="FILE", help=f"{what} (.svg, .png or .pdf)")

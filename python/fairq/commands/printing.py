@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -144,6 +146,30 @@ def save_trace(result: Result, path: str) -> None:
     """Write the trace of a result, whole or not at all."""
     with file(path) as place, place.open("w", encoding="utf-8") as to:
         result.write_trace(to.write)
+
+
+QLOGS_MAX = 100
+"""The most flows that have a log of their own."""
+
+
+def save_qlogs(result: Result, path: str) -> list[str]:
+    """Write the log of each flow's sender, whole or not at all, and give the files.
+
+    Of one flow it is `path`; of several a.qlog becomes a.NAME.qlog for each.
+    """
+    flows = list(dict.fromkeys(row["flow"] for row in result.flows))
+    if len(flows) == 1:
+        places = {flows[0]: path}
+    else:
+        stem, ending = os.path.splitext(path)
+        named = {flow: re.sub(r"[^-.\w]+", "_", flow) for flow in flows[:QLOGS_MAX]}
+        places = {flow: f"{stem}.{name}{ending}" for flow, name in named.items()}
+    if len(flows) > QLOGS_MAX:
+        text = f"of {len(flows)} flows the first {QLOGS_MAX} have a log; set fewer flows for all of them"
+        tell([{"code": "qlog", "where": "--qlog", "text": text}])
+    for flow, place in places.items():
+        result.write_qlog(flow, place)
+    return list(places.values())
 
 
 def style(arguments: Namespace) -> Style:

@@ -17,7 +17,7 @@ from fairq.commands.options import (
     out,
     plot,
     set_field,
-    target,
+    traces,
     workers,
 )
 from fairq.commands.printing import (
@@ -27,6 +27,7 @@ from fairq.commands.printing import (
     picture,
     pieces,
     save,
+    save_qlogs,
     save_trace,
     sections,
     style,
@@ -56,8 +57,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--states", action="store_true",
                      help="show what each discipline counts and keeps at the end, as tc -s does")  # fmt: skip
     plot(parser, "draw samples over time, or means over axes")
-    parser.add_argument("--trace", type=target, metavar="FILE",
-                     help="write waits and sends of packets, for ui.perfetto.dev (JSON)")  # fmt: skip
+    traces(parser)
     parser.add_argument("--overlay", action="store_true",
                      help="add predicted throughput and delay bounds, and the relative difference")  # fmt: skip
     looks(parser)
@@ -97,8 +97,8 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     if arguments.out:
         check(arguments.out)
     drawing = picture(arguments.plot) if arguments.plot else None
-    if arguments.trace:
-        check_file(arguments.trace)
+    for path in filter(None, (arguments.trace, arguments.qlog)):
+        check_file(path)
     series = arguments.series if arguments.series is not None else "auto" if drawing else None
     scenario = read(arguments.scenario)
     work = ran(scenario, arguments.set)
@@ -116,7 +116,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
             packets=arguments.packets,
             states=arguments.states,
             overlay=arguments.overlay,
-            trace=arguments.trace is not None,
+            trace=bool(arguments.trace or arguments.qlog),
             progress=bar,
         )
     tell(result.notes)
@@ -124,7 +124,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     tell(
         {"code": "samples", "where": option, "text": f"these rows go nowhere; write {places} to keep them"}
         for option, given, goes, places in (
-            ("--series", arguments.series, kept or drawing or arguments.trace, "--out DIR, --json or --plot FILE"),
+            ("--series", arguments.series, kept or drawing or arguments.trace or arguments.qlog, "--out DIR, --json or --plot FILE"),
             ("--packets", arguments.packets, kept or _is_of_packets(arguments), "--out DIR, --json or --plot FILE"),
         )
         if given is not None and not goes
@@ -137,6 +137,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
         _plot(drawing, result, arguments)
     if arguments.trace:
         save_trace(result, arguments.trace)
+    logs = save_qlogs(result, arguments.qlog) if arguments.qlog else []
     if arguments.json:
         return pieces(result)
     axes = [axis["name"] for axis in result.scenario.get("axes", [])]
@@ -155,7 +156,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     }
     said = sections(shown_tables) + _seeds(result.scenario, raw=arguments.si) + _warned(result.transfers)
     said += _speed(result.run_info, workers=arguments.workers)
-    places = written(arguments, arguments.out, drawing, arguments.trace)
+    places = written(arguments, arguments.out, drawing, arguments.trace, *logs)
     return f"{said}\n{places}" if places else said
 
 

@@ -3,8 +3,11 @@
 //!
 //! An observer like any other: a run without it pays nothing. `json` writes it for viewers.
 
+mod ends;
 mod json;
+mod qlog;
 
+use self::ends::Sender;
 use crate::results::table::Table;
 use fairq_sched::packet::Reason;
 use fairq_sched::units::{Rate, Time};
@@ -104,7 +107,24 @@ struct Record {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Records {
     all: Vec<Record>,
+    /// What the sender of each flow did and heard.
+    senders: Vec<Sender>,
     cut_at: Option<Time>,
+}
+
+impl Records {
+    /// Notes what the sender of an event's packet did or heard; sessions have none.
+    fn see(&mut self, now: Time, event: &Event<'_>) {
+        let (Event::Arrived { segment, .. }
+        | Event::Sent { segment, .. }
+        | Event::Lost { segment, .. }
+        | Event::Delivered { segment }) = event
+        else {
+            return;
+        };
+        let Some(sender) = self.senders.get_mut(segment.flow as usize) else { return };
+        if matches!(event, Event::Delivered { .. }) { sender.hear(now, segment) } else { sender.see(segment) }
+    }
 }
 
 /// The records so far, shared with the caller.
@@ -156,6 +176,9 @@ impl Recorder {
     /// Keeps at most `most` records of a run of `plan`.
     #[must_use]
     pub fn new(plan: &Plan, most: usize, records: Shared) -> Self {
+        if let Ok(mut records) = records.lock() {
+            records.senders = plan.flows.iter().map(|_| Sender::default()).collect();
+        }
         let line = |line: &LinePlan| Recorded {
             rate: line.rate.filter(|_| line.trace.is_none()),
             header: u32::from(line.link_header),
@@ -219,6 +242,7 @@ impl Observer for Recorder {
             self.present.clear();
             return;
         }
+        records.see(now, event);
         let mut add = |what, line: u32, segment: &Segment, lane: u32, start: Time, end: Time| {
             let Segment { flow, direction, length, sequence, .. } = *segment;
             records.all.push(Record { what, start, end, line, flow, lane, direction, length, sequence });
