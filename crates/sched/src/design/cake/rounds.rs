@@ -54,6 +54,7 @@ impl Run {
     }
 
     /// The quantum of all of its flows, if it is the same.
+    #[inline]
     fn quantum(&mut self, changes: u64, quantum: impl Fn(Slot) -> i64) -> Option<i64> {
         if self.known_at != changes {
             let first = quantum(self.flows[usize::from(self.from)]);
@@ -140,7 +141,7 @@ impl Rounds {
     fn pass_or_open(&mut self, front: u32, credits: &mut [i64], quantum: impl Fn(Slot) -> i64) -> usize {
         let run = &mut self.runs[front as usize];
         let is_in_vain = run.greatest + run.owed <= 0;
-        if let Some(quantum) = run.quantum(self.changes, quantum).filter(|_| is_in_vain) {
+        if is_in_vain && let Some(quantum) = run.quantum(self.changes, quantum) {
             run.owed += quantum;
             self.order.rotate();
             return run.flows().len();

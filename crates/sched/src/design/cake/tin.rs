@@ -100,6 +100,7 @@ struct Shares {
 }
 
 impl Shares {
+    #[inline(always)]
     fn quantum(&self, flow: u32) -> i64 {
         let places = self.hosts[flow as usize];
         let bulk = |side: usize| if self.counted[side] { self.bulk[side][places[side] as usize] } else { 0 };
@@ -168,20 +169,17 @@ impl Tin {
             return place;
         }
         let is_bulk = self.buckets[place as usize].set == Set::Bulk;
-        if is_bulk {
-            self.count_bulk(place, false);
-        }
         for (side, host) in hosts.into_iter().enumerate().filter(|(side, _)| self.shares.counted[*side]) {
-            let bulk = &self.shares.bulk[side];
+            let before = self.shares.hosts[place as usize][side];
+            let bulk = &mut self.shares.bulk[side];
+            let with_it = bulk[before as usize];
+            bulk[before as usize] = with_it.saturating_sub(is_bulk.into());
             let (found, _) = self.places[side].place(host, |place| bulk[place as usize] == 0);
-            let known = &mut self.shares.hosts[place as usize][side];
-            if *known != found {
-                *known = found;
+            bulk[found as usize] += u32::from(is_bulk);
+            if found != before && with_it.max(bulk[found as usize]) > 1 {
                 self.old.quantum_changed();
             }
-        }
-        if is_bulk {
-            self.count_bulk(place, true);
+            self.shares.hosts[place as usize][side] = found;
         }
         place
     }
@@ -192,8 +190,12 @@ impl Tin {
         let places = hosts[bucket as usize];
         for side in (0..2).filter(|side| counted[*side]) {
             let bulk = &mut bulk[side][places[side] as usize];
-            *bulk = if counts { *bulk + 1 } else { bulk.saturating_sub(1) };
-            self.old.quantum_changed();
+            let before = *bulk;
+            *bulk = if counts { before + 1 } else { before.saturating_sub(1) };
+            // A flow alone has the quantum of one that does not count.
+            if before.max(*bulk) > 1 {
+                self.old.quantum_changed();
+            }
         }
     }
 
