@@ -77,6 +77,10 @@ PARTS = {
         (("FAIRQ_TIMES", TIMES),),
         "pytest",
     ),
+    "failures": Part(
+        "each failure of the system in each command that writes, up to ten of a call",
+        ((PYTHON, "scripts/failures.py", "--most", "10"),),
+    ),
     "figures": Part(
         "every kind of figure, in all sizes, light and dark",
         ((PYTHON, "-m", "pytest", "python/tests/test_figures.py", "-n", "auto"),),

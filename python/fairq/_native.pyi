@@ -87,6 +87,9 @@ class Experiment:
         """The run with this seed, any, at the point of this number."""
 
     def longest_round_trip_s(self, packet: int) -> float: ...
+    def memory_bytes(self, workers: int) -> int:
+        """About how many bytes all networks, `workers` runs at a time and all tables need."""
+
     def outcome(self, workers: int, progress: _Progress | None = None, stretches: int | None = None) -> Outcome: ...
     def collect(self, tables: list[Tables]) -> Outcome: ...
 
@@ -115,7 +118,7 @@ def named_runs(
 def joined(name: str, runs: list[tuple[str, Tables]]) -> Table:
     """The tables called `name` of several runs as one, with a column `digest` before the others."""
 
-def read_parts(parts: list[tuple[str, set[str] | None]], columns: list[tuple[str, str]]) -> Table:
+def read_parts(parts: list[tuple[str, set[str] | None, set[str], int]], columns: list[tuple[str, str]]) -> Table:
     """Columns, each with its kind, of Parquet files; with digests, only the rows of these runs."""
 
 def max_min(text: str, name: str, sets: list[tuple[str, str]]) -> str: ...

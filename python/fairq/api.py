@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fairq import _native
 from fairq.arguments import checked
-from fairq.given import STANDARD_INPUT, Scenario, Settings, pairs, read, replayed
+from fairq.given import STANDARD_INPUT, Scenario, Settings, check_capture, pairs, read, replayed, room, split
 from fairq.output import folder
 from fairq.results import Result as Result
 from fairq.runs import Experiment as Experiment
@@ -426,9 +426,11 @@ def replay(
     me: str | None = None,
     down: str | None = None,
     up: str | None = None,
+    rtt: str | None = None,
     buffer: str,
     only: str | None = None,
-    disciplines: Sequence[str] = REPLAYED,
+    queue: str | Sequence[str] | None = None,
+    disciplines: Sequence[str] | None = None,
     classifier: str | None = None,
     gap_max: str = "10 s",
     fluid: bool = True,
@@ -438,12 +440,14 @@ def replay(
     replace: bool = False,
     progress: Tell | None = None,
 ) -> Replay:
-    """Send every packet of a capture at its recorded time through one gateway, once for each discipline.
+    """Send every packet of a capture at its recorded time through one gateway, once for each queue.
 
     All packets pass a line of `rate`. Or else those to the address `me` pass one of `down`, those from there one of
     `up`, each with its own gateway, and others none; `me` may be several addresses and networks with commas between.
     `only` is a filter in tcpdump's words, as "udp and not port 53", and up and down; what it leaves out is as not
-    captured.
+    captured. `buffer` is what may wait, as "40packets", "60kB", "50ms" of the line, or "1BDP" of it
+    and `rtt`; `queue` are the disciplines, `REPLAYED` if none are named (`disciplines` is its older
+    name).
 
     `classifier` says what a flow is, in all tables and for each discipline that names none; without it each discipline
     tells flows apart by its own (`classifier` of its report; None where it tells none apart), and so do its rows
@@ -455,14 +459,17 @@ def replay(
 
     Raises CaptureError, UsageError or OutputError.
     """
+    if queue is not None and disciplines is not None:
+        raise _native.UsageError("queue: disciplines is its older name; write queue alone")
+    asked = split(queue) if isinstance(queue, str) else queue
     options: dict[str, Any] = {
         "rate": rate,
         "me": me,
         "down": down,
         "up": up,
-        "buffer": buffer,
+        "buffer": room(buffer, rtt),
         "only": only,
-        "disciplines": list(disciplines),
+        "disciplines": list(next((each for each in (asked, disciplines) if each is not None), REPLAYED)),
         "classifier": classifier,
         "gap_max": gap_max,
         "fluid": fluid,
@@ -470,6 +477,9 @@ def replay(
         "class_burst": class_burst,
         "out": None,
     }
+    check_capture(capture)
+    if gap_max.strip().rstrip("smunpµ ") in ("0", "0.0"):
+        raise _native.UsageError(f"gap_max: {gap_max} makes one burst of the capture; write the longest gap, as 10s")
     source = STANDARD_INPUT if capture == "-" else os.fspath(capture)
     if out is None:
         document = json.loads(_native.replay(source, json.dumps(options), progress))
@@ -522,14 +532,16 @@ def sweep(
     replications_max: int = 1000,
     fail_fast: bool = False,
     mix_versions: bool = False,
+    verify: bool = False,
     show: Print | None = None,
 ) -> Sweep:
     """Run what is missing of a study, the path of its file, and say what has become of its runs.
 
     Each run that has come to its end stays in the store, whatever ends the call; `read_store` gives
     them. `part` is the share of one of several calls, as "3/16". `client` is a Dask client of one's
-    own, or `address` that of a scheduler. `until` adds replications until it holds, as "goodput
-    half-width < 1%". `show` is told a line of progress.
+    own, or `address` that of a scheduler. `verify` reads every part and checks its digest. `until`
+    adds replications until it holds, as "goodput half-width < 1%". `show` is told a line of
+    progress.
 
     Raises ScenarioError for what is wrong in the study, with its line, and OutputError if the store
     cannot be written.
@@ -547,6 +559,7 @@ def sweep(
         replications_max=replications_max,
         fail_fast=fail_fast,
         mix_versions=mix_versions,
+        verify=verify,
         show=show,
     )
     return sweeping.sweep(study, options)
@@ -568,7 +581,7 @@ def query(study: str | os.PathLike[str], sql: str, *, store: str | os.PathLike[s
     """Ask the results of a study in SQL; `study` is its file, or the folder of its store.
 
     The tables of the study are views with its axes, the seed and the digest as columns; `runs` has
-    a row for each run. It needs DuckDB: `pip install 'fairq[query]'`.
+    a row for each run. It needs DuckDB: `pip install duckdb`.
 
     Raises UsageError for what DuckDB refuses, in one line.
     """
@@ -592,8 +605,9 @@ def report(
     Raises UsageError if no run exists, and OutputError if the page cannot be written.
     """
     from fairq.sweeps import report as reports
+    from fairq.sweeps.query import opened
 
-    return reports.write(study, store, out)
+    return reports.write(study, opened(study, store), out)
 
 
 @checked
@@ -836,6 +850,4 @@ def cores() -> int:
 
 
 def _threads(workers: int | None) -> int:
-    if workers is not None and workers < 1:
-        raise _native.UsageError(f"workers: {workers} is none; write a number from 1 up, or None for all cores")
     return workers or cores()

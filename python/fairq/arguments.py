@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from fairq._native import UsageError
 from fairq.given import Text
+from fairq.near import near_miss
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,10 +25,20 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     """
     code, kinds = function.__code__, function.__annotations__
     names = code.co_varnames[: code.co_argcount]
+    every = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if code.co_flags & 0x04 else None
+    usual = {*names[len(names) - len(function.__defaults__ or ()) :], *(function.__kwdefaults__ or ())}
+    required = [name for name in every if name not in usual]
 
     @wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> R:
+        if rest is None and len(arguments) > len(names):
+            raise UsageError(f"{function.__name__}: {len(arguments)} values without a name; write {_named(every)}")
+        _check_names(function.__name__, every, named)
+        if missing := [name for name in required[len(arguments) :] if name not in named]:
+            raise UsageError(f"{function.__name__}: {missing[0]} is missing; write {missing[0]}=")
+        if twice := [name for name in names[: len(arguments)] if name in named]:
+            raise UsageError(f"{function.__name__}: {twice[0]} is given twice")
         given = [_fit(name, kinds[name], value) for name, value in zip(names, arguments, strict=False)]
         more = arguments[len(names) :]
         given += [_fit(rest, kinds[rest], value) for value in more] if rest else more
@@ -35,6 +46,17 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         return function(*given, **fitting)  # type: ignore[arg-type]
 
     return call
+
+
+def _check_names(function: str, every: Sequence[str], given: Iterable[str]) -> None:
+    """Refuse what is no argument of a function, with the near miss."""
+    for name in given:
+        if name not in every:
+            raise UsageError(f"{function}: there is no argument {name}{near_miss(name, every)}")
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(f"{name}=" for name in names)
 
 
 def _fit(name: str, kind: str, value: Any) -> Any:
@@ -46,6 +68,9 @@ def _fit(name: str, kind: str, value: Any) -> Any:
         shown = repr(value)
         shown = shown if len(shown) <= 40 else f"{shown[:37]}…"
         raise UsageError(f"{name}: {shown} is {_a(type(value).__name__)}; write {wanted}")
+    if kind.removesuffix(" | None") == "int" and found < 1:
+        usual = ", or None" if kind.endswith(" | None") else ""
+        raise UsageError(f"{name}: {found} is none; write a whole number from 1 up{usual}")
     return found
 
 

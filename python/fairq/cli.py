@@ -7,16 +7,18 @@ status means is in exit_status.py.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from fairq import signals, streams
 from fairq._native import FairqError, version
-from fairq.commands import SUMMARIES, Broken, adder
-from fairq.commands.options import Parser, check_plot
+from fairq.commands import NAMES, SUMMARIES, Broken, adder
+from fairq.commands.options import Parser, check_plot, check_targets
 from fairq.exit_status import DONE, FAILED, FAULT, INTERRUPTED, NO_READER, REFUSED
-from fairq.output import reason
+from fairq.memory import short_of_addresses
+from fairq.remedies import told
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # a panic of the compiled part is no Exception
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
+        if (short := short_of_addresses()) is not None:
+            return _fail(short)
         import traceback
 
         streams.say(f"{traceback.format_exc()}fairq: this is a fault of fairq; report the lines above")
@@ -46,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str]) -> int:
     try:
-        given = _joined(argv)
+        given = _helped(_joined(argv))
         for argument in given:
             if not _is_text(argument):
                 return _fail(f"{argument!a} is not UTF-8; give the file another name, or write the value in UTF-8")
@@ -56,6 +60,7 @@ def _main(argv: Sequence[str]) -> int:
             # --help and --version
             sys.stdout.flush()
             raise
+        check_targets(arguments)
         status = DONE
         try:
             with streams.quiet(arguments.quiet), streams.told(given[0]):
@@ -91,7 +96,7 @@ def parser(name: str | None = None) -> argparse.ArgumentParser:
         description="A laboratory for fair queueing and congestion control.",
         epilog="Each command has an example: fairq run --help. An output folder is written whole or not at all.",
     )
-    root.add_argument("--version", action="version", version=f"fairq {version()}")
+    root.add_argument("-V", "--version", action="version", version=f"fairq {version()}")
     root.add_argument("--print-completion", action=_Completion, choices=SHELLS, metavar="SHELL",
                       help=f"print what completes fairq's commands and options in {', '.join(SHELLS)}")  # fmt: skip
     commands_of = root.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
@@ -130,6 +135,13 @@ def _joined(arguments: Sequence[str]) -> list[str]:
     return joined
 
 
+def _helped(arguments: list[str]) -> list[str]:
+    """`fairq help` and `fairq help run` as the options that other programs have for them."""
+    if arguments[:1] != ["help"]:
+        return arguments
+    return [*(name for name in arguments[1:2] if name in NAMES), "--help"]
+
+
 def _is_text(argument: str) -> bool:
     """Whether an argument came as UTF-8: other bytes stand in it as halves of pairs, which nothing can print."""
     return not any("\ud800" <= letter <= "\udfff" for letter in argument)
@@ -137,14 +149,15 @@ def _is_text(argument: str) -> bool:
 
 def _refused(error: FairqError | OSError | MemoryError) -> int:
     if isinstance(error, FairqError):
-        return _fail(" ".join(str(error).split("\n")))
+        # the number of the system's error says nothing to a reader
+        return _fail(re.sub(r" \(os error \d+\)", "", " ".join(str(error).split("\n"))))
     if isinstance(error, MemoryError):
         return _fail("there is not enough memory; ask for less, or run where there is more")
     streams.discard(sys.stdout)
     if isinstance(error, BrokenPipeError):
         # the reader has gone (`fairq … | head`): nothing is left to say
         return NO_READER
-    return _fail(f"{error.filename or 'output'}: {reason(error)}")
+    return _fail(f"{error.filename or 'output'}: {told(error)}")
 
 
 def _fail(message: str) -> int:

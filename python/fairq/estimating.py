@@ -14,6 +14,9 @@ from fairq.runs import Experiment
 TRIED_S = 1.0
 """How long the work is tried."""
 
+TRIED_BYTES = 1_000_000_000
+"""What work may need by its estimate to be tried: an estimate is to cost little itself."""
+
 CELL_BYTES = 8
 """Bytes of a number in a table of results."""
 
@@ -22,15 +25,18 @@ class Estimate(NamedTuple):
     """What a run will cost: how many points, seeds and runs there are, and about what they take.
 
     `packet_hops` counts each packet on each line, `time_s` is on `workers` threads, `memory_bytes`
-    that of the whole program. `is_exact` if the work was over before it was to be ended.
+    that of the whole program. `is_exact` if the work was over before it was to be ended. Work that
+    needs much memory is not tried: then `packet_hops` and `time_s` are None.
     """
 
     points: Annotated[int, "Points of the axes."]
     seeds: Annotated[int, "Seeds of each point."]
     runs: Annotated[int, "Runs of all points."]
     workers: Annotated[int, "Threads."]
-    packet_hops: Annotated[int, "Packets sent, on each line counted, acknowledgements included."]
-    time_s: Annotated[float, "Time of all runs on these threads, in seconds."]
+    packet_hops: Annotated[
+        int | None, "Packets sent, on each line counted, acknowledgements included; null if nothing was tried."
+    ]
+    time_s: Annotated[float | None, "Time of all runs on these threads, in seconds; null if nothing was tried."]
     memory_bytes: Annotated[int | None, "Memory of the whole program in bytes; null if unknown."]
     is_exact: Annotated[bool, "Whether the work was over before it was to be ended."]
     longest_times: Annotated[float, "How many times as much it may take until what is measured stands still."] = 1.0
@@ -39,11 +45,13 @@ class Estimate(NamedTuple):
 def together(each: Sequence[Estimate], longest_times: float) -> Estimate:
     """What several pieces of work cost, one after the other."""
     memory = [one.memory_bytes for one in each if one.memory_bytes is not None]
+    hops = [one.packet_hops for one in each if one.packet_hops is not None]
+    times = [one.time_s for one in each if one.time_s is not None]
     return each[0]._replace(
         points=sum(one.points for one in each),
         runs=sum(one.runs for one in each),
-        packet_hops=sum(one.packet_hops for one in each),
-        time_s=sum(one.time_s for one in each),
+        packet_hops=sum(hops) if len(hops) == len(each) else None,
+        time_s=sum(times) if len(times) == len(each) else None,
         memory_bytes=max(memory, default=None),
         is_exact=all(one.is_exact for one in each),
         longest_times=longest_times,
@@ -57,11 +65,14 @@ class _Enough(Exception):  # noqa: N818 - it is no error
 def estimate(scenario: Text, sets: Sequence[tuple[str, str]], workers: int) -> Estimate:
     """Try a scenario on `workers` threads for a second, and say what all of it will cost.
 
-    ScenarioError if it cannot be run.
+    ScenarioError if it cannot be run, as where it needs more memory than there is.
     """
     experiment = Experiment(scenario, sets)
     runs = experiment.runs()
     seeds = len({run.seed for run in runs})
+    needed = experiment.memory_bytes(workers)
+    if needed > TRIED_BYTES:
+        return Estimate(len(runs) // seeds, seeds, len(runs), workers, None, None, needed, is_exact=False)
     began = time.monotonic()
     done, packet_hops = 0.0, 0
 
@@ -87,7 +98,7 @@ def estimate(scenario: Text, sets: Sequence[tuple[str, str]], workers: int) -> E
         workers=workers,
         packet_hops=round(packet_hops / done),
         time_s=took / done,
-        memory_bytes=memory,
+        memory_bytes=None if memory is None else max(memory, needed),
         is_exact=done == 1.0,
     )
 

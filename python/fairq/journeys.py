@@ -13,13 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
 from fairq import _native, pairs
 from fairq._native import CaptureError, UsageError
-from fairq.output import reason
 from fairq.pairs import (
     ALIKE,
     CLOCKS_APART,
@@ -33,10 +32,13 @@ from fairq.pairs import (
     Sent,
     whole_datagrams,
 )
+from fairq.remedies import reason
 
 COLUMNS = ("sent_s", "received_s", "bytes")
 """The columns of a table in CSV; `received_s` is empty of a packet that was lost. A column `flow` may be there, and
 others, as the seed of a run: rows that differ in them are not of one flow."""
+NAMED = (*COLUMNS, "flow")
+"""All columns that have a meaning; others tell runs apart."""
 
 RUNS_MAX = 20
 """Rows that differ from all others are runs if they are fewer than this."""
@@ -195,6 +197,10 @@ def _left_out(path: str, counts: Mapping[str, Any]) -> list[str]:
     if carriers := sum(counts["tunnels"].values()):
         names = ", ".join(counts["tunnels"])
         said.append(f"{path}: {carriers} packets carry others ({names}), which were not looked into")
+    if doubles := counts.get("doubles", 0):
+        said.append(f"{path}: {doubles} packets are there twice within 1 ms; capture on one interface")
+    if cut := counts.get("cut"):
+        said.append(f"{cut}; the packets before are taken")
     return said
 
 
@@ -208,7 +214,7 @@ def from_replay(folder: str | os.PathLike[str]) -> list[Journey]:
     try:
         import duckdb
     except ImportError:
-        raise UsageError(f"{path}: reading Parquet needs duckdb: pip install fairq[parquet]") from None
+        raise UsageError(f"{path}: reading Parquet needs duckdb: pip install duckdb") from None
     columns = "flow, arrival_ps, departure_ps, bytes"
     try:
         with duckdb.connect() as memory:
@@ -232,11 +238,12 @@ def from_table(path: str | os.PathLike[str]) -> list[Journey]:
     count = 0
     try:
         with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            lines = csv.DictReader(file)
+            lines = _lines(file)
             missing = [column for column in COLUMNS if column not in (lines.fieldnames or ())]
             if missing:
-                raise CaptureError(f"{path}:1: no column {missing[0]}; needed are {', '.join(COLUMNS)}")
-            others = [column for column in lines.fieldnames or () if column not in (*COLUMNS, "flow")]
+                needed = f"needed are {', '.join(COLUMNS)}, with commas, semicolons or tabs between"
+                raise CaptureError(f"{path}:1: no column {missing[0]}; {needed}")
+            others = [column for column in lines.fieldnames or () if column not in NAMED]
             for row in lines:
                 run = ", ".join(f"{column} {row[column]}" for column in others)
                 runs.add(run)
@@ -259,13 +266,30 @@ def from_table(path: str | os.PathLike[str]) -> list[Journey]:
     return _sorted([_of_whole(f"{flow} ({run})" if several else flow, rows) for (flow, run), rows in flows.items()])
 
 
+SEPARATORS = ",;\t"
+"""What may stand between the columns of a table: RFC 4180, and what spreadsheets write."""
+
+
+def _lines(file: TextIO) -> csv.DictReader[str]:
+    """The rows of a table, by the separator of which its heading has most; in capitals or not."""
+    heading = file.readline()
+    file.seek(0)
+    separator = max(SEPARATORS, key=heading.count)
+    lines = csv.DictReader(file, delimiter=separator)
+    lines.fieldnames = [
+        name.strip().lower() if name.strip().lower() in NAMED else name for name in lines.fieldnames or ()
+    ]
+    return lines
+
+
 _Packet = tuple[int, int | None, float]
 """When a packet was sent and received, in whole picoseconds, and its bytes."""
 
 
 def _row(row: Mapping[str, str | None], place: str) -> _Packet:
     try:
-        sent, received, size = (Decimal((row[column] or "nan").strip()) for column in COLUMNS)
+        # between semicolons a comma is the point of a number
+        sent, received, size = (Decimal((row[column] or "nan").strip().replace(",", ".")) for column in COLUMNS)
     except (AttributeError, InvalidOperation):
         raise CaptureError(f"{place}: a number is needed in each column") from None
     if not (sent.is_finite() and size.is_finite() and 0 < size < 10**9):

@@ -7,23 +7,50 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from fairq.api import Tell
-from fairq.figures import BLUE, GREY
+from fairq.figures import PAGE, Style, text
+from fairq.figures.settings import plotted
+from fairq.figures.style import COLOURS_DARK
+
+# isort: split
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 
 Rows = Sequence[Mapping[str, Any]]
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top."""
 
-WIDTH, HEIGHT_MIN, HEIGHT_MAX = 860.0, 340.0, 900.0
-"""The page of the map in points; its height follows the map's shape."""
 
-MARGIN = 46.0
-HEAD, FOOT = 30.0, 34.0
+@dataclass(frozen=True)
+class Page:
+    """The page of a map in points; its height follows the map's shape."""
+
+    width: float
+    height_min: float
+    height_max: float
+    margin: float
+    head: float
+    foot: float
+    title: float
+    small: float
+    labels: tuple[float, float, float]
+    """Letters of labels of less than a hundred nodes, and of more; the size of markers."""
+    lines: int = 1
+    """Lines of the foot: the key has one of its own where both are wider than the page."""
+
+
+PAGES: Mapping[str, Page] = {
+    "page": Page(860, 340, 900, 46, 30, 34, 12, 7.5, (7.0, 6.0, 1.0)),
+    "slide": Page(960, 540, 540, 60, 52, 46, 22, 14, (13.0, 12.0, 1.8)),
+    "paper": Page(80 / 25.4 * 72, 110, 300, 16, 18, 30, 8, 6.25, (6.25, 6.25, 0.8), 2),
+}
+"""The pages by what a map is for, as `fairq.figures.style` has sizes."""
+
 ROUNDS, ROUNDS_OF_MANY = 300, 100
 """Rounds of the layout of a topology without places, and of one of many nodes."""
 
@@ -36,26 +63,43 @@ RATES_SHOWN = 6
 COLOURS = ["#0060a0", "#d05a00", "#2a8a3a", "#7a3a9a", "#a07800", "#c0306a"]
 
 
-def network(title: str, nodes: Rows, links: Rows, progress: Tell | None = None) -> Figure:
+@plotted()
+def network(title: str, nodes: Rows, links: Rows, progress: Tell | None = None, *, style: Style = PAGE) -> Figure:
     """Draw a topology: nodes where their coordinates say, else spread by springs; links coloured by rate.
 
     Labels stand where they fit, those of the best linked nodes first; the foot says how many did not.
     """
     points, kind = _places(nodes, links, progress)
-    height = _fit(points)
-    figure = Figure(figsize=(WIDTH / 72, height / 72))
+    page = _page(style)
+    height = _fit(points, page)
+    figure = Figure(figsize=(page.width / 72, height / 72), dpi=style.dpi, facecolor=style.ground)
+    figure.set_label(title)
     axes = figure.add_axes((0, 0, 1, 1))
-    axes.set(xlim=(0, WIDTH), ylim=(0, height))
+    axes.set(xlim=(0, page.width), ylim=(0, height))
     axes.axis("off")
-    _draw_links(axes, points, nodes, links)
-    size = 4.2 if len(nodes) < 100 else 2.8 if len(nodes) < 400 else 2.0
-    axes.plot(points[:, 0], points[:, 1], "o", markersize=size, color=BLUE, markeredgecolor="white",
-              markeredgewidth=0.4, zorder=3)  # fmt: skip
-    left_out = _draw_labels(axes, points, nodes, links, size)
-    axes.text(MARGIN / 2, height - 18, title, fontsize=12, va="center", parse_math=False)
+    _draw_links(axes, points, nodes, links, page, style)
+    size = page.labels[2] * (4.2 if len(nodes) < 100 else 2.8 if len(nodes) < 400 else 2.0)
+    axes.plot(points[:, 0], points[:, 1], "o", markersize=size, color=style.look(0).colour,
+              markeredgecolor=style.ground, markeredgewidth=0.4, zorder=3)  # fmt: skip
+    left_out = _draw_labels(axes, points, nodes, links, size, page, style)
+    edge = page.margin / 2
+    if not style.bare:
+        (words,) = text.wrapped(title, page.width - 2 * edge, page.title, 1)
+        axes.text(edge, height - 0.6 * page.head, words, fontsize=page.title, va="center", color=style.ink)
     foot = [kind] + ([f"{left_out} of {len(nodes)} labels found no room"] if left_out else [])
-    axes.text(MARGIN / 2, 13, "; ".join(foot), fontsize=7.5, color=GREY, va="center")
+    if not style.bare:
+        (words,) = text.wrapped("; ".join(foot), page.width - 2 * edge, page.small, 1)
+        axes.text(edge, FOOT_LINE * page.small, words, fontsize=page.small, color=style.faint, va="center")
     return figure
+
+
+def _page(style: Style) -> Page:
+    """The page of a style: a slide has a height, a paper's column is narrow."""
+    return PAGES["slide" if style.height is not None else "paper" if style.width < 300 else "page"]
+
+
+FOOT_LINE = 1.75
+"""Where the middle of the foot stands, in heights of its letters."""
 
 
 def _places(nodes: Rows, links: Rows, progress: Tell | None) -> tuple[Any, str]:
@@ -129,18 +173,18 @@ def _pushed_by_cells(points: Any, length: float) -> Any:
     return force
 
 
-def _fit(points: Any) -> float:
+def _fit(points: Any, page: Page) -> float:
     """Scale the places to the page in both directions alike; the page's height."""
     low, high = points.min(axis=0), points.max(axis=0)
     wide, tall = high - low
-    inner = WIDTH - 2 * MARGIN
+    inner = page.width - 2 * page.margin
     scale = inner / wide if wide > 0 else math.inf
     if tall > 0:
-        scale = min(scale, (HEIGHT_MAX - 2 * MARGIN - HEAD - FOOT) / tall)
+        scale = min(scale, (page.height_max - 2 * page.margin - page.head - page.foot) / tall)
     if not math.isfinite(scale):
         scale = 1.0
-    height = max(HEIGHT_MIN, tall * scale + 2 * MARGIN + HEAD + FOOT)
-    middle = np.array([WIDTH / 2, FOOT + (height - HEAD - FOOT) / 2])
+    height = max(page.height_min, tall * scale + 2 * page.margin + page.head + page.foot)
+    middle = np.array([page.width / 2, page.foot + (height - page.head - page.foot) / 2])
     points[:] = (points - (low + high) / 2) * scale + middle
     return float(height)
 
@@ -149,21 +193,24 @@ SAMPLE = 16
 """The length of a line of the key, in points."""
 
 
-def _draw_links(axes: Any, points: Any, nodes: Rows, links: Rows) -> None:
+def _draw_links(axes: Any, points: Any, nodes: Rows, links: Rows, page: Page, style: Style) -> None:
     from matplotlib.collections import LineCollection
 
     ends = _ends(nodes, links)
     rates = sorted({link["rate_bit_per_s"] for link in links}, key=lambda rate: rate or math.inf)
-    colour = dict(zip(rates, COLOURS, strict=False)) if 1 < len(rates) <= RATES_SHOWN else {}
-    colours = [colour.get(link["rate_bit_per_s"], "#9aa4ad") for link in links]
+    colour = (
+        dict(zip(rates, COLOURS_DARK if style.dark else COLOURS, strict=False)) if 1 < len(rates) <= RATES_SHOWN else {}
+    )
+    colours = [colour.get(link["rate_bit_per_s"], style.faint if style.dark else "#9aa4ad") for link in links]
     width = 1.0 if len(links) < 400 else 0.7
     axes.add_collection(LineCollection(points[ends], colors=colours, linewidths=width, zorder=1))
-    at = WIDTH - MARGIN / 2
+    at = page.width - page.margin / 2
+    y = page.small * (FOOT_LINE + 1.5 * (page.lines - 1))
     for rate in reversed(rates if colour else []):
         words = rate_in_words(rate)
-        axes.text(at, 13, words, fontsize=7.5, color=colour[rate], ha="right", va="center")
-        at -= 4 * len(words) + 4
-        axes.plot([at - SAMPLE, at], [13, 13], color=colour[rate], linewidth=1.4 * width)
+        axes.text(at, y, words, fontsize=page.small, color=colour[rate], ha="right", va="center")
+        at -= text.width(words, page.small) + 4
+        axes.plot([at - SAMPLE, at], [y, y], color=colour[rate], linewidth=1.4 * width)
         at -= SAMPLE + 14
 
 
@@ -177,19 +224,19 @@ def rate_in_words(rate: int | None) -> str:
     return f"{rate} bit/s"
 
 
-def _draw_labels(axes: Any, points: Any, nodes: Rows, links: Rows, marker: float) -> int:
+def _draw_labels(axes: Any, points: Any, nodes: Rows, links: Rows, marker: float, page: Page, style: Style) -> int:
     """Label nodes where there is room, the best linked first; how many found none."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     height = float(axes.get_ylim()[1])
-    font = 7.0 if len(nodes) < 100 else 6.0
+    font = page.labels[0] if len(nodes) < 100 else page.labels[1]
     ends = _ends(nodes, links)
     degree = np.bincount(ends.ravel(), minlength=len(nodes))
     half = marker / 2 + 0.6
     measure = get_font(findfont(FontProperties()))
     # in tenths of a point
     measure.set_size(font, 720)
-    taken = _Taken(height)
+    taken = _Taken(height, page)
     for x, y in points:
         taken.add((x - half, y - half, x + half, y + half))
     named = [(at, str(node["label"] or node["node"])) for at, node in enumerate(nodes)]
@@ -205,9 +252,9 @@ def _draw_labels(axes: Any, points: Any, nodes: Rows, links: Rows, marker: float
             left_out += 1
             continue
         taken.add(box)
-        behind = {"boxstyle": "square,pad=0.05", "fc": (1, 1, 1, 0.75), "ec": "none"}
+        behind = {"boxstyle": "square,pad=0.05", "fc": (*to_rgb(style.ground), 0.75), "ec": "none"}
         axes.text(box[0] + 0.75, (box[1] + box[3]) / 2, words, fontsize=font, va="center_baseline", ha="left",
-                  parse_math=False, zorder=4, color="#202020", bbox=behind)  # fmt: skip
+                  parse_math=False, zorder=4, color=style.ink, bbox=behind)  # fmt: skip
     return left_out
 
 
@@ -228,13 +275,13 @@ class _Taken:
 
     CELL = 24.0
 
-    def __init__(self, height: float) -> None:
-        self.height = height
+    def __init__(self, height: float, page: Page) -> None:
+        self.height, self.page = height, page
         self.cells: dict[tuple[int, int], list[Box]] = {}
 
     def has_room(self, box: Box) -> bool:
         left, low, right, high = box
-        if left < 4 or right > WIDTH - 4 or low < FOOT - 8 or high > self.height - HEAD:
+        if left < 4 or right > self.page.width - 4 or low < self.page.foot - 8 or high > self.height - self.page.head:
             return False
         return not any(
             left < other[2] and other[0] < right and low < other[3] and other[1] < high

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
 
-_CALL, _FLOOD, _SHORT = "call(rate=100kbit/s)", "flood(rate=20Mbit/s)", "cubic(size=100kB)"
+Words = dict[str, list[tuple[str, str]]]
+"""By word of others: the name that has to be known, and what to write."""
 
-MEANT = {
-    # lists
-    "queues": "disciplines", "queue": "disciplines", "qdiscs": "disciplines", "schedulers": "disciplines",
-    "controls": "transports", "sources": "traffic", "maps": "topologies",
-    # flows
-    "tcp": "cubic", "bulk": "cubic", "elephant": "cubic", "iperf": "cubic", "iperf3": "cubic", "netperf": "cubic",
-    "ftp": "cubic", "download": "cubic", "linux": "cubic", "bic": "cubic", "quic": "cubic",
-    "upload": "cubic(direction=up)", "mouse": _SHORT, "mice": _SHORT, "short": _SHORT,
-    "new_reno": "newreno", "sack": "reno", "aimd": "generic", "ctcp": "cubic", "westwood": "westwood_plus",
-    "bbr1": "bbr", "bbrv1": "bbr", "bbr2": "bbr3", "bbrv2": "bbr3", "bbrv3": "bbr3", "l4s": "prague",
-    "udp": _FLOOD, "cbr": _FLOOD, "constant_rate": _FLOOD, "attack": _FLOOD,
-    "voip": _CALL, "voice": _CALL, "video": _CALL, "speech": _CALL, "phone": _CALL, "rtp": _CALL, "webrtc": _CALL,
-    "zoom": _CALL, "skype": _CALL, "game": _CALL, "gaming": _CALL, "ping": _CALL,
-    "http": "web", "https": "web", "www": "web", "browser": "web", "browsing": "web", "page": "web",
-}  # fmt: skip
-"""Words that others have for a name of ours, and what to write: the name, with the settings that it
-needs."""
+
+@cache
+def foreign() -> Words:
+    """The words that others have for a name of ours; the compiled part reads the same file."""
+    found: Words = {}
+    for line in Path(__file__).with_name("foreign_words.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            words, name, *write = (part.strip() for part in line.split("|"))
+            for word in words.split(","):
+                found.setdefault(word.strip(), []).append((name, write[0] if write else name))
+    return found
 
 
 def meant(word: str, known: Iterable[str]) -> str | None:
@@ -31,41 +28,38 @@ def meant(word: str, known: Iterable[str]) -> str | None:
     >>> meant("VoIP", ["call", "web"]), meant("udp", ["web"])
     ('call(rate=100kbit/s)', None)
     """
-    ours = MEANT.get(word.lower().replace("-", "_"))
-    return ours if ours is not None and ours.partition("(")[0] in known else None
-
-
-SETTINGS_OF_TC = {
-    "bandwidth": "rate", "memlimit": "memory", "memory_limit": "memory", "tupdate": "update", "flows": "queues",
-    "avpkt": "mean_packet", "peakrate": "peak_rate",
-}  # fmt: skip
-"""Words of Linux's tc for settings of ours."""
-
-
-def setting_meant(message: str) -> str:
-    """A message on a setting that a queue does not have, with our name if it is one of tc's words.
-
-    >>> setting_meant("design.bandwidth: no such field of cake; there are rate, preset")
-    'design.bandwidth: no such field of cake; the setting is called rate here'
-    """
-    start, there_are, names = message.partition("; there are ")
-    word = start.partition(": no such field")[0].rpartition(".")[2]
-    ours = SETTINGS_OF_TC.get(word)
-    if not there_are or ours not in names.split(", "):
-        return message
-    return f"{start}; the setting is called {ours} here"
+    names = {*known}
+    return next((write for name, write in foreign().get(_plain(word), ()) if name in names), None)
 
 
 def near_miss(word: str, known: Iterable[str]) -> str:
-    """The end of a message: did you mean the nearest of `known`, or what there is."""
+    """The end of a message: did you mean the nearest of `known`, or what there is.
+
+    >>> near_miss("latency", ["rate", "delay"]), near_miss("--bw", ["--rate"])
+    ('; did you mean delay?', '; did you mean --rate?')
+    """
+    names = list(known)
+    dashes = "--" if word.startswith("--") else ""
+    ours = meant(word.removeprefix(dashes), (name.removeprefix(dashes) for name in names))
+    if ours is not None:
+        return f"; write {ours}" if " " in ours else f"; did you mean {dashes}{ours}?"
+    found = _nearest(word, names)
+    if found is not None:
+        return f"; did you mean {found}?"
+    return f"; there are {', '.join(names)}" if names else ""
+
+
+def _nearest(word: str, names: Sequence[str]) -> str | None:
     import difflib
 
-    names = list(known)
-    if (ours := meant(word, names)) is not None:
-        return f"; did you mean {ours}?"
-    # a hyphen and an underscore are the same slip everywhere
-    plain = {name.lower().replace("-", "_"): name for name in reversed(names)}
-    found = difflib.get_close_matches(word.lower().replace("-", "_"), plain, 1, 0.7)
-    if found:
-        return f"; did you mean {plain.get(found[0], found[0])}?"
-    return f"; there are {', '.join(names)}" if names else ""
+    plain = {_plain(name): name for name in reversed(names)}
+    found = difflib.get_close_matches(_plain(word), plain, 1, 0.7)
+    # two letters that changed places in a short name are half of it
+    found = found or [name for name in plain if len(word) > 1 and sorted(name) == sorted(_plain(word))]
+    found = found or [name for name in plain if len(word) > 3 and name.startswith(_plain(word))][:1]
+    return plain[found[0]] if found else None
+
+
+def _plain(word: str) -> str:
+    """Hyphen, space and underscore are the same slip, as are small letters and capitals."""
+    return word.lower().replace("-", "_").replace(" ", "_")

@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fairq._native import OutputError
+from fairq.remedies import system_error, told
 from fairq.signals import deferred
 
 MARKER = ".fairq"
@@ -36,6 +37,10 @@ SYSTEM = frozenset({"lost+found"})
 
 STAYS = frozenset({errno.EBUSY, errno.EXDEV, errno.EPERM, errno.EACCES})
 """Why a folder cannot be renamed though its parent can be written: in a container it may be of a lower layer."""
+
+
+ELSEWHERE = "choose another folder with --out"
+"""What to do where nothing else helps."""
 
 
 @contextmanager
@@ -66,8 +71,10 @@ def folder(path: str | os.PathLike[str], *, wrote: str, of: object = None, repla
                 _check_folder(target, work, replace)
                 _deliver(hidden, target, wrote)
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {reason(error)}; choose another folder with --out") from None
+        raise OutputError(f"{path}: cannot be written: {told(error, ELSEWHERE)}") from None
     except OutputError as error:
+        if (failure := system_error(error)) is not None:
+            raise OutputError(f"{path}: cannot be written: {told(failure)}") from None
         # the folder that was asked for, not the one it is built in
         raise OutputError(str(error).replace(str(place), os.fspath(path))) from None
 
@@ -96,12 +103,15 @@ def file(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield place
         with deferred():
             place.replace(target)
+            place = None
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {reason(error)}") from None
+        raise OutputError(f"{path}: cannot be written: {told(error)}") from None
     finally:
         with deferred():
             if place is not None:
-                place.unlink(missing_ok=True)
+                # what ended the block is said, and not that this fails too
+                with contextlib.suppress(OSError):
+                    place.unlink(missing_ok=True)
             if lock is not None:
                 os.close(lock)
 
@@ -119,7 +129,9 @@ def check_file(path: str | os.PathLike[str]) -> None:
     try:
         target = Path(path).resolve()
         if not target.parent.is_dir():
-            raise OutputError(f"{path}: there is no folder {Path(path).parent}")
+            leads = f"leads to {Path(path).readlink()}, and " if Path(path).is_symlink() else ""
+            above = target.parent if leads else Path(path).parent
+            raise OutputError(f"{path}: {leads}there is no folder {above}")
         if not os.access(target.parent, os.W_OK | os.X_OK):
             raise OutputError(f"{path}: {Path(path).parent} is not a writable folder; choose another name")
         if not target.exists():
@@ -134,7 +146,7 @@ def check_file(path: str | os.PathLike[str]) -> None:
             raise OutputError(f"{path}: is a mount point; mount its folder instead, or choose another name")
     except (OSError, RuntimeError) as error:
         # RuntimeError: links that lead in a circle
-        said = reason(error) if isinstance(error, OSError) else "its links lead in a circle"
+        said = told(error) if isinstance(error, OSError) else "its links lead in a circle; give the file itself"
         raise OutputError(f"{path}: cannot be written: {said}") from None
 
 
@@ -169,7 +181,7 @@ def _check_folder(target: Path, work: object, replace: bool) -> None:
         if not to_write.is_dir() or not os.access(to_write, os.W_OK | os.X_OK):
             raise OutputError(f"{target}: {to_write} is not a writable folder; choose another folder with --out")
     except OSError as error:
-        raise OutputError(f"{target}: cannot be read: {reason(error)}; choose another folder with --out") from None
+        raise OutputError(f"{target}: cannot be read: {told(error, ELSEWHERE)}") from None
 
 
 def _check_held(target: Path, work: object, replace: bool) -> None:
@@ -420,9 +432,3 @@ def _umask() -> int:
     mask = os.umask(0o022)
     os.umask(mask)
     return mask
-
-
-def reason(error: OSError) -> str:
-    """What the system says, in lower case: "no such file or directory"."""
-    said = error.strerror or str(error)
-    return said[:1].lower() + said[1:]

@@ -45,6 +45,17 @@ class Pairing:
     counts: list[Mapping[str, Any]]
     agree: bool
 
+    @property
+    def doubles(self) -> int:
+        """The packets that the first capture holds twice within 1 ms."""
+        return int(self.counts[0].get("doubles", 0))
+
+    @property
+    def cut(self) -> str | None:
+        """Where the first capture is cut, if it is."""
+        found: str | None = self.counts[0].get("cut")
+        return found
+
 
 def read(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> Pairing:
     """The packets of both captures. Raises CaptureError."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from fairq._native import UsageError
+from fairq.near import near_miss
 from fairq.verdicts import Line, Published
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def names() -> list[str]:
 def load(name: str) -> Paper:
     """The paper of that name; UsageError names those there are."""
     if name not in names():
-        raise UsageError(f"{name}: no such paper; write one of: {', '.join(names())}, or all")
+        raise UsageError(f"{name}: no such paper{near_miss(name, [*names(), 'all'])}")
     script = ROOT / name / "compare.py"
     spec = importlib.util.spec_from_file_location(f"fairq_paper_{name}", script)
     assert spec is not None and spec.loader is not None

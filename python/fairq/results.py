@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from fairq import _native, tables
 from fairq._native import UsageError
-from fairq.output import reason
+from fairq.remedies import reason
 
 if TYPE_CHECKING:
     import pandas
@@ -175,9 +175,9 @@ class Table(Rows[R]):
 
         return pyarrow.table(self)
 
-    def write_parquet(self, path: str | os.PathLike[str], source: str, seed: int) -> None:
+    def write_parquet(self, path: str | os.PathLike[str], source: str = "", seed: int | None = None) -> None:
         """Write a Parquet file; `source` and `seed` go into its metadata. OutputError if it cannot be written."""
-        self._native.write_parquet(os.fspath(path), source, seed)
+        self._native.write_parquet(_path(path), source, None if seed is None else int(seed))
 
     def __repr__(self) -> str:
         every = "the same in all rows" if len(self) <= ROWS_SHOWN else "the same in all rows shown"
@@ -192,6 +192,22 @@ class Table(Rows[R]):
         below = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
         size = escape(_size(len(self), len(self.columns)))
         return f"<table><thead><tr>{above}</tr></thead><tbody>{below}</tbody></table><p>{size}</p>"
+
+
+def _path(path: Any) -> str:
+    """A path of a file as text; UsageError if it is none."""
+    try:
+        return str(os.fspath(path))
+    except TypeError:
+        raise UsageError(f"path: {path!r} is a {type(path).__name__}; write the path of a file") from None
+
+
+def _into(path: Any, write: Callable[[Callable[[str], Any]], None]) -> None:
+    """Write pieces of text into a file, whole or not at all."""
+    from fairq.output import file
+
+    with file(_path(path)) as place, place.open("w", encoding="utf-8") as into:
+        write(into.write)
 
 
 def _size(rows: int, columns: int) -> str:
@@ -279,21 +295,31 @@ class Result:
             self._document["theory"] = [dict(row) for row in self.theory]
         return self._document
 
-    def write_json(self, write: Callable[[str], Any]) -> None:
-        """Call `write` with the document as JSON text, piece by piece: the text takes more room than the tables."""
+    def write_json(self, write: Callable[[str], Any] | str | os.PathLike[str]) -> None:
+        """Write the document as JSON into the file of a path, whole or not at all.
+
+        Or call `write` with the text, piece by piece: it takes more room than the tables.
+        """
+        if not callable(write):
+            return _into(write, self.write_json)
         if self.theory is None:
             self._native.write_json(write)
         else:
             encoder = json.JSONEncoder(indent=1, ensure_ascii=False, allow_nan=False)
             for piece in encoder.iterencode(self.document):
                 write(piece)
+        return None
 
-    def write_trace(self, write: Callable[[str], Any]) -> None:
-        """Call `write` with the trace of the first run as JSON text, piece by piece, for viewers.
+    def write_trace(self, write: Callable[[str], Any] | str | os.PathLike[str]) -> None:
+        """Write the trace of the first run into the file of a path, whole or not at all.
 
-        UsageError if none was kept: `fairq.run(…, trace=True)`.
+        Or call `write` with its JSON text, for viewers, piece by piece. UsageError if none was
+        kept: `fairq.run(…, trace=True)`.
         """
+        if not callable(write):
+            return _into(write, self.write_trace)
         self._native.write_trace(write)
+        return None
 
     @property
     def scenario(self) -> Mapping[str, Any]:

@@ -102,6 +102,10 @@ class Experiment:
         """Give the longest round trip of a flow in seconds, with full buffers of such packets."""
         return self._native.longest_round_trip_s(packet)
 
+    def memory_bytes(self, workers: int) -> int:
+        """About how much memory all networks, `workers` runs at a time and all tables need."""
+        return self._native.memory_bytes(workers)
+
     def run_of(self, digest: str) -> Run:
         """The run that a digest names; UsageError if there is none."""
         for run in self.runs():
@@ -121,4 +125,9 @@ class Experiment:
 
     def collect(self, tables: Iterable[RunTables]) -> Result:
         """What the tables of all runs, in the order of `runs`, say together."""
-        return Result(self._native.collect([each._native for each in tables]))
+        every = list(tables)
+        for at, each in enumerate(every):
+            if not isinstance(each, RunTables):
+                said = f"tables[{at}] is a {type(each).__name__}"
+                raise UsageError(f"collect: {said}; write what run.finish() gives, for each run of runs()")
+        return Result(self._native.collect([each._native for each in every]))

@@ -5,6 +5,7 @@ What is said on standard error is never worth the result: if it is closed or ful
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import os
@@ -25,7 +26,7 @@ LETTERS_SHOWN = 8
 def prepare() -> None:
     """Open what is closed of the three standard streams, so that no file of ours gets its number.
 
-    What the encoding of standard output lacks is written as an escape.
+    What the encoding of standard output lacks is written as its like in ASCII, or as an escape.
     """
     for number in range(3):
         try:
@@ -40,7 +41,25 @@ def prepare() -> None:
     if sys.stderr is None:
         sys.stderr = _nowhere()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+        codecs.register_error("fairq", plain)
+        sys.stdout.reconfigure(errors="fairq")
+
+
+LIKE = {"–": "-", "−": "-", "±": "+", "…": "~", "×": "x", "µ": "u", "·": "."}
+"""What tables have beside ASCII, each with one letter of ASCII: columns stay aligned."""
+
+
+def plain(error: UnicodeError) -> tuple[str | bytes, int]:
+    """What is written for letters that an encoding lacks.
+
+    >>> codecs.register_error("fairq", plain)
+    >>> "1.0 µs (0.9–1.1)".encode("ascii", "fairq")
+    b'1.0 us (0.9-1.1)'
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(LIKE.get(letter) or f"\\u{ord(letter):04x}" for letter in lacking), error.end
 
 
 def screen_width() -> int:

@@ -10,7 +10,7 @@ import csv
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
@@ -108,6 +108,7 @@ def text(
     keep: Sequence[str] = (),
     sentences: Sequence[str] = (),
     heads: Mapping[str, str] = MappingProxyType({}),
+    raw: Collection[str] = (),
     width: int | None = None,
     wide: bool = False,
     si: bool = False,
@@ -125,12 +126,14 @@ def text(
     right. The last line names them and says `more`. With `wide` all columns are shown as they are, however wide.
 
     With `si` numbers are raw, in the units of their columns' names, and the ends of intervals have columns of their
-    own. `heads` are headings that do not follow from a column's name; the texts below them are not cut. `colour` adds
-    what a terminal takes for colours.
+    own. `heads` are headings that do not follow from a column's name; the texts below them are not
+    cut. The columns `raw` have no unit, whatever their names say, and stand under these names.
+    `colour` adds what a terminal takes for colours.
     """
     names = list(columns) if columns is not None else columns_of(rows)
-    laid = [_raw(rows, name) for name in names] if si else _readable(rows, names)
-    laid = [each._replace(is_sentence=each.name in sentences) for each in laid]
+    laid = [_raw(rows, name) for name in names] if si else _readable(rows, names, raw)
+    # a name from a study's file may hold what steers a terminal
+    laid = [each._replace(is_sentence=each.name in sentences, head=shown(each.head)) for each in laid]
     laid = [each._replace(head=heads[each.name], is_whole=True) if each.name in heads else each for each in laid]
     room = max(WIDTH_MIN, (screen_width() or WIDTH) if width is None else width)
     above, below = "", ""
@@ -280,7 +283,7 @@ def _column(name: str, head: str, cells: Sequence[str], values: Sequence[Any], e
     return _Column(name, head, cells, is_number, all(map(_is_none, values)), is_same)
 
 
-def _readable(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[_Column]:
+def _readable(rows: Sequence[Mapping[str, Any]], names: Sequence[str], raw: Collection[str] = ()) -> list[_Column]:
     """The columns with units and intervals in their cells."""
     laid = []
     ends = {f"{name}{end}" for name in names for end in ENDS}
@@ -288,6 +291,9 @@ def _readable(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[_
         if name in ends:
             continue
         values = [row.get(name) for row in rows]
+        if name in raw:
+            laid.append(_column(name, name, [shown(value) for value in values], values))
+            continue
         rest, unit = words(name)
         if not any(map(_is_number, values)) or not all(each is None or _is_number(each) for each in values):
             laid.append(_column(name, rest or unit, [shown(value) for value in values], values))

@@ -7,6 +7,7 @@ import pytest
 
 import fairq
 from fairq import arguments
+from fairq.given import pairs, read
 
 SCENARIO = Path(__file__).resolve().parents[2] / "scenarios" / "dumbbell.toml"
 
@@ -96,6 +97,16 @@ def test_every_function_is_tried_and_knows_the_kinds_of_its_arguments():
         (lambda: fairq.listing("paper"), "did you mean papers?"),
         (lambda: fairq.listing("planets"), "transports, traffic, receivers, topologies, papers"),
         (lambda: fairq.explain(None), "name: None is None; write text"),
+        (lambda: fairq.audit("fq", seeds=0), "seeds: 0 is none; write a whole number from 1 up, or None"),
+        (lambda: fairq.audit("fq", seeds=-1), "seeds: -1 is none"),
+        (lambda: fairq.reproduce("demers1990", seeds=0), "seeds: 0 is none"),
+        (lambda: fairq.sweep("x.toml", replications_max=0), "replications_max: 0 is none"),
+        (lambda: fairq.run(SCENARIO, sets={}), "run: there is no argument sets; did you mean set?"),
+        (lambda: fairq.compare(rates="1Mbit/s", flows="cubic"), "compare: there is no argument rates; did you mean ra"),
+        (lambda: fairq.compare(rate="1Mbit/s"), "compare: flows is missing; write flows="),
+        (lambda: fairq.run(SCENARIO, scenario=SCENARIO), "run: scenario is given twice"),
+        (lambda: fairq.explain("fq", 3), "explain: 2 values without a name; write name=, width="),
+        (lambda: fairq.run(SCENARIO, set={"measure.seed": float("nan")}), "set: measure.seed: nan is no number"),
     ],
 )
 def test_the_line_names_the_argument_and_what_to_write(call, said):
@@ -107,5 +118,12 @@ def test_the_line_names_the_argument_and_what_to_write(call, said):
 def test_numbers_of_numpy_are_whole_numbers():
     import numpy as np
 
-    result = fairq.run(SCENARIO, set={"measure.duration": "1 s"}, workers=np.int64(1))
+    result = fairq.run(SCENARIO, set={"measure.duration": "1 s", "measure.seed": np.int64(3)}, workers=np.int64(1))
     assert result.flows
+    scenario = {"measure": {"seed": np.uint8(3), "duration": "1 s"}, "title": Path("a")}
+    made = read(scenario)
+    assert made.text == '{"measure": {"seed": 3, "duration": "1 s"}, "title": "a"}'
+    assert pairs({"flows.0.weight": np.float32(0.5), "axes": [np.int64(2)]}) == [
+        ("flows.0.weight", "0.5"),
+        ("axes", "[2]"),
+    ]

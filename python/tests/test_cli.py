@@ -353,3 +353,10 @@ def test_a_map_that_cannot_be_written_leaves_the_good_one(capsys, tmp_path, monk
     ):
         assert f"{path}: cannot be written: no space left on device" in refused(capsys, *arguments, str(path))
         assert path.read_text() == "good" and [p.name for p in tmp_path.iterdir()] == ["map.svg"]
+
+
+def test_help_and_the_version_are_there_by_the_words_of_other_programs(capsys):
+    for words, begins in ((["help"], "usage: fairq [-h]"), (["help", "run"], "usage: fairq run"), (["-V"], "fairq ")):
+        with pytest.raises(SystemExit) as ended:
+            cli.main(words)
+        assert ended.value.code == 0 and capsys.readouterr().out.startswith(begins)

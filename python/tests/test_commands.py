@@ -272,3 +272,35 @@ def test_a_document_is_all_there_is_on_standard_output(process, dumbbell, captur
         done = process(*arguments, "--json")
         assert (done.returncode, done.stderr) == (0, ""), arguments
         json.loads(done.stdout)
+
+
+ASKED = ("compare", "--rate", "5Mbit/s", "--rtt", "20ms", "--flows", "cubic", "--queue", "fifo", "--seeds", 1,
+         "--duration", "1s", "--warm-up", "1s", "--quiet")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([*ASKED, "--plot", ""], "--plot: the name is empty"),
+        ([*ASKED, "--scenario", " "], "--scenario: the name is empty"),
+        ([*ASKED, "--plot", "s.svg", "--scenario", "./s.svg"], "s.svg: that of --plot is the same file"),
+        ([*ASKED, "--plot", "dangling.svg"], "dangling.svg: leads to nowhere/x.svg, and there is no folder"),
+        (["run", "s.toml", "--trace", "s.toml"], "--trace s.toml: what is read is the same file"),
+        (["run", "s.toml", "--trace", "a.json", "--out", "a.json"], "--out a.json: that of --trace is the same file"),
+        (["topology", "fat_tree(k=2)", "--out", ""], "--out: the name is empty"),
+        (["report", "s.toml", "--out", ""], "--out: the name is empty"),
+        (["baseline", "reno", "--rate", "1Mbit/s", "--rtt", "20ms", "--trace", ""], "--trace: the name is empty"),
+    ],
+)
+def test_a_target_is_checked_the_same_way_by_all_commands(refused, dumbbell, tmp_path, monkeypatch, options, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text(dumbbell.read_text())
+    (tmp_path / "dangling.svg").symlink_to("nowhere/x.svg")
+    assert said in refused(*options)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dangling.svg", "dumbbell.toml", "s.toml"]
+
+
+def test_the_ending_of_a_picture_may_be_in_capitals(fairq, tmp_path):
+    for name, begins in (("X.SVG", b"<?xml"), ("X.Png", b"\x89PNG")):
+        assert fairq("theory", "delay-curve", "--plot", tmp_path / name)[0] == 0
+        assert (tmp_path / name).read_bytes().startswith(begins)

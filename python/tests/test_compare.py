@@ -294,7 +294,7 @@ def test_one_queue_answers_which_flows_get_most(document):
         (["--flows", "cubic,cubic:2"], "--flows cubic:2: cubic is there twice; write it once, with the sum as its"),
         (
             ["--flows", "cubic", "--queue", "cake(bandwidth=10Mbit/s)"],
-            "no such field of cake; the setting is called rate here",
+            "no such field of cake; did you mean rate?",
         ),
         (["--flows", "cubic(decreas=1)"], "--flows cubic(decreas=1): no such field of cubic; did you mean decrease?"),
         (["--flows", "bbr,cubic(decrease=8)"], "--flows cubic(decrease=8): decrease is 8; it must be above 0"),

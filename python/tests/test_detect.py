@@ -305,3 +305,19 @@ def test_packets_of_unknown_fate_and_strangers_break_the_pairs_around_them():
     assert evidence.is_known_between(journey).tolist() == [True, False, False]
     journey = journeys.Journey("x", times, received, np.full(6, 100.0))
     assert evidence.is_known_between(journey).tolist() == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sent_s,received_s,bytes\r\n0.5,0.75,1000\r\n1.25,,900\r\n",
+        "Sent_s;Received_s;Bytes\n0,5;0,75;1000\n1,25;;900\n",
+        "\ufeffSENT_S\tRECEIVED_S\tBYTES\n0.5\t0.75\t1000\n1.25\t\t900\n",
+        '"sent_s" , "received_s","bytes"\n"0.5","0.75","1000"\n1.25,,900\n'.replace('" , "', '","'),
+    ],
+)
+def test_a_table_may_have_any_usual_separator_and_headings_in_capitals(tmp_path, text):
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+    (journey,) = journeys.from_table(tmp_path / "x.csv")
+    assert journey.sent.tolist() == [0.0, 0.75] and journey.size.tolist() == [1000.0, 900.0]
+    assert journey.received[0] == 0.25 and np.isnan(journey.received[1])

@@ -75,6 +75,18 @@ def test_each_end_has_its_status(fairq, monkeypatch, raised, status, said):
     assert found == status and said in err and (said or err == "")
 
 
+def test_a_failure_under_a_small_limit_of_address_space_is_that_of_the_limit(fairq, monkeypatch):
+    import resource
+
+    def listing(_):
+        raise ImportError("libgfortran.so: failed to map segment from shared object")
+
+    monkeypatch.setattr(list_command, "listing", listing)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (300_000_000, resource.RLIM_INFINITY))
+    said = "fairq: 300 MB of address space are too few; raise the limit, as by: ulimit -v 1000000\n"
+    assert fairq("list", "papers") == (exit_status.REFUSED, "", said)
+
+
 def test_a_signal_that_comes_while_the_result_takes_its_place_waits(tmp_path, monkeypatch):
     """And two of the same request are one."""
     seen = []

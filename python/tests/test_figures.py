@@ -1,15 +1,18 @@
 """Figures: readable at every size on a light and a dark ground, chosen by the shape of the data."""
 
 import math
+import os
 import random
+import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from matplotlib import colors
+from matplotlib import colors, rc_context, rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.text import Text
 
 import fairq as package
@@ -211,6 +214,10 @@ KINDS = {
     "map": lambda style: figures.of_rows(
         grid(["1Mbit/s", "2 Mbit/s", "50Mbit/s"], ["10ms", "20 ms"], ["a", "b"]), ["rate", "buffer"],
         ["queueing_s_mean"], "a map", series="flow", style=style),
+    "map of flows far apart": lambda style: figures.of_rows(
+        [{**row, "goodput_bit_per_s": (25e6 if row["flow"] == "upload" else 8e4) * (1 + at % 5)}
+         for at, row in enumerate(grid(["1Mbit/s", "2 Mbit/s"], ["10ms", "20 ms", "40ms"], ["upload", "call"]))],
+        ["rate", "buffer"], ["goodput_bit_per_s"], "a map", series="flow", style=style),
     "large map": lambda style: figures.of_rows(
         grid([f"{at}Mbit/s" for at in range(1, 40)], list(range(1000, 1030)), MANY), ["rate", "buffer"],
         ["queueing_s_mean"], LONG, series="flow", style=style),
@@ -644,3 +651,125 @@ def test_effects_begin_with_the_share_and_have_logarithmic_multiples():
 
 def caption(figure):
     return " ".join(each.get_text() for each in figure.texts)
+
+
+NOTEBOOK = """
+font.family: monospace
+savefig.bbox: tight
+svg.fonttype: none
+axes.formatter.limits: 0,0
+xtick.minor.visible: True
+"""
+
+
+def test_no_setting_of_matplotlib_from_the_environment_counts(process, dumbbell, tmp_path):
+    (tmp_path / "notebook").mkdir()
+    (tmp_path / "notebook" / "matplotlibrc").write_text(NOTEBOOK)
+    run = ("run", dumbbell, "--set", "measure.duration=2s", "--plot")
+    assert process(*run, tmp_path / "plain.svg").returncode == 0
+    notebook = {**os.environ, "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+                "MATPLOTLIBRC": str(tmp_path / "notebook")}  # fmt: skip
+    told = process(*run, tmp_path / "other.svg", env=notebook)
+    assert (told.returncode, "Traceback" in told.stderr) == (0, False)
+    assert (tmp_path / "other.svg").read_bytes() == (tmp_path / "plain.svg").read_bytes()
+
+
+def test_a_figure_is_the_same_among_the_settings_of_a_program_and_leaves_them(monkeypatch):
+    before = figures.drawn(KINDS["comparison"](figures.PAGE), "svg")
+    with rc_context({"font.family": "monospace", "savefig.bbox": "tight", "axes.facecolor": "red"}):
+        assert figures.drawn(KINDS["comparison"](figures.PAGE), "svg") == before
+        assert rcParams["axes.facecolor"] == "red"
+
+
+ROW = {"queue": "fifo", "flow": "a", "share": 0.5, "rtt_s": 0.02}
+
+
+@pytest.mark.parametrize(
+    ("draw", "says"),
+    [
+        (lambda: figures.over_time([], [], ""), "rows: there are none"),
+        (lambda: figures.compared([], ""), "rows: there are none"),
+        (lambda: figures.of_result([], ["queue"]), "rows: there are none"),
+        (lambda: figures.of_result([ROW], ["queues"]), "axes: the rows have no column queues; did you mean queue?"),
+        (lambda: figures.of_rows([ROW], ["b"], ["share"], ""), "axes: the rows have no column b; there are queue, f"),
+        (lambda: figures.lines([ROW], ["share"], "rtt", [], [], ""), "across: the rows have no column rtt"),
+        (lambda: figures.distribution([ROW], [], [], ""), "value: the rows have no column delay_s"),
+        (lambda: figures.bars([3], ["share"], [], None, ""), "rows: 3 is no row"),
+        (lambda: figures.style("poster"), "size: a figure is for no poster; write paper, slide, page"),
+    ],
+)
+def test_a_figure_names_the_rows_and_columns_that_are_not_there(draw, says):
+    with pytest.raises(package.UsageError, match=re.escape(says)):
+        draw()
+
+
+def test_delays_beside_theory_have_one_scale_and_colours_mean_one_thing():
+    rows = theory(("FIFO", "FQ"), ("a", "b"))
+    for row in rows[2:]:
+        row |= {"delay_s_mean": 0.004, "delay_s_p99": 0.008, "delay_s_max": 0.012, "delay_bound_s": 0.02}
+    figure = figures.over_time(samples(("FIFO", "FQ"), ("a", "b")), ["policy"], "t", rows)
+    panels = [axes for axes in figure.axes if axes.get_visible() and axes.get_xscale() == "log"]
+    assert len(panels) == 2 and panels[0].get_xlim() == panels[1].get_xlim()
+    colour = {legend.get_texts()[at].get_text(): handle.get_color()
+              for axes in figure.axes for legend in axes.findobj(Legend)
+              for at, handle in enumerate(legend.legend_handles)}  # fmt: skip
+    named = [colour[name] for name in ("a", "b", "a forward", "a reverse")]
+    assert len({*named}) == 4
+
+
+def test_a_curve_over_time_ends_at_a_silence():
+    rows = [{"discipline": "fifo", "time_s": at, "delay_s": 0.01} for at in [*range(10), *range(60, 70)]]
+    figure = figures.delays_over_time(rows, ["discipline"], [], "silence")
+    (line,) = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 10]
+    assert np.isnan(line.get_ydata()).sum() == 1
+    assert figures.delays_over_time(rows[:10], ["discipline"], [], "").axes[0].lines
+    # two bins far apart are no curve, where others have the bins between
+    bins = [{"discipline": name, "flow": "all", "time_s": at, "delay_s": 0.01} for name in "ab" for at in range(20)]
+    bins += [{"discipline": name, "flow": "one", "time_s": at, "delay_s": 0.01} for name in "ab" for at in (1, 15)]
+    figure = figures.delays_over_time(bins, ["discipline"], ["flow"], "t")
+    assert [np.isnan(line.get_ydata()).sum() for axes in figure.axes for line in axes.lines] == [0, 0, 1, 1]
+
+
+def test_panels_of_long_names_are_told_apart():
+    flows = [f"10.0.0.{at} port 50000 > 203.0.113.{at} port 443, tcp, a very long name of a flow" for at in (1, 2)]
+    rows = [{"discipline": "fifo", "flow": flow, "time_s": at, "delay_s": 0.01} for flow in flows for at in range(9)]
+    for size in figures.SIZES:
+        figure = figures.delays_over_time(rows, ["discipline"], ["flow"], "t", style=figures.style(size))
+        titles = [axes.get_title(loc="left") for axes in figure.axes if axes.get_visible()]
+        assert len({*titles}) == 2
+
+
+@pytest.mark.parametrize(("delays", "scale", "begins"), [
+    ([0.001 + 0.00001 * at for at in range(99)] + [0.02], "log", None),
+    ([0.1 + 0.00001 * at for at in range(99)], "linear", 0.09),
+    ([0.001 * (1 + at % 6) for at in range(99)], "linear", 0),
+])  # fmt: skip
+def test_a_distribution_is_no_upright_line(delays, scale, begins):
+    figure = figures.distribution([{"delay_s": delay} for delay in delays], [], [], "")
+    panel = figure.axes[0]
+    assert panel.get_xscale() == scale
+    assert begins is None or (panel.get_xlim()[0] == 0) == (begins == 0)
+
+
+def test_rounds_are_whole():
+    figure = figures.scenes(scenes(2), "cubic, driven alone")
+    for axes in figure.axes:
+        assert all(float(tick).is_integer() for tick in axes.get_xticks())
+
+
+def test_a_bare_figure_leaves_title_and_caption_to_the_text_around(monkeypatch):
+    drawn = Drawn(KINDS["comparison"](figures.style("paper", bare=True)), monkeypatch)
+    said = " ".join(one.get_text() for one, _ in drawn.texts)
+    assert "What each flow gets" not in said and "Bar: mean" not in said and "fq_codel" in said
+    assert drawn.figure.get_label() == "What each flow gets" and drawn.overlaps() == [] and drawn.outside() == []
+
+
+def test_a_map_of_flows_far_apart_has_a_scale_for_each():
+    figure = KINDS["map of flows far apart"](figures.PAGE)
+    images = [image for axes in figure.axes for image in axes.get_images() if axes.get_label() != "<colorbar>"]
+    assert len({image.norm.vmax for image in images}) == 2
+    assert all(max(np.nanmax(image.get_array()), 0) == image.norm.vmax for image in images)
+    titles = [axes.get_title(loc="left") for axes in figure.axes if axes.get_images()]
+    assert any("Mbit/s" in title for title in titles) and any("kbit/s" in title for title in titles)
+    alike = KINDS["map"](figures.PAGE)
+    assert len({image.norm.vmax for axes in alike.axes for image in axes.get_images()}) == 1

@@ -77,8 +77,10 @@ def test_the_study_of_the_guide_is_one(tmp_path):
     page = (ROOT / "docs" / "guide" / "sweeps.md").read_text()
     block = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
     assert block is not None
+    # the file that it names is where it says, beside the checkout's own
+    assert (ROOT / re.findall(r'scenario = "([^"]+)"', block[1])[0]).is_file()
     (tmp_path / "buffers.toml").write_text(block[1])
-    (tmp_path / "dumbbell.toml").write_text((ROOT / "scenarios" / "dumbbell.toml").read_text())
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
     study = read_study(tmp_path / "buffers.toml")
     assert study.axes == ("rate", "access", "buffer", "bdp", "policy")
     # a queue of 500 packets is more than four times the delay-bandwidth product at 10 Mbit/s

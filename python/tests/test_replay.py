@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 import fairq as package
+from fairq.questions import recorded
 
 REPLAY = ("--rate", "1Mbit/s", "--buffer", "30packets")
 BOTH = (*REPLAY, "--discipline", "fifo,fq")
@@ -105,6 +106,28 @@ def test_a_replay_of_what_left_is_a_capture_too(document, capture, tmp_path):
     assert again["disciplines"][0]["dropped"] == 0
 
 
+def test_a_capture_that_is_cut_in_its_last_record_is_read_with_a_note(fairq, document, capture, tmp_path):
+    whole = capture.read_bytes()
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(whole[:-3])
+    packets = document("replay", capture, *REPLAY, "--discipline", "fifo")["capture"]["packets"]
+    found = document("replay", cut, *REPLAY, "--discipline", "fifo")["capture"]
+    said = f"{cut}: cut in the middle of a record after {packets - 1} packets, at byte {len(whole) - 3}"
+    assert found["packets"] == packets - 1
+    assert said in found["note"] and "the packets before are taken" in found["note"]
+    # advise and detect read it too, and say so
+    assert said in recorded.read(cut, "10.0.0.1").notes()[-1]["text"]
+    # traffic is taken whole
+    text = (
+        'edition = 2\n[measure]\nduration = "1 s"\n[[links]]\nname = "l"\nfrom = "a"\nto = "b"\nrate = "1 Mbit/s"\n'
+        'delay = "1 ms"\n[[flows]]\nname = "f"\nfrom = "a"\nto = "b"\ntransport = "uncontrolled"\n'
+        'traffic = {kind = "capture", file = "cut.pcap"}\n'
+    )
+    (tmp_path / "s.toml").write_text(text)
+    status, _, error = fairq("run", tmp_path / "s.toml")
+    assert status == 2 and "cut in the middle of a record" in error and error.count("\n") == 1
+
+
 def test_without_the_fluid_no_lateness_is_told(document, capture):
     with_fluid = document("replay", capture, *BOTH)["disciplines"][1]
     without = document("replay", capture, *BOTH, "--no-fluid")["disciplines"][1]
@@ -185,7 +208,7 @@ def test_a_bad_capture_is_said_and_nothing_is_written(refused, capture, tmp_path
     whole = capture.read_bytes()
     capture.unlink()
     bad = {"empty": b"", "text": b"hello, this is a letter", "header cut": whole[:10], "no packet": whole[:24],
-           "record cut": whole[: len(whole) // 2]}  # fmt: skip
+           "first record cut": whole[:50]}  # fmt: skip
     for name, data in bad.items():
         path = tmp_path / f"{name}.pcap"
         path.write_bytes(data)
@@ -248,3 +271,36 @@ def test_every_real_capture_is_replayed_whole(document, data, tmp_path):
             sent = sorted((row for row in rows if row["reason"] is None), key=lambda row: row["departure_ps"])
             assert entry["dropped"] == len(rows) - len(sent)
             assert [n for _, n in tshark(out / entry["name"] / "capture.pcapng")] == [row["bytes"] for row in sent]
+
+
+def test_a_queue_has_one_name_everywhere_and_its_older_one_stays(capture, document):
+    line = ("--rate", "300kbit/s", "--buffer", "9packets")
+    new = document("replay", capture, *line, "--queue", "fifo,drr")
+    assert [each["name"] for each in new["disciplines"]] == ["fifo", "drr"]
+    assert document("replay", capture, *line, "--discipline", "fifo,drr")["disciplines"] == new["disciplines"]
+    words = {"rate": "300kbit/s", "buffer": "9packets"}
+    for queue in ({"queue": "fifo, drr"}, {"queue": ["fifo", "drr"]}, {"disciplines": ["fifo", "drr"]}):
+        assert package.replay(capture, **words, **queue).disciplines == new["disciplines"]
+    with pytest.raises(package.UsageError, match="queue: disciplines is its older name"):
+        package.replay(capture, **words, queue="fifo", disciplines=["fifo"])
+
+
+def test_a_buffer_is_a_time_or_products_of_the_line(capture, document, refused):
+    line = ("--rate", "300kbit/s", "--queue", "fifo", "--buffer")
+    of_bytes = document("replay", capture, *line, "1875B")["disciplines"]
+    assert document("replay", capture, *line, "50ms")["disciplines"] == of_bytes
+    assert document("replay", capture, *line, "1bdp", "--rtt", "50ms")["disciplines"] == of_bytes
+    assert "1BDP is of a round trip" in refused("replay", capture, *line, "1BDP")
+    assert "9packets needs none" in refused("replay", capture, *line, "9packets", "--rtt", "50ms")
+
+
+def test_packets_that_are_there_twice_are_told_wherever_a_capture_is_read(tmp_path, document):
+    data = [udp(1, 7, 200)[:-4] + struct.pack(">I", at) for at in range(499)]
+    raw(tmp_path / "once.pcap", [(0.002 * at, each) for at, each in enumerate(data)])
+    raw(tmp_path / "twice.pcap", [(0.002 * at + k, each) for at, each in enumerate(data) for k in (0, 1e-5)])
+    line = ("--rate", "1Mbit/s", "--buffer", "40packets")
+    notes = [document("replay", tmp_path / f"{name}.pcap", *line)["capture"].get("note") for name in ("once", "twice")]
+    assert notes[0] is None and notes[1].startswith("499 of 998 packets are there twice within 1 ms")
+    codes = [{note["code"] for note in recorded.read(tmp_path / f"{name}.pcap", "10.0.0.1").notes()}
+             for name in ("once", "twice")]  # fmt: skip
+    assert codes[1] - codes[0] == {"doubles"}

@@ -8,7 +8,7 @@ from browser import Browser
 from sweep_studies import BUFFERS, SCENARIO, STUDY, write_study
 
 from fairq import figures, statistics
-from fairq.pages import pictures, rendering
+from fairq.pages import parts, pictures, rendering
 from fairq.sweeps import readings, summary
 from fairq.sweeps import report as reports
 from fairq.sweeps.reader import Results
@@ -190,3 +190,18 @@ def test_the_page_asks_for_no_other_file(browser, page):
 
 def test_the_keyboard_reaches_all_of_it(browser, page):
     page_checks.is_reached_by_keyboard(browser, page)
+
+
+def test_a_page_is_a_file_of_html(store, refused, tmp_path):
+    for name in ("page.pdf", "page", "page.html.gz"):
+        assert f"{name}: the name must end in .html" in refused("report", store, "--out", tmp_path / name)
+        assert not (tmp_path / name).exists()
+
+
+def test_a_table_that_is_cut_says_how_many_rows_it_has():
+    file = parts.csv_file("", "x.csv", [], [])
+    few, many = ([("", [["a", str(at)] for at in range(count)])] for count in (9, 36))
+    assert parts.Shown("means", ["x", "y"], few, file).said == "means"
+    assert parts.Shown("means", ["x", "y"], many, file, "2 are left out").said == (
+        "means. 2 are left out. 36 rows: scroll within the table"
+    )

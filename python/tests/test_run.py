@@ -252,6 +252,7 @@ def test_a_picture_says_how_many_it_leaves_out_and_takes_no_name_for_a_formula(f
     [
         (["--series", "0s"], "series: 0 s is no distance"),
         (["--series", ""], "series: ``"),
+        (["--series", "30s"], "series: 30 s is longer than the run (25 s); write a shorter time, or auto"),
         (["--packets", ""], "no flow is called"),
         (["--set", r'flows.0.name="a\nb"'], r'"a\nb" holds a control character'),
     ],
@@ -261,7 +262,7 @@ def test_what_makes_no_sense_is_refused(refused, dumbbell, arguments, said):
 
 
 def test_python_is_told_what_is_no_number_of_workers(dumbbell):
-    with pytest.raises(package.UsageError, match="workers: -1 is none"):
+    with pytest.raises(package.UsageError, match="workers: -1 is none; write a whole number from 1 up, or None"):
         package.run(dumbbell, workers=-1)
 
 
@@ -278,11 +279,36 @@ def test_python_runs_a_scenario_of_dicts_as_it_runs_the_file(dumbbell):
     ("scenario", "said"),
     [
         ({"links": [{"naem": "x"}]}, "scenario: links[0].naem: no such field; did you mean name?"),
-        ({"measure": {"seed": float("nan")}}, "scenario: Out of range float"),
-        ({"flows": [{1, 2}]}, "scenario: Object of type set"),
+        ({"measure": {"seed": float("nan")}}, "scenario: measure.seed: nan is no number that a field can have"),
+        ({"flows": [{1, 2}]}, "scenario: flows[0]: {1, 2} is a set; write text, a number, a list or a dict"),
+        ({"links": [{"rate": 5j}]}, "scenario: links[0].rate: 5j is a complex; write"),
+        ({"links": {3: "x"}}, "scenario: links: 3 is no name of a field"),
     ],
 )
 def test_what_is_wrong_with_dicts_is_told_by_its_path(scenario, said):
     with pytest.raises(package.ScenarioError) as caught:
         package.run(scenario)
     assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
+
+
+def test_what_is_written_goes_to_a_path_as_well_as_to_a_writer(dumbbell, tmp_path):
+    result = package.run(dumbbell, set={"measure.duration": "1 s"}, trace=True)
+    pieces = []
+    result.write_json(pieces.append)
+    result.write_json(tmp_path / "x.json")
+    assert (tmp_path / "x.json").read_text() == "".join(pieces)
+    result.write_trace(str(tmp_path / "trace.json"))
+    assert json.loads((tmp_path / "trace.json").read_text())
+    result.flows.write_parquet(tmp_path / "flows.parquet")
+    assert (tmp_path / "flows.parquet").read_bytes().startswith(b"PAR1")
+    for call in (result.write_json, result.write_trace, result.flows.write_parquet):
+        with pytest.raises(package.UsageError, match="3 is a int; write the path of a file"):
+            call(3)
+    with pytest.raises(package.OutputError, match="there is no folder"):
+        result.write_json(tmp_path / "no" / "x.json")
+
+
+def test_what_is_no_table_of_a_run_is_not_collected(dumbbell):
+    made = package.experiment(dumbbell, set={"measure.duration": "1 s"})
+    with pytest.raises(package.UsageError, match=r"collect: tables\[0\] is a dict; write what run\.finish"):
+        made.collect([{}])

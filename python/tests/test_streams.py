@@ -100,7 +100,7 @@ def test_a_standard_output_that_is_full_is_refused_in_one_line(scene, words):
             env=environment,
         )  # fmt: skip
     lines = [line for line in done.stderr.splitlines() if ": note: " not in line]
-    assert (done.returncode, lines) == (2, ["fairq: output: no space left on device"])
+    assert (done.returncode, lines) == (2, ["fairq: output: no space left on device; make room on its disk"])
 
 
 HARD = {
@@ -194,3 +194,11 @@ def test_what_matplotlib_logs_is_a_note_too(scene):
     )
     assert done.returncode == 0
     assert done.stderr.startswith("fairq: note: theory: ") and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_columns_stay_below_each_other_where_the_encoding_is_ascii(process, dumbbell):
+    run = ("run", dumbbell, "--set", "measure.replications=3", "--set", "measure.duration=2s")
+    told = process(*run, env={**os.environ, "PYTHONIOENCODING": "ascii"}).stdout
+    whole = process(*run, env={**os.environ, "PYTHONIOENCODING": "utf-8"}).stdout
+    assert told.isascii() and "\\u" not in told and not whole.isascii()
+    assert [len(line) for line in told.splitlines()[:9]] == [len(line) for line in whole.splitlines()[:9]]

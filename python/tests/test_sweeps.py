@@ -803,11 +803,12 @@ def test_a_quantity_is_a_column_or_its_beginning(text, found):
 
 def test_the_answer_so_far_is_that_of_all_runs(study, fairq):
     status, out, err = fairq("sweep", study)
-    assert (status, err) == (0, "") and "throughput" in out and "±" in out
-    assert out.startswith("Of each run the mean over its rows")
+    assert (status, err) == (0, "") and "throughput" in out and " Mbit/s (" in out
+    assert out.startswith("Of each group of flows, at each point the mean over runs") and "queueing mean" in out
     status, out, err = fairq("sweep", study, "--until", "max of delay_s_p99 half-width < 1000%")
     assert out.startswith("Of each run the max over its rows") and "delay p99" in out
-    rows = sweeping.answers(study, Options())
+    assert "Of each group of flows" in out
+    rows = sweeping.groups(study, Options())
     results = read_store(study)
     for row in rows:
         values = {}
@@ -820,13 +821,24 @@ def test_the_answer_so_far_is_that_of_all_runs(study, fairq):
     assert out == f"{study.with_suffix('')}: 40 done, 0 failed, 0 missing; 0 run now\n"
 
 
+def test_flows_of_several_entries_are_not_averaged_together(study, fairq):
+    line = study.with_name("line.toml")
+    call = '[[flows]]\nname = "call"\nfrom = "a"\nto = "b"\ntraffic = { kind = "constant_rate", rate = "100 kbit/s" }\n'
+    line.write_text(f"{line.read_text()}{call}")
+    fairq("sweep", study)
+    rows = sweeping.groups(study, Options())
+    assert [row["flow"] for row in rows] == ["file", "call"] * 4 and all(row["queueing_s_mean"] for row in rows)
+    for row in rows[1::2]:
+        assert row["throughput_bit_per_s"] < 0.2e6
+
+
 def test_of_many_points_the_answer_shows_the_first(study, fairq):
     values = ", ".join(str(number) for number in range(50))
     study.write_text(
         STUDY.replace("replications = 3", "replications = 1") + f"[[axes]]\nname = 'n'\nvalues = [{values}]\n"
     )
     _, out, _ = fairq("sweep", study)
-    assert "… and 160 more points" in out and out.count("\n") < 60
+    assert "… and 160 more rows" in out and out.count("\n") < 60
 
 
 def test_others_are_watched_until_they_are_done(study):

@@ -404,3 +404,7 @@ def test_a_name_that_is_cut_keeps_its_first_word():
     """The settings of a queue say little without its name."""
     assert tables.middle("fq_codel(target=20ms,", 14) == "fq_codel(…"
     assert tables.middle("fq_codel(target=20ms,", 16) == "fq_codel(…=20ms,"
+
+
+def test_a_heading_steers_no_terminal():
+    assert "\0" not in tables.text([{"a\0b": 1}, {"a\0b": 3}]) and "\x1b" not in tables.text([{"\x1b": 1}, {"\x1b": 2}])

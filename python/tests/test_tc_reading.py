@@ -189,12 +189,23 @@ def test_a_qdisc(line, text, differs):
          "linux_fq + 10000packets", "5Mbit/s", []),
         # Qdiscs in classes.
         ("qdisc add dev e root handle 1: tbf rate 1mbit burst 5k limit 9k; qdisc add dev e parent 1:1 fq_codel",
-         "token_bucket(rate=1Mbit/s, burst=5120B) + 9216B", None,
-         ["qdisc fq_codel in class 1:1", "packets longer than burst or mtu"]),
+         "fq_codel + 10240packets", "1Mbit/s", ["burst of tbf"]),
+        ("qdisc add dev e root handle 1: tbf rate 1mbit burst 5k limit 9k peakrate 2mbit mtu 1540;"
+         "qdisc add dev e parent 1: sfq", "linux_sfq + 127packets", "1Mbit/s",
+         ["burst of tbf", "peakrate of tbf", "mtu of tbf"]),
+        (f"{HTB}; qdisc add dev e parent 1:1 handle 2: tbf rate 2mbit burst 5k limit 9k;"
+         "qdisc add dev e parent 2: fq_codel", "fq_codel + 10240packets", "2Mbit/s", ["burst of tbf"]),
+        ("qdisc add dev e root handle 1: hfsc default 1; class add dev e parent 1: classid 1:1 hfsc ls rate 9mbit"
+         " ul rate 4mbit; qdisc add dev e parent 1:1 cake", "cake", "4Mbit/s", []),
+        ("qdisc add dev e root handle 1: netem delay 10ms; qdisc add dev e parent 1:1 pfifo limit 9", "fifo + 9packets",
+         None, ["qdisc netem"]),
+        ("qdisc add dev e root netem delay 10ms limit 50", "fifo + 50packets", None, ["qdisc"]),
         (f"{PRIO} priomap {'2 ' * 16}; qdisc add dev e parent 1:1 handle 9: fq_codel; qdisc add dev e parent 1:2 sfq",
          OF_PRIO.format("2, 2, 2, 2, 2, 2, 2, 2"), None, ["qdisc fq_codel in class 1:1", "qdisc sfq in class 1:2"]),
-        ("qdisc add dev e root handle 1: mq; qdisc add dev e parent 1:1 fq", "fifo + 1000packets", None,
-         ["qdisc fq in class 1:1", "qdisc"]),
+        ("qdisc add dev e root handle 1: mq; qdisc add dev e parent 1:1 fq", "linux_fq + 10000packets", None,
+         ["qdisc mq"]),
+        (f"qdisc add dev e root handle 7: mq; {HTB.replace('root', 'parent 7:1')}; qdisc add dev e parent 1:1 fq",
+         "linux_fq + 10000packets", "5Mbit/s", ["qdisc mq"]),
         (f"{HTB}; qdisc add dev e parent 1:1 handle 2: prio; qdisc add dev e parent 2:1 pfifo limit 10",
          BY_TOS, "5Mbit/s", ["qdisc pfifo in class 2:1"]),
         # A default that names no leaf.
@@ -261,6 +272,20 @@ ONLY_IP = "protocol of the filters"
         (["matchall classid 1:2"], [], list(range(64)), []),
         (["basic flowid 1:2"], [], list(range(64)), []),
         (["u32 match u32 0 0 flowid 1:2"], [], list(range(64)), []),
+        *(([f"{match} flowid 1:2"], [], list(range(64)), []) for match in (
+            "u32 match ip dst 0.0.0.0/0", "u32 match ip src 0/0", "u32 match ip6 dst ::/0", "u32 match ip dst any",
+            "u32 match ip src default", "u32 match ip dst 10.1.2.3/0.0.0.0", "u32 match ip protocol 6 0x00",
+            "u32 match ip sport 80 0x0000", "u32 match ip tos 0x10 0", "u32 match ip6 priority 0x10 0x0",
+            "u32 match u32 5 0 at 12", "u32 match ip dst 0.0.0.0/0 match ip src any", "flower dst_ip 0.0.0.0/0",
+            "flower src_ip ::/0", "flower dst_port 80/0", "flower dst_mac 00:11:22:33:44:55/00:00:00:00:00:00",
+            "flower ip_tos 0x10/0", "basic match 'u32(u32 0x0 0x0 at 16)'", "basic match 'u32(5 0 at 16)'",
+            "basic match 'cmp(u32 at 16 layer 1 mask 0x0 eq 0)'",
+        )),
+        (["u32 match ip dst 10.0.0.0/8 flowid 1:2"], [], [], ["filter u32 to 1:2"]),
+        (["u32 match ip dst 0.0.0.0 flowid 1:2"], [], [], ["filter u32 to 1:2"]),
+        (["flower dst_port 80/0xffff classid 1:2"], [], [], ["filter flower to 1:2"]),
+        (["flow hash keys dst divisor 2 baseclass 1:1"], [], [], ["filter flow"]),
+        (["cgroup"], [], [], ["filter cgroup"]),
         (["flower ip_tos b8/fc classid 1:2"], [], [46], []),
         (["protocol ip u32 match u8 0xb8 0xfc at 1 flowid 1:2",
           "protocol ipv6 u32 match ip6 priority 0xb8 0xfc flowid 1:2"],
@@ -502,3 +527,58 @@ def test_the_words_of_a_qdisc_are_read_without_the_option(fairq):
         assert fairq("tc", *said)[:2] == (0, "fq_codel(target=3ms) + 10240packets\n")
     status, out, _ = fairq("tc", "fq_codel", "--dev", "eth1")
     assert status == 0 and "dev eth1 root" in out
+
+
+DRR = ("qdisc add dev e root handle 1: drr; class add dev e parent 1: classid 1:1 drr;"
+       "class add dev e parent 1: classid 1:2 drr")  # fmt: skip
+
+
+def test_what_is_left_out_is_not_said_to_send_packets_nowhere():
+    found = tc.read(f"{DRR}; filter add dev e parent 1: protocol ip flow hash keys src,dst divisor 2 baseclass 1:1")
+    linux = {row["setting"]: row["linux"] for row in found.differs}
+    assert linux["filter flow"] == "sends packets to classes 1:1 to 1:2 by a hash of src,dst"
+    assert linux["default"] == "no packet is of no class: a filter that is left out here takes them all"
+    found = tc.read(f"{DRR}; filter add dev e parent 1: u32 match ip dst 10.0.0.0/8 flowid 1:1")
+    linux = {row["setting"]: row["linux"] for row in found.differs}
+    assert linux["default"] == "those that no filter takes, nor one that is left out here: dropped"
+    assert "dropped" in {row["linux"] for row in tc.read(DRR).differs}
+
+
+def test_numbers_that_c_reads_in_base_16_may_begin_with_0x():
+    text = ("qdisc add dev e root handle 0x7FFF: htb default 0x2;"
+            "class add dev e parent 0x7fff: classid 0X7FFF:0x2 htb rate 5mbit; "
+            "qdisc add dev e parent 7fff:0x2 fq")  # fmt: skip
+    assert (tc.read(text).text, tc.read(text).rate) == ("linux_fq + 10000packets", "5Mbit/s")
+
+
+FQ = "fq_codel + 500packets"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tc qdisc add dev e root \\\r\n   fq_codel limit 500\r\n",
+        "\ufefftc qdisc add dev e root \\\n fq_codel \\ \n limit 500",
+        "tc qdisc del dev e root 2>/dev/null; tc qdisc add dev e root fq_codel limit 500 2> /dev/null",
+        "tc qdisc add dev e root fq_codel limit 500 >/dev/null 2>&1 && tc qdisc show dev e",
+        "tc qdisc del dev e root &>/dev/null || LANG=C tc qdisc add dev e root fq_codel limit 500",
+        "sudo -E tc qdisc add dev e root fq_codel limit 500 # a comment",
+        "LC_ALL=C sudo -u root /sbin/tc qdisc add dev 'e' root fq_codel limit \"500\"",
+    ],
+)
+def test_the_text_of_a_shell_around_the_commands_has_its_meaning(text):
+    assert tc.read(text).text == FQ
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("tc qdisc add dev e root fq_codel | cat", "| is of a shell and no part of a command"),
+        ("tc qdisc add dev e root (fq)", "( is of a shell"),
+        ("tc qdisc add dev e root 'fq", "No closing quotation"),
+        ("tc qdisc del dev e root blah; tc qdisc add dev e root fq", "there is no option blah"),
+        ("tc qdisc del dev e root fq_codel foo 3; tc qdisc add dev e root fq", "foo"),
+    ],
+)
+def test_what_of_a_shell_has_no_meaning_here_is_refused_at_the_word(text, said):
+    _refused(text, said)

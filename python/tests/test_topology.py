@@ -5,10 +5,11 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 import pytest
+from matplotlib import colors
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import fairq
-from fairq import maps, topology
+from fairq import figures, maps, topology
 
 TRIANGLE = """graph [
   node [ id 0 label "Here" Latitude 0 Longitude 0 ]
@@ -228,3 +229,20 @@ def test_the_key_of_a_picture_has_a_line_for_each_rate():
     (axes,) = maps.network("three", nodes, links).axes
     samples = {line.get_color() for line in axes.lines if line.get_marker() == "None"}
     assert samples == set(maps.COLOURS[:2])
+
+
+@pytest.mark.parametrize(("size", "dark"), [("page", True), ("slide", False), ("paper", True)])
+def test_a_map_is_for_a_page_a_slide_or_a_paper(size, dark, fairq, tmp_path):
+    style = figures.style(size, dark=dark)
+    found = topology("dumbbell(hosts=3)")
+    links = [{**link, "rate_bit_per_s": 10**6 * (1 + at % 3)} for at, link in enumerate(found.link_table)]
+    figure = maps.network("a map", found.node_table, links, style=style)
+    assert colors.to_hex(figure.get_facecolor()) == style.ground
+    assert (figure.get_figheight() * 72 == 540) == (size == "slide") and figure.get_figwidth() * 72 <= style.width + 1
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    boxes = [words.get_window_extent(renderer) for words in figure.axes[0].texts]
+    assert all(one.x0 >= 0 and one.x1 <= figure.bbox.x1 and one.y0 >= 0 for one in boxes)
+    assert not any(one.overlaps(other) for at, one in enumerate(boxes) for other in boxes[:at])
+    words = ["--for", size, *(["--dark"] if dark else []), "--bare"]
+    assert fairq("topology", "dumbbell(hosts=3)", "--out", tmp_path / "m.svg", *words)[0] == 0
+    assert "diameter" not in (tmp_path / "m.svg").read_text().replace("<!-- diameter", "")

@@ -7,6 +7,7 @@
 use crate::build;
 use crate::digest::Digest;
 use crate::known::Known;
+use crate::memory::{self, Need, Size};
 use crate::progress::{Costs, Progress};
 use crate::results::Tables;
 use crate::results::document::{AtPoint, Outcome};
@@ -61,7 +62,8 @@ pub struct Options<'a> {
     pub progress: &'a mut (dyn FnMut(Progress) -> bool + Send),
 }
 
-/// A scenario read, checked and ready to run.
+/// A scenario read, checked and ready to run. Its copies share what was read.
+#[derive(Clone)]
 pub struct Experiment {
     known: Arc<Known>,
     keep: Keep,
@@ -106,6 +108,7 @@ impl Experiment {
         };
         let mut read = Vec::with_capacity(points.len());
         let mut plans = Vec::with_capacity(points.len());
+        let need = need(&document, &points)?;
         for point in points {
             let at = document.at(&point)?;
             let plan = build::plan(&at, &noted).map_err(|fault| document.problem_at(&point, fault))?;
@@ -113,15 +116,21 @@ impl Experiment {
             plans.push((point, plan));
         }
         let decided = document.decided(plans.iter().map(|(point, _)| point))?;
-        let known = Known { document, scenario, points: plans, read, decided };
+        let known = Known { document, scenario, points: plans, read, decided, need };
         Ok(Self { known: Arc::new(known), keep: Keep::default() })
     }
 
     /// Makes every run take samples at this distance, the rows of `series`; zero for no samples.
     ///
     /// # Errors
-    /// If that gives more rows than are kept.
+    /// If that gives more rows than are kept, or none: the distance is longer than every run.
     pub fn sample_every(&mut self, interval: Time) -> Result<(), Problem> {
+        let longest = self.longest_run();
+        if interval > longest {
+            let message =
+                format!("series: {interval} is longer than the run ({longest}); write a shorter time, or auto");
+            return Err(self.known.document.problem(Fault::new("", message)));
+        }
         self.keep.series = (interval > Time::ZERO).then_some(interval);
         let runs = u64::from(self.known.scenario.measure.replications);
         let of = |plan: &Plan| Series::rows_of(plan, interval).saturating_mul(runs);
@@ -191,6 +200,12 @@ impl Experiment {
         };
         let of_plan = |plan: &Plan| plan.flows.iter().map(|flow| of(plan, flow)).max();
         self.plans().iter().filter_map(|(_, plan)| of_plan(plan)).max().unwrap_or_default()
+    }
+
+    /// About how many bytes all its networks, `workers` runs at a time and all tables need.
+    #[must_use]
+    pub fn memory_bytes(&self, workers: u64) -> u64 {
+        self.known.need.bytes(workers.min(self.plans().len() as u64 * self.seeds().count() as u64))
     }
 
     /// The plan of each point.
@@ -281,6 +296,35 @@ impl Experiment {
         outcome.run_info = run_info.as_object().cloned().unwrap_or_default();
         Ok(outcome)
     }
+}
+
+/// The memory that all points need; a fault if it is bounded, and they need more.
+fn need(document: &Document, points: &[Point]) -> Result<Need, Problem> {
+    let mut need = Need::default();
+    let Some(first) = points.first() else { return Ok(need) };
+    let first = document.at(first)?;
+    let (count, replications) = (points.len() as u64, u64::from(first.measure.replications));
+    let bound = document.memory_bound().unwrap_or(u64::MAX);
+    need.add(Size::of(&first), count, replications);
+    // Reading a point takes time: of small ones the first speaks for all.
+    let varies = |point: &Point| point.overrides.iter().any(|set| set.path.contains("count"));
+    if count > 1 && (need.bytes(1) > bound / 16 || points.iter().any(varies)) {
+        need = Need::default();
+        for point in points {
+            need.add(Size::of(&document.at(point)?), 1, replications);
+        }
+    }
+    if need.bytes(1) > bound {
+        let (flows, at) =
+            (Size::of(&first).flows, if count > 1 { format!(" at {count} points") } else { String::new() });
+        let message = format!(
+            "about {flows} flows{at} need about {} of memory, and {} are there; write a smaller count, or fewer points",
+            memory::shown(need.bytes(1)),
+            memory::shown(bound)
+        );
+        return Err(document.problem(Fault::new("flows", message)));
+    }
+    Ok(need)
 }
 
 /// How the runs of a point are divided.

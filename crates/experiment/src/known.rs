@@ -1,6 +1,7 @@
 //! What an experiment knows of its scenario, shared by all its runs.
 
 use crate::digest::Digest;
+use crate::memory::Need;
 use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
 use crate::scenario::problem::Problem;
@@ -18,6 +19,8 @@ pub(crate) struct Known {
     pub(crate) read: Vec<Vec<Digest>>,
     /// What the latest edition decided, if the scenario names none.
     pub(crate) decided: Vec<String>,
+    /// The memory that all of it needs.
+    pub(crate) need: Need,
 }
 
 impl Known {

@@ -3,6 +3,7 @@
 
 pub mod alias;
 pub mod axes;
+mod bounds;
 pub mod edition;
 pub mod expand;
 pub mod fields;

@@ -121,7 +121,10 @@ impl BufferSize {
     /// What to write instead.
     fn read(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        if let Some(number) = text.strip_suffix(PRODUCT) {
+        let at = text.len().saturating_sub(PRODUCT.len());
+        if let (Some(number), Some(unit)) = (text.get(..at), text.get(at..))
+            && unit.eq_ignore_ascii_case(PRODUCT)
+        {
             let number = number.trim().parse().ok().filter(|number: &f64| *number > 0.0 && *number <= PRODUCTS_MAX);
             return number.map(Self::Product).ok_or_else(|| {
                 format!("`{text}`: write how many bandwidth-delay products, above 0 and at most 1000, like \"0.5 BDP\"")
@@ -207,6 +210,9 @@ impl Serialize for Start {
 impl<'de> Deserialize<'de> for Start {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = text(deserializer, "a start is a time with a unit, like \"0 s\", or \"drawn\"")?;
+        if text.trim().eq_ignore_ascii_case("random") {
+            return Err(D::Error::custom(format!("`{text}`: write \"drawn\", or \"drawn(within=50ms)\"")));
+        }
         let Some(drawn) = text.trim().strip_prefix("drawn") else {
             return text.parse().map(Self::At).map_err(D::Error::custom);
         };

@@ -390,6 +390,8 @@ fn too_few_seeds_are_told() {
 #[test]
 fn the_scenarios_of_the_repository_have_no_notes_but_these() {
     let expected: &[(&str, &str)] = &[
+        // Its two flows are one conversation, which they share by their equal windows.
+        ("come_and_go.toml", "\"pair\""),
         ("phase.toml", "\"tie\""),
         // A conversation that is known and sends next to nothing.
         ("virtual_clock.toml", "its traffic had nothing to send"),
@@ -431,6 +433,28 @@ fn what_a_topology_s_file_lacks_or_leaves_to_a_guess_is_noted() {
             1 link without delay or coordinates given 1 ms: `a-b`; the rate of 1 link is guessed from labels: `Fast Ethernet` \
             as 100 Mbit/s" }])
     );
+}
+
+#[test]
+fn flows_with_the_same_ends_that_a_queue_takes_for_one_are_told() {
+    let access = "access = { rate = \"100 Mbit/s\", buffer = \"1000 packets\" }\n";
+    let of = |queue: &str, access_instead: &str| {
+        let queue = format!("buffer = \"1 BDP\"\nqueue = {queue}");
+        let copies = "transport = \"cubic\"\ncount = 2";
+        let pieces = [(access, access_instead), ("buffer = \"1 BDP\"", &queue), ("transport = \"cubic\"", copies)];
+        notes_with(&pieces).into_iter().filter(|note| note.starts_with("pair ")).collect::<Vec<_>>()
+    };
+    for queue in ["fq", "drr", "sfq", "wf2q_plus"] {
+        let [note] = &of(&format!("\"{queue}\""), "")[..] else { panic!("{queue} has one note") };
+        let said =
+            format!("pair links.l: forward, {queue} goes by pairs of ends, and 2 flows go from a to b, as f.1 and f.2");
+        assert!(note.starts_with(&said) && note.contains(&format!("write \"{queue} + port_pair\"")), "{note}");
+    }
+    // Which classifier is meant is written, or no flow is told apart, or the ends differ.
+    for queue in ["\"fq + port_pair\"", "\"fq + pair\"", "\"fifo\"", "\"fq_codel\""] {
+        assert_eq!(of(queue, ""), [""; 0], "{queue}");
+    }
+    assert_eq!(of("\"fq\"", access), [""; 0]);
 }
 
 #[test]

@@ -20,6 +20,10 @@ fn the_samples_add_up_to_what_the_run_delivered() {
     // Sixteen windows of eight: what is not in flight is held at the bottleneck.
     assert!(rows.iter().any(|row| row["held_packets"].as_u64().is_some_and(|held| held > 60)));
     assert!(experiment.sample_every(Time(1)).is_err(), "too many rows");
+    let longest = experiment.longest_run();
+    assert!(experiment.sample_every(longest).is_ok(), "one row for each");
+    let refused = experiment.sample_every(Time(longest.0 + 1)).unwrap_err().to_string();
+    assert!(refused.contains("is longer than the run ("), "{refused}");
 }
 
 #[test]

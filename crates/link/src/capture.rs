@@ -26,6 +26,7 @@
 //! ```
 
 mod clock;
+mod doubles;
 mod error;
 mod fuzz;
 mod header;
@@ -38,6 +39,7 @@ mod source;
 mod writer;
 
 pub use clock::{Clock, ClockReport};
+pub use doubles::Doubles;
 pub use error::CaptureError;
 pub use fuzz::{fuzz_capture, fuzz_pairing};
 pub use header::{Layers, UNREADABLE, header_of, layers_of, mark_ce};

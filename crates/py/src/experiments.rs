@@ -2,18 +2,19 @@
 
 use crate::arrow::Table;
 use crate::errors::{FairqError, ScenarioError, UsageError};
-use crate::progress::Progress;
+use crate::progress::{Progress, heard};
 use crate::{read, read_file, speed};
 use fairq_experiment::digest::RESULTS_VERSION;
 use fairq_experiment::experiment::{self, Options, Stopped};
 use fairq_experiment::results::trace::RECORDS_MAX;
 use fairq_experiment::results::{self, document};
-use fairq_experiment::run;
+use fairq_experiment::run as runs;
 use fairq_sched::units::{Time, UnitError};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What an experiment was read from, from which another process reads it again.
 #[derive(Clone)]
@@ -52,12 +53,13 @@ impl Experiment {
         states: bool,
         trace: bool,
     ) -> PyResult<Self> {
-        let source = Source { text, name, sets, series, packets, states };
-        let mut experiment = py.detach(|| source.read())?;
+        let source = Arc::new(Source { text, name, sets, series, packets, states });
+        let reading = Arc::clone(&source);
+        let mut experiment = heard(py, move || reading.read())??;
         if trace {
             experiment.keep_trace(RECORDS_MAX);
         }
-        Ok(Self { experiment, source: Arc::new(source) })
+        Ok(Self { experiment, source })
     }
 
     /// The runs: each point of the axes with each seed.
@@ -88,40 +90,62 @@ impl Experiment {
         progress: Option<Py<PyAny>>,
         stretches: Option<u32>,
     ) -> PyResult<Outcome> {
-        let divided = stretches.map(|stretches| self.experiment.in_stretches(stretches));
-        let experiment = divided.as_ref().unwrap_or(&self.experiment);
-        let mut shown = Progress::new(progress);
-        py.detach(move || {
-            let start = speed::process_cpu_s()?;
-            let files = |file: &str| read_file(&self.source.name, file);
-            let mut raised = None;
-            let result = experiment.outcome(Options {
-                workers,
-                files: &files,
-                progress: &mut |p| {
-                    raised = shown.tell(p.fraction, p.simulated_s, p.packet_hops).err();
-                    raised.is_none()
-                },
-            });
-            match (result, raised) {
-                (_, Some(error)) => Err(error),
-                (Ok(mut outcome), None) => {
-                    // Of the simulation alone, all its workers together.
-                    outcome.run_info.insert("cpu_s".to_owned(), (speed::process_cpu_s()? - start).into());
-                    Ok(Outcome { outcome })
-                }
-                (Err(Stopped::Problem(problem)), None) => Err(ScenarioError::new_err(problem.to_string())),
-                (Err(Stopped::Interrupted), None) => {
-                    unreachable!("only the progress stops a run, and it raised nothing")
-                }
-            }
-        })
+        let experiment = match stretches {
+            Some(stretches) => self.experiment.in_stretches(stretches),
+            None => self.experiment.clone(),
+        };
+        let (source, shown) = (Arc::clone(&self.source), Progress::new(progress));
+        // Told when the signal came to the thread that waits.
+        let is_left = Arc::new(AtomicBool::new(false));
+        let is_left_here = Arc::clone(&is_left);
+        let outcome = heard(py, move || run(&experiment, &source, workers, shown, &is_left_here));
+        is_left.store(true, Ordering::Relaxed);
+        outcome?
+    }
+
+    /// About how many bytes all networks, `workers` runs at a time and all tables need.
+    fn memory_bytes(&self, workers: u64) -> u64 {
+        self.experiment.memory_bytes(workers)
     }
 
     /// What the tables of all runs, in their order, say together.
     fn collect(&self, tables: Vec<PyRef<'_, Tables>>) -> PyResult<Outcome> {
         let tables = tables.iter().map(|tables| tables.tables.clone());
         self.experiment.collect(tables).map(|outcome| Outcome { outcome }).map_err(UsageError::new_err)
+    }
+}
+
+/// Runs everything, until `is_left` says that there is no use for it.
+fn run(
+    experiment: &experiment::Experiment,
+    source: &Source,
+    workers: usize,
+    mut shown: Progress,
+    is_left: &AtomicBool,
+) -> PyResult<Outcome> {
+    let start = speed::process_cpu_s()?;
+    let files = |file: &str| read_file(&source.name, file);
+    let mut raised = None;
+    let result = experiment.outcome(Options {
+        workers,
+        files: &files,
+        progress: &mut |p| {
+            if is_left.load(Ordering::Relaxed) {
+                return false;
+            }
+            raised = shown.tell(p.fraction, p.simulated_s, p.packet_hops).err();
+            raised.is_none()
+        },
+    });
+    match (result, raised) {
+        (_, Some(error)) => Err(error),
+        (Ok(mut outcome), None) => {
+            // Of the simulation alone, all its workers together.
+            outcome.run_info.insert("cpu_s".to_owned(), (speed::process_cpu_s()? - start).into());
+            Ok(Outcome { outcome })
+        }
+        (Err(Stopped::Problem(problem)), None) => Err(ScenarioError::new_err(problem.to_string())),
+        (Err(Stopped::Interrupted), None) => Err(FairqError::new_err("the run was stopped")),
     }
 }
 
@@ -153,7 +177,7 @@ impl Source {
 /// One point of a scenario's axes and one seed. It can be pickled and run in another process.
 #[pyclass(frozen)]
 pub(crate) struct Run {
-    run: run::Run,
+    run: runs::Run,
     source: Arc<Source>,
 }
 

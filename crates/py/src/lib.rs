@@ -8,6 +8,7 @@ mod capture_replay;
 mod discipline_speed;
 mod errors;
 mod experiments;
+mod machine;
 mod pairing;
 mod parquet;
 mod progress;
@@ -21,6 +22,8 @@ use std::path::Path;
 
 use fairq_experiment::experiment::Experiment;
 use fairq_experiment::results::table::Table;
+use fairq_experiment::scenario::problem::Problem;
+use fairq_experiment::scenario::read::Document;
 use fairq_experiment::{columns as described, reference, routes as paths, shares};
 use fairq_sched::units::{Bytes, Rate, Time, UnitError};
 use pyo3::prelude::*;
@@ -28,7 +31,7 @@ use pyo3::types::PyBytes;
 
 use capture_replay::Failure;
 use errors::{CaptureError, FairqError, OutputError, ScenarioError, UsageError};
-use progress::Progress;
+use progress::{Progress, heard};
 
 /// The compiled part of fairq.
 #[pymodule]
@@ -137,8 +140,8 @@ fn queue(text: &str) -> PyResult<String> {
 /// The lines of the links of a scenario, at each of its points, as JSON: link, direction, rate in
 /// bit/s, the queue with what is left unsaid, its delay in seconds and whether it follows a trace.
 #[pyfunction]
-fn lines(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
-    let experiment = read(text, name, &sets)?;
+fn lines(py: Python<'_>, text: String, name: String, sets: Vec<(String, String)>) -> PyResult<String> {
+    let experiment = heard(py, move || read(&text, &name, &sets))??;
     let mut lines = Vec::new();
     for line in experiment.plans().iter().flat_map(|(_, plan)| &plan.lines).filter(|line| !line.is_access) {
         let queue = serde_json::to_value(&*line.queue).map_err(unwritten)?;
@@ -159,8 +162,13 @@ fn unwritten(error: serde_json::Error) -> PyErr {
 }
 
 fn read(text: &str, name: &str, sets: &[(String, String)]) -> PyResult<Experiment> {
-    Experiment::read_with(text, name, sets, &|file| read_file(name, file))
-        .map_err(|problem| ScenarioError::new_err(problem.to_string()))
+    let read = || {
+        let mut document = Document::parse(text, name)?;
+        document.bound_memory(machine::memory());
+        sets.iter().try_for_each(|(path, value)| document.set(path, value))?;
+        Experiment::of(document, &|file| read_file(name, file))
+    };
+    read().map_err(|problem: Problem| ScenarioError::new_err(problem.to_string()))
 }
 
 /// The bytes of a file that the scenario called `name` names; a relative path is one from the
@@ -172,18 +180,16 @@ fn read_file(name: &str, file: &str) -> Result<Vec<u8>, String> {
 
 /// The max-min shares of a scenario's flows, as JSON.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
-fn max_min(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
-    let rows = shares::max_min(&read(text, name, &sets)?);
-    Ok(serde_json::Value::from_iter(rows).to_string())
+fn max_min(py: Python<'_>, text: String, name: String, sets: Vec<(String, String)>) -> PyResult<String> {
+    heard(py, move || read(&text, &name, &sets).map(|experiment| shares::max_min(&experiment)))?
+        .map(|rows| serde_json::Value::from_iter(rows).to_string())
 }
 
 /// The links that each flow's data and answers take at each point of a scenario, as JSON.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
-fn routes(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
-    let rows = paths::routes(&read(text, name, &sets)?);
-    Ok(serde_json::Value::from_iter(rows).to_string())
+fn routes(py: Python<'_>, text: String, name: String, sets: Vec<(String, String)>) -> PyResult<String> {
+    heard(py, move || read(&text, &name, &sets).map(|experiment| paths::routes(&experiment)))?
+        .map(|rows| serde_json::Value::from_iter(rows).to_string())
 }
 
 /// Describes the topology in the file at `path`, the network of a scenario, or a shape by name;

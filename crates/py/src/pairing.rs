@@ -76,6 +76,9 @@ pub(crate) fn check_capture(path: &str) -> Result<(), Failure> {
 }
 
 fn told(counts: &Counts) -> Value {
-    let Counts { packets, paired, fragments, mended, tunnels } = counts;
-    json!({ "packets": packets, "paired": paired, "fragments": fragments, "mended": mended, "tunnels": tunnels })
+    let Counts { packets, paired, fragments, mended, doubles, cut, tunnels } = counts;
+    json!({
+        "packets": packets, "paired": paired, "fragments": fragments, "mended": mended, "doubles": doubles, "cut": cut,
+        "tunnels": tunnels,
+    })
 }

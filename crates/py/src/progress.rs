@@ -1,8 +1,37 @@
 //! How far a long run has come, told to Python; and Ctrl-C, told to the run.
 
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+
+/// What `work` gives, done on a thread of its own so that signals are heard meanwhile: a network is
+/// built without a look at them.
+///
+/// # Errors
+/// What a handler of a signal raised. The thread is left alone then, and ends by itself.
+pub(crate) fn heard<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    let (send, mut receive) = channel();
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || drop(send.send(work())))?;
+    loop {
+        let given;
+        (receive, given) = py.detach(move || {
+            let given = receive.recv_timeout(Progress::GAP);
+            (receive, given)
+        });
+        match given {
+            Ok(given) => return Ok(given),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => unreachable!("the thread sends before it ends"),
+            },
+        }
+    }
+}
+
+/// As much as the main thread has: a text may be deep.
+const STACK: usize = 8 << 20;
 
 /// Calls a Python callable at most ten times a second, and asks for Ctrl-C as often.
 pub(crate) struct Progress {

@@ -4,6 +4,8 @@
 use crate::arrow::Table;
 use crate::errors::{OutputError, ScenarioError};
 use crate::experiments::{Tables, no_table};
+use crate::machine;
+use crate::progress::heard;
 use crate::read_file;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow_schema::Field;
@@ -11,15 +13,18 @@ use fairq_experiment::experiment::Experiment;
 use fairq_experiment::results::{self, table::Table as Rows};
 use fairq_experiment::scenario::problem::Problem;
 use fairq_experiment::scenario::read::{Document, Written};
+use parquet::basic::PageType;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType as Physical;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::sync::Arc;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Arc, Once};
 
 /// A text in TOML as JSON, and the line of each of its paths.
 #[pyfunction]
@@ -37,19 +42,19 @@ type Named = (String, u64, Vec<String>);
 /// (the scenario's own if it is None).
 #[pyfunction]
 #[pyo3(signature = (text, name, points, replications=None))]
-#[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
 pub(crate) fn named_runs(
     py: Python<'_>,
-    text: &str,
-    name: &str,
+    text: String,
+    name: String,
     points: Vec<Vec<(String, String)>>,
     replications: Option<u64>,
 ) -> PyResult<Vec<Vec<Named>>> {
-    let named = || {
-        let document = Document::parse(text, name)?;
-        points.iter().map(|sets| named_at(document.clone(), name, sets, replications)).collect::<Result<_, Problem>>()
+    let named = move || {
+        let mut document = Document::parse(&text, &name)?;
+        document.bound_memory(machine::memory());
+        points.iter().map(|sets| named_at(document.clone(), &name, sets, replications)).collect::<Result<_, Problem>>()
     };
-    py.detach(named).map_err(said)
+    heard(py, named)?.map_err(said)
 }
 
 fn named_at(
@@ -91,32 +96,60 @@ pub(crate) fn joined(py: Python<'_>, name: &str, runs: Vec<(String, PyRef<'_, Ta
     Table::new(rows)
 }
 
-/// A file, and the digests of the runs whose rows are wanted; None for all.
-type Part = (String, Option<BTreeSet<String>>);
+/// A file, the digests of the runs whose rows are wanted (None for all), and what its marker says:
+/// the digests of its runs, and how many rows it has.
+type Part = (String, Option<BTreeSet<String>>, BTreeSet<String>, u64);
 
 /// The rows of Parquet files, one after the other, in these columns, each with its kind as
 /// `Table.kinds` has it: of files that `Table.write_parquet` wrote. A file without a column has no
 /// value there. With digests, only the rows of these runs.
 ///
 /// # Errors
-/// `OutputError` with its name for a file that cannot be read.
+/// `OutputError` with its name for a file that cannot be read, whatever it holds.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
 pub(crate) fn read_parts(py: Python<'_>, parts: Vec<Part>, columns: Vec<(String, String)>) -> PyResult<Table> {
     let read = || {
         let mut all: Vec<Gathered> = columns.iter().map(|(_, kind)| Gathered::new(kind)).collect();
-        for (path, wanted) in &parts {
-            let part = read_part(path, wanted.as_ref(), &columns).map_err(|cause| (path, cause))?;
+        for part in &parts {
+            let part = quietly(|| read_part(part, &columns)).map_err(|cause| (&part.0, cause))?;
             all.iter_mut().zip(part).for_each(|(all, part)| all.append(part));
         }
         Ok(all)
     };
     let gathered = py.detach(read).map_err(|(path, cause): (&String, ParquetError)| {
-        OutputError::new_err(format!("{path}: cannot be read as a part: {cause}"))
+        let cause = cause.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        OutputError::new_err(format!("{path}: cannot be read as a part: {cause}; fairq sweep --verify sets it aside"))
     })?;
     let arrays: Vec<ArrayRef> = gathered.into_iter().map(Gathered::array).collect();
     let field = |((name, _), array): (&(String, String), &ArrayRef)| Field::new(name, array.data_type().clone(), true);
     Table::of(columns.iter().zip(&arrays).map(field).collect(), arrays)
+}
+
+thread_local! {
+    /// Whether a panic on this thread is told by an error, and not on standard error.
+    static IS_QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What `read` gives; a panic becomes an error without a word on standard error.
+///
+/// The reader of Parquet trusts the lengths in a file: those of a damaged file lead out of its
+/// buffers.
+fn quietly<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |panicked| {
+            if !IS_QUIET.get() {
+                before(panicked);
+            }
+        }));
+    });
+    IS_QUIET.set(true);
+    // Nothing that `read` has changed is used after a panic.
+    let given = panic::catch_unwind(AssertUnwindSafe(read));
+    IS_QUIET.set(false);
+    given.unwrap_or_else(|_| Err(ParquetError::General("its content is damaged".to_owned())))
 }
 
 /// The values of a column so far.
@@ -174,24 +207,74 @@ impl Gathered {
 }
 
 /// The columns of a file, with the rows of the runs that are wanted.
-fn read_part(
-    path: &str,
-    wanted: Option<&BTreeSet<String>>,
-    columns: &[(String, String)],
-) -> Result<Vec<Gathered>, ParquetError> {
+fn read_part(part: &Part, columns: &[(String, String)]) -> Result<Vec<Gathered>, ParquetError> {
+    let (path, wanted, runs, rows) = part;
     let file = std::fs::File::open(path).map_err(|cause| ParquetError::General(cause.to_string()))?;
     let reader = SerializedFileReader::new(file)?;
+    check_lengths(&reader)?;
+    let Gathered::Text(digests) = read_column(&reader, "digest", "text")? else {
+        unreachable!("a text was asked for");
+    };
+    check_rows(&digests, runs, *rows)?;
     let read = |(name, kind): &(String, String)| read_column(&reader, name, kind);
     let mut gathered: Vec<Gathered> = columns.iter().map(read).collect::<Result<_, _>>()?;
-    if let Some(wanted) = wanted
-        && let Gathered::Text(digests) = read_column(&reader, "digest", "text")?
-    {
+    if let Some(wanted) = wanted {
         let is_wanted = |digest: &Option<String>| digest.as_ref().is_some_and(|digest| wanted.contains(digest));
         let rows: Vec<bool> = digests.iter().map(is_wanted).collect();
         gathered.iter_mut().for_each(|cells| cells.retain(&rows));
     }
     Ok(gathered)
 }
+
+/// Refuses a file that does not have the rows of its marker.
+fn check_rows(digests: &[Option<String>], runs: &BTreeSet<String>, rows: u64) -> Result<(), ParquetError> {
+    if digests.len() as u64 != rows {
+        return Err(ParquetError::General(format!("it has {} rows and not {rows}", digests.len())));
+    }
+    // Rows of one run stand one behind the other.
+    let is_strange = |digest: &Option<String>| digest.as_ref().is_none_or(|digest| !runs.contains(digest));
+    match digests.chunk_by(|one, other| one == other).find(|same| is_strange(&same[0])) {
+        Some(_) => Err(ParquetError::General("it has rows of a run that its marker does not name".to_owned())),
+        None => Ok(()),
+    }
+}
+
+/// Refuses numbers of rows and values that the pages of a file cannot hold: memory is taken by
+/// them.
+fn check_lengths(reader: &SerializedFileReader<File>) -> Result<(), ParquetError> {
+    let wrong = |what: String| Err(ParquetError::General(what));
+    let mut rows_all = 0_i64;
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group)?;
+        let rows = group.metadata().num_rows();
+        rows_all = rows_all.saturating_add(rows);
+        if !(0..=ROWS_MAX).contains(&rows) || rows_all > ROWS_MAX {
+            return wrong(format!("it says to hold {rows_all} rows"));
+        }
+        for at in 0..group.num_columns() {
+            let mut values = 0_i64;
+            for page in group.get_column_page_reader(at)? {
+                let page = page?;
+                let (number, bytes) = (i64::from(page.num_values()), page.buffer().len() as i64);
+                if page.page_type() == PageType::DICTIONARY_PAGE {
+                    // A text has its length in four bytes before it.
+                    if number > bytes {
+                        return wrong(format!("a dictionary says to hold {number} values in {bytes} bytes"));
+                    }
+                } else {
+                    values += number;
+                }
+            }
+            if values != rows {
+                return wrong(format!("a column has {values} values and its group {rows} rows"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// More rows than a part ever has: those of the packets of a run come to some ten million.
+const ROWS_MAX: i64 = 1 << 26;
 
 /// The column called `name` of a file.
 fn read_column(reader: &SerializedFileReader<File>, name: &str, kind: &str) -> Result<Gathered, ParquetError> {

@@ -3,7 +3,7 @@
 use super::report::Selected;
 use super::strangers::Strangers;
 use super::{Arrival, Filter, Gateways, ReplayError, Report, Stamps};
-use fairq_link::capture::{Clock, Reader, Record};
+use fairq_link::capture::{Clock, Doubles, Reader, Record, identify};
 use fairq_sched::units::{PS_PER_S, Time};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -60,7 +60,7 @@ pub fn replay_capture<R: Read>(
             return Err(ReplayError::Stopped);
         }
     }
-    passage.report(reader.mended())
+    passage.report(reader)
 }
 
 /// A capture on its way through the gateways.
@@ -78,6 +78,9 @@ struct Passage<'a> {
     elsewhere: Strangers,
     /// Packets that carry others, by the name of the tunnel.
     tunnels: BTreeMap<&'static str, u64>,
+    doubles: Doubles,
+    /// The head of the packet's identity.
+    head: Vec<u8>,
 }
 
 impl<'a> Passage<'a> {
@@ -92,6 +95,8 @@ impl<'a> Passage<'a> {
             filtered: Strangers::default(),
             elsewhere: Strangers::default(),
             tunnels: BTreeMap::new(),
+            doubles: Doubles::default(),
+            head: Vec::new(),
         }
     }
 
@@ -116,6 +121,10 @@ impl<'a> Passage<'a> {
         self.replayed += 1;
         if let Some(tunnel) = tunnel {
             *self.tunnels.entry(tunnel).or_default() += 1;
+        }
+        self.head.clear();
+        if let Some(found) = identify(link_type, data, length, &mut self.head) {
+            self.doubles.take(stamp, &found, &self.head);
         }
         let (time, frame) = (self.clock.arrival(stamp), Some((link_type, data)));
         self.gateways.offer(gateway, &Arrival { number, time, length, header, link_header, acknowledges, frame })
@@ -148,9 +157,9 @@ impl<'a> Passage<'a> {
         }
     }
 
-    fn report(self, mended_lengths: u64) -> Result<Report, ReplayError> {
+    fn report<R: Read>(self, reader: &mut Reader<R>) -> Result<Report, ReplayError> {
         let (me, only, cut) = (self.me(), self.only(), self.clock.report());
-        let Self { stream, gateways, packets, replayed, filtered, elsewhere, tunnels, .. } = self;
+        let Self { stream, gateways, packets, replayed, filtered, elsewhere, tunnels, doubles, .. } = self;
         let mut report = gateways.finish()?;
         let quiet = report.directions.iter().find(|way| way.packets == 0);
         let notes = [
@@ -158,6 +167,8 @@ impl<'a> Passage<'a> {
             me.as_deref().and_then(|me| not_mine(me, &elsewhere, packets)),
             quiet.map(|way| format!("no packet goes {}", way.direction.name())),
             not_looked_into(&tunnels, replayed),
+            there_twice(doubles.count(), replayed),
+            reader.take_cut().map(|cut| format!("{cut}; the packets before are taken")),
         ];
         report.capture.note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
         report.capture.file = Some(stream.name.to_owned());
@@ -175,7 +186,7 @@ impl<'a> Passage<'a> {
             backward_steps: cut.backward_steps,
             restarts: cut.restarts,
             beyond_latest: cut.beyond_latest,
-            mended_lengths,
+            mended_lengths: reader.mended(),
         });
         Ok(report)
     }
@@ -197,6 +208,16 @@ fn not_looked_into(tunnels: &BTreeMap<&str, u64>, packets: u64) -> Option<String
         format!(
             "{carriers} of {packets} packets carry others ({names}), which were not looked into: all that is between the same \
              two ends of a tunnel is one flow; capture inside the tunnel, or behind it"
+        )
+    })
+}
+
+/// The note that packets are there twice, which doubles the load.
+fn there_twice(doubles: u64, packets: u64) -> Option<String> {
+    (doubles > 0).then(|| {
+        format!(
+            "{doubles} of {packets} packets are there twice within 1 ms, as a capture of all interfaces, of a bridge or of \
+             a mirror records them, and load the line twice: capture on one interface, or take them out by editcap -D 50"
         )
     })
 }

@@ -4,8 +4,10 @@ use super::{Direction, Filter, LaneSettings, Me, Settings, Under};
 use fairq_sched::registry::{CLASSIFIERS, ClassifierSettings};
 use fairq_sched::units::{Limit, Rate, Time};
 use fairq_text::{Fault, near_miss};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use std::fmt;
 
 /// The options of a replay; those without a default must be given.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -27,7 +29,7 @@ pub struct Options {
     #[serde(default)]
     pub only: Option<String>,
     /// The buffer of each gateway, unless a discipline's own text names one.
-    pub buffer: Limit,
+    pub buffer: Room,
     /// The disciplines: names, or text forms like `fq(delta=1000B) + port_pair`.
     pub disciplines: Vec<String>,
     /// What a flow is, in the rows of all disciplines and for those without a classifier; by
@@ -52,6 +54,48 @@ pub struct Options {
     /// What a class of htb saves of its rate, as a time.
     #[serde(default)]
     pub class_burst: Time,
+}
+
+/// A buffer as it was given: a limit, or what the line sends in a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// Packets, bytes, or no limit.
+    Limit(Limit),
+    /// The bytes that the line sends in this time, above zero.
+    Time(Time),
+}
+
+impl Room {
+    /// The limit before a line of this rate.
+    #[must_use]
+    pub fn before(self, rate: Rate) -> Limit {
+        match self {
+            Self::Limit(limit) => limit,
+            Self::Time(time) => Limit::Bytes((rate.bits_in(time) / 8).max(1)),
+        }
+    }
+}
+
+impl fmt::Display for Room {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limit(limit) => limit.fmt(f),
+            Self::Time(time) => time.fmt(f),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Room {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match text.parse::<Time>() {
+            Ok(Time::ZERO) => {
+                Err(D::Error::custom(format!("`{text}`: a buffer has some room; write for example 50ms")))
+            }
+            Ok(time) => Ok(Self::Time(time)),
+            Err(_) => text.parse().map(Self::Limit).map_err(D::Error::custom),
+        }
+    }
 }
 
 const fn ten_seconds() -> Time {
@@ -145,7 +189,7 @@ impl Options {
         for given in &self.disciplines {
             // The same text form for the same discipline, whatever its spacing.
             let name = fairq_text::outside_brackets(given, '+').collect::<Vec<_>>().join(" + ");
-            let queue = fairq_text::queue_within(&name, Some(self.buffer)).map_err(fault)?;
+            let queue = fairq_text::queue_within(&name, Some(self.buffer.before(rate))).map_err(fault)?;
             if let Some(other) = lanes.iter().find(|other| other.queue == queue) {
                 let same = if other.name == name { name } else { format!("{} and {name}", other.name) };
                 return Err(fault(format!("{same}: the same discipline twice; name each once")));
@@ -184,6 +228,7 @@ mod tests {
             (r#""rate": "300""#, "rate", "unit"),
             (r#""rate": "0 bit/s""#, "rate", "above zero"),
             (r#""buffer": "0packets""#, "buffer", "at least 1 packet"),
+            (r#""buffer": "0 ms""#, "buffer", "a buffer has some room"),
             (r#""disciplines": ["fqq"]"#, "disciplines", "did you mean fq"),
             (r#""disciplines": ["fq", "fq"]"#, "disciplines", "fq: the same discipline twice"),
             (r#""disciplines": ["fifo", "drr", "fcfs"]"#, "disciplines", "fifo and fcfs: the same"),
@@ -217,6 +262,14 @@ mod tests {
         let lines: Vec<_> =
             options.settings().unwrap().iter().map(|line| (line.direction, line.rate.bit_per_s())).collect();
         assert_eq!(lines, [(Some(Direction::Down), 50_000_000), (Some(Direction::Up), 10_000_000)]);
+        let rooms = |room: &str| {
+            let text =
+                r#"{"me": "10.0.0.1", "down": "50Mbit/s", "up": "10Mbit/s", "disciplines": ["fifo"], "buffer": "#;
+            let options = Options::read(&format!("{text}\"{room}\"}}")).unwrap();
+            options.settings().unwrap().iter().map(|line| line.lanes[0].queue.limit.unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(rooms("50ms"), [Limit::Bytes(312_500), Limit::Bytes(62_500)]);
+        assert_eq!(rooms("9packets"), [Limit::Packets(9), Limit::Packets(9)]);
         for (lines, path, said) in [
             ("", "rate", "is missing; give the rate of the line as 300kbit/s, or me, down and up"),
             (r#""me": "10.0.0.1", "#, "down", "is missing; me needs the rates of both"),

@@ -16,25 +16,28 @@ impl Fault {
     }
 }
 
-/// Words of other tools, and what they stand for.
-const MEANT: [(&str, &[&str]); 6] = [
-    ("tcp", &["cubic", "reno", "bbr"]),
-    ("udp", &["uncontrolled"]),
-    ("droptail", &["fifo"]),
-    ("drop_tail", &["fifo"]),
-    ("pfifo", &["fifo"]),
-    ("bfifo", &["fifo"]),
-];
+/// Words of other tools and what they are called here: a file of the Python package, which reads it
+/// too.
+const FOREIGN: &str = include_str!("../../../python/fairq/foreign_words.txt");
+
+/// What to write for a word of others, if its name is one of `known`.
+fn meant(word: &str, known: &[&str]) -> Option<&'static str> {
+    FOREIGN.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
+        let mut parts = line.split('|').map(str::trim);
+        let (words, name) = (parts.next()?, parts.next()?);
+        let fits = words.split(',').any(|other| other.trim() == word) && known.contains(&name);
+        fits.then(|| parts.next().unwrap_or(name))
+    })
+}
 
 /// "; did you mean x?" for the nearest of `known`, upper and lower case alike, or what there is.
 #[must_use]
 pub fn near_miss<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let lower = word.to_lowercase().replace('-', "_");
-    let meant = MEANT.into_iter().find(|(other, meant)| *other == lower && meant.iter().all(|one| known.contains(one)));
-    match meant {
-        Some((_, [one])) => return format!("; did you mean {one}?"),
-        Some((_, several)) => return format!("; write one of its kind: {}, …", several.join(", ")),
+    let lower = word.to_lowercase().replace(['-', ' '], "_");
+    match meant(&lower, &known) {
+        Some(ours) if ours.contains(' ') => return format!("; write {ours}"),
+        Some(ours) => return format!("; did you mean {ours}?"),
         None => {}
     }
     let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
@@ -46,5 +49,32 @@ pub fn near_miss<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> St
         _ if known.is_empty() => "; there are none".to_string(),
         _ if known.len() <= 24 => format!("; there are {}", known.join(", ")),
         _ => format!("; there are {}, …", known[..24].join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_of_other_tools_is_told_by_its_name_here() {
+        for (word, known, said) in [
+            ("latency", &["rate", "delay"][..], "; did you mean delay?"),
+            ("Latency", &["rate", "rtt"], "; did you mean rtt?"),
+            ("seeds", &["seed", "replications"], "; write replications = 3"),
+            ("dual-dsthost", &["dual_destination", "triple"], "; did you mean dual_destination?"),
+            ("udp", &["uncontrolled", "cubic"], "; did you mean uncontrolled?"),
+            ("fq codel", &["fq", "fq_codel"], "; did you mean fq_codel?"),
+            ("rwnd", &["connection"], "; write connection = { receive_window = 4000 }"),
+        ] {
+            assert_eq!(near_miss(word, known.iter().copied()), said, "{word}");
+        }
+    }
+
+    #[test]
+    fn each_line_of_the_table_names_words_and_a_name() {
+        for line in FOREIGN.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            assert!((2..=3).contains(&line.split('|').count()) && line.len() <= 120, "{line}");
+        }
     }
 }

@@ -144,7 +144,7 @@ pub fn scalar(text: &str) -> Value {
 /// What is said of a `term` that is no limit: a time or a product of the line belongs into another
 /// field.
 fn not_a_limit(term: &str, fault: &UnitError) -> String {
-    if term.ends_with("BDP") || term.parse::<Time>().is_ok() {
+    if term.to_ascii_uppercase().ends_with("BDP") || term.parse::<Time>().is_ok() {
         return format!("`{term}`: a text form takes packets or bytes; a scenario says this as buffer = \"{term}\"");
     }
     fault.to_string()
@@ -378,6 +378,8 @@ mod tests {
             ("fq_codel + fq_pie", "two parts of the kind design"),
             ("fq_codel(quantum=0B)", "quantum is from 1 B to 1 MiB"),
             ("fq_codel(target=0s)", "target is above 0 s"),
+            ("fifo + red(probability=150%)", "write a probability from 0 to 1, as 0.1, not \"150%\""),
+            ("fifo + red(probability=15%)", "write a number, 0.15, not \"15%\""),
             ("cake(ways=3)", "ways is at least 1 and divides queues"),
             ("cake(tin=diffserv4)", "did you mean tins"),
             ("", "name(setting=value)"),

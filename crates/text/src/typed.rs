@@ -176,6 +176,9 @@ fn wanted(expected: &str, found: &str, path: &str) -> String {
         "u32" => whole("4294967295"),
         "u64" => whole("18446744073709551615"),
         "f64" => match percent(found) {
+            Some(part) if path.ends_with("probability") && !(0.0..=1.0).contains(&part) => {
+                "a probability from 0 to 1, as 0.1".to_string()
+            }
             Some(part) => format!("a number, {part}"),
             None => "a number, like 1.5".to_string(),
         },

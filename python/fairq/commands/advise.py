@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairq import api, tables
 from fairq._native import UsageError
-from fairq.commands.options import Commands, command, count, dry_run, looks, plot, workers
+from fairq.commands.options import Commands, command, count, dry_run, looks, plot, target, workers
 from fairq.commands.printing import as_json, cost, look, picture, save, save_text, style, tell, written
 from fairq.output import check_file
 from fairq.progress import Bar
@@ -72,7 +72,7 @@ def add(commands_of: Commands) -> None:
                         help="measure this long (default: until shares and delays stand still)")  # fmt: skip
     parser.add_argument("--warm-up", metavar="TIME", help="leave out this time before it (default: likewise)")
     plot(parser, "draw the trade-off into FILE")
-    parser.add_argument("--scenario", metavar="FILE", help="write the scenario that is run, for fairq run")
+    parser.add_argument("--scenario", type=target, metavar="FILE", help="write the scenario that is run, for fairq run")
     workers(parser)
     dry_run(parser)
     looks(parser)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from fairq import alone, api, tables
-from fairq.commands.options import Commands, command, looks, plot
+from fairq.commands.options import Commands, command, looks, plot, target
 from fairq.commands.printing import as_json, look, picture, save, save_text, save_trace, style, tell, written
 from fairq.output import check_file
 from fairq.progress import Bar
@@ -34,8 +34,10 @@ def add(commands_of: Commands) -> None:
                         help="the receive window, as 6MB or 4000packets (default: the profile's)")  # fmt: skip
     parser.add_argument("--series", metavar="TIME", help="sample this often (default: four times in a round trip)")
     plot(parser, "draw the samples over time, with the phases shaded")
-    parser.add_argument("--trace", metavar="FILE", help="write waits and sends of packets, for ui.perfetto.dev (JSON)")
-    parser.add_argument("--scenario", metavar="FILE", help="write the scenario that is run, for fairq run")
+    parser.add_argument(
+        "--trace", type=target, metavar="FILE", help="write waits and sends of packets, for ui.perfetto.dev (JSON)"
+    )
+    parser.add_argument("--scenario", type=target, metavar="FILE", help="write the scenario that is run, for fairq run")
     looks(parser)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairq import api, tables
-from fairq.commands.options import Commands, command, count, dry_run, looks, plot, workers
+from fairq.commands.options import Commands, command, count, dry_run, looks, plot, target, workers
 from fairq.commands.printing import as_json, cost, look, picture, save, save_text, style, tell, written
 from fairq.output import check_file
 from fairq.progress import Bar
@@ -56,7 +56,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--paired", action="store_true",
                         help="show differences between runs of the same seeds, and which are decided")  # fmt: skip
     plot(parser, "draw means with their intervals")
-    parser.add_argument("--scenario", metavar="FILE", help="write the scenario that is run, for fairq run")
+    parser.add_argument("--scenario", type=target, metavar="FILE", help="write the scenario that is run, for fairq run")
     workers(parser)
     dry_run(parser)
     looks(parser)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn, TypeAlias
@@ -148,26 +149,38 @@ def dry_run(command: argparse.ArgumentParser) -> None:
                          help="say how many runs there are and what they will take, and end")  # fmt: skip
 
 
+def verify(command: argparse.ArgumentParser) -> None:
+    """Add --verify."""
+    command.add_argument("--verify", action="store_true", help="read every part of the store and check its digest")
+
+
 def out(command: argparse.ArgumentParser, what: str) -> None:
     """Add --out and --replace; `what` is what --out does."""
-    command.add_argument("--out", type=_folder, metavar="DIR", help=what)
+    command.add_argument("--out", type=target, metavar="DIR", help=what)
     command.add_argument("--replace", action="store_true",
                          help="let --out replace the result of another scenario, or of other settings")  # fmt: skip
 
 
 def plot(command: argparse.ArgumentParser, what: str) -> None:
     """Add --plot, --for and --dark; `what` is what --plot does. `printing.style` makes a style of them."""
-    command.add_argument("--plot", metavar="FILE", help=f"{what} (.svg, .png or .pdf)")
+    command.add_argument("--plot", type=target, metavar="FILE", help=f"{what} (.svg, .png or .pdf)")
+    picture_looks(command)
+
+
+def picture_looks(command: argparse.ArgumentParser) -> None:
+    """Add --for, --dark and --bare."""
     command.add_argument("--for", dest="size", choices=SIZES,
-                         help="size of the picture: page (1280 pixels; default), slide or paper (80 mm)")  # fmt: skip
+                         help="what the picture is for: page (1280 pixels, default), slide or paper")  # fmt: skip
     command.add_argument("--dark", action="store_true", help="draw the picture on a dark ground")
+    command.add_argument("--bare", action="store_true", help="leave title and caption of the picture to your text")
 
 
 def check_plot(arguments: argparse.Namespace) -> None:
-    """UsageError if --for or --dark is given without --plot, where `plot` added them."""
-    if not hasattr(arguments, "dark") or arguments.plot:
+    """UsageError if --for, --dark or --bare is given without --plot, where `plot` added them."""
+    if getattr(arguments, "plot", "none") is not None:
         return
-    for option, given in ((f"--for {arguments.size}", arguments.size), ("--dark", arguments.dark)):
+    looks = ((f"--for {arguments.size}", arguments.size), ("--dark", arguments.dark), ("--bare", arguments.bare))
+    for option, given in looks:
         if given:
             raise UsageError(f"{option}: there is no picture without --plot; write --plot FILE as well")
 
@@ -179,10 +192,33 @@ def _assignment(text: str) -> tuple[str, str]:
     return path.strip(), value.strip()
 
 
-def _folder(text: str) -> str:
-    if not text:
-        raise argparse.ArgumentTypeError("the name is empty; give that of a folder")
-    return text
+class Target(str):
+    """The name of a file or folder that a command writes."""
+
+    __slots__ = ()
+
+
+def target(text: str) -> Target:
+    """The name of what is to be written, of an option."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the name is empty; give that of a file or folder")
+    return Target(text)
+
+
+def check_targets(arguments: argparse.Namespace) -> None:
+    """Refuse two targets of one name, and a target that the command reads."""
+    texts = {name: value for name, value in vars(arguments).items() if isinstance(value, str)}
+    given = {name: value for name, value in texts.items() if value and "\0" not in value}
+    places: dict[str, str] = {}
+    for name in sorted(given, key=lambda name: isinstance(given[name], Target)):
+        value, place = given[name], os.path.realpath(given[name])
+        if isinstance(value, Target):
+            option = f"--{name.replace('_', '-')}"
+            if place in places:
+                raise UsageError(f"{option} {value}: {places[place]} is the same file; give each a name of its own")
+            places[place] = f"that of {option}"
+        elif os.path.isfile(value):  # noqa: PTH113 - a value may be no path at all
+            places[place] = "what is read"
 
 
 def count(text: str) -> int:

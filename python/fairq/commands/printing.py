@@ -18,6 +18,7 @@ from fairq.results import Result
 
 if TYPE_CHECKING:
     from fairq.figures import Style
+    from fairq.sweeps.reader import Results
 
 FLOWS_SHOWN = 20
 """Flows in the tables of a replay, those with most packets, unless all are asked for."""
@@ -83,26 +84,29 @@ def written(arguments: Namespace, *places: str | Path | None) -> str:
     return "".join(f"\nWritten: {tables.shown(str(place))}" for place in places if place)
 
 
-def split(text: str) -> list[str]:
-    """Split at the commas that are in no brackets: drr(quantum=1500, x=1),fq."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(letter, 0)
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part.strip() for part in parts if part.strip()]
-
-
 def tell(notes: Iterable[Mapping[str, Any]]) -> None:
     """Print notes to standard error, one a line."""
     for each in notes:
         streams.note(f"{each['where']}: {each['text']} [{each['code']}]")
 
 
+def tell_of(results: Results) -> None:
+    """Print what a reader of a study should know first: damaged parts.
+
+    And a store of another version.
+    """
+    for damage in results.damages:
+        streams.note(str(damage))
+    if results.other_version is not None:
+        streams.note(results.other_version)
+
+
 def cost(found: Estimate) -> str:
     """What runs will cost, in a sentence."""
+    runs = f"{_many(found.points, 'point')} x {_many(found.seeds, 'seed')} = {_many(found.runs, 'run')}: "
+    if found.time_s is None or found.packet_hops is None:
+        memory = f"about {(found.memory_bytes or 0) / 1e9:.1f} GB of memory"
+        return f"{runs}{memory}, so that it was not tried how long they take."
     about = "" if found.is_exact else "about "
     took = f"{about}{span(found.time_s)}" if found.time_s >= 1 else "less than 1 s"
     memory = "" if found.memory_bytes is None else f", {found.memory_bytes / 1e6:.0f} MB of memory"
@@ -111,8 +115,7 @@ def cost(found: Estimate) -> str:
         longest = span(found.time_s * found.longest_times)
         most = f" That is at least; at most {found.longest_times:.3g} times as much, {longest}."
     return (
-        f"{_many(found.points, 'point')} x {_many(found.seeds, 'seed')} = {_many(found.runs, 'run')}: "
-        f"{about}{found.packet_hops / 1e6:.3g} million packet-hops, "
+        f"{runs}{about}{found.packet_hops / 1e6:.3g} million packet-hops, "
         f"{took} on {_many(found.workers, 'thread')}{memory}.{most}"
     )
 
@@ -124,7 +127,7 @@ def _many(count: int, what: str) -> str:
 def picture(name: str) -> Path:
     """The path of a picture that can be written; what the plotting package has to say becomes a note."""
     path = Path(name)
-    if path.suffix not in (".svg", ".png", ".pdf"):
+    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise UsageError(f"{path}: the name must end in .svg, .png or .pdf")
     check_file(path)
     streams.listen()
@@ -144,12 +147,10 @@ def save_trace(result: Result, path: str) -> None:
 
 
 def style(arguments: Namespace) -> Style:
-    """The style of figures that --for and --dark ask for."""
+    """The style of figures that --for, --dark and --bare ask for."""
     from fairq import figures
 
-    if arguments.size is None:
-        return figures.style(dark=arguments.dark)
-    return figures.style(arguments.size, dark=arguments.dark)
+    return figures.style(arguments.size or "page", dark=arguments.dark, bare=arguments.bare)
 
 
 def save(figure: Any, path: Path) -> None:

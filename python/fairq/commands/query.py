@@ -6,9 +6,9 @@ import csv
 import io
 from argparse import Namespace
 
-from fairq import streams, tables
-from fairq.commands.options import Commands, command
-from fairq.commands.printing import as_json
+from fairq import tables
+from fairq.commands.options import Commands, command, verify
+from fairq.commands.printing import as_json, tell_of
 
 
 def add(commands_of: Commands) -> None:
@@ -16,21 +16,22 @@ def add(commands_of: Commands) -> None:
     parser = command(
         commands_of, "query", query, "fairq query study.toml 'select queue, avg(share) from flows group by all'",
         "The tables of the study are views with its axes as columns, and runs has a row for each run;"
-        " docs/guide/query.md shows questions. It needs DuckDB: pip install 'fairq[query]'.",
+        " docs/guide/query.md shows questions. It needs DuckDB: pip install duckdb.",
     )  # fmt: skip
     parser.add_argument("study", metavar="STUDY", help="the study file, or the folder of its store")
     parser.add_argument("sql", metavar="SQL", help="one query, in DuckDB's SQL")
     parser.add_argument("--store", metavar="DIR", help="the store (default: the study's path without .toml)")
+    verify(parser)
     parser.add_argument("--csv", action="store_true", help="print CSV")
 
 
 def query(arguments: Namespace) -> str:
     """`fairq query`."""
     from fairq.sweeps import query as sqls
+    from fairq.sweeps.unchanged import unchanged
 
-    results = sqls.opened(arguments.study, arguments.store)
-    for damage in results.damages:
-        streams.note(str(damage))
+    results = sqls.opened(arguments.study, arguments.store, verify=arguments.verify)
+    tell_of(results)
     found = sqls.query(results, arguments.sql)
     if arguments.json:
         return as_json({"columns": found.columns, "rows": found.dicts}, "query")
@@ -40,4 +41,5 @@ def query(arguments: Namespace) -> str:
         return text.getvalue()
     if not found.rows:
         return "No row.\n"
-    return tables.text(found.dicts, found.columns, keep=found.columns, more="--csv has all")
+    raw = set(found.columns) - unchanged(arguments.sql, found.columns)
+    return tables.text(found.dicts, found.columns, keep=found.columns, raw=raw, more="--csv has all")

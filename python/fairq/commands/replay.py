@@ -15,7 +15,8 @@ from fairq.commands.options import (
     out,
     plot,
 )
-from fairq.commands.printing import FLOWS_SHOWN, as_json, look, pairs, picture, save, split, style, written
+from fairq.commands.printing import FLOWS_SHOWN, as_json, look, pairs, picture, save, style, written
+from fairq.given import split
 from fairq.progress import Bar
 
 if TYPE_CHECKING:
@@ -51,9 +52,10 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--up", metavar="RATE", help="rate of the line from --me, as 10Mbit/s")
     parser.add_argument("--only", metavar="EXPR",
                         help="replay only these packets: 'up and not (tcp port 22 or 443)'")  # fmt: skip
-    parser.add_argument("--buffer", required=True, help="what may wait, as 40packets, 60kB or unlimited")
-    parser.add_argument("--discipline", default=",".join(api.REPLAYED), metavar="LIST",
-                        help=f"disciplines, one replay each (default {','.join(api.REPLAYED)})")  # fmt: skip
+    parser.add_argument("--buffer", required=True, help="what may wait, as 40packets, 60kB, 50ms, 1BDP or unlimited")
+    parser.add_argument("--rtt", metavar="TIME", help="the round trip of --buffer 1BDP, as 40ms")
+    parser.add_argument("--queue", "--discipline", default=",".join(api.REPLAYED), metavar="LIST",
+                        help=f"queues, one replay each (default {','.join(api.REPLAYED)})")  # fmt: skip
     parser.add_argument("--classifier", help="define a flow by pair, port_pair, source, destination or tos")
     parser.add_argument("--gap-max", default="10 s", metavar="TIME", help="cut longer idle gaps to this (default 10 s)")
     parser.add_argument("--no-fluid", dest="fluid", action="store_false",
@@ -77,9 +79,10 @@ def replay(arguments: Namespace) -> str:
             me=arguments.me,
             down=arguments.down,
             up=arguments.up,
+            rtt=arguments.rtt,
             buffer=arguments.buffer,
             only=arguments.only,
-            disciplines=split(arguments.discipline),
+            queue=split(arguments.queue),
             classifier=arguments.classifier,
             gap_max=arguments.gap_max,
             fluid=arguments.fluid,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from fairq.commands.options import Commands, command
-from fairq.commands.printing import as_json, written
+from fairq.commands.options import Commands, command, target, verify
+from fairq.commands.printing import as_json, tell_of, written
 
 
 def add(commands_of: Commands) -> None:
@@ -17,14 +17,18 @@ def add(commands_of: Commands) -> None:
     )  # fmt: skip
     parser.add_argument("study", metavar="STUDY", help="the study file, or the folder of its store")
     parser.add_argument("--store", metavar="DIR", help="the store (default: the study's path without .toml)")
-    parser.add_argument("--out", metavar="FILE", help="the page (default: the study's path with .html)")
+    verify(parser)
+    parser.add_argument("--out", type=target, metavar="FILE", help="the page (default: the study's path with .html)")
 
 
 def report(arguments: Namespace) -> str:
     """`fairq report`."""
-    from fairq import api
+    from fairq.sweeps import report as reports
+    from fairq.sweeps.query import opened
 
-    page = api.report(arguments.study, store=arguments.store, out=arguments.out)
+    results = opened(arguments.study, arguments.store, verify=arguments.verify)
+    tell_of(results)
+    page = reports.write(arguments.study, results, arguments.out)
     if arguments.json:
         return as_json({**page._asdict(), "path": str(page.path)}, "report")
     return f"A report of {page.runs} run{'s' if page.runs != 1 else ''}.{written(arguments, page.path)}\n"

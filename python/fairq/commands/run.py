@@ -17,6 +17,7 @@ from fairq.commands.options import (
     out,
     plot,
     set_field,
+    target,
     workers,
 )
 from fairq.commands.printing import (
@@ -55,7 +56,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--states", action="store_true",
                      help="show what each discipline counts and keeps at the end, as tc -s does")  # fmt: skip
     plot(parser, "draw samples over time, or means over axes")
-    parser.add_argument("--trace", metavar="FILE",
+    parser.add_argument("--trace", type=target, metavar="FILE",
                      help="write waits and sends of packets, for ui.perfetto.dev (JSON)")  # fmt: skip
     parser.add_argument("--overlay", action="store_true",
                      help="add predicted throughput and delay bounds, and the relative difference")  # fmt: skip

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fairq import streams, tables
 from fairq._native import UsageError
 from fairq.commands import Broken
-from fairq.commands.options import Commands, command, count, dry_run, looks, workers
+from fairq.commands.options import Commands, command, count, dry_run, looks, verify, workers
 from fairq.commands.printing import as_json, look
 from fairq.documents import Left
 from fairq.progress import Line, span
@@ -17,7 +17,7 @@ from fairq.sweeps import answer
 from fairq.sweeps.sweeping import ENGINES, REPLICATIONS_MAX, Options, Sweep
 
 POINTS_SHOWN = 40
-"""Points of the answer so far that a screen shows."""
+"""Rows of the answer so far that a screen shows."""
 
 
 def add(commands_of: Commands) -> None:
@@ -41,6 +41,7 @@ def add(commands_of: Commands) -> None:
     parser.add_argument("--fail-fast", action="store_true", help="end at the first run that fails")
     parser.add_argument("--mix-versions", action="store_true",
                         help="go on in a store that another version of fairq wrote")  # fmt: skip
+    verify(parser)
     dry_run(parser)
     looks(parser)
     shown = parser.add_mutually_exclusive_group()
@@ -64,6 +65,7 @@ def sweep(arguments: Namespace) -> str:
         replications_max=arguments.replications_max or REPLICATIONS_MAX,
         fail_fast=arguments.fail_fast,
         mix_versions=arguments.mix_versions,
+        verify=arguments.verify,
     )
     if arguments.list_missing:
         missing = sweeping.list_missing(arguments.study, options)
@@ -87,20 +89,32 @@ def sweep(arguments: Namespace) -> str:
         why = "some of their runs are not there" if found.missing or found.failed else "see --replications-max"
         streams.note(f"--until does not hold at {points}; {why}")
     text = as_json(found.document, "sweep") + "\n" if arguments.json else _text(found)
-    if not arguments.json and not arguments.quiet and (rows := sweeping.answers(arguments.study, options)):
-        text = f"{_answer(rows, arguments)}\n\n{text}"
+    if not arguments.json and not arguments.quiet:
+        text = "\n\n".join([*_answers(arguments, options), text])
     if found.failed:
         raise Broken(text)
     return text
 
 
-def _answer(rows: Sequence[Mapping[str, Any]], arguments: Namespace) -> str:
-    """The answer so far as a table, under what it shows; of many points the first."""
-    over = answer.until(arguments.until).quantity.over if arguments.until else "mean"
-    lines = [f"Of each run the {over} over its rows, at each point the mean over runs and its 95 % interval"]
-    lines.append(tables.text(rows[:POINTS_SHOWN], keep=["runs"], **look(arguments)))
+def _answers(arguments: Namespace, options: Options) -> Iterator[str]:
+    """The answer so far: what --until goes by, if given, and each group of flows by itself."""
+    from fairq.sweeps import sweeping
+
+    if arguments.until and (rows := sweeping.answers(arguments.study, options)):
+        over = answer.until(arguments.until).quantity.over
+        yield _table(f"Of each run the {over} over its rows, at each point the {MEANS}", rows, arguments)
+    if rows := sweeping.groups(arguments.study, options):
+        yield _table(f"Of each group of flows, at each point the {MEANS}", rows, arguments)
+
+
+MEANS = "mean over runs and its 95 % interval"
+
+
+def _table(title: str, rows: Sequence[Mapping[str, Any]], arguments: Namespace) -> str:
+    """A table under what it shows; of many rows the first."""
+    lines = [title, tables.text(rows[:POINTS_SHOWN], keep=["runs", "flow"], **look(arguments))]
     if len(rows) > POINTS_SHOWN:
-        lines.append(f"… and {len(rows) - POINTS_SHOWN} more points")
+        lines.append(f"… and {len(rows) - POINTS_SHOWN} more rows")
     return "\n".join(lines)
 
 

@@ -10,8 +10,10 @@ from fairq.commands.options import (
     Commands,
     command,
     looks,
+    picture_looks,
+    target,
 )
-from fairq.commands.printing import as_json, pairs, picture, save, written
+from fairq.commands.printing import as_json, pairs, picture, save, style, written
 from fairq.progress import Bar
 
 
@@ -27,7 +29,8 @@ def add(commands_of: Commands) -> None:
                           help="the rate of links without one in the file (default 1 Gbit/s)")  # fmt: skip
     parser.add_argument("--default-delay", metavar="TIME",
                           help="the delay of links without delay or coordinates (default 1 ms)")  # fmt: skip
-    parser.add_argument("--out", metavar="FILE", help="draw the topology into an SVG, PNG or PDF file")
+    parser.add_argument("--out", type=target, metavar="FILE", help="draw the topology into an SVG, PNG or PDF file")
+    picture_looks(parser)
     looks(parser)
 
 
@@ -49,7 +52,7 @@ def topology(arguments: Namespace) -> str:
         title = f"{Path(arguments.file).stem}: {found.nodes} nodes, {found.links} links, "
         title += f"diameter {found.diameter_s * 1000:.4g} ms"
         with Bar(Path(out).name) as bar:
-            figure = maps.network(title, found.node_table, found.link_table, progress=bar)
+            figure = maps.network(title, found.node_table, found.link_table, progress=bar, style=style(arguments))
         save(figure, out)
     if arguments.json:
         return as_json(said, "topology")

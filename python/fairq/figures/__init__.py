@@ -2,8 +2,12 @@
 
 The plotting package is imported here and in maps.py and nowhere else, so that only a figure pays
 for it. Each function takes a `style`: for a paper, a slide or a page, on a light or a dark ground.
+No setting of matplotlib from the environment or the program counts.
 """
 
+from fairq.figures import settings  # loads matplotlib, before any other module does
+
+# isort: split
 from fairq.figures.chosen import compared, of_result, of_rows, shares
 from fairq.figures.curves import answers, curves_and_points, curves_below_each_other, curves_of_choices, steps
 from fairq.figures.delay_curve import delay_curve, deltas
@@ -55,6 +59,7 @@ __all__ = [
     "save",
     "save_as",
     "scenes",
+    "settings",
     "shades",
     "shares",
     "steps",

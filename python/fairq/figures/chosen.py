@@ -11,6 +11,7 @@ from fairq.figures import units
 from fairq.figures.delays import distribution
 from fairq.figures.means import bars, lines, shades
 from fairq.figures.over_time import over_time
+from fairq.figures.settings import plotted
 from fairq.figures.style import PAGE, Style
 
 Rows = Sequence[Mapping[str, Any]]
@@ -28,6 +29,7 @@ POINTS = 3
 """From this many numbers on a comparison is of lines."""
 
 
+@plotted()
 def of_result(
     result: Any, axes: Sequence[str] | None = None, quantities: Sequence[str] | None = None, *,
     title: str | None = None, samples: bool | None = None, style: Style = PAGE,
@@ -46,7 +48,7 @@ def of_result(
         flows = ["flow"] if len({row["flow"] for row in packets}) > 1 else []
         count = len({row["seed"] for row in packets})
         seeds = "one seed" if count == 1 else f"{count} seeds"
-        return distribution(packets, names, flows, said, caption=f"All packets of {seeds}", style=style)
+        return distribution(packets, names, flows, said, caption=f"all packets of {seeds}", style=style)
     if samples or (samples is None and len(result.series)):
         return over_time(result.series, names, said, result.theory or (), style=style)
     if result.theory:
@@ -57,6 +59,7 @@ def of_result(
     return of_rows(rows, names, known or QUANTITIES[:1], said, series="flow", style=style)
 
 
+@plotted("axes", "quantities", "series")
 def of_rows(
     rows: Rows, axes: Sequence[str], quantities: Sequence[str], title: str, *, series: str | None = None,
     caption: str = "", style: Style = PAGE,
@@ -87,6 +90,7 @@ def of_rows(
     return bars(rows, quantities, every, series, title, caption=caption, style=style)
 
 
+@plotted(needs=("flow",))
 def compared(
     rows: Rows, title: str, *, quantities: Sequence[str] = COMPARED, caption: str = "", style: Style = PAGE
 ) -> Figure:
@@ -110,6 +114,7 @@ def compared(
     return bars(rows, known, groups, "flow", title, caption=caption, style=style)
 
 
+@plotted("axes")
 def shares(theory: Rows, axes: Sequence[str], title: str, *, caption: str = "", style: Style = PAGE) -> Figure:
     """What each flow got as a bar, its max-min share as an upright line."""
     return bars(

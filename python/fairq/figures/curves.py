@@ -10,12 +10,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from fairq.figures.settings import plotted
 from fairq.figures.sheet import Key, handle, name_panel, plain_logarithm, sheet
 from fairq.figures.style import MARKERS, PAGE, Style
 
 Points = Sequence[tuple[float, float]]
 
 
+@plotted()
 def curves_below_each_other(
     curves: Mapping[str, Points], across: str, up: str, title: str, *, style: Style = PAGE
 ) -> Figure:
@@ -34,6 +36,7 @@ def curves_below_each_other(
     return drawn.finish()
 
 
+@plotted()
 def curves_and_points(
     curves: Mapping[str, Points], printed: Mapping[str, tuple[float, float]], across: str, up: str, title: str, *,
     style: Style = PAGE,
@@ -62,6 +65,7 @@ def curves_and_points(
     return drawn.finish()
 
 
+@plotted()
 def steps(
     panels: Mapping[str, Mapping[str, Points]], columns: int, across: str, up: str, title: str, *, style: Style = PAGE
 ) -> Figure:
@@ -84,6 +88,7 @@ def steps(
     return drawn.finish()
 
 
+@plotted()
 def curves_of_choices(
     title: str, curves: Mapping[str, Points], across: str, up: str, share: float, *, style: Style = PAGE
 ) -> Figure:
@@ -92,6 +97,7 @@ def curves_of_choices(
     return _marked(curves, across, up, title, style, (fair, "fair share"), [share, share])
 
 
+@plotted()
 def answers(curves: Mapping[str, Points], across: str, up: str, title: str, *, style: Style = PAGE) -> Figure:
     """What is answered to what; on the diagonal an answer is what it answers to."""
     diagonal = Line2D([], [], color=style.faint, linewidth=1.2 * style.line)

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fairq import theory
+from fairq.figures.settings import plotted
 from fairq.figures.sheet import Key, handle, name_panel, sheet
 from fairq.figures.style import PAGE, Style
 
@@ -23,6 +24,7 @@ def deltas(delta: float) -> dict[str, float]:
     return {"FQ delta=0": 0.0} | ({f"FQ delta={delta:g} P": delta} if delta else {})
 
 
+@plotted()
 def delay_curve(paper: Any, rows: Rows, *, style: Style = PAGE) -> Figure:
     """Queueing delay against the share of the fair share: simulated points over curves.
 

@@ -20,6 +20,7 @@ from fairq.figures.means import (
     size_of,
     values_of,
 )
+from fairq.figures.settings import plotted
 from fairq.figures.sheet import Key, columns_for, from_zero, handle, left, name_panel, sheet
 from fairq.figures.style import PAGE, Look, Style
 
@@ -33,6 +34,7 @@ SCALES_APART = 5
 """Panels of a quantity whose tops are further apart than this have scales of their own."""
 
 
+@plotted(needs=("setting", "value"))
 def effects(
     rows: Rows, title: str, *, quantities: Sequence[str] = QUANTITIES, caption: str = "", style: Style = PAGE
 ) -> Figure:

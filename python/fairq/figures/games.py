@@ -9,10 +9,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from fairq.figures import text
+from fairq.figures.settings import plotted
 from fairq.figures.sheet import GROUND, name_panel, sheet
 from fairq.figures.style import PAGE, Style, contrast
 
 
+@plotted()
 def payoffs(
     title: str, panels: Mapping[str, Sequence[Sequence[float]]], names: Sequence[str], columns: int, *,
     style: Style = PAGE,
@@ -42,6 +44,7 @@ def payoffs(
     return drawn.finish()
 
 
+@plotted()
 def ways(
     title: str, panels: Mapping[str, Sequence[Sequence[Sequence[float]]]], across: str, up: str, *, style: Style = PAGE
 ) -> Figure:

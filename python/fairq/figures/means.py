@@ -13,10 +13,11 @@ from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
 from fairq.figures import text, units
+from fairq.figures.settings import plotted
 from fairq.figures.sheet import GROUND, Key, columns_for, from_zero, handle, left, name_panel, panels_height, sheet
 from fairq.figures.style import PAGE, Look, Style, contrast
 
@@ -27,6 +28,7 @@ SERIES_MAX = 8
 name."""
 
 
+@plotted("quantities", "groups", "series")
 def bars(
     rows: Rows, quantities: Sequence[str], groups: Sequence[str], series: str | None, title: str, *,
     caption: str = "", ideals: Mapping[str, str] | None = None, style: Style = PAGE,
@@ -90,6 +92,7 @@ def bars(
     return drawn.finish()
 
 
+@plotted()
 def bars_of_panels(
     panels: Mapping[str, Mapping[str, Mapping[str, float]]], title: str, *, style: Style = PAGE
 ) -> Figure:
@@ -122,6 +125,7 @@ def bars_of_panels(
     return drawn.finish()
 
 
+@plotted("quantities", "across", "series", "panels")
 def lines(
     rows: Rows, quantities: Sequence[str], across: str, series: Sequence[str], panels: Sequence[str], title: str, *,
     caption: str = "", style: Style = PAGE,
@@ -164,6 +168,7 @@ def lines(
     return drawn.finish()
 
 
+@plotted("quantity", "across", "up", "panels")
 def shades(
     rows: Rows, quantity: str, across: str, up: str, panels: Sequence[str], title: str, *, caption: str = "",
     style: Style = PAGE,
@@ -171,26 +176,33 @@ def shades(
     """A map over two numbers: a lighter cell has a greater mean, which stands in it if it fits."""
     panels, at = _varied(rows, panels)
     kinds, left_panels = first(_distinct(rows, panels), style.panels_max)
-    size, label = units.scaled(quantity, values_of(rows, quantity))
     sides = [_side(rows, across), _side(rows, up)]
-    said = sentences("cell: mean", at, caption, left(left_panels, "panel"))
+    of_panel = {name: [row for row in rows if tuple(row[p] for p in panels) == name] for name in kinds}
+    scales = {name: _scale_of_shades(mine, quantity) for name, mine in of_panel.items()}
+    # panels far apart have scales of their own, else the smaller one is of one colour
+    tops = [size * high for size, _, (_, high) in scales.values() if high > 0]
+    is_apart = len(tops) > 1 and max(tops) > SHADES_APART * min(tops)
+    if not is_apart:
+        scales = dict.fromkeys(kinds, _scale_of_shades(rows, quantity))
+    own_scale = "each panel has its own scale" if is_apart else ""
+    said = sentences("cell: mean", own_scale, at, caption, left(left_panels, "panel"))
     columns = columns_for(style, len(kinds))
     height = min(1.6 * style.panel_height, max(style.panel_height, len(sides[1][0]) * 1.7 * style.small))
     drawn = sheet(style, len(kinds), title, caption=said, panel_height=height + 3 * style.text, columns=columns)
-    found = [value / size for value in values_of(rows, quantity)] or [0.0, 1.0]
-    low, high = min(*found, 0.0), max(found)
-    high = high if high > low else low + 1.0
     image: Any = None
     for number, (panel, name) in enumerate(zip(drawn.panels, kinds, strict=True)):
-        mine = {(str(row[across]), str(row[up])): row[quantity] for row in rows
-                if tuple(row[p] for p in panels) == name}  # fmt: skip
+        mine = {(str(row[across]), str(row[up])): row[quantity] for row in of_panel[name]}
+        size, label, (low, high) = scales[name]
         cells = [[mine.get((x, y)) for x in sides[0][1]] for y in sides[1][1]]
         grid = [[math.nan if value is None else value / size for value in line] for line in cells]
         panel.grid(visible=False)
         # cividis looks alike with and without red and green
         image = panel.imshow(grid, cmap="cividis", vmin=low, vmax=high, aspect="auto", origin="lower", gid=GROUND)
         is_low = number >= len(kinds) - columns
-        name_panel(drawn, panel, named(panels, name) or label, sides[0][2] if is_low else "")
+        head = ": ".join([part for part in (named(panels, name), label if is_apart else "") if part])
+        name_panel(drawn, panel, head or label, sides[0][2] if is_low else "")
+        if is_apart:
+            _scale_bar(drawn, image, [panel])
         for axis, (shown, _, _) in zip((panel.xaxis, panel.yaxis), sides, strict=True):
             axis.set_ticks(range(len(shown)), shown, fontsize=style.small)
         if number % columns == 0:
@@ -204,13 +216,36 @@ def shades(
                     shade = style.ground if math.isnan(value) else to_hex(image.cmap(image.norm(value)))
                     ink = max(("#000000", "#ffffff"), key=lambda one: contrast(one, shade))
                     panel.text(x, y, said_in, ha="center", va="center", fontsize=style.small, color=ink, clip_on=True)
-    bar = drawn.figure.colorbar(image, ax=drawn.panels, orientation="horizontal", aspect=40, pad=0.02, fraction=0.06)
+    if not is_apart:
+        bar = _scale_bar(drawn, image, drawn.panels)
+        bar.set_label(text.cut(label, style.width - 20, style.text), fontsize=style.text, color=style.ink)
+        drawn.panels.append(bar.ax)
+    return drawn.finish()
+
+
+SHADES_APART = 5
+"""Panels of a map whose greatest values are further apart than this have scales of their own."""
+
+
+def _scale_of_shades(rows: Rows, quantity: str) -> tuple[float, str, tuple[float, float]]:
+    """The unit of shades, their label, and the ends of their scale."""
+    size, label = units.scaled(quantity, values_of(rows, quantity))
+    found = [value / size for value in values_of(rows, quantity)] or [0.0, 1.0]
+    low, high = min(*found, 0.0), max(found)
+    return size, label, (low, high if high > low else low + 1.0)
+
+
+def _scale_bar(drawn: Any, image: Any, panels: Sequence[Any]) -> Any:
+    """The scale of the shades of some panels, below them."""
+    style = drawn.style
+    bar = drawn.figure.colorbar(image, ax=panels, orientation="horizontal", aspect=40 if len(panels) > 1 else 20,
+                                pad=0.02, fraction=0.06)  # fmt: skip
     bar.outline.set(edgecolor=style.faint, linewidth=0.5 * style.line)
     bar.ax.tick_params(colors=style.ink, labelsize=style.small, width=0.6 * style.line, length=2)
     bar.ax.xaxis.set_major_formatter(units.tick)
-    bar.set_label(text.cut(label, style.width - 20, style.text), fontsize=style.text, color=style.ink)
-    drawn.panels.append(bar.ax)
-    return drawn.finish()
+    if len(panels) == 1:
+        bar.ax.xaxis.set_major_locator(MaxNLocator(3))
+    return bar
 
 
 def named(columns: Sequence[str], values: Sequence[Any]) -> str:

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from fairq.figures import text, units
 from fairq.figures.means import sentences
+from fairq.figures.settings import plotted
 from fairq.figures.sheet import (
     GROUND,
     NOTE,
@@ -60,6 +61,7 @@ USUAL = ("throughput_bit_per_s", "held_packets", "window_packets", "rtt_s", "lev
 """The columns of samples that are plotted where none are asked for."""
 
 
+@plotted("axes", needs=("time_s", "seed"))
 def over_time(
     rows: Rows, axes: Sequence[str], title: str, theory: Rows = (), *, quantities: Sequence[str] = USUAL,
     names: Sequence[str] = (), caption: str = "", style: Style = PAGE,
@@ -100,8 +102,12 @@ def over_time(
     flows = list(
         dict.fromkeys(name for kind in shown if kind not in ("held_packets", "level") for name in shown[kind][0])
     )
+    # the same two colours must not mean flows and gateways; a curve of `names` keeps its look
+    others = [*names, *flows]
+    for kind in ("held_packets", "level"):
+        others += shown[kind][0] if kind in shown else []
     looks = {
-        kind: _looks(shown[kind][0] if kind in ("held_packets", "level") else flows, names, style) for kind in shown
+        kind: _looks(shown[kind][0] if kind in ("held_packets", "level") else flows, others, style) for kind in shown
     }
     keys = _keys(shown, looks, theory, kinds, place, columns if by_kind else 1, style)
     seeds = max(len({row["seed"] for row in own}) for own in mine)
@@ -125,6 +131,7 @@ def over_time(
     return drawn.finish()
 
 
+@plotted()
 def baseline(rows: Rows, title: str, *, caption: str = "", style: Style = PAGE) -> Figure:
     """One flow alone: throughput, flight and window, pacing, round trip; shades are its phases.
 
@@ -197,6 +204,15 @@ def _draw_kind(
         size, short = units.step("bit/s" if kind == "rates" else "s", values)
         for panel, own in zip(panels, of, strict=True):
             _draw_marks(panel, own[: style.lines_max], marks, size, drawn, log=kind == "delays")
+        # one scale for all points: a delay of 200 ms must not look like one of 12
+        low, high = (
+            of(end)
+            for of, end in zip((min, max), zip(*(panel.get_xlim() for panel in panels), strict=True), strict=True)
+        )
+        for panel in panels:
+            panel.set_xlim(low, high)
+            if kind == "delays":
+                plain_logarithm(panel.xaxis)
         return f"{label} ({short})"
     unit = units.words(kind)[1] if kind in ("throughput_bit_per_s", "rtt_s", "pacing_bit_per_s") else ""
     known = [row[kind] for rows in mine for row in rows if row.get(kind) is not None]
@@ -235,9 +251,9 @@ def _draw_marks(
 ) -> None:
     """A line for each flow; measured values as dots, theory as upright lines and rings."""
     style = drawn.style
-    for column, (_, marker, number) in marks.items():
+    for column, (_, marker, _) in marks.items():
         known = [(place, row[column] / size) for place, row in enumerate(rows) if row[column] is not None]
-        colour = style.look(number).colour
+        colour = style.ink
         panel.plot(
             [value for _, value in known], [place for place, _ in known], color=colour, **_mark(marker, style, colour)
         )
@@ -321,7 +337,7 @@ def _end_of_row(place: Mapping[tuple[str, int], int], kind: str, columns: int) -
 def _sample(mark: tuple[str, str, int], style: Style) -> Any:
     from matplotlib.lines import Line2D
 
-    colour = style.look(mark[2]).colour
+    colour = style.ink
     return Line2D([], [], color=colour, **_mark(mark[1], style, colour))
 
 

@@ -12,6 +12,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from fairq.figures import text
 from fairq.figures.means import number_axis, sentences
+from fairq.figures.settings import plotted
 from fairq.figures.sheet import GROUND, Key, Sheet, columns_for, handle, left, name_panel, plain_logarithm, sheet
 from fairq.figures.style import PAGE, Look, Style
 
@@ -30,6 +31,7 @@ BETWEEN = 1.5
 """The room between the sources of one policy and those of the next, in places."""
 
 
+@plotted()
 def published_beside_measured(
     rows: Rows, title: str, quantities: Mapping[str, str], across: str = "source", *, style: Style = PAGE
 ) -> Figure:
@@ -82,6 +84,7 @@ def published_beside_measured(
     return drawn.finish()
 
 
+@plotted()
 def by_source(
     rows: Rows, groups: Mapping[str, Sequence[str]], across: str, up: str, title: str,
     ideal: Mapping[str, float] | None = None, ideal_label: str = "", *, log: bool = False, style: Style = PAGE,
@@ -122,6 +125,7 @@ def by_source(
     return drawn.finish()
 
 
+@plotted()
 def by_number(
     panels: Mapping[str, Mapping[str, Rows]], across: str, title: str, whole: str | None = None, *, style: Style = PAGE
 ) -> Figure:

@@ -10,6 +10,8 @@ from pathlib import Path
 import matplotlib
 from matplotlib.figure import Figure
 
+from fairq.figures.settings import own
+
 
 def save(figure: Figure, stem: Path) -> None:
     """Write the figure as `stem`.svg and `stem`.png; the same figure gives the same bytes."""
@@ -20,7 +22,7 @@ def save(figure: Figure, stem: Path) -> None:
 def save_as(figure: Figure, path: Path) -> None:
     """Write the figure to one file, in the format of its name; the same bytes every time."""
     # written here, for matplotlib turns a full disk into errors of its own
-    path.write_bytes(drawn(figure, path.suffix[1:]))
+    path.write_bytes(drawn(figure, path.suffix[1:].lower()))
 
 
 def drawn(figure: Figure, form: str) -> bytes:
@@ -28,7 +30,7 @@ def drawn(figure: Figure, form: str) -> bytes:
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     into = BytesIO()
     # publishers refuse the Type 3 fonts that matplotlib would embed
-    with matplotlib.rc_context({"svg.hashsalt": "fairq", "pdf.fonttype": 42}):
+    with own(), matplotlib.rc_context({"svg.hashsalt": "fairq", "pdf.fonttype": 42}):
         figure.savefig(into, format=form, dpi=figure.dpi, metadata=dates.get(form), facecolor=figure.get_facecolor())
     return into.getvalue()
 

@@ -8,12 +8,15 @@ from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from fairq.figures.means import sentences
+from fairq.figures.settings import plotted
 from fairq.figures.sheet import Key, from_zero, handle, left, name_panel, sheet
 from fairq.figures.style import PAGE, Style
 
 
+@plotted()
 def scenes(played: Sequence[Mapping[str, Any]], title: str, *, style: Style = PAGE) -> Figure:
     """A panel for each scene: the window or the rate after each round, and packets sent in it.
 
@@ -55,6 +58,7 @@ def scenes(played: Sequence[Mapping[str, Any]], title: str, *, style: Style = PA
                 panel.axvline(
                     row["round"], color=of.get_color(), linestyle=of.get_linestyle(), linewidth=0.6 * style.line
                 )
+        panel.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         across = "round" if number >= len(shown) - drawn.columns else ""
         name_panel(
             drawn, panel, f"{scene['scene']} (packets)\n{scene['shows']}", across, 4 if style.height is None else 2

@@ -12,10 +12,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -148,8 +144,8 @@ def _parts(
 ) -> tuple[list[str], list[str], list[tuple[Key, int, int, list[str]]]]:
     """The lines of title and caption; columns, rows and names of each key with entries."""
     inner = _inner(style)
-    titles = text.wrapped(title, inner, style.title, TITLE_LINES)
-    captions = text.wrapped(caption, inner, style.small, 4) if caption else []
+    titles = [] if style.bare else text.wrapped(title, inner, style.title, TITLE_LINES)
+    captions = text.wrapped(caption, inner, style.small, 4) if caption and not style.bare else []
     return titles, captions, [(key, *_shape(key, inner, style)) for key in keys if key.entries]
 
 
@@ -163,7 +159,7 @@ def _heights(
 ) -> tuple[float, float, float]:
     """The heights of the title, the keys and the caption."""
     pad = 0.6 * style.text
-    head = pad + len(titles) * 1.3 * style.title + 0.2 * style.title
+    head = pad + (len(titles) * 1.3 + 0.2) * style.title if titles else pad
     strips = sum(rows * GAP * style.small + 0.3 * style.small for _, _, rows, _ in keys)
     return head, strips, len(captions) * 1.35 * style.small + pad
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from fairq._native import UsageError
+
 For = Literal["paper", "slide", "page"]
 
 COLOURS = ("#0060a0", "#b84a00", "#1f1f1f", "#4a7a7a", "#7a3cc8", "#b03060")
@@ -54,6 +56,8 @@ class Style:
     lines_max: int
     dpi: int
     dark: bool = False
+    bare: bool = False
+    """Whether title and caption are left out: they stand in the text around the figure."""
 
     @property
     def ground(self) -> str:
@@ -111,15 +115,21 @@ SIZES: tuple[For, ...] = tuple(_SIZES)
 """What a figure can be for: a paper's column of 80 mm, a slide of 16:9, a page of 1280 pixels."""
 
 
-def style(size: For = "page", *, dark: bool = False) -> Style:
+def style(size: For = "page", *, dark: bool = False, bare: bool = False) -> Style:
     """The style for a `paper`, a `slide` or a `page`, on a light or a dark ground.
+
+    With `bare` title and caption are left out, for a text that has its own.
 
     >>> style("paper").text, style("slide").height
     (7, 540)
+
+    Raises UsageError with the sizes that there are.
     """
     from dataclasses import replace
 
-    return replace(_SIZES[size], dark=dark)
+    if size not in _SIZES:
+        raise UsageError(f"size: a figure is for no {size}; write {', '.join(SIZES)}")
+    return replace(_SIZES[size], dark=dark, bare=bare)
 
 
 PAGE = style()

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 
 from fairq.figures import text, units
 from fairq.figures.means import sentences
+from fairq.figures.settings import plotted
 from fairq.figures.sheet import Key, Sheet, from_zero, handle, left, name_panel, plain_logarithm, sheet
 from fairq.figures.style import PAGE, Style
 
@@ -24,6 +25,7 @@ LABELS = 14
 """Up to this many candidates have their name beside them, if there is room; more have a key."""
 
 
+@plotted("across", "up", "name")
 def trade_off(
     rows: Rows, across: str, up: str, name: str, title: str, *, least: float = 0.0, winner: str | None = None,
     caption: str = "", style: Style = PAGE,

@@ -15,6 +15,10 @@ LINE = 40
 """Letters of a cell in one line."""
 
 
+ROWS_SEEN = 14
+"""Rows of a table that a screen shows at once."""
+
+
 class File(NamedTuple):
     """Rows as a file that a reader can save."""
 
@@ -42,6 +46,13 @@ class Shown:
     """Rows below a heading of their own, or below none if that is empty."""
     file: File
     left_out: str = ""
+
+    @property
+    def said(self) -> str:
+        """What stands above the table, with the number of rows where not all are seen at once."""
+        rows = sum(len(group) for _, group in self.groups)
+        parts = [self.caption, self.left_out, f"{rows} rows: scroll within the table" if rows > ROWS_SEEN else ""]
+        return ". ".join(part for part in parts if part)
 
     @property
     def kinds(self) -> list[str]:

@@ -12,7 +12,6 @@ from typing import Any
 
 from fairq import _native
 from fairq._native import UsageError
-from fairq.near import setting_meant
 from fairq.questions import receive_window as windows
 from fairq.questions import words
 from fairq.questions.words import HostClass, Item
@@ -323,7 +322,7 @@ def check_queues(question: Question) -> None:
             try:
                 parts = json.loads(_native.queue(queue))
             except UsageError as error:
-                why = _of_tc(queue, str(error)) or setting_meant(str(error))
+                why = _of_tc(queue, str(error)) or str(error)
                 raise UsageError(f"{option} {queue}: {why}") from None
             if option == "--queue" and question.buffers and parts.get("limit") is not None:
                 raise UsageError(

@@ -56,6 +56,10 @@ class Capture:
     """From the user's first packet to the last."""
     whole_s: float
     """The same of the whole file, of which these are the first packets."""
+    doubles: int = 0
+    """Packets that the file holds twice."""
+    broken: str | None = None
+    """Where the file is cut, if it is."""
 
     @property
     def packets(self) -> int:
@@ -69,7 +73,9 @@ class Capture:
             within = flow.times < seconds
             if within.any():
                 flows.append(Flow(flow.name, flow.direction, flow.times[within], flow.sizes[within]))
-        return Capture(self.path, self.me, tuple(flows), min(self.length_s, seconds), self.whole_s)
+        return Capture(
+            self.path, self.me, tuple(flows), min(self.length_s, seconds), self.whole_s, self.doubles, self.broken
+        )
 
     def notes(self) -> list[dict[str, str]]:
         """What a reader should know of it."""
@@ -87,6 +93,14 @@ class Capture:
                 f"packets of up to {longest:.0f} B were captured before the card cut them; capture without offload "
                 "(ethtool -K DEV tso off gso off gro off)"
             )
+        if self.doubles:
+            said["doubles"] = (
+                f"{self.doubles} packets of it are there twice within 1 ms, as a capture of all interfaces, of a bridge"
+                " or of a mirror records them, and load the line twice: capture on one interface, or take them out by"
+                " editcap -D 50"
+            )
+        if self.broken:
+            said["broken"] = f"{self.broken}; the packets before are taken"
         return [{"code": code, "where": f"--capture {self.path}", "text": text} for code, text in said.items()]
 
     def write(self, path: Path) -> None:
@@ -116,7 +130,8 @@ def read(path: str | os.PathLike[str], me: str) -> Capture:
     name = os.fspath(path)
     mine = networks(me)
     # Paired with itself, a capture gives all its flows.
-    flows = [(flow, _direction(flow.flow, mine)) for flow in pairs.read(name, name).flows]
+    whole = pairs.read(name, name)
+    flows = [(flow, _direction(flow.flow, mine)) for flow in whole.flows]
     ways = {way: [flow for flow, of in flows if of == way and len(flow.first)] for way in ("down", "up")}
     times = [flow.first for found in ways.values() for flow in found]
     if not times:
@@ -125,7 +140,7 @@ def read(path: str | os.PathLike[str], me: str) -> Capture:
     first, last = min(float(each.min()) for each in times), max(float(each.max()) for each in times)
     merged = [flow for way, found in ways.items() for flow in _merged(found, way, first)]
     length_s = max(last - first, LENGTH_MIN_S)
-    return Capture(name, me, tuple(merged), length_s, length_s)
+    return Capture(name, me, tuple(merged), length_s, length_s, whole.doubles, whole.cut)
 
 
 def networks(me: str) -> list[Network]:

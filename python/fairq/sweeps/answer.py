@@ -128,7 +128,7 @@ class Answer:
         self._results.refresh()
         parts = [part for part in self._results.parts(self.of.table) if part.path.name not in self._read]
         # all runs of a part: a replication that was added may be in one that is known
-        self._add([Part(part.path, None) for part in parts])
+        self._add([part._replace(digests=None) for part in parts])
         self._read.update(part.path.name for part in parts)
 
     def _add(self, parts: Sequence[Part]) -> None:

@@ -48,7 +48,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "log2": math.log2,
     "max": max,
     "min": min,
-    "round": round,
+    "round": lambda value, digits=None: _rounded(value, digits),
     "sqrt": math.sqrt,
 }
 PACKETS = re.compile(r"(\d{1,15}) ?packets?")
@@ -61,6 +61,10 @@ EXACT_MAX = 1_000_000
 
 Without them, memory would have no bound.
 """
+WHOLE_MAX = 2**63 - 1
+"""The greatest whole number: a scenario has none above it."""
+DIGITS_MAX = 300
+"""The most digits that `round` keeps, or takes away: a number has no more."""
 
 
 def evaluate(expression: str, names: Mapping[str, Value]) -> Value:
@@ -95,7 +99,21 @@ def number(value: Value) -> Value:
     return value
 
 
+def _rounded(value: Any, digits: Any) -> Any:
+    if isinstance(digits, int) and abs(digits) > DIGITS_MAX:
+        raise UsageError(f"round keeps at most {DIGITS_MAX} digits, not {digits}")
+    return round(value, digits)
+
+
 def _value(node: ast.expr, names: Mapping[str, Value]) -> Any:
+    """The value of a part of an expression; each whole number on the way has its bound."""
+    value = _computed(node, names)
+    if isinstance(value, int) and abs(value) > WHOLE_MAX:
+        raise UsageError(f"a whole number is at most {WHOLE_MAX}; write {ast.unparse(node)[:40]} with a float, as 1e20")
+    return value
+
+
+def _computed(node: ast.expr, names: Mapping[str, Value]) -> Any:
     match node:
         case ast.Constant(value=value) if isinstance(value, int | float | str):
             return value

@@ -4,8 +4,9 @@ A process has one owner file; a claim on a run is a hard link to it, named by th
 link(2) makes a name only if there is none, on NFS too; where its answer is lost, the count of links
 tells whether the name was made. No clock is compared with another: an owner that beats changes the
 time of its file, and is taken for dead if that has not changed for a lease of the observer's own
-steady clock. An owner on the same machine is looked for by its process number instead, so that the
-runs of a killed process are free at once.
+steady clock. Where the file system has no hard links a claim is a file of its own, made by O_EXCL,
+that names its owner. An owner on the same machine is looked for by its process number instead, so
+that the runs of a killed process are free at once.
 
 Claims save work and decide nothing: if two processes run the same, the reader takes one of the two
 (store.py).
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fairq.signals import deferred
+from fairq.sweeps.linking import NO_LINKS, give_name
 
 LEASE_S = 60.0
 """How long an owner that does not beat is waited for."""
@@ -80,6 +82,17 @@ def _state(number: int) -> tuple[str, str]:
     return (fields[0], fields[19]) if len(fields) > 19 else ("", "")
 
 
+class Claim(NamedTuple):
+    """A claim on a run."""
+
+    process: Process | None
+    """Its owner; None if that has ended, without fields if it is not known."""
+    beat: os.stat_result
+    """Of the file whose time its owner changes."""
+    file: os.stat_result
+    """Of the claim itself."""
+
+
 class Owner:
     """The process as an owner of claims in a store; a context manager that gives them up."""
 
@@ -89,6 +102,7 @@ class Owner:
         self._claims = root / "claims"
         self._file = root / "owners" / self.name
         self.folder = root / "tmp" / self.name
+        self._inode = (0, 0)
         self._held: set[str] = set()
         self._lock = threading.Lock()
         self._lease_s = lease_s
@@ -100,6 +114,8 @@ class Owner:
             try:
                 # the file first: a folder without one was left by a process that died
                 self._file.write_text(json.dumps(self.process._asdict()) + "\n", encoding="utf-8")
+                stat = self._file.stat()
+                self._inode = stat.st_dev, stat.st_ino
                 self.folder.mkdir(parents=True, exist_ok=True)
             except OSError:
                 # the disk is full
@@ -132,10 +148,16 @@ class Owner:
             return self._link(digest) or (self._take_over(digest) and self._link(digest))
 
     def holds(self, digest: str) -> bool:
-        """Whether the claim is still its own: an owner that was taken for dead has lost it."""
+        """Whether the claim is still its own: an owner that was taken for dead has lost it.
+
+        OSError if that cannot be found out.
+        """
+        claim = self._claims / digest
         try:
-            return (self._claims / digest).samefile(self._file)
-        except OSError:
+            stat = claim.stat()
+            # not by the owner file's name, which may have been removed
+            return (stat.st_dev, stat.st_ino) == self._inode or _named(claim) == self.name
+        except FileNotFoundError:
             return False
 
     def release(self, digest: str) -> None:
@@ -146,8 +168,8 @@ class Owner:
     def may_get(self, digest: str) -> bool:
         """Whether to ask again: the run is free, or it is not known if its owner lives."""
         with self._lock:
-            owner = self._owner(digest)
-            return owner is None or self._is_dead(*owner) is not False
+            claim = self._claim_of(digest)
+            return claim is None or self._is_dead(claim) is not False
 
     def _link(self, digest: str) -> bool:
         links = len(self._held) + 1
@@ -155,11 +177,29 @@ class Owner:
             os.link(self._file, self._claims / digest)
         except FileExistsError:
             return False
-        except OSError:
+        except OSError as error:
             # the answer may be lost and the link be made: open(2) on O_EXCL and NFS
             if self._file.stat().st_nlink <= links:
-                raise
+                if error.errno not in NO_LINKS:
+                    raise
+                if not self._write(digest):
+                    return False
         self._held.add(digest)
+        return True
+
+    def _write(self, digest: str) -> bool:
+        """Claim a run where there are no hard links; False if another process has it."""
+        claim = self._claims / digest
+        try:
+            with claim.open("x", encoding="utf-8") as file:
+                file.write(json.dumps({"owner": self.name}))
+        except FileExistsError:
+            return False
+        except OSError:
+            # without its owner's name it would be waited for
+            with contextlib.suppress(OSError):
+                claim.unlink()
+            raise
         return True
 
     def _release(self, digest: str) -> None:
@@ -170,21 +210,37 @@ class Owner:
             # last: what ends the process before has it released again
             self._held.discard(digest)
 
-    def _owner(self, digest: str) -> tuple[Process, os.stat_result] | None:
-        """The process that has claimed a run, and what the file system says of its file."""
+    def _claim_of(self, digest: str) -> Claim | None:
+        """The claim on a run, if there is one."""
+        path = self._claims / digest
         try:
-            with (self._claims / digest).open(encoding="utf-8") as file:
-                return Process(**json.load(file)), os.fstat(file.fileno())
+            with path.open(encoding="utf-8") as file:
+                said, stat = json.load(file), os.fstat(file.fileno())
+            if "owner" not in said:
+                return Claim(Process(**said), stat, stat)
+            name = str(said["owner"])
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, RecursionError):
             # left by another program, or by a machine that stopped before the file was written
             with contextlib.suppress(OSError):
-                return Process("", "", "", 0, ""), (self._claims / digest).stat()
+                stat = path.stat()
+                return Claim(Process("", "", "", 0, ""), stat, stat)
             return None
+        try:
+            with (self._file.parent / Path(name).name).open(encoding="utf-8") as file:
+                return Claim(Process(**json.load(file)), os.fstat(file.fileno()), stat)
+        except FileNotFoundError:
+            # its owner has ended
+            return Claim(None, stat, stat)
+        except (OSError, ValueError, TypeError, RecursionError):
+            return Claim(Process("", "", "", 0, ""), stat, stat)
 
-    def _is_dead(self, process: Process, stat: os.stat_result) -> bool | None:
-        """Whether an owner is dead; None if that is not known yet."""
+    def _is_dead(self, claim: Claim) -> bool | None:
+        """Whether the owner of a claim is dead; None if that is not known yet."""
+        process, stat = claim.process, claim.beat
+        if process is None:
+            return True
         if self.process.is_near(process):
             return not process.lives()
         key, now = f"{stat.st_dev} {stat.st_ino}", time.monotonic()
@@ -199,10 +255,10 @@ class Owner:
 
     def _take_over(self, digest: str) -> bool:
         """Remove a claim whose owner died; whether the run may be free now."""
-        owner = self._owner(digest)
-        if owner is None:
+        claim = self._claim_of(digest)
+        if claim is None:
             return True
-        if self._is_dead(*owner) is not True:
+        if self._is_dead(claim) is not True:
             return False
         # another process may take it over too, and claim it: only what was looked at is removed
         aside = self.folder / f"claim {digest}"
@@ -210,9 +266,9 @@ class Owner:
             (self._claims / digest).rename(aside)
         except FileNotFoundError:
             return True
-        if aside.stat().st_ino != owner[1].st_ino:
+        if aside.stat().st_ino != claim.file.st_ino:
             with contextlib.suppress(OSError):
-                os.link(aside, self._claims / digest)
+                give_name(aside, self._claims / digest)
         aside.unlink(missing_ok=True)
         return True
 
@@ -222,7 +278,7 @@ class Owner:
             try:
                 with file.open(encoding="utf-8") as opened:
                     process = Process(**json.load(opened))
-            except (OSError, ValueError, TypeError):
+            except (OSError, ValueError, TypeError, RecursionError):
                 continue
             if self.process.is_near(process) and not process.lives():
                 _remove_folder(self.folder.parent / file.name)
@@ -234,6 +290,15 @@ class Owner:
             if claim.name in is_done:
                 with self._lock:
                     self._take_over(claim.name)
+
+
+def _named(claim: Path) -> str | None:
+    """The owner that a claim names, where there are no hard links."""
+    try:
+        said = json.loads(claim.read_bytes())
+    except (ValueError, RecursionError):
+        return None
+    return str(said["owner"]) if isinstance(said, dict) and "owner" in said else None
 
 
 def _remove_folder(folder: Path) -> None:

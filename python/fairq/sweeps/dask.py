@@ -45,7 +45,7 @@ def connected(address: str | None, client: Any = None) -> Iterator[Any]:
         import dask
         import distributed
     except ImportError:
-        raise UsageError("--engine dask needs Dask; install it by: pip install 'fairq[dask]'") from None
+        raise UsageError("--engine dask needs Dask; install it by: pip install distributed") from None
     if not address:
         raise UsageError("--engine dask needs the scheduler's --address, as tcp://10.0.0.1:8786")
     if ADDRESS.fullmatch(address) is None:

@@ -222,8 +222,8 @@ def read(results: Results, runs: Sequence[RunRow]) -> Samples | None:
             first.setdefault(run.point, run)
     every = [first[point] for point in sorted(first)]
     shown = every[:POINTS_MAX]
-    paths = {part.path.stem: part.path for part in results.parts("series")}
-    parts = [[Part(paths[run.part], frozenset([run.digest]))] if run.part in paths else [] for run in shown]
+    of = {part.marker.name: part for part in results.parts("series")}
+    parts = [[of[run.part]._replace(digests=frozenset([run.digest]))] if run.part in of else [] for run in shown]
     counts: dict[str, dict[Name, int]] = {what: {} for what in KEYS}
     lengths = []
     for part in parts:

@@ -1,21 +1,26 @@
 """SQL over the results of a study: its tables are views with the axes and the seed as columns.
 
+Beside an axis of texts with units, as "20 ms", stands its number in the base unit, to order by.
+
 A view reads the files of the parts when a query asks for it; nothing is copied and nothing is
-written. `runs` has a row for each run of the study, those that do not exist yet included.
+written. A query reads these files and no other, and loads no extension. `runs` has a row for each
+run of the study, those that do not exist yet included.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairq._native import UsageError
+from fairq._native import OutputError, UsageError
+from fairq.quantities import numbers
 from fairq.results import TABLES, described
-from fairq.sweeps.reader import Results
+from fairq.sweeps.reader import Results, RunRow
 
 if TYPE_CHECKING:
     import duckdb
@@ -41,10 +46,12 @@ class Found(NamedTuple):
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
-def opened(study: str | os.PathLike[str], store: str | os.PathLike[str] | None = None) -> Results:
+def opened(
+    study: str | os.PathLike[str], store: str | os.PathLike[str] | None = None, *, verify: bool = False
+) -> Results:
     """The results of a study, by its file or its store's folder; UsageError if there is none."""
     path = Path(store) if store is not None else Path(study)
-    return Results(path.with_suffix("") if store is None and path.suffix == ".toml" else path)
+    return Results(path.with_suffix("") if store is None and path.suffix == ".toml" else path, verify=verify)
 
 
 def query(results: Results, sql: str) -> Found:
@@ -56,18 +63,43 @@ def query(results: Results, sql: str) -> Found:
     try:
         import duckdb
     except ImportError:
-        raise UsageError("fairq query needs DuckDB; install it by: pip install 'fairq[query]'") from None
-    # a name that is no table is not looked for among the variables of this program
-    with duckdb.connect(":memory:", config={"python_enable_replacements": False}) as connection:
-        _runs(connection, results)
-        for table in results.tables:
-            _view(connection, results, table)
+        raise UsageError("fairq query needs DuckDB; install it by: pip install duckdb") from None
+    with duckdb.connect(":memory:", config=dict(ALONE)) as connection:
+        _close(connection, results)
         try:
+            _runs(connection, results)
+            for table in results.tables:
+                _view(connection, results, table)
+                if re.search(rf"\b{table}\b", sql, re.IGNORECASE):
+                    _check(connection, results, table)
             connection.execute(_reading(connection.extract_statements(sql)))
             columns = _told_apart([column[0] for column in connection.description])
             return Found(columns, [tuple(map(_plain, row)) for row in connection.fetchall()])
         except duckdb.Error as error:
             raise UsageError(_refused(str(error), results)) from None
+
+
+ALONE: Mapping[str, Any] = {
+    "allow_persistent_secrets": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    # a name that is no table is not looked for among the variables of this program
+    "python_enable_replacements": False,
+    # else a large query writes into the working folder
+    "temp_directory": "",
+}
+"""What DuckDB is opened with: it reads nothing of the user's folder, and loads no other program."""
+
+
+def _close(connection: duckdb.DuckDBPyConnection, results: Results) -> None:
+    """Leave the parts of the store as the only files that may be read, for good."""
+    parts = [part.path.absolute() for table in results.tables for part in results.parts(table)]
+    for part in parts:
+        if part.is_symlink():
+            raise OutputError(f"{part}: is a link, which a query does not follow; copy the file there")
+    connection.execute(f"set allowed_paths = [{', '.join(_text(os.fspath(part)) for part in parts)}]")
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
 
 
 def _runs(connection: duckdb.DuckDBPyConnection, results: Results) -> None:
@@ -79,8 +111,30 @@ def _runs(connection: duckdb.DuckDBPyConnection, results: Results) -> None:
     }
     lists |= {name: [getattr(row, name) for row in rows] for name in FACTS}
     types = {**{axis: kind for axis, (kind, _) in kinds.items()}, **FACTS}
+    for name, (axis, bases) in _in_base_units(results, rows).items():
+        lists[name] = [bases[str(row.axes[axis])] for row in rows]
+        types[name] = "DOUBLE"
     columns = ", ".join(f"unnest(cast(? as {types[name]}[])) as {_quoted(name)}" for name in lists)
     connection.execute(f"create table runs as select {columns}", list(lists.values()))
+
+
+def _in_base_units(results: Results, rows: Sequence[RunRow]) -> dict[str, tuple[str, dict[str, float]]]:
+    """Beside each axis whose texts are of one unit, a column of numbers in the base unit.
+
+    By the column's name: the axis, and the number of each text. A known name stays what it is.
+    """
+    found: dict[str, tuple[str, dict[str, float]]] = {}
+    for axis in results.axes:
+        texts = list(dict.fromkeys(row.axes[axis] for row in rows))
+        read = numbers(texts) if all(isinstance(text, str) for text in texts) else None
+        name = f"{axis}_{UNIT_ENDS.get(read[1], read[1]) if read is not None else ''}"
+        if read is not None and read[1] and name not in {*FACTS, *results.axes, *found}:
+            found[name] = (axis, dict(zip(map(str, texts), read[0], strict=True)))
+    return found
+
+
+UNIT_ENDS = {"bit/s": "bit_per_s", "BDP": "bdp", "%": "percent"}
+"""How the name of a column ends, by the unit; other units stand as they are."""
 
 
 def _kind(values: Sequence[Any]) -> tuple[str, Any]:
@@ -98,9 +152,11 @@ def _kind(values: Sequence[Any]) -> tuple[str, Any]:
 def _view(connection: duckdb.DuckDBPyConnection, results: Results, table: str) -> None:
     """The view of a table: axes and seed, then its columns with the digest before them."""
     parts = results.parts(table)
-    axes = "".join(f"r.{_quoted(axis)}, " for axis in results.axes)
+    own = {column["name"] for column in described()[table]["columns"]}
+    beside = [name for name in _in_base_units(results, results.runs()) if name not in own]
+    axes = "".join(f"r.{_quoted(axis)}, " for axis in (*results.axes, *beside))
     if parts:
-        files = ", ".join(_text(os.fspath(part.path)) for part in parts)
+        files = ", ".join(_text(os.fspath(part.path.absolute())) for part in parts)
         connection.execute(
             f"create view {table} as select {axes}r.seed, f.* exclude (filename) from read_parquet([{files}],"
             " filename = true, hive_partitioning = false, union_by_name = true) f"
@@ -112,6 +168,33 @@ def _view(connection: duckdb.DuckDBPyConnection, results: Results, table: str) -
         for column in described()[table]["columns"]
     )
     connection.execute(f"create view {table} as select {axes}r.seed, r.digest, {columns} from runs r where false")
+
+
+def _check(connection: duckdb.DuckDBPyConnection, results: Results, table: str) -> None:
+    """OutputError with its name if a part does not have the rows that its marker says.
+
+    Of its runs.
+    """
+    parts = {os.fspath(part.path.absolute()): part for part in results.parts(table)}
+    if not parts:
+        return
+    named = [(path, digest) for path, part in parts.items() for digest in part.marker.runs]
+    files = ", ".join(map(_text, parts))
+    found = connection.execute(
+        "with named as (select unnest(cast(? as VARCHAR[])) as path, unnest(cast(? as VARCHAR[])) as digest)"
+        f" select f.filename, count(*), count(n.digest) from read_parquet([{files}], filename = true,"
+        " hive_partitioning = false, union_by_name = true) f"
+        " left join named n on n.path = f.filename and n.digest = f.digest group by all",
+        [[path for path, _ in named], [digest for _, digest in named]],
+    ).fetchall()
+    rows = {path: (count, known) for path, count, known in found}
+    for path, part in parts.items():
+        count, known = rows.get(path, (0, 0))
+        if count != part.rows(table) or known != count:
+            raise OutputError(
+                f"{part.path}: has {known} rows of its runs and not {part.rows(table)}: it was changed; fairq sweep"
+                " --verify sets it aside and runs its runs again"
+            )
 
 
 READS = ("SELECT", "MULTI")
@@ -132,6 +215,9 @@ def _reading(statements: Sequence[duckdb.Statement]) -> duckdb.Statement:
 
 def _refused(message: str, results: Results) -> str:
     """What DuckDB says in one line; of a table that the study does not keep, how to keep it."""
+    if "disabled by configuration" in message or "extension" in message:
+        what = message.partition("\n")[0].partition(" - file system")[0].partition(", but it exists")[0]
+        return f"SQL: {what}: a query reads the tables of its store and nothing else; docs/guide/query.md says more"
     said = "; ".join(line.strip() for line in message.partition("\nLINE ")[0].splitlines() if line.strip())
     missing = next((name for name in TABLES if f"Table with name {name} does not exist" in said), None)
     if missing is not None:

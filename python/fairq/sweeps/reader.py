@@ -41,6 +41,12 @@ class Part(NamedTuple):
 
     path: Path
     digests: frozenset[str] | None
+    marker: Marker
+    """What says how many rows it has, and of which runs."""
+
+    def rows(self, table: str) -> int:
+        """The rows that it has by its marker."""
+        return int(self.marker.files[table]["rows"])
 
 
 class Results:
@@ -48,11 +54,12 @@ class Results:
 
     UsageError if the folder is no store.
 
-    Nothing is written. Parts that are damaged are in `damages`, and their runs do not exist.
+    Nothing is written. Parts that are damaged are in `damages`, and their runs do not exist. A part
+    that was changed with its size and time kept is found with `verify` alone, which reads all.
     """
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
-        self.store = Store(root)
+    def __init__(self, root: str | os.PathLike[str], *, verify: bool = False) -> None:
+        self.store = Store(root, verify=verify)
         self.study: Study = self.store.study()
         self.damages = self.store.damages
         self.refresh()
@@ -60,6 +67,11 @@ class Results:
     def refresh(self) -> None:
         """Look for runs that were done since."""
         self.store.scan()
+
+    @property
+    def other_version(self) -> str | None:
+        """What is said of a store whose values or columns are of another fairq."""
+        return self.store.other_version
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -110,7 +122,8 @@ class Results:
         for name, marker in sorted(markers.items()):
             if table in marker.files:
                 is_whole = len(wanted[name]) == len(marker.runs)
-                parts.append(Part(self.store.path(table, marker), None if is_whole else frozenset(wanted[name])))
+                digests = None if is_whole else frozenset(wanted[name])
+                parts.append(Part(self.store.path(table, marker), digests, marker))
         return parts
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> Table[Row]:
@@ -118,13 +131,19 @@ class Results:
         return self.table_of(self.parts(name), name, columns)
 
     def table_of(self, parts: Sequence[Part], name: str, columns: Sequence[str] | None = None) -> Table[Row]:
-        """The same of some parts."""
+        """The same of some parts.
+
+        OutputError with the part's name if one does not have the rows that its marker says.
+        """
         kinds = {column["name"]: column["kind"] for column in described()[name]["columns"]}
         for column in columns or ():
             if column not in kinds:
                 raise UsageError(f"{column}: no such column of {name}{near_miss(column, kinds)}")
         wanted = [("digest", "text"), *((column, kinds[column]) for column in columns or kinds)]
-        files = [(os.fspath(part.path), set(part.digests) if part.digests else None) for part in parts]
+        files = [
+            (os.fspath(part.path), set(part.digests) if part.digests else None, set(part.marker.runs), part.rows(name))
+            for part in parts
+        ]
         return Table(_native.read_parts(files, wanted), Row)
 
     def rows(self, name: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 from fairq import _native, statistics
 from fairq._native import FairqError
 from fairq.sweeps import summary
-from fairq.sweeps.reader import Part, Results
+from fairq.sweeps.reader import Results
 from fairq.sweeps.study import Sets
 
 PACKETS_MAX = 200_000
@@ -29,7 +29,7 @@ def packets(results: Results) -> tuple[list[dict[str, Any]], list[int]]:
         for run in runs:
             if run.seed == seed:
                 of.setdefault(run.digest, []).append(run.axes)
-        parts = [Part(part.path, frozenset(of)) for part in results.parts("packets")]
+        parts = [part._replace(digests=frozenset(of)) for part in results.parts("packets")]
         table = results.table_of(parts, "packets", ["sent_s", "received_s"])
         if taken and len(rows) + len(table) > PACKETS_MAX:
             break

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from fairq._native import UsageError
 from fairq.output import check_file, file
 from fairq.pages.rendering import fitting, rendered
-from fairq.sweeps.query import opened
 from fairq.sweeps.reader import Results
 from fairq.sweeps.sections import Gathered, Thin
 
@@ -30,17 +29,17 @@ class Page(NamedTuple):
     bytes: int
 
 
-def write(
-    study: str | os.PathLike[str], store: str | os.PathLike[str] | None, out: str | os.PathLike[str] | None
-) -> Page:
-    """Write the report of a study to `out`, or beside the study, whole or not at all."""
-    results = opened(study, store)
+def write(study: str | os.PathLike[str], results: Results, out: str | os.PathLike[str] | None) -> Page:
+    """Write the report of a study's results to `out`, or beside the study, whole or not at all."""
     path = Path(out) if out is not None else _beside(Path(study))
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"{path}: the name must end in .html")
     check_file(path)
+    runs = sum(run.part is not None for run in results.runs())
     text = report(results, Path(study).name if Path(study).suffix == ".toml" else "")
     with file(path) as place:
         place.write_text(text, encoding="utf-8")
-    return Page(path, sum(run.part is not None for run in results.runs()), len(text.encode()))
+    return Page(path, runs, len(text.encode()))
 
 
 def _beside(study: Path) -> Path:

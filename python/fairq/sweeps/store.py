@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 
 from fairq import _native
 from fairq._native import OutputError, UsageError
-from fairq.output import reason
+from fairq.remedies import system_error, told
 from fairq.results import TABLES, described
 from fairq.sweeps.claims import LEASE_S, Owner
+from fairq.sweeps.linking import give_name
 from fairq.sweeps.study import Keep, Study, restored
 
 FORMAT = 1
@@ -85,9 +86,10 @@ class Store:
     """A folder with the runs of a study.
 
     `done` has the marker of each run that exists, by its digest. It is as new as the last `scan`.
+    With `verify` every part is read and held to its digest, which takes the time of reading all.
     """
 
-    def __init__(self, root: str | os.PathLike[str], keep: Keep | None = None) -> None:
+    def __init__(self, root: str | os.PathLike[str], keep: Keep | None = None, *, verify: bool = False) -> None:
         self.root = Path(root)
         self.done: dict[str, Marker] = {}
         self.damages: list[Damage] = []
@@ -95,6 +97,9 @@ class Store:
         self._changed_ns = -1
         self._seen_s = 0.0
         self._keep = keep
+        self._verify = verify
+        self.other_version: str | None = None
+        """What is said of a store of another version, by `study`."""
 
     # Making and opening.
 
@@ -110,24 +115,27 @@ class Store:
                     raise OutputError(f"{self.root}: is a store of a later fairq (layout {said['format']}); use that")
                 return said
             raise OutputError(f"{self.root / HEADER}: is no header of a store; choose another folder with --store")
-        except ValueError:
+        except (ValueError, RecursionError):
             raise OutputError(f"{self.root / HEADER}: cannot be read; move it away and sweep again") from None
         except FileNotFoundError:
             pass
         except OSError as error:
-            raise OutputError(f"{self.root}: cannot be read: {reason(error)}") from None
+            raise _unread(self.root, error) from None
         self._check_free()
         return None
 
     def _check_free(self) -> None:
         """Refuse a folder that holds something else."""
+        if self.root.is_symlink() and not self.root.exists():
+            raise OutputError(f"{self.root}: is a link to {self.root.readlink()}, which is not there; make that folder,"
+                              " or choose another --store")  # fmt: skip
         try:
             # a store without a header has these: its first process may have been killed
             held = sorted(entry.name for entry in self.root.iterdir() if entry.name not in FOLDERS)
         except FileNotFoundError:
             return
         except OSError as error:
-            raise OutputError(f"{self.root}: cannot be read: {reason(error)}; choose another --store") from None
+            raise _unread(self.root, error) from None
         held = [name for name in held if name != "lost+found"]
         if held:
             raise OutputError(
@@ -158,14 +166,20 @@ class Store:
                 f"{self.root}: is the store of the study {header.get('name')}, not of {study.name}; choose another"
                 " folder with --store, or if the file was renamed, write the old name in [study]"
             )
+        other = self._differs(header)
+        if other is not None and not mix:
+            raise OutputError(f"{other}; choose another folder with --store, or write --mix-versions")
+
+    def _differs(self, header: Mapping[str, Any]) -> str | None:
+        """What is said of a header whose versions are not those of this fairq."""
         theirs = {name: header.get(name) for name in versions()}
-        if theirs != versions() and not mix:
-            what = "values" if theirs["results"] != versions()["results"] else "columns"
-            raise OutputError(
-                f"{self.root}: fairq {header.get('fairq')} wrote it, and the {what} of this fairq"
-                f" ({_native.version()}) may differ from its; choose another folder with --store, or write"
-                " --mix-versions"
-            )
+        if theirs == versions():
+            return None
+        what = "values" if theirs["results"] != versions()["results"] else "columns"
+        return (
+            f"{self.root}: fairq {header.get('fairq')} wrote it, and the {what} of this fairq"
+            f" ({_native.version()}) may differ from its"
+        )
 
     def _write_header(self, said: Mapping[str, Any]) -> None:
         with self.owner() as owner, self.writing():
@@ -181,6 +195,7 @@ class Store:
             raise UsageError(f"{self.root}: there is no store of a study; make one by fairq sweep {self.root}.toml")
         study = self._restored(header)
         self._keep = study.keep
+        self.other_version = self._differs(header)
         return study
 
     def _restored(self, header: Mapping[str, Any]) -> Study:
@@ -198,15 +213,22 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """What the system refuses within the block becomes one line."""
+        """What the system refuses within the block becomes one line.
+
+        With the remedy of that failure.
+        """
         try:
             yield
         except (OSError, OutputError) as error:
-            # the compiled part names its temporary file, and the system's number of the error
-            said = reason(error) if isinstance(error, OSError) else str(error).rpartition(": ")[2].partition(" (os")[0]
-            said = said[:1].lower() + said[1:]
+            failure = system_error(error)
+            if failure is None:
+                # it says itself what is wrong
+                raise
+            said, _, remedy = told(failure).partition("; ")
+            remedy = f"{remedy}; " if remedy else ""
             raise OutputError(
-                f"{self.root}: cannot be written: {said}; what is done stays, and the same command goes on from there"
+                f"{self.root}: cannot be written: {said[:1].lower()}{said[1:]}; what is done stays: {remedy}"
+                "the same command goes on from there"
             ) from None
 
     @contextmanager
@@ -237,12 +259,17 @@ class Store:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise OutputError(f"{folder}: cannot be read: {reason(error)}") from None
+            raise _unread(folder, error) from None
         new = []
-        for name in names:
-            marker = self._known[name] = self._marker(folder / name)
-            if marker is not None:
-                new.append(marker)
+        try:
+            for name in names:
+                marker = self._known[name] = self._marker(folder / name)
+                if marker is not None:
+                    new.append(marker)
+        except OutputError:
+            # what was not looked at is new for the next scan
+            self._changed_ns = -1
+            raise
         for marker in new:
             for digest in marker.runs:
                 other = self.done.get(digest)
@@ -282,25 +309,28 @@ class Store:
         return self.root / "parts" / table / f"{marker.name}.parquet"
 
     def _marker(self, path: Path) -> Marker | None:
-        """The marker in a file, if it and the files that it names are whole."""
+        """The marker in a file, if it and the files that it names are whole.
+
+        OutputError if one cannot be read: that is no damage, and nothing is moved for it.
+        """
         try:
             written = path.stat().st_mtime_ns
-            said = json.loads(path.read_bytes())
-            keep = Keep(**{**said["keep"], "tables": tuple(said["keep"]["tables"])})
-            runs = {digest: float(cost_s) for digest, cost_s in said["runs"].items()}
-            files = {table: {**file, "bytes": int(file["bytes"])} for table, file in said["files"].items()}
-            marker = Marker(path.name.removesuffix(".json"), keep, runs, files)
-            if marker.name != _key(runs, keep):
-                self.damages.append(Damage(path, "is no marker of its runs", len(runs) or 1))
-                return None
+            content = path.read_bytes()
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except OSError as error:
+            raise _unread(path, error) from None
+        try:
+            marker = _parsed(path.name.removesuffix(".json"), content)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             self.damages.append(Damage(path, "cannot be read as a marker", 1))
+            return None
+        if marker.name != _key(marker.runs, marker.keep):
+            self.damages.append(Damage(path, "is no marker of its runs", len(marker.runs) or 1))
             return None
         for table, file in marker.files.items():
             part = self.path(table, marker)
-            if (what := _damage(part, file, written)) is not None:
+            if (what := _damage(part, file, written, whole=self._verify)) is not None:
                 self.damages.append(Damage(part, what, len(marker.runs)))
                 return None
         return marker
@@ -311,16 +341,21 @@ class Store:
             names = [entry.name for entry in os.scandir(self.root / "failed")]
         except FileNotFoundError:
             return {}
+        except OSError as error:
+            raise _unread(self.root / "failed", error) from None
         digests = [name.removesuffix(".json") for name in names if name.endswith(".json")]
         said = {digest: self.failure(digest) for digest in digests if not self.has(digest)}
         return {digest: failure for digest, failure in said.items() if failure is not None}
 
     def failure(self, digest: str) -> dict[str, Any] | None:
         """Why a run has failed; None if it has not."""
+        path = self.root / "failed" / f"{digest}.json"
         try:
-            said = json.loads((self.root / "failed" / f"{digest}.json").read_bytes())
-        except (OSError, ValueError):
+            said = json.loads(path.read_bytes())
+        except (FileNotFoundError, ValueError, RecursionError):
             return None
+        except OSError as error:
+            raise _unread(path, error) from None
         return said if isinstance(said, dict) else None
 
     # Writing.
@@ -386,7 +421,7 @@ class Store:
             _write(hidden, json.dumps(said).encode())
             with contextlib.suppress(FileExistsError):
                 # another process has run the same: these are its files
-                os.link(hidden, self.root / "done" / f"{name}.json")
+                give_name(hidden, self.root / "done" / f"{name}.json")
             _sync_folder(self.root / "done")
         finally:
             for hidden in made:
@@ -417,11 +452,27 @@ def _key(digests: Iterable[str], keep: Keep) -> str:
     return hashlib.sha256(json.dumps([list(digests), keep]).encode()).hexdigest()[:32]
 
 
-def _damage(part: Path, file: Mapping[str, Any], written_ns: int) -> str | None:
-    """What is wrong with a part.
+def _unread(path: Path, error: OSError) -> OutputError:
+    """What is said of a file or folder that cannot be read: it may be whole."""
+    return OutputError(f"{path}: cannot be read: {told(error)}; nothing was moved for it")
 
-    Its content is read only if its time is later than its marker's, or another than the marker
-    says: the clock of what edits it may be late.
+
+def _parsed(name: str, content: bytes) -> Marker:
+    """The marker that a file says; what is no marker raises one of many exceptions."""
+    said = json.loads(content)
+    keep = Keep(**{**said["keep"], "tables": tuple(said["keep"]["tables"])})
+    runs = {digest: float(cost_s) for digest, cost_s in said["runs"].items()}
+    files = {
+        table: {**file, "bytes": int(file["bytes"]), "rows": int(file["rows"])} for table, file in said["files"].items()
+    }
+    return Marker(name, keep, runs, files)
+
+
+def _damage(part: Path, file: Mapping[str, Any], written_ns: int, *, whole: bool) -> str | None:
+    """What is wrong with a part; OutputError if that cannot be found out.
+
+    Without `whole` its content is read only if its time is later than its marker's, or another than
+    the marker says: the clock of what edits it may be late.
     """
     try:
         stat = part.stat()
@@ -429,12 +480,12 @@ def _damage(part: Path, file: Mapping[str, Any], written_ns: int) -> str | None:
             return f"has {stat.st_size} bytes and not {file['bytes']}"
         changed_s = stat.st_mtime_ns // NS
         is_suspect = stat.st_mtime_ns > written_ns or file.get("changed_s", changed_s) != changed_s
-        if is_suspect and _digest(part) != file.get("digest"):
+        if (whole or is_suspect) and _digest(part) != file.get("digest"):
             return "was changed after it was written"
     except FileNotFoundError:
         return "is gone"
     except OSError as error:
-        return f"cannot be read: {reason(error)}"
+        raise _unread(part, error) from None
     return None
 
 
@@ -461,7 +512,7 @@ def _sync(path: Path) -> str:
 def _place(hidden: Path, to: Path) -> None:
     """Give a part its name; what a killed process left there has no marker and gives way."""
     try:
-        os.link(hidden, to)
+        give_name(hidden, to)
     except FileExistsError:
         if _digest(hidden) != _digest(to):
             hidden.replace(to)

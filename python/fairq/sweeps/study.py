@@ -6,11 +6,11 @@ points differ by their axes and not by chance.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -184,8 +184,9 @@ def read_study(path: str | os.PathLike[str], known: Mapping[str, Any] | None = N
 def _question_of(known: Mapping[str, Any]) -> Any:
     """The question that a study that its store keeps was made of."""
     try:
-        return tomllib.loads(known["text"])["study"].get("compare")
-    except (KeyError, TypeError, AttributeError, ValueError):
+        tree, _ = _native.toml_tree(known["text"], "store.json")
+        return json.loads(tree)["study"].get("compare")
+    except (KeyError, TypeError, AttributeError, ValueError, ScenarioError):
         return None
 
 
@@ -212,8 +213,6 @@ def _scenario(document: Document, said: Mapping[str, Any], folder: Path, find: F
 
 def _asked(document: Document, options: Mapping[str, Any], find: Find | None) -> Text:
     """The scenario that a question of `fairq compare` makes; its lists are axes of the study."""
-    import inspect
-
     from fairq.questions import asked, network
 
     known = inspect.signature(asked.ask).parameters
@@ -416,8 +415,18 @@ def _located(
             if (said := OPTION.match(str(found))) is None:
                 return found
             place = _setter(document, said["path"], dict(sets))
-            return document.fault(place, f"{said['path']}: {said['message']}{_at(labels)}")
+            message = _of_question(document, said["path"]) or f"{said['message']}{_at(labels)}"
+            return document.fault(place, f"{said['path']}: {message}")
     return error
+
+
+def _of_question(document: Document, path: str) -> str | None:
+    """What to write where an axis sets a word of the question, whose scenario has no such field."""
+    from fairq.questions import asked
+
+    if "compare" not in document.tree["study"] or path not in inspect.signature(asked.ask).parameters:
+        return None
+    return f'the question says this itself, and its lists are axes; write compare = {{ {path} = "…, …" }}'
 
 
 def _setter(document: Document, path: str, sets: Mapping[str, str]) -> str:

@@ -218,3 +218,27 @@ def quantities(results: Results) -> list[Quantity]:
 
 def _has(table: str, column: str) -> bool:
     return any(each["name"] == column and each["kind"] != "text" for each in described()[table]["columns"])
+
+
+BESIDE = Quantity("flows", "queueing_s_mean")
+"""What stands beside a throughput, which says nothing of delay."""
+
+
+def by_group(results: Results, first: Quantity) -> list[dict[str, Any]]:
+    """A row for each place and group of flows: axes, group, runs, `first` and the delay beside it.
+
+    Flows of several entries are never averaged together: the mean of a download and a call is the
+    throughput of neither.
+    """
+    wanted = [first, BESIDE] if first.table == BESIDE.table and first != BESIDE else [first]
+    rows: dict[tuple[Place, str], dict[str, Any]] = {}
+    group = KEYS[first.table][0]
+    for quantity, of in values(results, wanted).items():
+        for row in means(of, quantity):
+            place = tuple(row[axis] for axis in results.axes)
+            own = rows.setdefault(
+                (place, row[group]), dict(zip(results.axes, place, strict=True)) | {group: row[group]}
+            )
+            own |= {"runs": max(row.pop("seeds"), own.get("runs", 0)), **row}
+    at = order(results)
+    return sorted(rows.values(), key=lambda row: at[tuple(row[axis] for axis in results.axes)])

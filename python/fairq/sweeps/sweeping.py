@@ -14,7 +14,7 @@ from fairq.documents import Left, MissingRun, Swept
 from fairq.questions import steady
 from fairq.questions.asked import Question
 from fairq.questions.measured import Search
-from fairq.sweeps import answer, dask, part, progress, threads
+from fairq.sweeps import answer, dask, part, progress, summary, threads
 from fairq.sweeps.claims import LEASE_S
 from fairq.sweeps.reader import Results
 from fairq.sweeps.store import Damage, Finished, Store
@@ -84,6 +84,7 @@ class Options:
     replications_max: int = REPLICATIONS_MAX
     fail_fast: bool = False
     mix_versions: bool = False
+    verify: bool = False
     lease_s: float = LEASE_S
     show: Show | None = None
 
@@ -143,7 +144,7 @@ def open_study(
     finds the times of a question, in place of runs.
     """
     share = part.parse(options.part) if options.part is not None else None
-    store = Store(place(path, options.store))
+    store = Store(place(path, options.store), verify=options.verify)
     study = read_study(path, store.header(), find or _finder(options))
     store.open(study, mix=options.mix_versions, write=write)
     store.scan()
@@ -369,8 +370,19 @@ def estimate(path: str | os.PathLike[str], options: Options) -> Left:
     }
 
 
+def groups(path: str | os.PathLike[str], options: Options) -> list[dict[str, Any]]:
+    """What there is so far: a row for each point and group of flows with runs."""
+    opened = open_study(path, options, write=False)
+    if opened.store.header() is None:
+        return []
+    goal = answer.until(options.until) if options.until is not None else None
+    results = Results(opened.store.root)
+    shown = answer.shown(results, goal)
+    return summary.by_group(results, summary.Quantity(shown.table, shown.column)) if shown is not None else []
+
+
 def answers(path: str | os.PathLike[str], options: Options) -> list[dict[str, Any]]:
-    """The answer so far: a row for each point with runs."""
+    """What --until goes by, so far: a row for each point with runs, all flows together."""
     opened = open_study(path, options, write=False)
     if opened.store.header() is None:
         return []

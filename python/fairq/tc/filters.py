@@ -36,8 +36,26 @@ class Filter:
     """Whether it looks at a port alone, and `points` is empty."""
 
 
-def read(words: Words, filters: Sequence[Filter], root: int, differs: Differs) -> tuple[Id, Filter | None]:
-    """Where the filter of a command stands, and it, or None where it is left out, which `differs` then says."""
+@dataclass(frozen=True)
+class Left:
+    """A filter that is left out here, though it takes packets in Linux."""
+
+    takes_all: bool
+    """Whether every packet of its protocol comes to one of its classes."""
+
+
+OF_OTHERS = {
+    "cgroup": "sends packets to the class of their process's control group",
+    "bpf": "sends packets where its program says",
+}
+"""Filters that need no class of their own."""
+
+
+def read(words: Words, filters: Sequence[Filter], root: int, differs: Differs) -> tuple[Id, Filter | Left | None]:
+    """Where the filter of a command stands, and it; what is left out is said by `differs`.
+
+    `None` is a filter that takes no packet of this device to a class.
+    """
     at, prio, protocol, handle, chain = (root, 0), 0, "all", "", 0
     while (word := words.peek()) not in (*KINDS, None):
         words.next("it")
@@ -68,6 +86,12 @@ def read(words: Words, filters: Sequence[Filter], root: int, differs: Differs) -
     if chain:
         differs.say(f"filter {kind} of chain {chain}", "left out", "is asked where another filter goes there")
         return at, None
+    if kind == "flow":
+        differs.say("filter flow", "left out: classes go by DSCP", _of_hash(found, to or (at[0], 1), at))
+        return at, Left(takes_all=protocol in ("all", "ip", "ipv4", "0x800"))
+    if to is None and kind in OF_OTHERS:
+        differs.say(f"filter {kind}", "left out: classes go by DSCP", OF_OTHERS[kind])
+        return at, Left(takes_all=False)
     if to is None:
         differs.say(f"filter {kind}", "left out", "sends packets to no class")
         return at, None
@@ -83,7 +107,7 @@ def read(words: Words, filters: Sequence[Filter], root: int, differs: Differs) -
     if points is None and not found.is_by_port:
         said = f"looks at {', '.join(found.others)}"
         differs.say(name, "left out: classes go by DSCP", said)
-        return at, None
+        return at, Left(takes_all=False)
     if found.ecn:
         differs.say(f"{name} with a mask of ECN bits", "ECN bits may be any", "looks at those, too")
     given = [one.prio for one in filters if one.at == at and one.prio >= 0x8000]
@@ -133,7 +157,7 @@ def _match(words: Words, kind: str, differs: Differs) -> tuple[Id | None, _Match
     found, to = _Match(), None
     while words:
         word = words.next("it")
-        if word in ("flowid", "classid"):
+        if word in ("flowid", "classid", "baseclass"):
             to = words.value(word, class_id)
         elif word in ACTIONS:
             differs.say(f"filter {word}", "left out", " ".join([word, *_until_class(words)]))
@@ -144,15 +168,66 @@ def _match(words: Words, kind: str, differs: Differs) -> tuple[Id | None, _Match
             one = Words([value, mask], words.what)
             found.bytes.append((None, one.value(word, _decimal_first), one.value(word, _byte) if slash else 0xFF))
         elif word not in ("ip", "skip_hw", "skip_sw"):
-            found.others.append(" ".join([word, *_until_class(words)]))
-    if kind in ("flow", "route", "cgroup", "bpf", "tcindex", "rsvp"):
+            said = [word, *_until_class(words)]
+            if looks_at_nothing(*said):
+                found.bytes.append(NOTHING)
+            else:
+                found.others.append(" ".join(said))
+    if kind in ("route", "cgroup", "bpf", "tcindex", "rsvp"):
         found.others.append(kind)
     return to, found
 
 
+NOTHING: tuple[str | None, int, int] = (None, 0, 0)
+"""A match under a mask of zeros: every packet has it, of either family."""
+
+EVERY_ADDRESS = ("any", "all", "default")
+"""What iproute2 reads as 0.0.0.0/0 or ::/0 (get_prefix)."""
+
+EMATCH = re.compile(r"u(8|16|32)\((u(8|16|32) )?\S+ (?P<mask>\S+)( at .*)?\)|cmp\(.* mask (?P<of_cmp>\S+) eq 0(x0+)?\)")
+"""A match of the filter basic, with its mask."""
+
+
+def looks_at_nothing(name: str, *value: str) -> bool:
+    """Whether a match looks at no bit: a mask of zeros, a prefix of no length, any address.
+
+    `value` is a value and its mask, or a value with the mask behind a slash.
+
+    >>> looks_at_nothing("dst", "0.0.0.0/0"), looks_at_nothing("dport", "80", "0x0000")
+    (True, True)
+    """
+    ematch = EMATCH.fullmatch(" ".join([name, *value]).removeprefix("match "))
+    if ematch is not None:
+        return _is_null(ematch["mask"] or ematch["of_cmp"])
+    if len(value) == 2:
+        return _is_null(value[1])
+    if len(value) != 1:
+        return False
+    is_address = name in ("src", "dst", "src_ip", "dst_ip")
+    _, slash, mask = value[0].partition("/")
+    return (is_address and value[0] in EVERY_ADDRESS) or (bool(slash) and _is_null(mask))
+
+
+def _is_null(mask: str) -> bool:
+    """Whether a mask or a length of a prefix has no bit: 0, 0x00, 0.0.0.0, ::, 00:00:00."""
+    return bool(mask) and not re.sub(r"0[xX]|[.:]", "", mask).strip("0")
+
+
+def _of_hash(found: _Match, first: Id, at: Id) -> str:
+    """What a flow filter does: a hash modulo the divisor counts from the base class on."""
+    words = " ".join(found.others).split()
+    count = int(words[words.index("divisor") + 1]) if "divisor" in words[:-1] and words[-1].isdigit() else None
+    keys = words[words.index("keys") + 1] if "keys" in words[:-1] else words[-1] if words else "its keys"
+    base = (first[0] or at[0], first[1] or 1)
+    if count is None:
+        return f"sends packets to classes from {id_form(base)} on by {keys}"
+    last = (base[0], base[1] + count - 1)
+    return f"sends packets to classes {id_form(base)} to {id_form(last)} by a hash of {keys}"
+
+
 def _until_class(words: Words) -> list[str]:
     taken = []
-    while words.peek() not in (None, "flowid", "classid", "match", "ip_tos", *ACTIONS):
+    while words.peek() not in (None, "flowid", "classid", "baseclass", "match", "ip_tos", *ACTIONS):
         taken.append(words.next("it"))
     return taken
 
@@ -167,7 +242,7 @@ def _selector(words: Words, found: _Match) -> None:
         return
     if said in ("ip tos", "ip dsfield", "ip ds", "ip precedence", "ip6 priority"):
         value, mask = words.value(said, whole), words.value(f"the mask of {said}", _byte)
-        found.bytes.append(("ip" if header == "ip" else "ipv6", value, mask))
+        found.bytes.append(("ip" if header == "ip" else "ipv6", value, mask) if mask else NOTHING)
     elif header in ("u32", "u16", "u8"):
         value, mask = words.value(said, whole), words.value(f"the mask of {said}", hexadecimal)
         offset = 0
@@ -186,6 +261,9 @@ def _selector(words: Words, found: _Match) -> None:
         if words.peek() == "at":
             words.next("it")
             words.next("at")
+        if looks_at_nothing(name, *(each for each in (word, mask_word) if each)):
+            found.bytes.append(NOTHING)
+            return
         found.others.append(f"{said} {word}")
         found.ports += name in ("sport", "dport", "src", "dst") and mask_word.lower() in ("0xffff", "ffff")
 
@@ -194,7 +272,7 @@ def _at(found: _Match, bits: int, value: int, mask: int, offset: int, said: str)
     """A match of 8, 16 or 32 bits somewhere in the packet: of nothing, of the type-of-service byte, or of others."""
     shift = {(8, 1): 0, (16, 0): 0, (32, 0): 16}.get((bits, offset))
     if mask == 0:
-        found.bytes.append((None, 0, 0))
+        found.bytes.append(NOTHING)
     elif shift is not None and mask >> shift <= 0xFF and mask == (mask >> shift) << shift:
         found.bytes.append(("ip", value >> shift & 0xFF, mask >> shift))
     else:

@@ -8,7 +8,7 @@ from typing import Any
 from fairq._native import UsageError
 from fairq.tc.cake import text_of_cake
 from fairq.tc.options import PRIOMAP
-from fairq.tc.units import rate_form, time_form
+from fairq.tc.units import rate_form, time_form, whole
 from fairq.tc.words import Differs
 
 MTU = 1514
@@ -320,6 +320,17 @@ def _unlike(here: str, linux: str) -> Callable[[Given, Differs], str]:
     return written
 
 
+def _netem(given: Given, differs: Differs) -> str:
+    """A FIFO of its limit, tc's first option of netem."""
+    words = given.get("given", [])
+    limit = words[words.index("limit") + 1] if "limit" in words[:-1] else f"{TXQUEUELEN}"
+    try:
+        here = f"fifo + {whole(limit)}packets"
+    except UsageError as error:
+        raise UsageError(f"tc: qdisc netem: limit {error}") from None
+    return _unlike(here, "delay, loss and the like, to be written on the link: netem")(given, differs)
+
+
 FORMS: Mapping[str, Callable[[Given, Differs], str]] = {
     "pfifo": _fifo,
     "bfifo": _bfifo,
@@ -340,7 +351,7 @@ FORMS: Mapping[str, Callable[[Given, Differs], str]] = {
     "sfb": _sfb,
     "cake": _cake,
     "dualpi2": _dualpi2,
-    "netem": _unlike("fifo + 1000packets", "delay, loss and the like, to be written on the link: netem"),
+    "netem": _netem,
     "mq": _unlike("fifo + 1000packets", "a queue for each of the device's"),
     "noqueue": _unlike("fifo + 1packets", "nothing may wait"),
 }

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from fairq import _native
 from fairq._native import UsageError
 from fairq.near import near_miss
-from fairq.tc import filters, options, qdiscs, trees
-from fairq.tc.filters import Filter
+from fairq.tc import filters, lines, options, qdiscs, trees
+from fairq.tc.devices import Device, Node
+from fairq.tc.filters import Left
+from fairq.tc.shell import commands
 from fairq.tc.units import ROOT, Id, class_id, decimal, id_form, qdisc_id, rate_form
 from fairq.tc.words import Differs, Words, shortened
 
@@ -39,54 +42,6 @@ class Read:
     """The rate of the line, where a class of htb that has no sibling is the line."""
     differs: list[dict[str, str]]
     """What is not as in Linux: setting, here, linux."""
-
-
-@dataclass
-class Node:
-    """A qdisc, whose number within its handle is 0, or a class."""
-
-    id: Id
-    parent: Id
-    kind: str
-    options: dict[str, Any]
-
-
-@dataclass
-class Device:
-    """All that the commands set up on a device."""
-
-    name: str
-    qdiscs: dict[int, Node] = field(default_factory=dict)
-    classes: dict[Id, Node] = field(default_factory=dict)
-    filters: list[Filter] = field(default_factory=list)
-    differs: Differs = field(default_factory=Differs)
-    of_filters: list[tuple[int, Differs]] = field(default_factory=list)
-    """What is not as in Linux of a qdisc's filters, which goes with it."""
-
-    def root(self) -> Node | None:
-        """The qdisc at the root."""
-        return self.child(ROOT)
-
-    def child(self, parent: Id) -> Node | None:
-        """The qdisc that stands in a class."""
-        return next((node for node in self.qdiscs.values() if node.parent == parent), None)
-
-    def below(self, qdisc: Node) -> list[Node]:
-        """The classes of a qdisc in the order of their numbers."""
-        return sorted((one for one in self.classes.values() if one.id[0] == qdisc.id[0]), key=lambda one: one.id)
-
-    def is_inner(self, of: Id) -> bool:
-        """Whether a class has others below it."""
-        return any(one.parent == of for one in self.classes.values())
-
-    def remove(self, qdisc: Node) -> None:
-        """A qdisc goes with its classes, their qdiscs and all filters."""
-        del self.qdiscs[qdisc.id[0]]
-        for one in [node for node in self.qdiscs.values() if node.parent[0] == qdisc.id[0] and node.parent != ROOT]:
-            self.remove(one)
-        self.classes = {name: one for name, one in self.classes.items() if name[0] != qdisc.id[0]}
-        self.filters = [one for one in self.filters if one.at[0] != qdisc.id[0]]
-        self.of_filters = [one for one in self.of_filters if one[0] != qdisc.id[0]]
 
 
 def read(text: str) -> Read:
@@ -126,29 +81,10 @@ def read_words(text: str) -> Read:
 _AS_WORDS = str.maketrans("(),=", "    ")
 
 
-def commands(text: str) -> list[list[str]]:
-    """The words of each command."""
-    found = []
-    for line in text.replace("\\\n", " ").splitlines():
-        try:
-            words = shlex.split(line, comments=True)
-        except ValueError as error:
-            raise UsageError(f"tc: {line.strip()!r}: {error}") from None
-        # A semicolon may stand at the end of a word.
-        one: list[str] = []
-        for word in words:
-            *ended, last = word.split(";")
-            for piece in ended:
-                found.append([*one, piece] if piece else one)
-                one = []
-            if last:
-                one.append(last)
-        found.append(one)
-    return [words for words in found if words]
-
-
 def _command(given: list[str], devices: dict[str, Device]) -> None:
-    words = [word for at, word in enumerate(given) if not (at < 2 and (word in ("sudo", "tc") or word.endswith("/tc")))]
+    words = _without_sudo(given)
+    if words and (words[0] == "tc" or words[0].endswith("/tc")):
+        words = words[1:]
     while words and words[0].startswith("-"):
         words = words[2 if words[0] in ("-n", "-netns") else 1 :]
     what = shortened(words[0], OBJECTS) if words else None
@@ -168,6 +104,19 @@ def _command(given: list[str], devices: dict[str, Device]) -> None:
         raise UsageError(f"tc: {what}: no device; write dev eth0")
     device = devices.setdefault(rest[at], Device(rest[at]))
     _DO[what](Words([*rest[: at - 1], *rest[at + 1 :]], what), verb, device)
+
+
+def _without_sudo(given: list[str]) -> list[str]:
+    """The words behind sudo and its options, and behind variables that are set for one command."""
+    words = given
+    while words and re.fullmatch(r"[A-Za-z_]\w*=.*", words[0]):
+        words = words[1:]
+    if not words or words[0].rpartition("/")[2] not in ("sudo", "doas"):
+        return words
+    words = words[1:]
+    while words and words[0].startswith("-"):
+        words = words[2 if words[0] in ("-u", "-g", "-h", "-p", "-C") else 1 :]
+    return words
 
 
 def _place(words: Words, differs: Differs) -> tuple[Id | None, int | None, Id | None]:
@@ -207,6 +156,12 @@ def _qdisc(words: Words, verb: str, device: Device) -> None:
             device.differs.say(words.peek() or "ingress", "left out", "what arrives at the device")
         return
     if verb == "delete":
+        if words:
+            # tc reads what stands behind, and does nothing with it
+            kind = words.next("the kind of the qdisc")
+            if kind not in options.KINDS:
+                raise words.unknown(kind, [*BEFORE_KIND, *options.KINDS])
+            options.KINDS[kind](words)
         gone = device.child(parent) if parent is not None else device.qdiscs.get(handle or -1)
         if gone is not None:
             device.remove(gone)
@@ -269,6 +224,10 @@ def _class(words: Words, verb: str, device: Device) -> None:
             raise UsageError(f"tc: class: there is no class {kind} here{near_miss(kind, options.CLASSES)}")
         words.what = f"class {kind}"
         given = options.CLASSES[kind](words)
+    elif words:
+        kind = words.next("the kind of the class")
+        if kind not in options.CLASSES:
+            raise words.unknown(kind, [*BEFORE_KIND, *options.CLASSES])
     what = words.what
     if name is None or not name[1]:
         raise UsageError(f"tc: {what}: no classid; write classid 1:10")
@@ -341,6 +300,9 @@ def _filter(words: Words, verb: str, device: Device) -> None:
     said = Differs()
     at, one = filters.read(words, device.filters, major, said)
     device.of_filters.append((at[0], said))
+    if isinstance(one, Left):
+        device.left.append((at[0], one))
+        return
     if one is None:
         return
     above = device.qdiscs.get(one.at[0])
@@ -366,6 +328,7 @@ def _delete_filters(words: Words, device: Device, root: int) -> None:
             device.differs.say(f"filter delete handle {words.next(word)}", "the filter stays", "deletes it")
             return
     device.filters = [one for one in device.filters if one.at != at or prio not in (None, one.prio)]
+    device.left = [one for one in device.left if one[0] != at[0] or prio is not None]
 
 
 _DO: Mapping[str, Callable[[Words, str, Device], None]] = {"qdisc": _qdisc, "class": _class, "filter": _filter}
@@ -374,22 +337,17 @@ _DO: Mapping[str, Callable[[Words, str, Device], None]] = {"qdisc": _qdisc, "cla
 def _queue(device: Device) -> Read:
     root, rate = device.root(), None
     assert root is not None
-    leaves = [one for one in device.below(root) if not device.is_inner(one.id)]
     differs = device.differs
-    line = leaves[0] if root.kind == "htb" and len(leaves) == 1 else None
-    child = device.child(line.id) if line is not None else None
-    if line is not None and child is not None:
-        # One class is the line.
-        rate = rate_form(_most(device, line))
-        _say_of_line(device, root, line)
-        root = child
+    while (held := lines.held(device, root)) is not None:
+        root, most = held
+        rate = min((each for each in (rate, most) if each is not None), default=None)
     _say_of_children(device, root)
     text = _text(device, root)
     try:
         _native.queue(text)
     except UsageError as error:
         raise UsageError(f"tc: qdisc {root.kind}: {_in_words_of_tc(str(error))}") from None
-    return Read(text, rate, list(differs))
+    return Read(text, rate_form(rate) if rate is not None else None, list(differs))
 
 
 def _text(device: Device, root: Node) -> str:
@@ -410,27 +368,8 @@ def _text(device: Device, root: Node) -> str:
         )
     classes = [trees.Class(one.id, one.parent if one.parent[1] else None, one.options) for one in below]
     targets = filters.targets(own, root.id[0], device.is_inner, device.differs)
-    return trees.FORMS[root.kind](trees.Tree(root.options, classes, targets, is_by_flow), device.differs)
-
-
-def _most(device: Device, one: Node) -> int:
-    """The most that a class may send with what it borrows (htb_class_mode): one without a parent has its rate."""
-    rate = int(one.options["rate"])
-    above = device.classes.get(one.parent)
-    most = max(rate, _most(device, above)) if above is not None else rate
-    return min(int(one.options.get("ceil", rate)), most)
-
-
-def _say_of_line(device: Device, root: Node, line: Node) -> None:
-    """What of the class that is the line has no like here."""
-    differs = device.differs
-    for name in ("burst", "cburst", "overhead", "mpu", "linklayer"):
-        if line.options.get(name):
-            differs.say(f"{name} of class {id_form(line.id)}", "left out: it is the line", line.options[name])
-    own = [one for one in device.filters if one.at[0] == root.id[0]]
-    targets = filters.targets(own, root.id[0], device.is_inner, differs)
-    if root.options.get("default") != line.id[1] and len(targets) < 64:
-        differs.say("default", "all packets go to the one class", "packets of no class are sent at once, not shaped")
+    left = [one for at, one in device.left if at == root.id[0]]
+    return trees.FORMS[root.kind](trees.Tree(root.options, classes, targets, is_by_flow, left), device.differs)
 
 
 def _say_of_children(device: Device, root: Node) -> None:
@@ -456,8 +395,6 @@ NAMES = {
 
 
 def _in_words_of_tc(refusal: str) -> str:
-    import re
-
     said = re.sub(r"\b\w+\b", lambda found: NAMES.get(found[0], found[0]), refusal)
     return f"no such queue here: {said}"
 

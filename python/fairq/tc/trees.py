@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairq._native import UsageError
-from fairq.tc.filters import POINTS
+from fairq.tc.filters import POINTS, Left
 from fairq.tc.options import BANDS_MAX
 from fairq.tc.qdiscs import MTU, TXQUEUELEN, form, in_bytes, left
 from fairq.tc.units import Id, id_form, rate_form, time_form
@@ -41,6 +41,8 @@ class Tree:
     """The class of each code point for which there is a filter."""
     is_by_flow: bool
     """Whether the classes are alike, and each has one filter, which looks at a port."""
+    left: Sequence[Left] = ()
+    """Its filters that are left out here, though they take packets."""
 
     @property
     def leaves(self) -> list[Class]:
@@ -67,9 +69,13 @@ def _each_its_own(differs: Differs) -> None:
 
 
 def _otherwise(tree: Tree, differs: Differs, linux: str) -> None:
-    """Packets that belong to no class go to the first leaf here."""
+    """Packets of no class go to the first leaf here; `linux` is what becomes of them there."""
     if len(tree.targets) < 64:
         said = f"packets of no class go to {tree.leaves[0].name}"
+        if any(one.takes_all for one in tree.left):
+            linux = "no packet is of no class: a filter that is left out here takes them all"
+        elif tree.left:
+            linux = f"those that no filter takes, nor one that is left out here: {linux}"
         what = tree.options.get("default")
         differs.say("default" if what is None else f"default {what:x}", said, linux)
 
@@ -138,7 +144,7 @@ def drr(tree: Tree, differs: Differs) -> str:
         _each_its_own(differs)
         return form("drr", {"quantum": f"{quanta[0]}B"})
     bands = {one.id: at for at, one in enumerate(tree.classes)}
-    _otherwise(tree, differs, "dropped: no filter takes them")
+    _otherwise(tree, differs, "dropped")
     _each_its_own(differs)
     places = [bands[tree.targets[point]] if point in tree.targets else 0 for point in POINTS]
     return _bands(0, quanta, places)
@@ -164,7 +170,7 @@ def qfq(tree: Tree, differs: Differs) -> str:
         left(tree.classes[0].options, differs, "maxpkt")
         _each_its_own(differs)
         return "linux_qfq"
-    _otherwise(tree, differs, "dropped: no filter takes them")
+    _otherwise(tree, differs, "dropped")
     _each_its_own(differs)
     return form("linux_qfq", {"classes": _classes(tree, lambda one: {
         "weight": one.options.get("weight"), **in_bytes(one.options, "maxpkt")})})  # fmt: skip

@@ -35,6 +35,9 @@ TIMES = {
 MOST = 2**32 - 1
 """What tc's messages to the kernel hold of a size, a time in microseconds or a number."""
 
+BASE_16 = "(?:0[xX])?[0-9a-fA-F]{1,8}"
+"""A number that C reads in base 16."""
+
 Id = tuple[int, int]
 """A class: the number of its qdisc and its own. A qdisc has 0 for the latter."""
 ROOT: Id = (0xFFFF, 0xFFFF)
@@ -136,18 +139,18 @@ def linklayer(word: str) -> str | None:
 
 
 def qdisc_id(word: str) -> int:
-    """The number of a qdisc: `1:`, hexadecimal."""
-    found = re.fullmatch(r"([0-9a-fA-F]{1,8})(:.*)?", word, re.ASCII)
+    """The number of a qdisc: `1:`, hexadecimal, with or without `0x` (strtoul with base 16)."""
+    found = re.fullmatch(rf"({BASE_16})(:.*)?", word, re.ASCII)
     if found is None or int(found[1], 16) > 0xFFFF:
         raise UsageError(f"{word!r} is no handle of a qdisc; write 1: to ffff:")
     return int(found[1], 16)
 
 
 def class_id(word: str) -> Id:
-    """The numbers of a class, hexadecimal: `1:a` and `01:0A` are one (iproute2, get_tc_classid)."""
+    """The numbers of a class, hexadecimal: `1:a`, `01:0A`, `0x1:0xa` are one (get_tc_classid)."""
     if word == "root":
         return ROOT
-    found = re.fullmatch(r"([0-9a-fA-F]{0,8})(?:(:)([0-9a-fA-F]{0,8}))?", word, re.ASCII)
+    found = re.fullmatch(rf"((?:{BASE_16})?)(?:(:)((?:{BASE_16})?))?", word, re.ASCII)
     if found is None or not word:
         raise UsageError(f"{word!r} is no class; write a qdisc and a number, as 1:10")
     first, second = int(found[1] or "0", 16), int(found[3] or "0", 16)

@@ -7,6 +7,7 @@ mod effects;
 mod habits;
 mod limits;
 mod nothing;
+mod pairs;
 mod ties;
 
 use super::document::AtPoint;
@@ -31,7 +32,7 @@ pub struct Note {
 }
 
 /// The codes, and when there is a note of each.
-pub const CODES: [(&str, &str); 19] = [
+pub const CODES: [(&str, &str); 20] = [
     ("edition", "The scenario names no edition, and a default of the latest decided something."),
     ("topology", "The file of the topology lacks something, or a rate is guessed from a label."),
     (
@@ -71,6 +72,10 @@ pub const CODES: [(&str, &str); 19] = [
     ("ecn", "A flow's packets may be marked, and no queue on its path marks, at any point of the axes."),
     ("packet", "The profile of a flow is `ns-2`, and its packets or acknowledgements are not of ns-2's sizes."),
     ("copa", "Three or more flows of `copa`, and no others, share a queue, and `competes` is not switched off."),
+    (
+        "pair",
+        "Flows with the same two ends share a queue that takes them for one flow, and whose classifier is not named.",
+    ),
     (
         "tie",
         "Equal sources of `constant_rate` without jitter share a FIFO that drops, and got shares that differ by more than a \
@@ -237,6 +242,7 @@ impl<'a> Finder<'a> {
         found.extend(self.queues());
         found.extend(self.ties());
         found.extend(self.crowds());
+        found.extend(self.pairs());
         found.extend(self.oversubscribed());
         found.extend(self.seeds());
         // Of the copies of an entry the first speaks for all.

@@ -1,6 +1,7 @@
 //! The parameters to vary: axes of values, each a field or a table of overrides; every combination
 //! is a point.
 
+use super::bounds;
 use fairq_text::{Fault, near_miss};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -154,6 +155,10 @@ pub fn set(scenario: &mut Value, path: &str, value: Value) -> Result<String, Fau
     let Some((last, before)) = steps.split_last() else {
         return Err(Fault::new(path, "an empty path; write path=value"));
     };
+    if steps.len() > bounds::PARTS_MAX {
+        let begin = steps[..3].join(".");
+        return Err(Fault::new(format!("{begin}…"), format!("a path has more than {} parts", bounds::PARTS_MAX)));
+    }
     let mut at = scenario;
     let mut found = String::new();
     for step in before {

@@ -5,6 +5,7 @@
 //! there. The types are read last. Reading touches no file.
 
 use super::axes::{self, Override, Point};
+use super::bounds;
 use super::edition::{Decided, fill_disciplines};
 use super::expand::{expand, expand_at};
 use super::problem::Problem;
@@ -34,14 +35,27 @@ impl Written {
         let tree = if text.trim_start().starts_with('{') {
             serde_json::from_str(text).map_err(|e| problem(Some(e.line()), format!("not JSON: {e}")))?
         } else {
-            let table = DeTable::parse(text).map_err(|e| {
-                let line = e.span().map(|span| reader.line_of(span.start));
-                problem(line, format!("not TOML: {}", e.message()))
+            let table = bounds::parse(text).map_err(|broken| {
+                let unquoted = broken.line.and_then(|line| text.lines().nth(line - 1)).and_then(unquoted);
+                problem(broken.line, unquoted.unwrap_or(broken.fault.message))
             })?;
-            reader.table(table.into_inner(), "")
+            let tree = reader.table(table.into_inner(), "");
+            if let Some(line) = reader.beyond {
+                return Err(problem(Some(line), bounds::said_of_path()));
+            }
+            tree
         };
         Ok(Self { tree, lines: reader.lines })
     }
+}
+
+/// What to write in place of a line whose value is text without quotes, as `queue = fq_codel`.
+fn unquoted(line: &str) -> Option<String> {
+    let (key, value) = line.split_once('=')?;
+    let (key, value) = (key.trim(), value.split('#').next().unwrap_or_default().trim());
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+    let is_text = value.starts_with(is_word) && value.chars().any(char::is_alphabetic) && !value.contains(['"', '\'']);
+    (is_text && !key.is_empty()).then(|| format!("{key}: text needs quotes; write {key} = \"{value}\""))
 }
 
 /// A scenario as it was written, with the overrides of the command line.
@@ -56,6 +70,8 @@ pub struct Document {
     lines: Vec<(String, usize)>,
     /// The paths that the command line has set, and its options.
     sets: Vec<(String, String)>,
+    /// The bytes that its networks and runs may need, if they are bounded.
+    memory: Option<u64>,
 }
 
 impl Document {
@@ -65,7 +81,8 @@ impl Document {
     /// What is not TOML (or JSON, if it begins with a brace), and a text form that cannot be read.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
         let Written { tree: written, lines } = Written::read(text, file)?;
-        let mut document = Self { file: file.into(), tree: written.clone(), written, lines, sets: Vec::new() };
+        let mut document =
+            Self { file: file.into(), tree: written.clone(), written, lines, sets: Vec::new(), memory: None };
         expand(&mut document.tree).map_err(|fault| document.problem(fault))?;
         Ok(document)
     }
@@ -80,6 +97,17 @@ impl Document {
             .map_err(|fault| self.told(None, Fault::new(&option, fault.message)))?;
         self.sets.push((set.clone(), option));
         expand_at(&mut self.tree, &set).map_err(|fault| self.problem(fault))
+    }
+
+    /// Bounds the bytes that its networks and runs may need.
+    pub const fn bound_memory(&mut self, bytes: Option<u64>) {
+        self.memory = bytes;
+    }
+
+    /// The bytes that its networks and runs may need, if they are bounded.
+    #[must_use]
+    pub const fn memory_bound(&self) -> Option<u64> {
+        self.memory
     }
 
     /// The scenario as written, and the points of its axes.
@@ -287,8 +315,12 @@ fn within<'a>(path: &'a str, outer: &str) -> Option<&'a str> {
 /// text.
 fn given(text: &str) -> Value {
     let line = format!("value = {text}");
-    let table = DeTable::parse(&line).ok().filter(|table| table.get_ref().len() == 1);
-    let value = table.map(|table| Reader::new(&line).table(table.into_inner(), ""));
+    let table = bounds::parse(&line).ok().filter(|table| table.get_ref().len() == 1);
+    let value = table.and_then(|table| {
+        let mut reader = Reader::new(&line);
+        let tree = reader.table(table.into_inner(), "");
+        reader.beyond.is_none().then_some(tree)
+    });
     let json = || serde_json::from_str(text).ok().filter(|value: &Value| value.is_object() || value.is_array());
     value.and_then(|mut table| table.get_mut("value").map(Value::take)).or_else(json).unwrap_or_else(|| scalar(text))
 }
@@ -298,11 +330,15 @@ struct Reader {
     /// Where the lines but for the last end.
     ends: Vec<usize>,
     lines: Vec<(String, usize)>,
+    /// How deep in lists and tables it reads.
+    depth: usize,
+    /// The line of the first path that is too long or too deep, whose value is left out.
+    beyond: Option<usize>,
 }
 
 impl Reader {
     fn new(text: &str) -> Self {
-        Self { ends: text.match_indices('\n').map(|(at, _)| at).collect(), lines: Vec::new() }
+        Self { ends: text.match_indices('\n').map(|(at, _)| at).collect(), lines: Vec::new(), depth: 0, beyond: None }
     }
 
     /// The line of the byte at `offset`.
@@ -316,10 +352,22 @@ impl Reader {
             let line = self.line_of(key.span().start);
             let name = key.into_inner().into_owned();
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-            self.lines.push((path.clone(), line));
-            object.insert(name, self.value(value, &path));
+            object.insert(name, self.value_at(value, path, line));
         }
         Value::Object(object)
+    }
+
+    /// The value whose path stands on `line`, if it is within the bounds.
+    fn value_at(&mut self, value: Spanned<DeValue<'_>>, path: String, line: usize) -> Value {
+        if path.len() > bounds::PATH_MAX || self.depth > bounds::DEPTH_MAX {
+            self.beyond = self.beyond.or(Some(line));
+            return Value::Null;
+        }
+        self.lines.push((path.clone(), line));
+        self.depth += 1;
+        let value = self.value(value, &path);
+        self.depth -= 1;
+        value
     }
 
     fn value(&mut self, value: Spanned<DeValue<'_>>, path: &str) -> Value {
@@ -338,9 +386,8 @@ impl Reader {
             DeValue::Datetime(d) => Value::String(d.to_string()),
             DeValue::Array(items) => {
                 let item = |(at, item): (usize, Spanned<DeValue<'_>>)| {
-                    let path = format!("{path}[{at}]");
-                    self.lines.push((path.clone(), self.line_of(item.span().start)));
-                    self.value(item, &path)
+                    let line = self.line_of(item.span().start);
+                    self.value_at(item, format!("{path}[{at}]"), line)
                 };
                 Value::Array(items.into_iter().enumerate().map(item).collect())
             }
@@ -429,8 +476,26 @@ mod tests {
     }
 
     #[test]
+    fn long_and_deep_paths_are_refused_with_their_line() {
+        let deep = format!("[{0}]\n{0} = {{ {0} = {{ {0} = 1 }} }}", ["a"; 20].join("."));
+        let long = format!("[{}]\nb = 1", "k".repeat(bounds::PATH_MAX));
+        for text in [deep, long] {
+            let problem = Document::parse(&text, "").unwrap_err();
+            assert_eq!((problem.line, problem.fault.message), (Some(2), bounds::said_of_path()));
+        }
+        assert_eq!(given(&"[".repeat(800)), Value::from("[".repeat(800)));
+        let mut document = Document::parse("a = 1", "").unwrap();
+        assert!(document.set(&["a"; 20_000].join("."), "1").unwrap_err().fault.message.contains("more than 32 parts"));
+    }
+
+    #[test]
     fn what_is_no_toml_is_told_with_its_line() {
         let fault = |text| Document::parse(text, "").unwrap_err().line;
+        let said = |text| Document::parse(text, "").unwrap_err().fault.message;
+        assert_eq!(said("queue = fq_codel"), "queue: text needs quotes; write queue = \"fq_codel\"");
+        assert_eq!(said("a = 1\nrate = 5 Mbit/s # fast"), "rate: text needs quotes; write rate = \"5 Mbit/s\"");
+        assert_eq!(said("delay = 10ms"), "delay: text needs quotes; write delay = \"10ms\"");
+        assert!(said("a = [1,").starts_with("not TOML: "));
         assert_eq!([fault("= 1"), fault("a = 1\nb ="), fault("a = 1\n\n\nb = [\n")], [Some(1), Some(2), Some(4)]);
     }
 }

@@ -8,6 +8,7 @@
 //! Chosen: sorted and merged rather than hashed, as identities may be cut where the other capture
 //! was.
 
+use super::doubles::Doubles;
 use super::identity::{Fragment, HEAD_MAX, Identified, identify};
 use super::{CaptureError, Reader, Stamp};
 use fairq_sched::packet::{Address, Header};
@@ -83,6 +84,10 @@ pub struct Counts {
     pub fragments: u64,
     /// Packets whose length on the wire could not be believed.
     pub mended: u64,
+    /// Packets that it holds twice.
+    pub doubles: u64,
+    /// Where it is cut, if it is.
+    pub cut: Option<String>,
     /// What encloses packets that were not looked into, and how many do.
     pub tunnels: BTreeMap<&'static str, u64>,
 }
@@ -209,6 +214,7 @@ impl End {
             counts: Counts::default(),
         };
         let mut datagrams = Datagrams::default();
+        let mut doubles = Doubles::default();
         while let Some(record) = reader.next() {
             let record = record?;
             if end.counts.packets == 0 {
@@ -227,6 +233,7 @@ impl End {
                 continue;
             };
             let head_length = end.heads.len() - begin;
+            doubles.take(record.stamp, &found, &end.heads[begin..]);
             if found.is_cut {
                 end.is_cut = true;
                 end.head_min = end.head_min.min(head_length);
@@ -261,11 +268,13 @@ impl End {
                 hops,
             });
         }
+        end.counts.doubles = doubles.count();
         let before = end.seen.len();
         end.seen.retain(|seen| seen.flow != UNKNOWN);
         end.counts.fragments = (before - end.seen.len()) as u64;
         end.counts.paired = end.seen.len() as u64;
         end.counts.mended = reader.mended();
+        end.counts.cut = reader.take_cut().map(|cut| cut.to_string());
         Ok(end)
     }
 

@@ -139,6 +139,7 @@ pub struct Reader<R> {
     format: Format,
     buffer: Vec<u8>,
     mended: u64,
+    cut: Option<CaptureError>,
     is_done: bool,
 }
 
@@ -165,12 +166,13 @@ impl<R: Read> Reader<R> {
         } else {
             return Err(not_a_capture(&magic));
         };
-        Ok(Self { source, format, buffer, mended: 0, is_done: false })
+        Ok(Self { source, format, buffer, mended: 0, cut: None, is_done: false })
     }
 
     /// The next record, which borrows the reader; `None` at the end.
     ///
-    /// A capture that is cut delivers the records before the cut, then one error, then `None`.
+    /// A capture that is cut behind its first record ends before the record that is not whole, and
+    /// [`take_cut`](Self::take_cut) tells it.
     #[expect(clippy::should_implement_trait, reason = "an Iterator cannot lend its own buffer")]
     pub fn next(&mut self) -> Option<Result<Record<'_>, CaptureError>> {
         if self.is_done {
@@ -188,6 +190,10 @@ impl<R: Read> Reader<R> {
             }
             Err(error) => {
                 self.is_done = true;
+                if matches!(error, CaptureError::Cut { packets: 1.., .. }) {
+                    self.cut = Some(error);
+                    return None;
+                }
                 return Some(Err(error));
             }
         };
@@ -209,6 +215,11 @@ impl<R: Read> Reader<R> {
     #[must_use]
     pub const fn packets(&self) -> u64 {
         self.source.packets
+    }
+
+    /// Where the capture is cut, once its end was reached, if it is.
+    pub const fn take_cut(&mut self) -> Option<CaptureError> {
+        self.cut.take()
     }
 
     /// Records whose length on the wire could not be believed. If there are any, read the lengths

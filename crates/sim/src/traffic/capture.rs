@@ -80,6 +80,9 @@ impl Recorded {
             let time = start.saturating_add(clock.arrival(record.stamp));
             emissions.push(Emission { time, length: record.length });
         }
+        if let Some(cut) = reader.take_cut() {
+            return Err(cut);
+        }
         Ok(Self { emissions: emissions.into_iter() })
     }
 }

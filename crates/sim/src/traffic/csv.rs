@@ -2,14 +2,16 @@
 //!
 //! Use when: you have times and sizes of packets from elsewhere. They do not react to the network;
 //! for a pcap use `capture`, for traffic that reacts `ftp` or `web`.
-//! Source: the file. Its first line may be `time,flow,bytes`; empty lines and lines that begin
-//! with # are left out.
+//! Source: the file. Commas, semicolons or tabs part its fields. Its first line may be
+//! `time,flow,bytes`, in another order, in capitals, or with other columns among them; empty lines
+//! and lines that begin with # are left out.
 //! Chosen: times are seconds after the flow's start, so that flows that read one file keep their
 //! distances if they start together (`start = "0 s"`). Within a flow time does not go back.
 //! Cost: O(1) a packet; the file is read whole.
 //! Bound: none of its own; what the network does has no effect on it.
 
 use super::registry::Context;
+use super::rows::{fields, headed, rows, said_separator};
 use super::{Emission, Lengths, Release, Source, Traffic};
 use fairq_sched::units::{Bytes, PS_PER_S, Time};
 
@@ -68,12 +70,14 @@ impl Listed {
     pub fn new(settings: &Settings, bytes: &[u8], start: Time) -> Result<Self, String> {
         let file = &settings.file;
         let text = std::str::from_utf8(bytes).map_err(|_| format!("{file} is no text"))?;
+        let text = text.trim_start_matches('\u{feff}');
+        let columns = Columns::of(text).map_err(|message| format!("{file}, line 1: {message}"))?;
         let mut emissions: Vec<Emission> = Vec::new();
-        let mut others: Vec<&str> = Vec::new();
-        for (line, number) in text.lines().zip(1..) {
+        let mut others: Vec<String> = Vec::new();
+        for (number, line) in rows(text).skip(columns.above) {
             let fault = |message: &str| format!("{file}, line {number}: {message}");
-            let Some((time, flow, length)) = row(line, number).map_err(|message| fault(&message))? else { continue };
-            if settings.flow.as_ref().is_some_and(|wanted| wanted != flow) {
+            let (time, flow, length) = columns.row(line).map_err(|message| fault(&message))?;
+            if settings.flow.as_ref().is_some_and(|wanted| *wanted != flow) {
                 if others.len() < FLOWS_NAMED && !others.contains(&flow) {
                     others.push(flow);
                 }
@@ -97,34 +101,73 @@ impl Listed {
     }
 }
 
-/// Time, flow and bytes of a line; `None` if it holds no packet.
-fn row(line: &str, number: usize) -> Result<Option<(Time, &str, u32)>, String> {
-    let line = line.trim().trim_start_matches('\u{feff}');
-    if line.is_empty() || line.starts_with('#') {
-        return Ok(None);
+/// Where time, flow and bytes stand in a row.
+struct Columns {
+    separator: char,
+    places: [usize; 3],
+    /// Fields of a row; with a heading there may be others.
+    width: Option<usize>,
+    /// Rows above the first packet.
+    above: usize,
+}
+
+const NAMES: [&str; 3] = ["time", "flow", "bytes"];
+
+impl Columns {
+    /// By the heading, if there is one, or else time, flow and bytes.
+    fn of(text: &str) -> Result<Self, String> {
+        let said = rows(text).next().and_then(|(_, first)| said_separator(first));
+        let above = usize::from(said.is_some());
+        let first = rows(text).nth(above).map_or("", |(_, first)| first);
+        let separator = said.or_else(|| headed(first, names_a_column));
+        let parted = |separator: &char| fields(first, *separator).is_ok_and(|fields| fields.len() == NAMES.len());
+        let separator = separator.or_else(|| ['\t', ';', ','].into_iter().find(parted)).unwrap_or(',');
+        let heading = fields(first, separator).unwrap_or_default();
+        if !names_a_column(&heading) {
+            return Ok(Self { separator, places: [0, 1, 2], width: Some(NAMES.len()), above });
+        }
+        let mut places = [0; NAMES.len()];
+        for (place, name) in places.iter_mut().zip(NAMES) {
+            let at = heading.iter().position(|field| field.eq_ignore_ascii_case(name));
+            *place = at.ok_or_else(|| {
+                format!("no column {name}; needed are time, flow and bytes, with commas, semicolons or tabs between")
+            })?;
+        }
+        Ok(Self { separator, places, width: None, above: above + 1 })
     }
-    let fields: Vec<&str> = line.split(',').map(|field| field.trim().trim_matches('"')).collect();
-    let [time, flow, length] = fields[..] else {
-        return Err(format!("write time,flow,bytes, like 0.25,a,1000, not {} fields", fields.len()));
-    };
-    if number == 1 && [time, flow, length] == ["time", "flow", "bytes"] {
-        return Ok(None);
+
+    /// Time, flow and bytes of a row.
+    fn row(&self, line: &str) -> Result<(Time, String, u32), String> {
+        let mut fields = fields(line, self.separator)?;
+        if self.width.is_some_and(|width| fields.len() != width) || self.places.iter().any(|at| *at >= fields.len()) {
+            return Err(format!("write time,flow,bytes, like 0.25,a,1000, not {} fields", fields.len()));
+        }
+        let [time, flow, length] = self.places.map(|at| std::mem::take(&mut fields[at]));
+        // Between semicolons or tabs a comma is the point of a number.
+        let length = length.parse().ok().filter(|length| (1..=1 << 20).contains(length));
+        let time = self::time(&time.replace(',', "."))?;
+        Ok((time, flow, length.ok_or("bytes is a whole number from 1 to 1048576")?))
     }
-    let seconds = time.trim_start_matches('+');
+}
+
+fn names_a_column(fields: &[String]) -> bool {
+    fields.iter().any(|field| NAMES.iter().any(|name| field.eq_ignore_ascii_case(name)))
+}
+
+/// A time in seconds.
+fn time(text: &str) -> Result<Time, String> {
+    let seconds = text.trim_start_matches('+');
     // The unit's own parser converts a number to whole picoseconds exactly, or says why it cannot.
     let is_number = seconds.starts_with(|c: char| c.is_ascii_digit() || c == '.');
     let read: Option<Time> = if is_number { format!("{seconds} s").parse().ok() } else { None };
-    let time = read.ok_or_else(|| {
+    read.ok_or_else(|| {
         if seconds.parse::<f64>().is_ok_and(|seconds| seconds > SECONDS_MAX) {
             return format!(
-                "`{time}` is more than 53 days after the flow's start; take the first time from all of them"
+                "`{text}` is more than 53 days after the flow's start; take the first time from all of them"
             );
         }
-        format!("`{time}` is no time in seconds, from 0 on and in whole picoseconds")
-    })?;
-    let length = length.parse().ok().filter(|length| (1..=1 << 20).contains(length));
-    let length = length.ok_or_else(|| "bytes is a whole number from 1 to 1048576".to_string())?;
-    Ok(Some((time, flow, length)))
+        format!("`{text}` is no time in seconds, from 0 on and in whole picoseconds")
+    })
 }
 
 /// The greatest time, 53 days: beyond it the file probably has times of day, as seconds since 1970.
@@ -133,7 +176,7 @@ const SECONDS_MAX: f64 = (u64::MAX / 4) as f64 / PS_PER_S as f64;
 /// The most flows that a message names.
 const FLOWS_NAMED: usize = 5;
 
-fn among(flows: &[&str]) -> String {
+fn among(flows: &[String]) -> String {
     if flows.is_empty() { String::new() } else { format!("; there are {}", flows.join(", ")) }
 }
 
@@ -165,6 +208,23 @@ mod tests {
             let message = "t.csv has no packet; write lines of time,flow,bytes, like 0.25,a,1000";
             assert_eq!(read(None, empty), Err(message.to_string()));
         }
+    }
+
+    #[test]
+    fn a_table_of_a_spreadsheet_is_read_as_topologies_are() {
+        for text in [
+            "Time;Flow;Bytes\n0;a;1000\n0,5;a;40\n",
+            "\u{feff}TIME\tFLOW\tBYTES\n0\ta\t1000\n0.5\ta\t40\n",
+            "0\ta\t1000\n0.5\ta\t40\n",
+            "0;a;1000\n0.5;a;40\n",
+            "sep=;\r\nbytes;port;flow;time\r\n1000;80;a;0\r\n40;81;a;0.5\r\n",
+        ] {
+            assert_eq!(read(Some("a"), text), Ok(vec![(7, 1000), (500_000_000_007, 40)]), "{text}");
+        }
+        assert_eq!(read(Some("a, \"b\""), "0,\"a, \"\"b\"\"\",9"), Ok(vec![(7, 9)]));
+        let said = "t.csv, line 1: no column bytes; needed are time, flow and bytes, with commas, semicolons or tabs \
+                    between";
+        assert_eq!(read(None, "Time;Flow;Size\n0;a;1\n"), Err(said.to_string()));
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod on_off;
 pub mod poisson;
 pub mod registry;
 pub mod request_response;
+pub mod rows;
 pub mod self_similar;
 pub mod telnet;
 pub mod until;

@@ -13,19 +13,18 @@
 
 use super::attributes::Attributes;
 use super::{Broken, Found, FoundEdge, shown};
+use fairq_sim::traffic::rows::{fields, headed, most_even, rows, said_separator};
 use std::borrow::Cow;
 
 const FROM: &[&str] = &["from", "source", "src"];
 const TO: &[&str] = &["to", "target", "dst", "destination"];
-/// Separators, those first that are rarest in texts and numbers.
-const SEPARATORS: [char; 3] = ['\t', ';', ','];
 const WITHOUT_HEADING: &[&str] = &["from", "to", "rate", "delay", "weight"];
 
 pub(super) fn is_it(text: &str) -> bool {
     // It names its separator, or its first line is a heading; other files are known by the ending
     // of their name.
     let mut rows = rows(text);
-    rows.next().is_some_and(|(_, first)| said_separator(first).is_some() || headed(first).is_some())
+    rows.next().is_some_and(|(_, first)| said_separator(first).is_some() || headed(first, is_heading).is_some())
 }
 
 fn column(heading: &[String], names: &[&str]) -> Option<usize> {
@@ -41,9 +40,13 @@ pub(super) fn parse(text: &str) -> Result<Found, Broken> {
     let said = rows(text).next().and_then(|(_, first)| said_separator(first));
     let rows: Vec<(usize, &str)> = rows(text).skip(usize::from(said.is_some())).collect();
     let Some((_, first)) = rows.first() else { return Err(Broken::whole("there is no link in it")) };
-    let separator = said.or_else(|| headed(first)).unwrap_or_else(|| {
-        let (separator, note) = most_even(&rows);
-        found.notes.extend(note);
+    let separator = said.or_else(|| headed(first, is_heading)).unwrap_or_else(|| {
+        let (separator, other) = most_even(&rows);
+        let name = |separator: char| shown(&separator.escape_default().to_string());
+        found.notes.extend(other.map(|other| {
+            let (one, other) = (name(separator), name(other));
+            format!("fields are parted by {one}; {other} would give every line as many fields too")
+        }));
         separator
     });
     let mut heading: Vec<String> = WITHOUT_HEADING.iter().map(ToString::to_string).collect();
@@ -81,86 +84,6 @@ fn edge(line: usize, heading: &[String], fields: &[String], warnings: &mut Vec<S
     let pairs = heading.iter().zip(fields).map(|(name, field)| (name.as_str(), Cow::Borrowed(field.as_str())));
     Attributes::own(pairs.collect()).describe_edge(&mut edge, warnings);
     Ok(edge)
-}
-
-/// The lines that are neither empty nor comments, with their numbers.
-fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let is_row = |(_, line): &(usize, &str)| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    // A tab at the end is an empty field.
-    text.lines().enumerate().map(|(at, line)| (at + 1, line.trim_matches(' '))).filter(is_row)
-}
-
-/// The separator that a line like `sep=;` names.
-fn said_separator(row: &str) -> Option<char> {
-    let mut said = row.strip_prefix("sep=").or_else(|| row.strip_prefix("SEP="))?.chars();
-    said.next().filter(|separator| said.next().is_none() && SEPARATORS.contains(separator))
-}
-
-/// The separator with which `row` is a heading.
-fn headed(row: &str) -> Option<char> {
-    SEPARATORS.into_iter().find(|separator| fields(row, *separator).is_ok_and(|fields| is_heading(&fields)))
-}
-
-/// The separator that gives every row the same number of fields, two or more; with a note if there
-/// is another.
-///
-/// Rows may leave out their last fields. If there is no such separator, it is one that gives every
-/// row two fields, or the first row, so that a message can name the wrong row.
-fn most_even(rows: &[(usize, &str)]) -> (char, Option<String>) {
-    let counts =
-        |separator: char| rows.iter().map(move |(_, row)| fields(row, separator).map_or(0, |fields| fields.len()));
-    let least = |separator: char| counts(separator).min().unwrap_or(0);
-    let is_even = |separator: &char| least(*separator) >= 2 && counts(*separator).max() == Some(least(*separator));
-    let even: Vec<char> = SEPARATORS.into_iter().filter(is_even).collect();
-    if let [first, others @ ..] = even.as_slice() {
-        let name = |separator: &char| shown(&separator.escape_default().to_string());
-        let note = others.first().map(|other| {
-            format!("fields are parted by {}; {} would give every line as many fields too", name(first), name(other))
-        });
-        return (*first, note);
-    }
-    let all = SEPARATORS.into_iter().find(|separator| least(*separator) >= 2);
-    let first = || SEPARATORS.into_iter().find(|separator| counts(*separator).next() >= Some(2));
-    (all.or_else(first).unwrap_or(','), None)
-}
-
-fn fields(row: &str, separator: char) -> Result<Vec<String>, &'static str> {
-    let mut fields = Vec::new();
-    let mut rest = row;
-    loop {
-        rest = rest.trim_start_matches(' ');
-        let Some(quoted) = rest.strip_prefix('"') else {
-            let (field, after) = rest.split_once(separator).map_or((rest, None), |(field, rest)| (field, Some(rest)));
-            fields.push(field.trim().to_string());
-            match after {
-                Some(after) => rest = after,
-                None => return Ok(fields),
-            }
-            continue;
-        };
-        let mut field = String::new();
-        let mut inside = quoted;
-        loop {
-            let (text, after) = inside.split_once('"').ok_or("a text is not closed by a quote")?;
-            field.push_str(text);
-            match after.strip_prefix('"') {
-                Some(after) => {
-                    field.push('"');
-                    inside = after;
-                }
-                None => {
-                    inside = after.trim_start_matches(' ');
-                    break;
-                }
-            }
-        }
-        fields.push(field);
-        match inside.strip_prefix(separator) {
-            Some(after) => rest = after,
-            None if inside.is_empty() => return Ok(fields),
-            None => return Err("behind the quote of a text comes the next field"),
-        }
-    }
 }
 
 #[cfg(test)]
