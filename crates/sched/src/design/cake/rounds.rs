@@ -33,16 +33,8 @@ struct Run {
     known_at: u64,
 }
 
-const EMPTY: Run = Run {
-    flows: [0; LENGTH],
-    from: 0,
-    to: 0,
-    is_open: false,
-    greatest: i64::MIN,
-    owed: 0,
-    quantum: None,
-    known_at: 0,
-};
+const EMPTY: Run =
+    Run { flows: [0; LENGTH], from: 0, to: 0, is_open: false, greatest: i64::MIN, owed: 0, quantum: None, known_at: 0 };
 
 impl Run {
     fn flows(&self) -> &[Slot] {
