@@ -6,11 +6,19 @@ import re
 from html import escape
 from io import BytesIO
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from fairq.figures.settings import own
+
+
+SVG: WeakKeyDictionary[Figure, bytes] = WeakKeyDictionary()
+"""The SVG of figures that are in use: a page shows what is also a file."""
 
 
 def save(figure: Figure, stem: Path) -> None:
@@ -26,12 +34,28 @@ def save_as(figure: Figure, path: Path) -> None:
 
 
 def drawn(figure: Figure, form: str) -> bytes:
-    """The figure as `svg`, `png` or `pdf`."""
-    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    into = BytesIO()
+    """The figure, whose layout is fixed, as `svg`, `png` or `pdf`; its SVG is drawn once."""
+    if form != "svg":
+        return _drawn(figure, form)
+    if figure not in SVG:
+        SVG[figure] = _drawn(figure, form)
+    return SVG[figure]
+
+
+def _drawn(figure: Figure, form: str) -> bytes:
+    """The figure by the canvas of the form: `savefig` would draw it twice, once to lay it out."""
+    into, canvas, dpi = BytesIO(), figure.canvas, figure.dpi
     # publishers refuse the Type 3 fonts that matplotlib would embed
     with own(), matplotlib.rc_context({"svg.hashsalt": "fairq", "pdf.fonttype": 42}):
-        figure.savefig(into, format=form, dpi=figure.dpi, metadata=dates.get(form), facecolor=figure.get_facecolor())
+        if form == "svg":
+            FigureCanvasSVG(figure).print_svg(into, metadata={"Date": None})
+        elif form == "pdf":
+            FigureCanvasPdf(figure).print_pdf(into, metadata={"CreationDate": None})
+        else:
+            FigureCanvasAgg(figure).print_png(into)
+    # the canvas of SVG takes 72 dots per inch
+    figure.set_canvas(canvas)
+    figure.dpi = dpi
     return into.getvalue()
 
 
