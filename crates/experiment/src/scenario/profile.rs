@@ -48,6 +48,8 @@ const LINUX: &[Row] = &[
     ),
     ("connection", "reduces_once", "true", "tcp_input.c tcp_fastretrans_alert, tcp_time_to_recover, tcp_enter_loss"),
     ("connection", "spreads_marks", "true", "tcp_input.c tcp_enter_cwr, tcp_cwnd_reduction"),
+    ("connection", "rests_by_halves", "true", "tcp_output.c tcp_cwnd_restart; sysctl tcp_slow_start_after_idle = 1"),
+    ("connection", "undoes", "true", "tcp_input.c tcp_process_loss, tcp_undo_cwnd_reduction; sysctl tcp_frto = 2"),
     ("connection", "ecn_fallback", "true", "tcp_output.c tcp_ecn_clear_syn; sysctl tcp_ecn_fallback = 1"),
     ("connection", "probes_by_floor", "true", "tcp_output.c tcp_schedule_loss_probe"),
     ("connection", "rearms_by_blocks", "true", "tcp_input.c tcp_clean_rtx_queue: FLAG_SET_XMIT_TIMER"),

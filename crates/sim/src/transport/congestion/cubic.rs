@@ -17,7 +17,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 
 /// The cubic function, the factors after a loss and a mark, and the start.
@@ -221,6 +221,10 @@ impl Congestion for Cubic {
 
     fn rested(&mut self, _now: Time) {
         self.window.rest();
+    }
+
+    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
+        Some(self.window.cwnd())
     }
 
     fn ecn(&self) -> Ecn {

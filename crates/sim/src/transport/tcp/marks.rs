@@ -47,6 +47,7 @@ impl Tcp {
         }
         let before = self.window();
         let congested = self.congested(now, 1, flight);
+        self.undo = None;
         self.control.marked(&congested);
         self.note_reduction(true);
         self.phase = Phase::Reducing { until: self.board.next() };
