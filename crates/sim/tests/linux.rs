@@ -138,7 +138,10 @@ fn a_rest_halves_the_window_once_for_each_timeout_that_it_lasts() {
         let (before, last) = (pipe.window(), pipe.sent[399].0);
         pipe.run(last + Time::from_ms(400 * timeouts + 200)).give(1);
         let (window, threshold) = (pipe.window(), pipe.value("threshold_packets"));
-        assert_eq!(threshold, if timeouts > 0 && rests_by_halves { 0.75 * before } else { 20.0 });
+        assert_eq!(
+            threshold,
+            if timeouts > 0 && rests_by_halves { (before / 2.0).floor() + (before / 4.0).floor() } else { 20.0 }
+        );
         (before / window).round()
     };
     assert_eq!([0, 1, 2].map(|timeouts| after(timeouts, true)), [1.0, 2.0, 4.0]);
@@ -198,6 +201,21 @@ fn after_a_timeout_a_lost_retransmission_begins_a_recovery_and_a_lost_new_packet
     };
     assert_eq!(threshold(22, 1).0, 10.0);
     assert_eq!(threshold(2, 2).0, 2.0);
+}
+
+/// `tcp_enter_loss` and `tcp_init_transfer`: a lost opening packet halves ssthresh of the first
+/// window, which is then sent; after two it is one packet.
+#[test]
+fn a_lost_opening_packet_takes_from_ssthresh_and_two_from_the_window() {
+    let begins = |lost: u32, counts_lost_opening: bool| {
+        let connection = json!({"handshake": true, "counts_lost_opening": counts_lost_opening});
+        let mut pipe = Pipe::new(json!({"kind": "reno"}), connection);
+        pipe.losses.insert(0, lost);
+        pipe.give(100).run_ms([0, 1_000, 3_000][lost as usize] + 150);
+        (pipe.window(), pipe.value("threshold_packets"))
+    };
+    assert_eq!([0, 1, 2].map(|lost| begins(lost, true)), [(10.0, f64::INFINITY), (10.0, 5.0), (1.0, 5.0)]);
+    assert_eq!(begins(1, false), (1.0, f64::INFINITY));
 }
 
 /// `tcp_ecn_clear_syn`: the second copy of the opening packet asks for no ECN.

@@ -253,7 +253,8 @@ impl Cwnd<'_> {
     /// As they are now.
     #[must_use]
     pub fn before(&self) -> Before {
-        Before { window: *self.window, threshold: self.threshold.max(0.75 * *self.window) }
+        let part = |of: f64| libm::floor(*self.window / of);
+        Before { window: *self.window, threshold: self.threshold.max(part(2.0) + part(4.0)) }
     }
 
     /// A rest was longer than `halves` timeouts, one at least: the window is halved for each, down

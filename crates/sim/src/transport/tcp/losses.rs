@@ -320,6 +320,8 @@ impl Tcp {
         } else if self.connection.reduces == Reduces::Window {
             // ns-2's slowdown() treats the opening packet like others.
             self.control.timed_out(&congested);
+        } else if self.connection.counts_lost_opening {
+            self.lose_opening(now, &congested);
         } else if !self.connection.forgives_lost_opening {
             // RFC 5681, section 3.1: a window of one packet; it does not mention ssthresh.
             self.control = self.connection.begin_with(1, now, self.seed);
@@ -329,6 +331,25 @@ impl Tcp {
         self.begin_again();
         // The oldest packet is sent though others may still be in flight.
         self.resends_now = self.recovery == Recovery::Rack;
+    }
+
+    /// The opening packet timed out, for the first time unless `congested` says otherwise (Linux:
+    /// `tcp_enter_loss` reduces the first window's ssthresh, and `tcp_init_transfer` then sets the
+    /// window and initialises the congestion control).
+    fn lose_opening(&mut self, now: Time, congested: &Congested) {
+        let first = if congested.is_repeated { 1 } else { self.connection.initial_window };
+        let threshold = match self.control.cwnd() {
+            Some(cwnd) if congested.is_repeated => Some(*cwnd.threshold),
+            Some(_) => {
+                self.control.timed_out(congested);
+                self.control.cwnd().map(|cwnd| *cwnd.threshold)
+            }
+            None => None,
+        };
+        self.control = self.connection.begin_with(first, now, self.seed);
+        if let (Some(cwnd), Some(threshold)) = (self.control.cwnd(), threshold) {
+            *cwnd.threshold = threshold;
+        }
     }
 
     /// Starts to send all lost packets again, in order.

@@ -347,6 +347,10 @@ pub struct Connection {
     /// 5681, section 3.1, begins with one packet. As in ns-3.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub forgives_lost_opening: bool,
+    /// Whether the loss of the opening packet lowers ssthresh as another loss of the first window
+    /// would, and only a second one begins with one packet. As in Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub counts_lost_opening: bool,
     /// The receiver acknowledges once for this many packets.
     #[cfg_attr(feature = "schema", schemars(extend("examples" = [2], "x-unit" = "packets")))]
     pub acknowledge_every: u32,
@@ -428,6 +432,7 @@ impl Default for Connection {
             timed: Timed::default(),
             times_lost_opening: false,
             forgives_lost_opening: false,
+            counts_lost_opening: false,
             // One acknowledgement for each packet: what the papers and ns-2 simulate.
             acknowledge_every: 1,
             // RFC 5681, section 4.2: below 500 ms; Linux waits 40 ms and more.
