@@ -7,7 +7,7 @@
 //! International Journal of Satellite Communications and Networking 22(5), 2004; the caps as in
 //! Linux (tcp_hybla.c).
 //! Departs: the initial window is the connection's, not rho times it: no round trip is known when
-//! it begins.
+//! it begins. With `in_128ths` it is rho once the opening packet is acknowledged, as in Linux.
 //! Chosen: rho follows the least round trip, so that a queue does not raise it; in slow start it is
 //! at most `ratio_max` and the window at most ssthresh and the receiver's window. Its bursts should
 //! be paced. A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to
