@@ -10,7 +10,7 @@ use fairq_sched::units::Time;
 
 /// The state of `struct bictcp`, and snd_cwnd_cnt.
 #[derive(Clone, Debug, Default)]
-pub struct Whole {
+pub(super) struct Whole {
     /// bic_scale * 10, beta: C and the factor after a loss in 1024ths.
     scale: u64,
     decrease: u64,
@@ -48,7 +48,7 @@ const LOOKS_AGAIN_MS: u64 = 31;
 
 impl Whole {
     /// Nothing was lost yet.
-    pub fn new(settings: &Settings) -> Self {
+    pub(super) fn new(settings: &Settings) -> Self {
         let in_1024ths = |part: f64| libm::round(part * 1024.0) as u64;
         let first = settings.first_increase;
         Self {
@@ -62,7 +62,7 @@ impl Whole {
     }
 
     /// A loss in a window of `window`: what is left is at most `part` of it.
-    pub fn lost(&mut self, window: u64, part: f64) -> u64 {
+    pub(super) fn lost(&mut self, window: u64, part: f64) -> u64 {
         let gives_way = self.converges && window < self.w_max;
         self.w_max = if gives_way { window * (1024 + self.decrease) / 2048 } else { window };
         (self.epoch, self.counted) = (None, 0);
@@ -70,19 +70,19 @@ impl Whole {
     }
 
     /// A timeout.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         (self.w_max, self.epoch, self.packets_for_one, self.counted) = (0, None, 0, 0);
     }
 
     /// The time of an epoch does not include a rest.
-    pub fn pause(&mut self, rest: Time) {
+    pub(super) fn pause(&mut self, rest: Time) {
         if let Some(epoch) = &mut self.epoch {
             epoch.begun += rest.0 / MILLISECOND;
         }
     }
 
     /// By how much `window` grows with an acknowledgement.
-    pub fn grow(&mut self, acked: &Acked, window: u64) -> u64 {
+    pub(super) fn grow(&mut self, acked: &Acked, window: u64) -> u64 {
         self.look(acked, window);
         // tcp_cong_avoid_ai
         let step = self.packets_for_one;
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn the_window_follows_the_estimate_within_a_window() {
         let mut whole = whole();
-        let mut grows =
+        let grows =
             |whole: &mut Whole, packets: u64, ms: u64| (0..packets).map(|_| whole.grow(&acked(ms, 1), 40)).sum::<u64>();
         assert_eq!(grows(&mut whole, 40, 1), 2);
         whole.lost(40, 0.7);
