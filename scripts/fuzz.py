@@ -1,8 +1,8 @@
 """Fuzzes what fairq reads, with inputs of grammars that mostly are accepted.
 
-    .venv/bin/python scripts/fuzz.py --seconds 600 --seed 1           ten minutes of each reader
-    .venv/bin/python scripts/fuzz.py --only toml,tc --count 1000      a thousand inputs of two readers
-    .venv/bin/python scripts/fuzz.py --reproduce toml/1/17            one input, written and read again
+    .venv/bin/python scripts/fuzz.py --seconds 600 --seed 1        ten minutes of each reader
+    .venv/bin/python scripts/fuzz.py --only toml,tc --count 1000   a thousand inputs of two readers
+    .venv/bin/python scripts/fuzz.py --reproduce toml/1/17         one input, written and read again
 
 The same reader, seed and number give the same input. A line for each reader says how many inputs it
 read, how many it accepted, and how many were bad (fuzzing/execution.py says what is); exit status 1

@@ -1,8 +1,8 @@
 """A forked process that reads one input after the other, and what is not to happen while it does.
 
 Bad is: a status other than 0, 1 and 2, a panic or traceback on standard error, a refusal that is
-not one line or steers the terminal, more than TIME_S of time, more than BYTES of memory, and the end
-of the process.
+not one line or steers the terminal, more than TIME_S of time, more than BYTES of memory, and the
+end of the process.
 """
 
 from __future__ import annotations

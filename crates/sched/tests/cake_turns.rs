@@ -1,8 +1,8 @@
 //! CAKE on random loads sends what it sent when it walked its turns one by one.
 //!
 //! The numbers were recorded from that walk, before empty rounds were given at once. They stand for
-//! every departure and every drop with its time, so that one that moves changes its number. A change
-//! of a rule of CAKE moves them: then record anew, and say so in the changelog.
+//! every departure and every drop with its time, so that one that moves changes its number. A
+//! change of a rule of CAKE moves them: then record anew, and say so in the changelog.
 
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::design::cake::{AckFilter, Isolation, Settings, Tins};

@@ -6,6 +6,7 @@ import re
 from html import escape
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import matplotlib
@@ -15,7 +16,6 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from fairq.figures.settings import own
-
 
 SVG: WeakKeyDictionary[Figure, bytes] = WeakKeyDictionary()
 """The SVG of figures that are in use: a page shows what is also a file."""
@@ -34,25 +34,23 @@ def save_as(figure: Figure, path: Path) -> None:
 
 
 def drawn(figure: Figure, form: str) -> bytes:
-    """The figure, whose layout is fixed, as `svg`, `png` or `pdf`; its SVG is drawn once."""
+    """The figure, whose layout is fixed, as `svg`, `png` or `pdf`; its SVG is made once."""
     if form != "svg":
-        return _drawn(figure, form)
+        return _made(figure, form)
     if figure not in SVG:
-        SVG[figure] = _drawn(figure, form)
+        SVG[figure] = _made(figure, form)
     return SVG[figure]
 
 
-def _drawn(figure: Figure, form: str) -> bytes:
-    """The figure by the canvas of the form: `savefig` would draw it twice, once to lay it out."""
+def _made(figure: Figure, form: str) -> bytes:
+    """The figure by the canvas of the form: `savefig` would plot it twice, once to lay it out."""
+    # matplotlib does not give the types of these methods
+    canvases: dict[str, Any] = {"svg": FigureCanvasSVG, "pdf": FigureCanvasPdf, "png": FigureCanvasAgg}
+    more = {"svg": {"metadata": {"Date": None}}, "pdf": {"metadata": {"CreationDate": None}}, "png": {}}
     into, canvas, dpi = BytesIO(), figure.canvas, figure.dpi
     # publishers refuse the Type 3 fonts that matplotlib would embed
     with own(), matplotlib.rc_context({"svg.hashsalt": "fairq", "pdf.fonttype": 42}):
-        if form == "svg":
-            FigureCanvasSVG(figure).print_svg(into, metadata={"Date": None})
-        elif form == "pdf":
-            FigureCanvasPdf(figure).print_pdf(into, metadata={"CreationDate": None})
-        else:
-            FigureCanvasAgg(figure).print_png(into)
+        getattr(canvases[form](figure), f"print_{form}")(into, **more[form])
     # the canvas of SVG takes 72 dots per inch
     figure.set_canvas(canvas)
     figure.dpi = dpi

@@ -59,7 +59,7 @@ class Sheet:
     def finish(self) -> Figure:
         """The figure with its layout fixed and without labels that touch others."""
         # the layout alone: drawing all marks for it would take most of the time
-        engine = self.figure.get_layout_engine()
+        engine: Any = self.figure.get_layout_engine()
         engine.execute(self.figure)
         thinned = [_thin(axis) for panel in self.panels for axis in (panel.xaxis, panel.yaxis)]
         if any(thinned):
@@ -288,7 +288,10 @@ def _write(
 
 
 def _thin(axis: Any) -> bool:
-    """Leave out labels of an axis, every second or more, until none touches another; whether any is left out."""
+    """Leave out labels of an axis, every second or more, until none touches another.
+
+    Gives whether any is left out.
+    """
     boxes = [box for _, box in _labels(axis)]
     if len(boxes) < 2 or not _touch(boxes):
         return False

@@ -8,10 +8,11 @@
 //! the least lower bound. Crescenzi, Grossi, Habib, Lanzi and Marino, "On Computing the Diameter of
 //! Real-World Undirected Graphs", Theoretical Computer Science 514 (2013): pairs with a node that
 //! needs no search are settled, so that a bound need only consider the furthest of the open nodes.
-//! Here this is done from each of the first nodes of the second kind, the pivots. When searches have
-//! taken as long as that does, each open pair is bounded by all pivots together, which settles more.
-//! Chosen: of equal upper bounds that of the node furthest from the pivots, as the ends of a longest
-//! path are; then the one with the most links, then the first.
+//! Here this is done from each of the first nodes of the second kind, the pivots. When searches
+//! have taken as long as that does, each open pair is bounded by all pivots together, which settles
+//! more.
+//! Chosen: of equal upper bounds that of the node furthest from the pivots, as the ends of a
+//! longest path are; then the one with the most links, then the first.
 //! Cost: O(links · log nodes) for a search, O(links) where all delays are the same. Maps, trees and
 //! graphs like that of the Internet take some twenty; random graphs of tens of thousands of nodes
 //! and equal delays some hundreds; a ring, where all nodes are alike, takes one for each of them.
@@ -42,8 +43,8 @@ impl From<String> for Stopped {
 /// The number of central nodes whose distances are kept: eight bytes for each node of the network.
 const PIVOTS: usize = 16;
 
-/// How many pairs are bounded in the time of a step of a search, to a node or over a link. Pairs are
-/// bounded once the searches since the last time took as long.
+/// How many pairs are bounded in the time of a step of a search, to a node or over a link. Pairs
+/// are bounded once the searches since the last time took as long.
 const PAIRS_A_STEP: usize = 4;
 
 /// The greatest delay of a shortest path by delay, over all pairs of nodes that have a path.
