@@ -71,6 +71,10 @@ PARTS = {
         (("FAIRQ_TIMES", TIMES),),
         "cargo",
     ),
+    "readers": Part(
+        "ten minutes of inputs by a grammar for each reader, of which half are accepted at least",
+        ((PYTHON, "scripts/fuzz.py", "--seconds", "600"),),
+    ),
     "moments": Part(
         f"commands ended at {4 * int(TIMES)} moments each, sweeps at {20 * int(TIMES)}",
         ((PYTHON, "-m", "pytest", "python/tests/test_moments.py", "python/tests/test_sweep_moments.py"),),

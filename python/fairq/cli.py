@@ -150,7 +150,7 @@ def _is_text(argument: str) -> bool:
 def _refused(error: FairqError | OSError | MemoryError) -> int:
     if isinstance(error, FairqError):
         # the number of the system's error says nothing to a reader
-        return _fail(re.sub(r" \(os error \d+\)", "", " ".join(str(error).split("\n"))))
+        return _fail(re.sub(r" \(os error \d+\)", "", str(error)))
     if isinstance(error, MemoryError):
         return _fail("there is not enough memory; ask for less, or run where there is more")
     streams.discard(sys.stdout)
@@ -161,7 +161,7 @@ def _refused(error: FairqError | OSError | MemoryError) -> int:
 
 
 def _fail(message: str) -> int:
-    streams.say(f"fairq: {message}")
+    streams.say(f"fairq: {streams.line(message)}")
     return REFUSED
 
 

@@ -107,7 +107,29 @@ def is_quiet() -> bool:
 def note(text: str) -> None:
     """Write a note to standard error, unless it is to be quiet."""
     if not _quiet:
-        say(f"fairq: note: {text}")
+        say(f"fairq: note: {line(text)}")
+
+
+LINE_MAX = 1600
+WORD_MAX = 400
+"""Letters of a line on standard error, and of a word in it: no path of the usual kind is longer."""
+
+
+def line(text: str) -> str:
+    r"""A message as one line that steers no terminal; what is too long of it is cut.
+
+    >>> line("a\x1b[31m\u202e\nis no rate")
+    'a\\x1b[31m\\u202e is no rate'
+    """
+    text = " ".join(text.splitlines())
+    if not text.isprintable():
+        text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    text = re.sub(rf"\S{{{WORD_MAX},}}", lambda word: _cut(word[0], WORD_MAX // 2), text)
+    return text if len(text) <= LINE_MAX else _cut(text, LINE_MAX)
+
+
+def _cut(text: str, length: int) -> str:
+    return f"{text[: length // 2]}…{text[-length // 2 :]}"
 
 
 def say(line: str) -> None:

@@ -346,6 +346,11 @@ def test_one_queue_answers_which_flows_get_most(document):
         (["--flows", "cubic*2"], "did you mean cubic:2?"),
         (["--flows", "cubic x2"], "did you mean cubic:2?"),
         (["--flows", "2 cubic@80ms"], "did you mean cubic:2@80ms?"),
+        (
+            ["--flows", "flood(rate=)1Mbit/s)"],
+            "'1Mbit/s)' is no part of an item; write CONTROL[(settings)][:COUNT][@RTT]",
+        ),
+        (["--flows", "cubic x(a=1)"], "cubic x"),
         (["--flows", "cubic(decrease=0.8)*2"], "'*2' is no part of an item; write cubic(decrease=0.8):2"),
         (["--flows", "cubic", "--queue", "cake(dual-dsthost)"], "write cake(isolation=dual_destination)"),
         (["--flows", "cubic", "--queue", "cake(isolation=triple-isolate)"], "write cake(isolation=triple)"),

@@ -197,3 +197,16 @@ def test_main_in_another_thread_has_no_signals(capsys):
     thread.start()
     thread.join()
     assert statuses == [0]
+
+
+@pytest.mark.parametrize("shown", ["\x1b[31m", "\u202e", "\ufeff", "\r", "\x85", "\u2028"])
+def test_what_was_written_into_an_input_steers_no_terminal(refused, tmp_path, shown):
+    refusals = [refused("tc", f"fq_{shown}codel"), refused("compare", "--rate", f"1{shown} Mbit/s", "--flows", "reno")]
+    (tmp_path / "s.toml").write_text(f'title = "{shown}"\nmeasure = {{ duration = "1{shown} s" }}\n', newline="")
+    refusals.append(refused("run", tmp_path / "s.toml"))
+    assert all(line.removesuffix("\n").isprintable() for line in refusals)
+
+
+def test_a_long_input_leaves_what_its_refusal_says(refused):
+    line = refused("theory", "tcp", "--rtt", "1" * 100_000, "--loss", "1%")
+    assert line.startswith("fairq: --rtt") and "a time needs a unit" in line and len(line) < 2000

@@ -12,6 +12,7 @@ from matplotlib import colors, rc_context, rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
@@ -494,6 +495,20 @@ def test_the_same_table_gives_the_same_bytes(kind):
     for form in ("svg", "png", "pdf"):
         one, other = (figures.drawn(KINDS[kind](figures.style("paper")), form) for _ in range(2))
         assert one == other
+
+
+def test_a_figure_is_laid_out_once_and_drawn_once_for_each_file(monkeypatch):
+    laid, drawn = [], []
+    layout, draw = ConstrainedLayoutEngine.execute, Figure.draw
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lambda engine, figure: laid.append(layout(engine, figure)))
+    monkeypatch.setattr(Figure, "draw", lambda figure, renderer: drawn.append(draw(figure, renderer)))
+    figure = KINDS["trade-off"](figures.style())
+    assert (len(laid), len(drawn)) == (1, 0), "no label had to be thinned"
+    png = figures.drawn(figure, "png")
+    figures.drawn(figure, "svg")
+    figures.svg(figure, "in a page")
+    assert (len(laid), len(drawn)) == (1, 2)
+    assert figures.drawn(figure, "png") == png, "a file leaves the figure as it was"
 
 
 def test_a_figure_stands_in_a_page_and_says_what_it_shows():

@@ -4,7 +4,9 @@ import csv
 import hashlib
 import io
 import json
+import os
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -290,3 +292,14 @@ def test_a_part_that_is_a_link_is_not_followed(tmp_path, refused):
     elsewhere = part.rename(tmp_path / "elsewhere.parquet")
     part.symlink_to(elsewhere)
     assert "is a link, which a query does not follow" in refused("query", study, "select * from flows")
+
+
+@pytest.mark.parametrize("place", [0.6, 0.9, 0.97])
+def test_a_part_that_duckdb_cannot_read_is_named(study, tmp_path, refused, place):
+    shutil.copytree(study.parent, tmp_path, dirs_exist_ok=True)
+    (part, *_) = opened(tmp_path / "study").parts("flows")
+    whole = part.path.read_bytes()
+    at = int(len(whole) * place)
+    part.path.write_bytes(whole[:at] + b"\xff" * 8 + whole[at + 8 :])
+    os.utime(part.path, (part.marker.files["flows"]["changed_s"],) * 2)
+    assert f"{part.path}: cannot be read as a part" in refused("query", tmp_path / "study", "select * from flows")

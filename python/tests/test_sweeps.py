@@ -205,6 +205,10 @@ def test_small_runs_share_parts_and_memory_is_bounded_by_them(study, monkeypatch
         (f"{STUDY}[[axes]]\nname = 'n'\npath = 'measure.replications'\nvalues=[1, 2]\n",
          "axes[2]: measure.replications: study.replications sets this field already"),
         (STUDY.replace("replications = 3", "conditions = ['buffer > 1e9']"), "no combination of the axes meets"),
+        # what a condition leaves out takes its time, too: these took hours
+        (STUDY.replace("replications = 3", "conditions = ['a0 > 1e9']")
+         + "".join(f"[[axes]]\nname = 'a{at}'\nvalues = {list(range(10))}\n" for at in range(6)),
+         "axes: the axes have 4000000 combinations, more than 1000000; take fewer values"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_study_is_one_line_with_its_place(study, refused, text, line):

@@ -306,6 +306,8 @@ def test_a_line_that_axes_change_has_a_title_for_each_way_it_is():
     ("text", "setting", "said"),
     [
         ("wfq + 50packets", "discipline", "sfq shares by hashed flows"),
+        ("wfq + 1packets", "limit", "at least 2 packets"),
+        ("linux_sfq + 1500B", "limit", "packets: 2"),
         ("fifo + blue + 50packets", "buffer", "drops what arrives"),
         ("fq_codel(rfc=true) + 50packets", "rfc", "no such option"),
         ("fq_codel", "limit", "10240 packets"),

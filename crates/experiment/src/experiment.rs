@@ -363,17 +363,25 @@ fn execute(runs: &[Run], parts: &[Parts], workers: usize, options: Options<'_>) 
     let progress = Mutex::new(options.progress);
     let mut all = Vec::with_capacity(runs.len());
     for (number, run) in runs.iter().enumerate() {
-        let on_step = |step| {
-            costs.note(number, step);
-            if costs.is_due() && progress.lock().is_ok_and(|mut progress| !progress(costs.progress())) {
+        let goes_on = || {
+            let is_due = costs.is_due(costs.steps());
+            if is_due && progress.lock().is_ok_and(|mut progress| !progress(costs.progress())) {
                 costs.stop();
             }
             costs.goes_on()
+        };
+        let on_step = |step| {
+            costs.note(number, step);
+            goes_on()
         };
         let parts = &parts[run.point_number()];
         let (tables, packet_hops) = run.execute(None, parts.regions.as_ref(), options.files, &on_step)?;
         costs.finish(number, packet_hops);
         all.push(tables);
+        // A short run takes no step.
+        if !goes_on() && all.len() < runs.len() {
+            return Err(Stopped::Interrupted);
+        }
     }
     Ok((all, costs.packet_hops()))
 }
@@ -414,26 +422,30 @@ fn execute_on_threads(
             });
         }
         drop(send);
+        let mut finished = 0;
         loop {
-            match receive.recv_timeout(std::time::Duration::from_millis(100)) {
+            // Short runs leave no time between them in which nothing is received.
+            let is_due = match receive.recv_timeout(std::time::Duration::from_millis(100)) {
                 Ok((number, Ok((tables, packet_hops)))) => {
                     costs.finish(number, packet_hops);
                     all[number] = Some(tables);
+                    finished += 1;
+                    costs.is_due(finished)
                 }
-                Ok((_, Err(Ended::Stopped))) => {}
+                Ok((_, Err(Ended::Stopped))) => false,
                 Ok((number, Err(Ended::Problem(problem)))) => {
                     // Of several problems the first run's is told, whichever worker was faster.
                     if first_problem.as_ref().is_none_or(|(other, _)| number < *other) {
                         first_problem = Some((number, problem));
                     }
                     costs.stop();
+                    false
                 }
-                Err(RecvTimeoutError::Timeout) => {
-                    if !(options.progress)(costs.progress()) {
-                        costs.stop();
-                    }
-                }
+                Err(RecvTimeoutError::Timeout) => true,
                 Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if is_due && !(options.progress)(costs.progress()) {
+                costs.stop();
             }
         }
     });

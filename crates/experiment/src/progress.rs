@@ -23,8 +23,7 @@ pub struct Progress {
 /// What the runs of an experiment have cost so far.
 pub(crate) struct Costs {
     points: Vec<AtPoint>,
-    /// By run: its point, and what it has noted.
-    runs: Vec<(usize, Noted)>,
+    runs: Vec<AtRun>,
     steps: AtomicU64,
     /// The greatest fraction that was told, in millionths.
     told: AtomicU64,
@@ -37,6 +36,13 @@ struct AtPoint {
     length_ms: u64,
     /// What they may cost in relation to other points: bits that the lines could carry.
     weight: f64,
+    noted: Noted,
+}
+
+/// A run of a point.
+struct AtRun {
+    point: usize,
+    length_ms: u64,
     noted: Noted,
 }
 
@@ -65,10 +71,11 @@ impl Costs {
                 points.push(AtPoint { length_ms: 0, weight: 0.0, noted: Noted::default() });
             }
             let point = &mut points[run.point_number()];
-            point.length_ms += milliseconds(run.length()).max(1);
+            point.length_ms += length_ms(run);
             point.weight += weight(run);
         }
-        let runs = runs.iter().map(|run| (run.point_number(), Noted::default())).collect();
+        let at_run = |run| AtRun { point: Run::point_number(run), length_ms: length_ms(run), noted: Noted::default() };
+        let runs = runs.iter().map(at_run).collect();
         Self {
             points,
             runs,
@@ -85,14 +92,14 @@ impl Costs {
     }
 
     /// Run number `run` has come to its end with `packet_hops`: fewer than were noted, for those
-    /// that had not ended were noted too early.
+    /// that had not ended were noted too early. A short run has noted none.
     pub(crate) fn finish(&self, run: usize, packet_hops: u64) {
-        let ms = self.runs[run].1.ms();
-        self.set(run, ms, packet_hops);
+        self.set(run, self.runs[run].length_ms, packet_hops);
+        self.steps.fetch_add(1, Ordering::Relaxed);
     }
 
     fn set(&self, run: usize, ms: u64, packet_hops: u64) {
-        let (point, noted) = &self.runs[run];
+        let AtRun { point, noted, .. } = &self.runs[run];
         let all = &self.points[*point].noted;
         // A sum that wraps on the way is right in the end.
         let change = |sum: &AtomicU64, before: &AtomicU64, now: u64| {
@@ -102,10 +109,15 @@ impl Costs {
         change(&all.packet_hops, &noted.packet_hops, packet_hops);
     }
 
-    /// Whether it is time to look at the progress again, where nothing else says so: looking takes
-    /// a time that grows with the number of points.
-    pub(crate) fn is_due(&self) -> bool {
-        self.steps.load(Ordering::Relaxed).is_multiple_of(1 + self.points.len() as u64 / 64)
+    /// Whether it is time to look at the progress again after `steps`: looking takes a time that
+    /// grows with the number of points.
+    pub(crate) fn is_due(&self, steps: u64) -> bool {
+        steps.is_multiple_of(1 + self.points.len() as u64 / 64)
+    }
+
+    /// How often a run has noted how far it is, or has come to its end.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps.load(Ordering::Relaxed)
     }
 
     /// Makes all runs stop.
@@ -141,6 +153,10 @@ impl Costs {
         let ms: u64 = self.points.iter().map(|point| point.noted.ms()).sum();
         Progress { fraction, simulated_s: ms as f64 / 1000.0, packet_hops: self.packet_hops() }
     }
+}
+
+fn length_ms(run: &Run) -> u64 {
+    milliseconds(run.length()).max(1)
 }
 
 /// The bits that the lines of a run could carry.

@@ -2,7 +2,8 @@
 //! what that depends on.
 
 use fairq_experiment::digest::{Digest, RESULTS_VERSION};
-use fairq_experiment::experiment::{Experiment, Options};
+use fairq_experiment::experiment::{Experiment, Options, Stopped};
+use fairq_experiment::progress::Progress;
 use fairq_experiment::run::Run;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -234,4 +235,21 @@ fn a_run_is_had_by_its_point_and_any_seed() {
         assert_eq!(tables(&same), tables(&run));
     }
     assert!(experiment.run_at(experiment.plans().len(), 1).is_none());
+}
+
+#[test]
+fn short_runs_tell_their_progress_too_and_stop() {
+    let text = "edition = 2\n[measure]\nduration = \"1 ms\"\nreplications = 5000\n\
+        [[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
+        [[flows]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"ftp\"\nstart = \"0 s\"\n";
+    for workers in [1, 2] {
+        let (mut calls, mut fraction) = (0, 0.0);
+        let mut progress = |progress: Progress| {
+            (calls, fraction) = (calls + 1, progress.fraction);
+            fraction < 0.1
+        };
+        let stopped = read(text).outcome(Options { workers, files: &none, progress: &mut progress });
+        assert!(matches!(stopped, Err(Stopped::Interrupted)), "{workers} workers");
+        assert!(calls > 10 && (0.1..0.5).contains(&fraction), "{workers} workers: {calls} calls, {fraction}");
+    }
 }

@@ -38,6 +38,13 @@ impl Ring {
         if self.first == OUT { None } else { Some(self.first) }
     }
 
+    /// The slot that has the last turn.
+    #[must_use]
+    #[inline]
+    pub fn last(&self) -> Option<Slot> {
+        self.links.get(self.first as usize).map(|link| link.previous)
+    }
+
     /// The slot whose turn comes after that of `slot`, which is in the ring; `None` after the last
     /// one.
     #[must_use]
@@ -104,7 +111,7 @@ mod tests {
         for slot in [5, 1, 3] {
             ring.push_back(slot);
         }
-        assert_eq!((ring.after(5), ring.after(3)), (Some(1), None));
+        assert_eq!((ring.after(5), ring.after(3), ring.last()), (Some(1), None, Some(3)));
         ring.remove(1);
         assert_eq!((ring.front(), ring.after(5)), (Some(5), Some(3)));
         ring.remove(5);
@@ -119,7 +126,7 @@ mod tests {
         ring.rotate();
         assert_eq!(ring.front(), Some(5));
         ring.remove(5);
-        assert_eq!(ring.front(), None);
+        assert_eq!((ring.front(), ring.last()), (None, None));
         ring.rotate();
         assert_eq!(ring.front(), None);
         assert!(!ring.contains(5) && !ring.contains(99));

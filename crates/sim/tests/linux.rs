@@ -125,6 +125,99 @@ fn after_a_timeout_the_window_is_a_packet_more_than_are_in_flight() {
     }
 }
 
+/// `tcp_cwnd_restart`: after a rest of one and a half timeouts a half of the window is left, of two
+/// and a half a quarter, and never less than the initial window; ssthresh is at least three
+/// quarters of it. RFC 5681 has the initial window at once.
+#[test]
+fn a_rest_halves_the_window_once_for_each_timeout_that_it_lasts() {
+    let after = |timeouts: u64, rests_by_halves: bool| {
+        let timeout = json!({"floor": "400 ms", "granularity": "1 ms"});
+        let connection = json!({"initial_window": 4, "timeout": timeout, "rests_by_halves": rests_by_halves});
+        let mut pipe = Pipe::new(json!({"kind": "reno", "first_threshold": 20}), connection);
+        pipe.give(400).run_ms(3_000);
+        let (before, last) = (pipe.window(), pipe.sent[399].0);
+        pipe.run(last + Time::from_ms(400 * timeouts + 200)).give(1);
+        let (window, threshold) = (pipe.window(), pipe.value("threshold_packets"));
+        assert_eq!(
+            threshold,
+            if timeouts > 0 && rests_by_halves { (before / 2.0).floor() + (before / 4.0).floor() } else { 20.0 }
+        );
+        (before / window).round()
+    };
+    assert_eq!([0, 1, 2].map(|timeouts| after(timeouts, true)), [1.0, 2.0, 4.0]);
+    assert_eq!([after(9, true), after(1, false)], [8.0; 2], "from 33 to the initial 4");
+}
+
+/// `tcp_process_loss`: a window of 40 stalls for 440 ms, and the timer expires. The time stamp of
+/// the first packet that arrives tells, or without one the second packet: two new ones were sent
+/// before. The window is 40 again, and only the first packet was sent twice.
+#[test]
+fn a_timeout_that_was_only_a_delay_is_undone() {
+    let after = |undoes: bool, timestamps: bool| {
+        let timeout = json!({"floor": "200 ms"});
+        let connection = json!({"recovery": "rack", "reduces_once": true, "undoes": undoes, "timestamps": timestamps,
+            "timeout": timeout});
+        let mut pipe = reno(40, connection);
+        pipe.give(1).run_ms(1_000);
+        pipe.delays.insert(1, Time::from_ms(440));
+        pipe.give(60).run_ms(560);
+        (pipe.window().floor(), pipe.value("threshold_packets"), pipe.again().len())
+    };
+    for timestamps in [true, false] {
+        assert_eq!(after(true, timestamps), (40.0, 30.0, 1));
+        let (window, threshold, again) = after(false, timestamps);
+        assert!(window < 30.0 && threshold == 20.0 && again > 10, "{window} {threshold} {again}");
+    }
+}
+
+/// `tcp_try_undo_partial` and `tcp_try_undo_dsack`: a packet arrives 60 ms late, before its second
+/// copy, and its time stamp tells; or 170 ms late, and is reported as a duplicate.
+#[test]
+fn a_recovery_of_a_packet_that_was_only_late_is_undone() {
+    let after = |undoes: bool, late_ms: u64| {
+        let mut pipe = reno(40, json!({"recovery": "rack", "reduces_once": true, "undoes": undoes}));
+        pipe.late.insert(5, Time::from_ms(late_ms));
+        pipe.give(400).run_ms(290);
+        assert_eq!(pipe.again().len(), 1);
+        (pipe.window() >= 40.0, pipe.value("threshold_packets").floor())
+    };
+    assert_eq!([60, 170].map(|late_ms| after(true, late_ms)), [(true, 30.0); 2]);
+    assert_eq!([60, 170].map(|late_ms| after(false, late_ms)), [(false, 20.0); 2]);
+}
+
+/// `tcp_fastretrans_alert` in CA_Loss: a window of 20 is lost, and the timer halves ssthresh. Of
+/// what is sent then, a packet that was sent again and is lost begins a recovery of four packets; a
+/// new packet does not.
+#[test]
+fn after_a_timeout_a_lost_retransmission_begins_a_recovery_and_a_lost_new_packet_does_not() {
+    let threshold = |lost: u64, copies: u32| {
+        let connection = json!({"recovery": "rack", "reduces_once": true, "undoes": true});
+        let mut pipe = reno(20, connection);
+        pipe.give(1).run_ms(1_000);
+        pipe.losses = (1..22).map(|n| (n, 1)).collect();
+        pipe.losses.insert(lost, copies);
+        pipe.give(60).run_ms(1_700);
+        (pipe.value("threshold_packets"), pipe.ends.sender.phase())
+    };
+    assert_eq!(threshold(22, 1).0, 10.0);
+    assert_eq!(threshold(2, 2).0, 2.0);
+}
+
+/// `tcp_enter_loss` and `tcp_init_transfer`: a lost opening packet halves ssthresh of the first
+/// window, which is then sent; after two it is one packet.
+#[test]
+fn a_lost_opening_packet_takes_from_ssthresh_and_two_from_the_window() {
+    let begins = |lost: u32, counts_lost_opening: bool| {
+        let connection = json!({"handshake": true, "counts_lost_opening": counts_lost_opening});
+        let mut pipe = Pipe::new(json!({"kind": "reno"}), connection);
+        pipe.losses.insert(0, lost);
+        pipe.give(100).run_ms([0, 1_000, 3_000][lost as usize] + 150);
+        (pipe.window(), pipe.value("threshold_packets"))
+    };
+    assert_eq!([0, 1, 2].map(|lost| begins(lost, true)), [(10.0, f64::INFINITY), (10.0, 5.0), (1.0, 5.0)]);
+    assert_eq!(begins(1, false), (1.0, f64::INFINITY));
+}
+
 /// `tcp_ecn_clear_syn`: the second copy of the opening packet asks for no ECN.
 #[test]
 fn a_connection_whose_opening_packet_was_lost_does_without_ecn() {

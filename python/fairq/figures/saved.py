@@ -6,11 +6,19 @@ import re
 from html import escape
 from io import BytesIO
 from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from fairq.figures.settings import own
+
+SVG: WeakKeyDictionary[Figure, bytes] = WeakKeyDictionary()
+"""The SVG of figures that are in use: a page shows what is also a file."""
 
 
 def save(figure: Figure, stem: Path) -> None:
@@ -26,12 +34,26 @@ def save_as(figure: Figure, path: Path) -> None:
 
 
 def drawn(figure: Figure, form: str) -> bytes:
-    """The figure as `svg`, `png` or `pdf`."""
-    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    into = BytesIO()
+    """The figure, whose layout is fixed, as `svg`, `png` or `pdf`; its SVG is made once."""
+    if form != "svg":
+        return _made(figure, form)
+    if figure not in SVG:
+        SVG[figure] = _made(figure, form)
+    return SVG[figure]
+
+
+def _made(figure: Figure, form: str) -> bytes:
+    """The figure by the canvas of the form: `savefig` would plot it twice, once to lay it out."""
+    # matplotlib does not give the types of these methods
+    canvases: dict[str, Any] = {"svg": FigureCanvasSVG, "pdf": FigureCanvasPdf, "png": FigureCanvasAgg}
+    more = {"svg": {"metadata": {"Date": None}}, "pdf": {"metadata": {"CreationDate": None}}, "png": {}}
+    into, canvas, dpi = BytesIO(), figure.canvas, figure.dpi
     # publishers refuse the Type 3 fonts that matplotlib would embed
     with own(), matplotlib.rc_context({"svg.hashsalt": "fairq", "pdf.fonttype": 42}):
-        figure.savefig(into, format=form, dpi=figure.dpi, metadata=dates.get(form), facecolor=figure.get_facecolor())
+        getattr(canvases[form](figure), f"print_{form}")(into, **more[form])
+    # the canvas of SVG takes 72 dots per inch
+    figure.set_canvas(canvas)
+    figure.dpi = dpi
     return into.getvalue()
 
 

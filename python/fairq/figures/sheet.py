@@ -58,11 +58,12 @@ class Sheet:
 
     def finish(self) -> Figure:
         """The figure with its layout fixed and without labels that touch others."""
-        self.figure.draw_without_rendering()
-        for panel in self.panels:
-            for axis in (panel.xaxis, panel.yaxis):
-                _thin(axis)
-        self.figure.draw_without_rendering()
+        # the layout alone: drawing all marks for it would take most of the time
+        engine: Any = self.figure.get_layout_engine()
+        engine.execute(self.figure)
+        thinned = [_thin(axis) for panel in self.panels for axis in (panel.xaxis, panel.yaxis)]
+        if any(thinned):
+            engine.execute(self.figure)
         self.figure.set_layout_engine("none")
         return self.figure
 
@@ -286,18 +287,22 @@ def _write(
     figure.text(x / style.width, y / height, words, fontsize=size, color=colour, va="baseline").set_in_layout(False)
 
 
-def _thin(axis: Any) -> None:
-    """Leave out labels of an axis, every second or more, until none touches another."""
+def _thin(axis: Any) -> bool:
+    """Leave out labels of an axis, every second or more, until none touches another.
+
+    Gives whether any is left out.
+    """
     boxes = [box for _, box in _labels(axis)]
     if len(boxes) < 2 or not _touch(boxes):
-        return
+        return False
     places = [place for place, _ in _labels(axis)]
     for step in range(2, len(places) + 1):
         if not _touch(boxes[::step]):
             names = [label.get_text() for label in axis.get_ticklabels()]
             known = dict(zip(axis.get_ticklocs(), names, strict=False))
             axis.set_ticks(places[::step], [known[place] for place in places[::step]])
-            return
+            return True
+    return False
 
 
 def _labels(axis: Any) -> list[tuple[float, Any]]:

@@ -205,8 +205,11 @@ def items(given: str | Sequence[str]) -> list[Item]:
     return found
 
 
-def item(text: str) -> Item:
-    """One item: `CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=up|down)]`."""
+def item(text: str, *, is_tried: bool = False) -> Item:
+    """One item: `CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=up|down)]`.
+
+    If it `is_tried` as what another text may mean, no third text is looked for.
+    """
     where = f"--flows {text}"
     if any(letter in text for letter in "[]{}") and text.count("(") == 0:
         raise UsageError(f"{where}: settings stand in parentheses, as cubic(decrease=0.8)")
@@ -214,7 +217,7 @@ def item(text: str) -> Item:
     if not name:
         raise UsageError(f"{where}: it begins with no name; write CONTROL[(settings)][:COUNT][@RTT], as cubic:2@40ms")
     if name not in controls() and name not in TRAFFIC:
-        raise UsageError(_unknown(where, text, name))
+        raise UsageError(where if is_tried else _unknown(where, text, name))
     found = Item(text, name)
     while rest:
         mark = rest[0]
@@ -232,7 +235,7 @@ def item(text: str) -> Item:
                 raise UsageError(f"{where}: a round trip is above 0 s; write one, as {name}@40ms")
             found = replace(found, rtt=word)
         else:
-            write = _ours(text) or "CONTROL[(settings)][:COUNT][@RTT], as cubic:2@40ms"
+            write = (not is_tried and _ours(text)) or "CONTROL[(settings)][:COUNT][@RTT], as cubic:2@40ms"
             raise UsageError(f"{where}: {rest!r} is no part of an item; write {write}")
     return _checked(where, found)
 
@@ -384,7 +387,7 @@ def _ours(text: str) -> str | None:
         return None
     for candidate in (f"{ours.partition('(')[0]}{rest}", f"{ours}{rest}", ours):
         try:
-            found = item(candidate)
+            found = item(candidate, is_tried=True)
             return found.said(count) if count else candidate
         except UsageError:
             continue

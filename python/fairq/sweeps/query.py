@@ -66,16 +66,23 @@ def query(results: Results, sql: str) -> Found:
         raise UsageError("fairq query needs DuckDB; install it by: pip install duckdb") from None
     with duckdb.connect(":memory:", config=dict(ALONE)) as connection:
         _close(connection, results)
+        statement = None
         try:
             _runs(connection, results)
             for table in results.tables:
                 _view(connection, results, table)
                 if re.search(rf"\b{table}\b", sql, re.IGNORECASE):
                     _check(connection, results, table)
-            connection.execute(_reading(connection.extract_statements(sql)))
+            statement = _reading(connection.extract_statements(sql))
+            connection.execute(statement)
             columns = _told_apart([column[0] for column in connection.description])
             return Found(columns, [tuple(map(_plain, row)) for row in connection.fetchall()])
         except duckdb.Error as error:
+            of_query = (duckdb.CatalogException, duckdb.BinderException, duckdb.DataError)
+            is_of_query = isinstance(error, duckdb.ParserException) or (statement and isinstance(error, of_query))
+            if not is_of_query:
+                # to read all parts takes long
+                _check_read(connection, results)
             raise UsageError(_refused(str(error), results)) from None
 
 
@@ -195,6 +202,22 @@ def _check(connection: duckdb.DuckDBPyConnection, results: Results, table: str) 
                 f"{part.path}: has {known} rows of its runs and not {part.rows(table)}: it was changed; fairq sweep"
                 " --verify sets it aside and runs its runs again"
             )
+
+
+def _check_read(connection: duckdb.DuckDBPyConnection, results: Results) -> None:
+    """OutputError with its name if DuckDB cannot read a part; DuckDB names no damaged file."""
+    import duckdb
+
+    for table in results.tables:
+        for part in results.parts(table):
+            file = f"read_parquet({_text(os.fspath(part.path.absolute()))})"
+            try:
+                connection.execute(f"select count(digest), count(columns(*)) from {file}").fetchall()
+            except duckdb.Error as cause:
+                said = " ".join(str(cause).partition("\nLINE ")[0].split())
+                raise OutputError(
+                    f"{part.path}: cannot be read as a part: {said}; fairq sweep --verify sets it aside"
+                ) from None
 
 
 READS = ("SELECT", "MULTI")

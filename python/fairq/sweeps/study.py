@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,6 +39,9 @@ SEED_MAX = 2**63 - 1
 
 RUNS_MAX = 1_000_000
 """The most runs of a study: their names alone take 100 MB."""
+
+COMBINATIONS_MAX = RUNS_MAX
+"""The most combinations of the axes' values, those that no condition leaves included."""
 
 BLOCK = 64
 """Points whose runs are named at a time: a block for each thread."""
@@ -285,6 +289,11 @@ def _combinations(document: Document) -> list[tuple[dict[str, Any], Sets]]:
         fixed += (("measure.seed", json.dumps(said["seed"])),)
     groups = _axes(document)
     _check_places(document, [axis for group in groups for axis in group], dict(fixed))
+    count = math.prod(len(group[0].steps) for group in groups)
+    if count > COMBINATIONS_MAX:
+        raise document.fault(
+            "axes", f"the axes have {count} combinations, more than {COMBINATIONS_MAX}; take fewer values"
+        )
     combinations = []
     for steps in itertools.product(*(range(len(group[0].steps)) for group in groups)):
         chosen = [(axis, axis.steps[step]) for group, step in zip(groups, steps, strict=True) for axis in group]

@@ -92,16 +92,18 @@ def us_of(text: str) -> float:
     return quantities.time(text) * 1e6
 
 
-def packets(writer: Writer, limit: Limit, default: int) -> list[str]:
-    """A limit in packets: what is not said is Linux's own."""
+def packets(writer: Writer, limit: Limit, default: int, *, least: int = 1) -> list[str]:
+    """A limit in packets: what is not said is Linux's own; tc takes no limit below `least`."""
     if limit is None:
         writer.differ("limit", "not said", f"{default} packets")
         return []
     number, unit = limit
+    there = max(least, number if unit == "packets" else number // qdiscs.MTU)
     if unit == "bytes":
-        writer.differ("limit", f"{number} B", f"packets: {max(1, number // qdiscs.MTU)}")
-        return [f"limit {max(1, number // qdiscs.MTU)}"]
-    return [f"limit {number}"]
+        writer.differ("limit", f"{number} B", f"packets: {there}")
+    elif there != number:
+        writer.differ("limit", f"{number} packets", f"at least {least} packets")
+    return [f"limit {there}"]
 
 
 def in_bytes(writer: Writer, limit: Limit, default: int) -> int:

@@ -217,7 +217,7 @@ def _red_of_sfq(writer: Writer, red: Settings) -> list[str]:
 def _linux_sfq(writer: Writer, part: Settings, limit: Limit) -> None:
     words = changed(writer, "linux_sfq", part, _SFQ)
     red = _red_of_sfq(writer, part["red"]) if part.get("red") else []
-    writer.qdisc("sfq", [*packets(writer, limit, 127), *words, *red])
+    writer.qdisc("sfq", [*packets(writer, limit, 127, least=2), *words, *red])
 
 
 _HHF: Said = {
@@ -247,7 +247,7 @@ def fair(writer: Writer, part: Settings, limit: Limit) -> None:
     """Whatever shares by flows and is not in Linux."""
     quantum = part.get("quantum")
     words = [f"quantum {bytes_of(quantum)}"] if isinstance(quantum, str) else []
-    writer.qdisc("sfq", [*packets(writer, limit, 127), *words])
+    writer.qdisc("sfq", [*packets(writer, limit, 127, least=2), *words])
     kind = str(part["kind"])
     own = {"drr": "drr", "linux_qfq": "qfq"}.get(kind)
     there = f"{own} wants a class and a filter for each flow" if own else "not there"

@@ -3,6 +3,7 @@
 
 pub mod chain;
 pub mod diameter;
+mod distances;
 pub mod dumbbell;
 pub mod fat_tree;
 pub mod file;

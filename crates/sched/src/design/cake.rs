@@ -44,6 +44,7 @@
 
 mod cobalt;
 mod presets;
+mod rounds;
 mod shaper;
 mod tin;
 mod tins;

@@ -379,7 +379,9 @@ impl Receiver for Sink {
         if self.answers.every > 1 && was_in_order && !changes && !arrival.flags.has(Flags::CONTROL) {
             let delayed = &mut **self.delayed.get_or_insert_with(|| Box::new(Delayed::none()));
             delayed.unanswered += 1;
-            let is_quick = self.quick.as_ref().is_some_and(|quick| quick.is_due());
+            // Linux's `tcp_ecn_accept_cwr`: the sender's window may be small.
+            let is_heard = self.answers.ecn == Ecn::Dctcp && arrival.flags.has(Flags::HEARD);
+            let is_quick = is_heard || self.quick.as_ref().is_some_and(|quick| quick.is_due());
             if delayed.unanswered < self.answers.every && !is_quick {
                 if delayed.pending.is_none() {
                     delayed.deadline = now.saturating_add(self.answers.delay);
@@ -462,6 +464,16 @@ mod tests {
                 }
             }
             assert_eq!(taken, if ecn == Ecn::Not { 8 } else { 4 });
+        }
+    }
+
+    /// Linux's `tcp_ecn_accept_cwr`, with DCTCP too.
+    #[test]
+    fn a_packet_of_a_sender_that_reduced_is_answered_at_once() {
+        let delays = Answers { every: 2, delay: Time::from_ms(40), ecn: Ecn::Dctcp, ..Answers::to_each() };
+        for (flags, is_answered) in [(Flags::NONE, false), (Flags::HEARD, true)] {
+            let arrival = Arrival { flags, ..packet(0, Marks::NONE) };
+            assert_eq!(Sink::new(delays).receive(Time::ZERO, &arrival).1.is_some(), is_answered);
         }
     }
 

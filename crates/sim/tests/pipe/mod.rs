@@ -28,6 +28,8 @@ pub struct Pipe {
     pub losses: BTreeMap<u64, u32>,
     /// By packet: how long the pipe stalls before it, which delays all packets behind it.
     pub delays: BTreeMap<u64, Time>,
+    /// By packet: how much later than others its first copy arrives.
+    pub late: BTreeMap<u64, Time>,
     /// Packets that are marked, if they accept it.
     pub marked: BTreeSet<u64>,
     packets: BTreeMap<(Time, u64), Arrival>,
@@ -52,6 +54,7 @@ impl Pipe {
             free: Time::ZERO,
             losses: BTreeMap::new(),
             delays: BTreeMap::new(),
+            late: BTreeMap::new(),
             marked: BTreeSet::new(),
             packets: BTreeMap::new(),
             answers: BTreeMap::new(),
@@ -84,7 +87,8 @@ impl Pipe {
             let Transmission { flags, round_trip, .. } = packet;
             let arrival = Arrival { marks, flags, round_trip, ..Arrival::of(packet.sequence, packet.length, self.now) };
             self.count += 1;
-            self.packets.insert((self.free + Time(TRIP.0 / 2), self.count), arrival);
+            let late = self.late.remove(&packet.sequence).unwrap_or(Time::ZERO);
+            self.packets.insert((self.free + Time(TRIP.0 / 2) + late, self.count), arrival);
         }
     }
 

@@ -2,6 +2,7 @@
 //! (`struct cake_tin_data`).
 
 use super::cobalt::{Control, Parameters};
+use super::rounds::Rounds;
 use super::shaper::ByteTime;
 use super::ways::Ways;
 use super::{Isolation, Settings};
@@ -36,11 +37,7 @@ enum Set {
 #[derive(Clone, Default)]
 struct Bucket {
     set: Set,
-    /// In parts of a byte.
-    credit: i64,
     control: Control,
-    /// The places of its source and its destination.
-    hosts: [u32; 2],
     /// Pure acknowledgements in their order, and whose they are.
     acknowledgements: VecDeque<(Handle, u64)>,
     /// The packet that came last.
@@ -78,19 +75,37 @@ pub(super) struct Tin {
     threshold: Option<u64>,
     time: ByteTime,
     parameters: Parameters,
-    /// What a flow may send in a turn, by the number of bulk flows that it shares its hosts with.
-    quanta: Vec<i64>,
+    shares: Shares,
     flows: Ways,
     places: [Ways; 2],
     buckets: Vec<Bucket>,
+    /// By flow, in parts of a byte.
+    credits: Vec<i64>,
     new: Ring,
-    old: Ring,
+    old: Rounds,
     decaying: Ring,
     sparse: u32,
     bulk: u32,
+}
+
+/// What a flow may send in a turn.
+struct Shares {
+    /// By the number of bulk flows that it shares its hosts with.
+    quanta: Vec<i64>,
+    /// By flow, the places of its source and its destination.
+    hosts: Vec<[u32; 2]>,
     /// Bulk flows of each source and each destination, and which of the two count.
-    hosts: [Vec<u32>; 2],
+    bulk: [Vec<u32>; 2],
     counted: [bool; 2],
+}
+
+impl Shares {
+    #[inline(always)]
+    fn quantum(&self, flow: u32) -> i64 {
+        let places = self.hosts[flow as usize];
+        let bulk = |side: usize| if self.counted[side] { self.bulk[side][places[side] as usize] } else { 0 };
+        self.quanta[bulk(0).max(bulk(1)).max(1) as usize]
+    }
 }
 
 impl Tin {
@@ -118,20 +133,24 @@ impl Tin {
             threshold,
             time,
             parameters: Parameters { target, interval, packet_time },
-            quanta: (0..=i64::from(queues)).map(|load| shares(load).max(1)).collect(),
+            shares: Shares {
+                quanta: (0..=i64::from(queues)).map(|load| shares(load).max(1)).collect(),
+                hosts: alloc::vec![[0; 2]; queues as usize],
+                bulk: [alloc::vec![0; queues as usize], alloc::vec![0; queues as usize]],
+                counted: [
+                    is_triple || isolation == Isolation::DualSource,
+                    is_triple || isolation == Isolation::DualDestination,
+                ],
+            },
             flows: Ways::new(queues, ways),
             places: [Ways::new(queues, ways), Ways::new(queues, ways)],
             buckets: alloc::vec![Bucket::default(); queues as usize],
+            credits: alloc::vec![0; queues as usize],
             new: Ring::new(),
-            old: Ring::new(),
+            old: Rounds::new(),
             decaying: Ring::new(),
             sparse: 0,
             bulk: 0,
-            hosts: [alloc::vec![0; queues as usize], alloc::vec![0; queues as usize]],
-            counted: [
-                is_triple || isolation == Isolation::DualSource,
-                is_triple || isolation == Isolation::DualDestination,
-            ],
         }
     }
 
@@ -150,34 +169,34 @@ impl Tin {
             return place;
         }
         let is_bulk = self.buckets[place as usize].set == Set::Bulk;
-        if is_bulk {
-            self.count_bulk(place, false);
-        }
-        for (side, host) in hosts.into_iter().enumerate().filter(|(side, _)| self.counted[*side]) {
-            let bulk = &self.hosts[side];
+        for (side, host) in hosts.into_iter().enumerate().filter(|(side, _)| self.shares.counted[*side]) {
+            let before = self.shares.hosts[place as usize][side];
+            let bulk = &mut self.shares.bulk[side];
+            let with_it = bulk[before as usize];
+            bulk[before as usize] = with_it.saturating_sub(is_bulk.into());
             let (found, _) = self.places[side].place(host, |place| bulk[place as usize] == 0);
-            self.buckets[place as usize].hosts[side] = found;
-        }
-        if is_bulk {
-            self.count_bulk(place, true);
+            bulk[found as usize] += u32::from(is_bulk);
+            if found != before && with_it.max(bulk[found as usize]) > 1 {
+                self.old.quantum_changed();
+            }
+            self.shares.hosts[place as usize][side] = found;
         }
         place
     }
 
     /// The flow counts among the bulk flows of its hosts, or does no longer.
     fn count_bulk(&mut self, bucket: u32, counts: bool) {
-        let places = self.buckets[bucket as usize].hosts;
-        for side in (0..2).filter(|side| self.counted[*side]) {
-            let bulk = &mut self.hosts[side][places[side] as usize];
-            *bulk = if counts { *bulk + 1 } else { bulk.saturating_sub(1) };
+        let Shares { hosts, bulk, counted, .. } = &mut self.shares;
+        let places = hosts[bucket as usize];
+        for side in (0..2).filter(|side| counted[*side]) {
+            let bulk = &mut bulk[side][places[side] as usize];
+            let before = *bulk;
+            *bulk = if counts { before + 1 } else { before.saturating_sub(1) };
+            // A flow alone has the quantum of one that does not count.
+            if before.max(*bulk) > 1 {
+                self.old.quantum_changed();
+            }
         }
-    }
-
-    fn quantum_of(&self, bucket: u32) -> i64 {
-        let places = self.buckets[bucket as usize].hosts;
-        let bulk = |side: usize| self.hosts[side][places[side] as usize];
-        let load = (0..2).filter(|side| self.counted[*side]).map(bulk).max().unwrap_or(1).max(1);
-        self.quanta[load as usize]
     }
 
     /// A packet joined the queue.
@@ -190,7 +209,7 @@ impl Tin {
                 self.new.push_back(bucket);
                 self.buckets[bucket as usize].set = Set::Sparse;
                 self.sparse += 1;
-                self.buckets[bucket as usize].credit = self.quantum_of(bucket);
+                self.credits[bucket as usize] = self.shares.quantum(bucket);
             }
             Set::SparseWait => {
                 self.buckets[bucket as usize].set = Set::Bulk;
@@ -202,63 +221,47 @@ impl Tin {
         }
     }
 
-    /// Takes the flow out of the list that it is in.
+    /// Takes the flow out of the list that it is in; a flow that takes turns has the turn.
     fn leave(&mut self, bucket: u32) {
-        for list in [&mut self.new, &mut self.old, &mut self.decaying] {
-            if list.contains(bucket) {
-                list.remove(bucket);
-                return;
-            }
+        match self.buckets[bucket as usize].set {
+            Set::Out => {}
+            Set::Sparse => self.new.remove(bucket),
+            Set::SparseWait | Set::Bulk => self.old.leave(),
+            Set::Decaying => self.decaying.remove(bucket),
         }
     }
 
     /// The flow whose turn it is and that has credit; the first look of a dequeue goes to the
-    /// decaying ones.
+    /// decaying ones, which always have credit.
     pub(super) fn turn(&mut self, is_first: &mut bool, store: &Store) -> Option<u32> {
-        // The flow with which a round began that none has left.
-        let mut begun = None;
-        loop {
-            let decaying = self.decaying.front();
-            let usual = || self.new.front().or_else(|| self.old.front()).or(decaying);
-            let bucket = if core::mem::take(is_first) { decaying.or_else(usual) } else { usual() }?;
-            if self.buckets[bucket as usize].credit > 0 {
+        let decaying = self.decaying.front();
+        if core::mem::take(is_first) && decaying.is_some() {
+            return decaying;
+        }
+        while let Some(bucket) = self.new.front() {
+            if self.credits[bucket as usize] > 0 {
                 return Some(bucket);
             }
-            if begun == Some(bucket) && self.new.front().is_none() {
-                self.skip_rounds();
-            }
-            begun = begun.or(Some(bucket));
-            if self.buckets[bucket as usize].set == Set::Sparse {
-                if store.queue_packets(self.first + bucket) > 0 {
-                    self.buckets[bucket as usize].set = Set::Bulk;
-                    self.sparse -= 1;
-                    self.bulk += 1;
-                    self.count_bulk(bucket, true);
-                } else {
-                    self.buckets[bucket as usize].set = Set::SparseWait;
-                }
-            }
-            self.buckets[bucket as usize].credit += self.quantum_of(bucket);
-            self.leave(bucket);
-            self.old.push_back(bucket);
+            self.retire(bucket, store.queue_packets(self.first + bucket) > 0);
         }
+        let Self { old, credits, shares, .. } = self;
+        old.next(credits, |flow| shares.quantum(flow)).or(decaying)
     }
 
-    /// A round let none send: all get the quanta of the rounds until one may, less one.
-    fn skip_rounds(&mut self) {
-        let mut least = i64::MAX;
-        let mut next = self.old.front();
-        while let Some(bucket) = next {
-            let missing = (1 - self.buckets[bucket as usize].credit).max(0);
-            least = least.min((missing as u64).div_ceil(self.quantum_of(bucket) as u64) as i64);
-            next = self.old.after(bucket);
+    /// A sparse flow that has used up its credit takes turns from now on.
+    fn retire(&mut self, bucket: u32, waits: bool) {
+        self.leave(bucket);
+        if waits {
+            self.buckets[bucket as usize].set = Set::Bulk;
+            self.sparse -= 1;
+            self.bulk += 1;
+            self.count_bulk(bucket, true);
+        } else {
+            self.buckets[bucket as usize].set = Set::SparseWait;
         }
-        let mut next = self.old.front().filter(|_| (2..i64::MAX).contains(&least));
-        while let Some(bucket) = next {
-            let more = (least - 1).saturating_mul(self.quantum_of(bucket));
-            self.buckets[bucket as usize].credit += more;
-            next = self.old.after(bucket);
-        }
+        let credit = &mut self.credits[bucket as usize];
+        *credit += self.shares.quantum(bucket);
+        self.old.join(bucket, *credit);
     }
 
     /// The flow whose turn it was has nothing to send.
@@ -312,7 +315,7 @@ impl Tin {
     }
 
     pub(super) fn spend(&mut self, bucket: u32, bytes: i64) {
-        self.buckets[bucket as usize].credit -= bytes * PER_BYTE;
+        self.credits[bucket as usize] -= bytes * PER_BYTE;
         self.deficit -= bytes;
     }
 

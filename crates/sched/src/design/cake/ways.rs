@@ -22,6 +22,9 @@ impl Ways {
         let sets = self.tags.len() as u32 / self.ways;
         let first = (((hash >> 32) * u64::from(sets)) >> 32) as u32 * self.ways;
         let inner = (hash as u32) % self.ways;
+        if self.tags[(first + inner) as usize] == hash {
+            return (first + inner, true);
+        }
         let mut set = (inner..self.ways).chain(0..inner).map(|way| first + way);
         if let Some(known) = set.clone().find(|place| self.tags[*place as usize] == hash) {
             return (known, true);

@@ -16,9 +16,12 @@
 //! scenes.rs: a_line_without_buffer_is_used_as_published).
 //! Range: windows up to 2⁵³ packets.
 
+mod whole;
+
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
+use whole::Whole;
 
 /// The cubic function, the factors after a loss and a mark, and the start.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +46,12 @@ pub struct Settings {
     /// Whether the target is the function one least round trip ahead, as in Linux, and not one
     /// smoothed round trip (section 4.2).
     pub ahead_by_least: bool,
+    /// Whether the window, the function and the estimate are whole numbers of packets, and times
+    /// whole milliseconds: the window then follows the function or the estimate within a round
+    /// trip, whichever is more. As in Linux, whose `friendly_speeds_up` and `ahead_by_least` this
+    /// includes.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub whole_packets: bool,
     /// How the window grows until a packet is lost.
     pub slow_start: SlowStart,
     /// Where the first slow start ends, in packets; by default where a packet is lost.
@@ -63,6 +72,7 @@ impl Default for Settings {
             friendly_speeds_up: true,
             first_increase: 0.0,
             ahead_by_least: false,
+            whole_packets: false,
             slow_start: SlowStart::Hystart,
             first_threshold: None,
             ecn: false,
@@ -100,6 +110,8 @@ pub struct Cubic {
     /// cwnd_prior: the window before the last loss.
     prior: f64,
     epoch: Option<Epoch>,
+    /// The same in whole numbers, in place of all these.
+    whole: Option<Box<Whole>>,
     /// Since when the window has not been the limit; `None` if it is the limit.
     paused: Option<Time>,
 }
@@ -135,12 +147,17 @@ impl Cubic {
     #[must_use]
     pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
         let window = Window::new(settings.slow_start, settings.first_threshold, beginning);
-        Self { settings: settings.clone(), window, w_max: None, has_lost: false, prior: 0.0, epoch: None, paused: None }
+        let whole = settings.whole_packets.then(|| Box::new(Whole::new(settings)));
+        let settings = settings.clone();
+        Self { settings, window, w_max: None, has_lost: false, prior: 0.0, epoch: None, whole, paused: None }
     }
 
     /// Growth in congestion avoidance, section 4.2 to 4.5.
     fn avoid(&mut self, acked: &Acked) {
         let (window, settings) = (self.window.packets(), &self.settings);
+        if let Some(whole) = &mut self.whole {
+            return self.window.grow(whole.grow(acked, window as u64) as f64);
+        }
         if self.epoch.is_none() && self.w_max.is_none() {
             // Section 4.10: out of slow start without a loss.
             self.prior = self.prior.max(window);
@@ -169,8 +186,17 @@ impl Cubic {
 
     /// Section 4.6 and 4.7.
     fn reduce(&mut self, flight: u64, part: f64) {
+        let left = self.left_of(flight, part);
+        self.window.reduce(left);
+    }
+
+    /// What a loss leaves of `flight` packets. Remembers the window.
+    fn left_of(&mut self, flight: u64, part: f64) -> f64 {
+        if let Some(whole) = &mut self.whole {
+            return whole.lost(flight, part) as f64;
+        }
         self.remember();
-        self.window.reduce(flight as f64 * part);
+        flight as f64 * part
     }
 
     /// Remembers the window at a loss as W_max.
@@ -203,17 +229,24 @@ impl Congestion for Cubic {
 
     /// Section 4.8: after the slow start K is 0 and W_max is the window.
     fn timed_out(&mut self, congested: &Congested) {
-        if !congested.is_repeated {
-            self.remember();
+        let left = match congested.is_repeated {
+            true => 0.0,
+            false => self.left_of(congested.flight, self.settings.decrease),
+        };
+        if let Some(whole) = &mut self.whole {
+            whole.reset();
         }
         (self.w_max, self.epoch, self.has_lost) = (None, None, false);
-        self.window.restart(congested.flight as f64 * self.settings.decrease, congested);
+        self.window.restart(left, congested);
     }
 
     /// Section 4.2: t does not include periods in which the window is not used.
     fn limits(&mut self, now: Time, is_limit: bool) {
         if !is_limit {
             self.paused = Some(now);
+        } else if let (Some(paused), Some(whole)) = (self.paused, &mut self.whole) {
+            self.paused = None;
+            whole.pause(now.saturating_sub(paused));
         } else if let (Some(paused), Some(epoch)) = (self.paused.take(), &mut self.epoch) {
             epoch.begun = epoch.begun.saturating_add(now.saturating_sub(paused.max(epoch.begun)));
         }
@@ -221,6 +254,10 @@ impl Congestion for Cubic {
 
     fn rested(&mut self, _now: Time) {
         self.window.rest();
+    }
+
+    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
+        Some(self.window.cwnd())
     }
 
     fn ecn(&self) -> Ecn {

@@ -18,7 +18,7 @@
 //! Range: needs a line that marks by its present queue, above C·RTT/7 packets; in one queue with
 //! sources that react to losses only, one of the two starves.
 
-use super::{AVOIDANCE, Acked, Beginning, Congested, Congestion, Ecn, LawSettings, SLOW_START, no_part, outside};
+use super::{AVOIDANCE, Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, SLOW_START, no_part, outside};
 use crate::transport::ecn::CodePoint;
 use fairq_sched::units::Time;
 
@@ -206,6 +206,10 @@ impl Congestion for Dctcp {
 
     fn rested(&mut self, _now: Time) {
         self.window = self.window.min(self.first_window);
+    }
+
+    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
+        Some(Cwnd { window: &mut self.window, threshold: &mut self.threshold })
     }
 
     fn ecn(&self) -> Ecn {

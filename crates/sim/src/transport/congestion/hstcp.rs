@@ -19,7 +19,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window, threshold_of_ns2};
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, outside};
 use fairq_sched::units::Time;
 
 /// Two points of the response function, and the start.
@@ -217,6 +217,10 @@ impl Congestion for Hstcp {
 
     fn rested(&mut self, _now: Time) {
         self.window.rest();
+    }
+
+    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
+        Some(self.window.cwnd())
     }
 
     fn ecn(&self) -> Ecn {

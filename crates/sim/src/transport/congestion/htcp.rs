@@ -23,7 +23,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings};
+use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings};
 use fairq_sched::units::Time;
 
 /// The inputs of the decrease and the increase.
@@ -191,6 +191,10 @@ impl Congestion for Htcp {
     fn rested(&mut self, now: Time) {
         self.throughput.restart(now);
         self.window.rest();
+    }
+
+    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
+        Some(self.window.cwnd())
     }
 
     fn ecn(&self) -> Ecn {

@@ -231,6 +231,42 @@ impl Congested {
     }
 }
 
+/// cwnd and ssthresh of a congestion control.
+#[derive(Debug)]
+pub struct Cwnd<'a> {
+    /// cwnd, in packets.
+    pub window: &'a mut f64,
+    /// ssthresh; infinite in the first slow start.
+    pub threshold: &'a mut f64,
+}
+
+/// cwnd and ssthresh before a reduction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Before {
+    /// cwnd, in packets.
+    pub window: f64,
+    /// ssthresh, and at least three quarters of cwnd (Linux: `tcp_current_ssthresh`).
+    pub threshold: f64,
+}
+
+impl Cwnd<'_> {
+    /// As they are now.
+    #[must_use]
+    pub fn before(&self) -> Before {
+        let part = |of: f64| libm::floor(*self.window / of);
+        Before { window: *self.window, threshold: self.threshold.max(part(2.0) + part(4.0)) }
+    }
+
+    /// A rest was longer than `halves` timeouts, one at least: the window is halved for each, down
+    /// to the initial one (RFC 2861, section 3.1; Linux: `tcp_cwnd_restart`).
+    pub fn rest(&mut self, halves: u64, first: f64) {
+        let Before { window, threshold } = self.before();
+        let least = window.min(first);
+        let halved = libm::floor(libm::ldexp(window, -(halves.min(64) as i32)));
+        (*self.window, *self.threshold) = (halved.max(least), threshold);
+    }
+}
+
 /// The initial state of a congestion control.
 #[derive(Clone, Copy, Debug)]
 pub struct Beginning {
@@ -382,6 +418,21 @@ pub trait Congestion: Send {
     /// Nothing was in flight for longer than a timeout. RFC 5681, section 4.1: the window is at
     /// most the initial one.
     fn rested(&mut self, _now: Time) {}
+
+    /// cwnd and ssthresh, for what a connection does to them itself (Linux); `None` if it leaves
+    /// them to the congestion control.
+    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
+        None
+    }
+
+    /// A loss or a timeout was none: what it took from cwnd and ssthresh, which were as in
+    /// `before`, is given back.
+    fn undo(&mut self, before: Before) {
+        if let Some(cwnd) = self.cwnd() {
+            *cwnd.window = cwnd.window.max(before.window);
+            *cwnd.threshold = cwnd.threshold.max(before.threshold);
+        }
+    }
 
     /// Whether the congestion control limits sending in recovery itself; otherwise proportional
     /// rate reduction does.

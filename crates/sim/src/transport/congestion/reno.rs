@@ -17,7 +17,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window, threshold_of_ns2};
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_part, outside};
 
 /// The factors after a loss and a mark, and whether packets may be marked.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,6 +125,10 @@ impl Congestion for Reno {
 
     fn rested(&mut self, _now: fairq_sched::units::Time) {
         self.window.rest();
+    }
+
+    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
+        Some(self.window.cwnd())
     }
 
     fn ecn(&self) -> Ecn {

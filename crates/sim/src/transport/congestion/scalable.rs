@@ -15,7 +15,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 
 /// Increase, decrease, the window from which on they apply, and the start.
@@ -120,6 +120,10 @@ impl Congestion for Scalable {
 
     fn rested(&mut self, _now: Time) {
         self.window.rest();
+    }
+
+    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
+        Some(self.window.cwnd())
     }
 
     fn ecn(&self) -> Ecn {

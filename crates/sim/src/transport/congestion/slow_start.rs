@@ -7,7 +7,7 @@
 //! HyStart++ is the standard one; a window may pass ssthresh by what one acknowledgement adds.
 //! Cost: O(1) an acknowledgement.
 
-use super::{AVOIDANCE, Acked, Beginning, Congested, SLOW_START};
+use super::{AVOIDANCE, Acked, Beginning, Congested, Cwnd, SLOW_START};
 use fairq_sched::units::{PS_PER_S, Time};
 
 /// How the window grows before it reaches a limit.
@@ -172,6 +172,11 @@ impl Window {
         if matches!(self.watch.as_deref(), Some(Watch::Rises(_))) {
             self.watch = None;
         }
+    }
+
+    /// Both, for the connection.
+    pub const fn cwnd(&mut self) -> Cwnd<'_> {
+        Cwnd { window: &mut self.packets, threshold: &mut self.threshold }
     }
 
     /// After an idle time: at most the initial window.

@@ -17,7 +17,7 @@
 //! Range: the base round trip is the least ever seen: a route that becomes longer looks like a
 //! permanent queue.
 
-use super::{AVOIDANCE, Acked, Beginning, Congested, Congestion, LawSettings, SLOW_START, no_part, outside};
+use super::{AVOIDANCE, Acked, Beginning, Congested, Congestion, Cwnd, LawSettings, SLOW_START, no_part, outside};
 use fairq_sched::units::Time;
 
 /// How many packets are to wait, and the factor after a loss.
@@ -155,6 +155,10 @@ impl Congestion for Vegas {
 
     fn rested(&mut self, _now: Time) {
         self.window = self.window.min(self.first_window);
+    }
+
+    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
+        Some(Cwnd { window: &mut self.window, threshold: &mut self.threshold })
     }
 
     fn phase(&self) -> &'static str {

@@ -18,7 +18,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, outside};
 use fairq_sched::units::Time;
 
 /// The estimate, and the start.
@@ -155,6 +155,10 @@ impl Congestion for WestwoodPlus {
 
     fn rested(&mut self, _now: Time) {
         self.window.rest();
+    }
+
+    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
+        Some(self.window.cwnd())
     }
 
     fn ecn(&self) -> Ecn {

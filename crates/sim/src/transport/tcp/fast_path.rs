@@ -19,6 +19,7 @@ impl Tcp {
             && self.phase == Phase::Open
             && !self.is_opening
             && self.trackers.are_none()
+            && self.undo.is_none()
             && self.board.is_whole()
             && ack.blocks.is_empty()
             && ack.marks == Marks::NONE

@@ -11,6 +11,7 @@
 use super::scoreboard::{Delivery, Packet};
 use super::settings::{Recovery, Reduces};
 use super::{Budget, Congested, Ecn, Phase, Tcp, rack};
+use crate::transport::congestion::Before;
 use fairq_sched::units::Time;
 
 /// The memory that Linux allows and that a packet takes, for 1448 B of data (`tcp_sndbuf_expand`:
@@ -27,11 +28,13 @@ pub struct Found {
     pub packets: u64,
     /// The transmission number of the newest of them; 0 if it is not known.
     pub newest: u64,
+    /// Whether one of them had been sent again (Linux: FLAG_LOST_RETRANS).
+    pub has_resent: bool,
 }
 
 impl Found {
     const fn of(packets: u64) -> Self {
-        Self { packets, newest: 0 }
+        Self { packets, newest: 0, has_resent: false }
     }
 }
 
@@ -102,7 +105,10 @@ impl Tcp {
         // A congestion control with a recovery of its own does not treat losses as a sign; its
         // recovery continues.
         let is_later = found.newest > self.reduced_at && !self.has_own_recovery;
-        let is_again = !was_open && is_later && !(self.connection.reduces_once && self.is_recovering());
+        let is_again = match self.connection.reduces_once {
+            true => matches!(self.phase, Phase::TimedOut { .. }) && found.has_resent,
+            false => !was_open && is_later,
+        };
         // RFC 5681, section 3.2, step 3; RFC 6582, section 3.2, step 3; RFC 6675, section 5, step
         // 4.3.
         let is_told = was_open || is_again || self.recovery == Recovery::NewReno;
@@ -112,6 +118,8 @@ impl Tcp {
         }
         self.make_room();
         let reducing = if let Phase::Reducing { until } = self.phase { Some(until) } else { None };
+        let before = if reducing.is_some() { Before::default() } else { self.before_reduction() };
+        self.may_undo(before, None);
         if self.ends_late() {
             self.owes_loss = true;
         } else if reducing.is_some() && self.control.ecn() == Ecn::Classic {
@@ -284,10 +292,14 @@ impl Tcp {
         // time (RFC 5681, section 3.1).
         let is_repeated =
             (self.is_timed_out_again() || self.has_answered_mark()) && !self.connection.timeout.always_reduces;
+        let is_first = self.is_open() || self.has_timed_out;
         self.has_timed_out = true;
         self.make_room();
-        let congested = Congested { is_repeated, ..self.congested(now, 0, flight) };
+        let (congested, before) = (self.congested(now, 0, flight), self.before_reduction());
+        let congested = Congested { is_repeated, ..congested };
         let rules = self.rack_rules();
+        let probed = self.trackers.rack().and_then(|rack| rack.resent_by_probe());
+        let probed = probed.and_then(|sequence| self.board.packet(sequence)).map(|packet| packet.sent);
         let lost = match self.trackers.rack() {
             Some(rack) => rack.time_out(now, &mut self.board, rules),
             None => self.board.lose_all(),
@@ -299,11 +311,17 @@ impl Tcp {
         let restart = if self.connection.reduces_once { self.flight() as f64 + 1.0 } else { 1.0 };
         let congested = Congested { restart, ..congested };
         if !self.is_opening {
+            if !is_repeated {
+                self.may_undo(before, probed);
+            }
+            self.begin_frto(is_first);
             self.control.timed_out(&congested);
             self.note_reduction(false);
         } else if self.connection.reduces == Reduces::Window {
             // ns-2's slowdown() treats the opening packet like others.
             self.control.timed_out(&congested);
+        } else if self.connection.counts_lost_opening {
+            self.lose_opening(now, &congested);
         } else if !self.connection.forgives_lost_opening {
             // RFC 5681, section 3.1: a window of one packet; it does not mention ssthresh.
             self.control = self.connection.begin_with(1, now, self.seed);
@@ -313,6 +331,25 @@ impl Tcp {
         self.begin_again();
         // The oldest packet is sent though others may still be in flight.
         self.resends_now = self.recovery == Recovery::Rack;
+    }
+
+    /// The opening packet timed out, for the first time unless `congested` says otherwise (Linux:
+    /// `tcp_enter_loss` reduces the first window's ssthresh, and `tcp_init_transfer` then sets the
+    /// window and initialises the congestion control).
+    fn lose_opening(&mut self, now: Time, congested: &Congested) {
+        let first = if congested.is_repeated { 1 } else { self.connection.initial_window };
+        let threshold = match self.control.cwnd() {
+            Some(cwnd) if congested.is_repeated => Some(*cwnd.threshold),
+            Some(_) => {
+                self.control.timed_out(congested);
+                self.control.cwnd().map(|cwnd| *cwnd.threshold)
+            }
+            None => None,
+        };
+        self.control = self.connection.begin_with(first, now, self.seed);
+        if let (Some(cwnd), Some(threshold)) = (self.control.cwnd(), threshold) {
+            *cwnd.threshold = threshold;
+        }
     }
 
     /// Starts to send all lost packets again, in order.
@@ -334,7 +371,8 @@ impl Tcp {
         if is_due {
             let found = self.detect(now, false, &Delivery::default());
             if found.packets > 0 {
-                self.lose(now, found, 0);
+                // The timer asks for no retransmission (Linux: `tcp_rack_reo_timeout`).
+                self.lose(now, Found { has_resent: true, ..found }, 0);
             }
         }
         if probes && self.is_open() && self.board.outstanding() > 0 {

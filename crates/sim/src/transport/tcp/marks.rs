@@ -34,6 +34,9 @@ impl Tcp {
         if self.control.ecn() == Ecn::Classic {
             self.reduced_before = NonZeroU64::new(self.board.next());
             (self.is_reduced_by_mark, self.tells_reduction) = (is_by_mark, true);
+        } else if self.control.ecn() == Ecn::Dctcp {
+            // Linux: `tcp_ecn_queue_cwr`, whatever the congestion control.
+            self.tells_reduction = self.connection.spreads_marks;
         }
     }
 
@@ -47,6 +50,7 @@ impl Tcp {
         }
         let before = self.window();
         let congested = self.congested(now, 1, flight);
+        self.undo = None;
         self.control.marked(&congested);
         self.note_reduction(true);
         self.phase = Phase::Reducing { until: self.board.next() };

@@ -21,6 +21,7 @@ pub mod rate;
 pub mod scoreboard;
 pub mod settings;
 pub mod trackers;
+pub mod undo;
 pub mod usage;
 
 use super::congestion::{Acked, Congested, Congestion, Ecn, RECOVERY, RateSample};
@@ -39,6 +40,7 @@ use settings::{BackoffEnds, Grows, Recovery, Terms, Timed};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use trackers::Trackers;
+use undo::Undo;
 use usage::Usage;
 
 /// The parts of a connection.
@@ -115,6 +117,8 @@ pub struct Tcp {
     has_rescued: bool,
     /// Whether this recovery had a partial acknowledgement.
     had_partial: bool,
+    /// The last reduction, where one may be undone.
+    undo: Option<Box<Undo>>,
     /// Whether the first lost packet is to be sent again whatever the window allows.
     resends_now: bool,
     /// Whether a packet is to be sent whatever the window allows: the first lost one, or a new one.
@@ -190,6 +194,7 @@ impl Tcp {
             tried: 0,
             has_rescued: false,
             had_partial: false,
+            undo: None,
             resends_now: false,
             sends_now: false,
             probe: None,
@@ -258,6 +263,17 @@ impl Tcp {
             Grows::All => self.usage.lets_grow(self.control.window(), || self.control.threshold()),
             _ => self.is_limited,
         }
+    }
+
+    /// Data follows a rest that was longer than a timeout.
+    fn end_rest(&mut self, now: Time) {
+        let (rest, timeout) = (now - self.last_sent, self.estimator.timeout(&self.connection.estimator));
+        let halves = rest.0.div_ceil(timeout.0.max(1)) - 1;
+        match self.control.cwnd().filter(|_| self.connection.rests_by_halves) {
+            Some(mut cwnd) => cwnd.rest(halves, self.connection.initial_window.into()),
+            None => self.control.rested(now),
+        }
+        self.last_sent = now;
     }
 
     /// Notes what holds it from now on, if it is not the window or the pace.
@@ -359,6 +375,7 @@ impl Tcp {
     /// A copy of packet `sequence`, which was sent before.
     fn resend(&mut self, now: Time, sequence: u64) -> Transmission {
         let length = self.board.send_again(now, sequence);
+        self.note_resent(now);
         self.account(now, sequence, length);
         let flags = self.flags(if self.is_opening { Flags::CONTROL } else { Flags::NONE });
         Transmission { is_retransmission: true, flags, ..Transmission::new(sequence, length) }
@@ -511,6 +528,7 @@ impl Tcp {
             sample = Some(now - latest.sent);
             self.note_sample(now, now - latest.sent);
         }
+        self.judge_reduction(now, ack, &delivery);
         let outstanding = self.board.outstanding();
         let is_duplicate = delivery.newly == 0 && ack.cumulative == first_before && outstanding > 0;
         let had_duplicate = ack.flags.has(Flags::DUPLICATE);
@@ -597,7 +615,7 @@ impl Tcp {
         // At the acknowledgement that ends a timeout's recovery, ns-3 does not count the packets
         // sent before the timeout.
         let (counts, ends_timeout) = match was {
-            Phase::TimedOut { until } if self.phase == Phase::Open => (self.board.first() - until, true),
+            Phase::TimedOut { until } if self.phase == Phase::Open => (self.board.first().saturating_sub(until), true),
             _ => (delivery.newly, false),
         };
         let ends_without = match self.connection.grows {
@@ -702,8 +720,7 @@ impl Sender for Tcp {
             && now - self.last_sent > self.estimator.timeout(&self.connection.estimator)
             && !self.supply.is_empty()
         {
-            self.control.rested(now);
-            self.last_sent = now;
+            self.end_rest(now);
         }
         if core::mem::take(&mut self.resends_now)
             && let Some(sent) = self.resend_lost(now)
@@ -723,7 +740,7 @@ impl Sender for Tcp {
             self.note_holder(now, None);
             return None;
         }
-        if let Some(sent) = self.resend_lost(now).or_else(|| self.send_new(now)) {
+        if let Some(sent) = self.next_packet(now) {
             return Some(sent);
         }
         if let Some(hole) = self.next_hole() {

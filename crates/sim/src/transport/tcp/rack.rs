@@ -9,7 +9,7 @@
 //! Cost: O(1) a transmission.
 
 use super::losses::Found;
-use super::scoreboard::{Delivery, Scoreboard};
+use super::scoreboard::{Delivery, Packet, Scoreboard};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -125,6 +125,7 @@ impl Rack {
                     self.timer = due;
                     break;
                 }
+                found.has_resent |= board.packet(send.sequence).is_some_and(|packet| packet.is_repeated);
                 found.packets += u64::from(board.lose(send.sequence));
                 found.newest = send.transmission;
             }
@@ -154,6 +155,18 @@ impl Rack {
             self.sends.pop_front();
         }
         lost
+    }
+
+    /// What was taken for lost is in flight after all: it is looked at again.
+    pub fn find(&mut self, board: &Scoreboard) {
+        let all = (board.first()..board.next()).filter_map(|sequence| Some((sequence, board.packet(sequence)?)));
+        let send = |(sequence, packet): (u64, &Packet)| Send {
+            transmission: packet.transmission,
+            sent: packet.sent,
+            sequence,
+        };
+        self.sends = all.filter(|(_, packet)| packet.is_in_flight()).map(send).collect();
+        self.sends.make_contiguous().sort_by_key(|send| send.transmission);
     }
 
     /// When a packet may be lost, or a probe is due.
@@ -213,6 +226,12 @@ impl Rack {
             self.probe = None;
         }
         is_retransmission && !was_in_vain && is_beyond
+    }
+
+    /// The packet that is sent again as a probe.
+    #[must_use]
+    pub fn resent_by_probe(&self) -> Option<u64> {
+        self.probe.filter(|(_, is_retransmission)| *is_retransmission).map(|(end, _)| end - 1)
     }
 
     /// A recovery begins: the state of the probe is dropped.

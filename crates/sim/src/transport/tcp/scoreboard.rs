@@ -73,6 +73,8 @@ pub struct Delivery {
     pub latest: Option<Latest>,
     /// Whether a packet that was sent once arrived after one with a higher number.
     pub is_reordered: bool,
+    /// The lowest one that was sent once.
+    pub lowest_original: Option<u64>,
 }
 
 /// A transmission that arrived.
@@ -264,7 +266,10 @@ impl Scoreboard {
         let highest = self.highest_arrived;
         let note = |delivery: &mut Delivery, sequence: u64, packet: &Packet| {
             delivery.delivered += 1;
-            delivery.is_reordered |= sequence < highest && !packet.is_repeated;
+            if !packet.is_repeated {
+                delivery.is_reordered |= sequence < highest;
+                delivery.lowest_original = Some(delivery.lowest_original.map_or(sequence, |low| low.min(sequence)));
+            }
             let is_evidence = !packet.is_repeated || now - packet.sent >= soonest;
             let transmission = packet.transmission;
             if is_evidence && delivery.latest.is_none_or(|latest| latest.transmission < transmission) {
@@ -394,6 +399,22 @@ impl Scoreboard {
     #[must_use]
     pub const fn is_missing(&self) -> bool {
         self.missing > 0
+    }
+
+    /// Packets that were found lost and sent again, and have not arrived (Linux's retrans_out).
+    #[must_use]
+    pub const fn resent(&self) -> u64 {
+        (self.missing - self.lost) as u64
+    }
+
+    /// What was found lost and has not arrived is in flight after all, beside a copy that was sent
+    /// again.
+    pub fn find(&mut self) {
+        for packet in self.packets.iter_mut().filter(|packet| packet.was_lost()) {
+            (packet.fate, packet.copies) = (Fate::Open, packet.copies + 1);
+            self.pipe += 1;
+        }
+        (self.lost, self.missing) = (0, 0);
     }
 
     /// Whether a packet is lost and was not sent again.

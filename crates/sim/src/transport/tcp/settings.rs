@@ -272,7 +272,8 @@ pub struct Connection {
     /// no further before it ends, as in Linux. Otherwise they are a loss of another round trip.
     /// Another recovery follows at once if a lost packet has not arrived by then, sent again or
     /// not; a timeout in a recovery reduces no further either, and slow start begins from one packet
-    /// more than are in flight.
+    /// more than are in flight. After a timeout, a packet that was sent again and is lost again
+    /// begins a recovery, and a new packet that is lost does not.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub reduces_once: bool,
     /// Whether the reduction for a mark, too, is spread over a round trip as `rate_reduction` says,
@@ -280,6 +281,16 @@ pub struct Connection {
     /// Linux.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub spreads_marks: bool,
+    /// Whether a rest halves the window once for each timeout that it lasts, down to the initial
+    /// window, and ssthresh is then at least three quarters of what the window was (RFC 2861).
+    /// Otherwise it is the initial window at once (RFC 5681, section 4.1). As in Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub rests_by_halves: bool,
+    /// Whether a timeout or a recovery that proves needless, because its packets were late and not
+    /// lost, gives back what it took from the window and ssthresh; after a timeout the first
+    /// acknowledgement lets new packets go, whose acknowledgements tell (RFC 5682). As in Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub undoes: bool,
     /// Whether a connection whose opening packet was lost goes on without ECN. As in Linux.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub ecn_fallback: bool,
@@ -336,6 +347,10 @@ pub struct Connection {
     /// 5681, section 3.1, begins with one packet. As in ns-3.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub forgives_lost_opening: bool,
+    /// Whether the loss of the opening packet lowers ssthresh as another loss of the first window
+    /// would, and only a second one begins with one packet. As in Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub counts_lost_opening: bool,
     /// The receiver acknowledges once for this many packets.
     #[cfg_attr(feature = "schema", schemars(extend("examples" = [2], "x-unit" = "packets")))]
     pub acknowledge_every: u32,
@@ -399,6 +414,8 @@ impl Default for Connection {
             impatient: false,
             reduces_once: false,
             spreads_marks: false,
+            rests_by_halves: false,
+            undoes: false,
             ecn_fallback: false,
             probes_by_floor: false,
             rearms_by_blocks: false,
@@ -415,6 +432,7 @@ impl Default for Connection {
             timed: Timed::default(),
             times_lost_opening: false,
             forgives_lost_opening: false,
+            counts_lost_opening: false,
             // One acknowledgement for each packet: what the papers and ns-2 simulate.
             acknowledge_every: 1,
             // RFC 5681, section 4.2: below 500 ms; Linux waits 40 ms and more.
