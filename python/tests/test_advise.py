@@ -195,7 +195,7 @@ def test_the_cake_that_is_recommended_is_the_one_that_is_measured(document):
     assert rows["up"]["call_loss"] == rows["down"]["call_loss"] == 0
     assert of(alone, "cake")["given_away"] == pytest.approx(0.05)
     assert any("cake bandwidth 475kbit" in line for line in alone["tc"])
-    usual = document("advise", *SLOW, "--quiet", "--seeds", "6", "--warm-up", "5s", "--duration", "30s")
+    usual = document("advise", *SLOW, "--quiet", "--seeds", "6", "--warm-up", "35s", "--duration", "70s")
     assert usual["best"] == "cake" and {each["flow"] for each in usual["steady"]["moves"]} <= {"web"}
 
 
