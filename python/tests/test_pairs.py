@@ -386,7 +386,7 @@ def test_both_commands_refuse_the_same_files_in_the_same_words(refused, capture,
     bad = {
         "empty": b"",
         "text": b"hello, world",
-        "cut": whole[:-10],
+        "first record cut": whole[:50],
         "long": whole + struct.pack("<IIII", 5, 250, 1 << 30, 60),
         "link": whole[:20] + struct.pack("<I", 105) + whole[24:],
         "section": b"\x0a\x0d\x0d\x0a" + struct.pack("<IIHHqI", 28, 0x1A2B3C4D, 2, 0, -1, 28),

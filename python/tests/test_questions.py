@@ -105,11 +105,13 @@ def test_a_cubic_that_gives_up_less_takes_what_its_equation_says(ask):
         return mine / (mine + of(found, "share", flow="cubic"))
 
     found = ask(VARIANT.format(0.8))
-    assert low <= part(found, 0.8) <= high
+    # the interval of the mean share, 60 seeds
+    sure = [of(found, end, flow="cubic(decrease=0.8)") for end in ("share_low", "share_high")]
+    assert low <= sure[1] and sure[0] <= high and sure[1] - sure[0] < 0.02
     assert found["answer"]["decided"] and found["answer"]["best"] == "cubic(decrease=0.8)"
     assert of(found, "decided", "paired", quantity="share_per_flow") is True
     same = ask(VARIANT.format(0.7))
-    assert not low <= part(same, 0.7) <= high
+    assert part(same, 0.7) < low
     assert not same["answer"]["decided"]
 
 

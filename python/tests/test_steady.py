@@ -133,6 +133,11 @@ def found():
                            workers=2)  # fmt: skip
 
 
+def in_seconds(text):
+    number, unit = text.split()
+    return float(number) * {"s": 1, "ms": 1e-3}[unit]
+
+
 def test_times_are_found_and_the_scenario_has_them(found, tmp_path):
     """`fairq run` of the scenario gives the same table, and so does asking with these times."""
     said = found.document["steady"]
@@ -141,7 +146,7 @@ def test_times_are_found_and_the_scenario_has_them(found, tmp_path):
     path = tmp_path / "asked.toml"
     path.write_text(found.scenario)
     result = package.run(path)
-    assert result.scenario["measure"]["warm_up"] == question["warm_up"]
+    assert in_seconds(result.scenario["measure"]["warm_up"]) == pytest.approx(in_seconds(question["warm_up"]))
     shares = {row.flow: row.share for row in result.flows}
     for row in found.rows:
         assert shares[row["flow"]] == pytest.approx(row["share"], rel=1e-12)

@@ -30,7 +30,7 @@ fn each<T>(make: impl FnOnce() -> T) -> (T, usize) {
 }
 
 #[test]
-fn an_idle_connection_takes_at_most_704_bytes() {
+fn an_idle_connection_takes_at_most_712_bytes() {
     let no_file = |name: &str| Err(name.to_string());
     let (experiment, planned) = each(|| Experiment::read(&scenario(), "many", &[]).expect("a scenario"));
     let plan = &experiment.plans()[0].1;
@@ -38,9 +38,9 @@ fn an_idle_connection_takes_at_most_704_bytes() {
     println!("a connection: {planned} bytes in the plan, {idle} idle");
     // Sender, receiver, congestion control, path, counts, traffic, its places in the event set: all
     // that a simulation keeps. Of these, 18 bytes say whether the window is used and which port the
-    // connection has, and 24 separate successive connections on the same ends, and detect a lost
-    // retransmission.
-    assert!(idle <= 704, "{idle} bytes");
+    // connection has, 24 separate successive connections on the same ends, and detect a lost
+    // retransmission, and 8 lead to what may be undone.
+    assert!(idle <= 712, "{idle} bytes");
     assert!(planned <= 200, "{planned} bytes of the plan");
     let before = ALLOCATED.allocated();
     simulation.run_until(Time::from_s(3));
