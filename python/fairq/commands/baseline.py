@@ -6,7 +6,18 @@ from argparse import Namespace
 
 from fairq import alone, api, tables
 from fairq.commands.options import Commands, command, looks, plot, target, traces
-from fairq.commands.printing import as_json, look, picture, save, save_qlogs, save_text, save_trace, style, tell, written
+from fairq.commands.printing import (
+    as_json,
+    look,
+    picture,
+    save,
+    save_qlogs,
+    save_text,
+    save_trace,
+    style,
+    tell,
+    written,
+)
 from fairq.output import check_file
 from fairq.progress import Bar
 

@@ -124,7 +124,12 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     tell(
         {"code": "samples", "where": option, "text": f"these rows go nowhere; write {places} to keep them"}
         for option, given, goes, places in (
-            ("--series", arguments.series, kept or drawing or arguments.trace or arguments.qlog, "--out DIR, --json or --plot FILE"),
+            (
+                "--series",
+                arguments.series,
+                kept or drawing or arguments.trace or arguments.qlog,
+                "--out DIR, --json or --plot FILE",
+            ),
             ("--packets", arguments.packets, kept or _is_of_packets(arguments), "--out DIR, --json or --plot FILE"),
         )
         if given is not None and not goes
