@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
@@ -161,9 +160,9 @@ def save_qlogs(result: Result, path: str) -> list[str]:
     if len(flows) == 1:
         places = {flows[0]: path}
     else:
-        stem, ending = os.path.splitext(path)
+        at = Path(path)
         named = {flow: re.sub(r"[^-.\w]+", "_", flow) for flow in flows[:QLOGS_MAX]}
-        places = {flow: f"{stem}.{name}{ending}" for flow, name in named.items()}
+        places = {flow: str(at.with_name(f"{at.stem}.{name}{at.suffix}")) for flow, name in named.items()}
     if len(flows) > QLOGS_MAX:
         text = f"of {len(flows)} flows the first {QLOGS_MAX} have a log; set fewer flows for all of them"
         tell([{"code": "qlog", "where": "--qlog", "text": text}])
