@@ -157,7 +157,7 @@ impl Recorder {
     #[must_use]
     pub fn new(plan: &Plan, most: usize, records: Shared) -> Self {
         let line = |line: &LinePlan| Recorded {
-            rate: line.rate.filter(|_| line.trace.is_none()),
+            rate: line.rate.filter(|_| line.course.is_none()),
             header: u32::from(line.link_header),
             sent: Time::ZERO,
         };
