@@ -410,7 +410,7 @@ def _duration(question: Question) -> float:
 
 def _line_rate(question: Question) -> float:
     """The line's nominal rate."""
-    return rates.nominal("--rate", question.rate) or _above_zero("--rate", "rate", question.rate)
+    return rates.nominal("--rate:", question.rate) or _above_zero("--rate", "rate", question.rate)
 
 
 def _above_zero(option: str, kind: str, text: str) -> float:

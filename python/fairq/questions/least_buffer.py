@@ -12,6 +12,7 @@ McKeown, "Sizing Router Buffers", SIGCOMM 2004); one product for one flow.
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -81,10 +82,10 @@ def ask(
     )  # fmt: skip
     if not any(item.is_greedy for item in question.flows):
         raise UsageError("--flows: none takes what it can get, so that no buffer fills the line; write cubic as well")
-    asks = ["fairq advise", "--down", down, "--up", up, "--rtt", ",".join(question.rtts)]
+    asks = ["fairq", "advise", "--down", down, "--up", up, "--rtt", ",".join(question.rtts)]
     asks += ["--flows", ",".join(item.text for item in question.flows), "--queue", ",".join(question.queues)]
     asks += ["--seeds", str(seeds), "--buffer-for", f"{100 * part:g}%"]
-    return Sought(part, replace(question, asked_by=" ".join(asks)))
+    return Sought(part, replace(question, asked_by=shlex.join(asks)))
 
 
 def least_buffer(sought: Sought, *, workers: int, progress: Tell | None = None) -> LeastBuffer:
