@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fairq import _native
 from fairq.arguments import checked
+from fairq.asking import compare_alone as compare_alone
+from fairq.asking import least_buffer as least_buffer
 from fairq.given import STANDARD_INPUT, Scenario, Settings, check_capture, pairs, read, replayed, room, split
 from fairq.output import folder
 from fairq.results import Result as Result
@@ -25,9 +27,7 @@ if TYPE_CHECKING:
     from fairq.estimating import Estimate
     from fairq.questions.advising import Advice
     from fairq.questions.comparing import Comparison
-    from fairq.questions.each_alone import Alone
     from fairq.questions.effects import Effects
-    from fairq.questions.least_buffer import LeastBuffer
     from fairq.sweeps.diff import Diff
     from fairq.sweeps.query import Found
     from fairq.sweeps.reader import Results
@@ -269,12 +269,12 @@ def compare(
 ) -> Comparison:
     """Compare queues, buffers or congestion controls over one line: the words are those of `fairq compare`.
 
-    `rate` is DOWN or DOWN/UP, each one rate, "30Mbit/s..130Mbit/s" for one that walks between two ends, or
-    "trace:FILE"; `loss` is "1%", or "2%@burst=5" in bursts. An item of `flows` is
-    CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=)], or `web`, `call(rate=)`, `flood(rate=)`; `hosts`
-    says "16x1,1x4" for sixteen hosts with one connection each and one with four, which take the items in turn. Every
-    value of `queue`, `host_queue`, `buffer` and `rtt` is crossed with every other. A list is text with commas, or a
-    list of texts.
+    `rate` is DOWN or DOWN/UP, each one rate, "30Mbit/s..130Mbit/s" for one that walks between two
+    ends, or "trace:FILE"; `loss` is "1%", or "2%@burst=5" in bursts. An item of `flows` is
+    CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=)], or `web`, `call(rate=)`,
+    `flood(rate=)`; `hosts` says "16x1,1x4" for sixteen hosts with one connection each and one with
+    four, which take the items in turn. Every value of `queue`, `host_queue`, `buffer` and `rtt` is
+    crossed with every other. A list is text with commas, or a list of texts.
 
     >>> found = compare(rate="10Mbit/s", rtt="20ms", flows="cubic,bbr", queue="fifo,fq_codel", seeds=2, workers=1)
     >>> found.answer["best"], len(found.rows), len(found.queues)
@@ -290,87 +290,6 @@ def compare(
         receive_window=receive_window,
     )  # fmt: skip
     return comparing.compare(question, paired=paired, workers=_threads(workers), progress=progress)
-
-
-@checked
-def compare_alone(
-    *,
-    rate: str,
-    flows: str | Sequence[str],
-    rtt: str | Sequence[str] | None = None,
-    queue: str | Sequence[str] | None = None,
-    host_queue: str | Sequence[str] | None = None,
-    buffer: str | Sequence[str] | None = None,
-    ecn: bool = False,
-    loss: str | float | Sequence[str] | None = None,
-    jitter: str | None = None,
-    reorder: str | None = None,
-    seeds: int = 10,
-    duration: str | None = None,
-    warm_up: str | None = None,
-    profile: str = "linux",
-    receive_window: str | None = None,
-    workers: int | None = None,
-    progress: Tell | None = None,
-) -> Alone:
-    """Give each item of `flows` a line of its own, at each `loss`: the words of `fairq compare --alone`.
-
-    A loss is a part of the packets, as "1%", or in bursts as "2%@burst=5": 2 % in all, 5 in a row
-    in the mean. Beside what a flow gets are the formulas of Padhye and of RFC 9438.
-
-    >>> found = compare_alone(rate="10Mbit/s", rtt="40ms", flows="reno,bbr", loss="0,2%", seeds=2, workers=1,
-    ...     warm_up="2s", duration="10s")
-    >>> [(row["flow"], row["line_loss"], row["share"] > 0.8) for row in found.rows]
-    [('reno', 0.0, True), ('bbr', 0.0, True), ('reno', 0.02, False), ('bbr', 0.02, True)]
-
-    Raises UsageError that names the word and what would make sense.
-    """
-    from fairq.questions import asked
-    from fairq.questions.each_alone import each_alone
-
-    question = asked.ask(
-        rate=rate, flows=flows, rtt=rtt, queue=queue, host_queue=host_queue, buffer=buffer, ecn=ecn, loss=loss,
-        alone=True, jitter=jitter, reorder=reorder, seeds=seeds, duration=duration, warm_up=warm_up, profile=profile,
-        receive_window=receive_window,
-    )  # fmt: skip
-    return each_alone(question, workers=_threads(workers), progress=progress)
-
-
-@checked
-def least_buffer(
-    share: str | float,
-    *,
-    down: str,
-    up: str,
-    rtt: str | Sequence[str],
-    flows: str | Sequence[str] | None = None,
-    queue: str | Sequence[str] | None = None,
-    seeds: int = 10,
-    duration: str | None = None,
-    warm_up: str | None = None,
-    workers: int | None = None,
-    progress: Tell | None = None,
-) -> LeastBuffer:
-    """Find the least buffer with which `share` of a line is used, by queue: `fairq advise --buffer-for`.
-
-    Rooms from 0.02 to 4 bandwidth-delay products are tried, with `flows` (four downloads of CUBIC)
-    and each `queue` (fifo and fq_codel). Each row has the least in products and bytes, with
-    its interval and the rule of thumb; `None` if no room is enough.
-
-    >>> found = least_buffer("90%", down="20Mbit/s", up="20Mbit/s", rtt="40ms", flows="reno", queue="fifo", seeds=2,
-    ...     warm_up="5s", duration="20s", workers=1)
-    >>> 0.1 < found.rows[0]["products"] < 1, found.rows[0]["rule_products"]
-    (True, 1.0)
-
-    Raises UsageError that names the word and what would make sense.
-    """
-    from fairq.questions import least_buffer as buffers
-
-    sought = buffers.ask(
-        share=share, down=down, up=up, rtt=rtt, flows=flows, queue=queue, seeds=seeds, duration=duration,
-        warm_up=warm_up,
-    )  # fmt: skip
-    return buffers.least_buffer(sought, workers=_threads(workers), progress=progress)
 
 
 @checked

@@ -12,17 +12,19 @@ TIMES = {"seeds": 3, "warm_up": "10s", "duration": "40s"}
 
 
 def test_reno_alone_uses_three_quarters_without_a_buffer_and_all_with_a_product():
-    """A sawtooth between half of the product and the product: 3/4 of the line (Appenzeller, section 2)."""
+    """A sawtooth between half of a product and a product: 3/4 of the line (Appenzeller, 2)."""
     found = package.least_buffer("98%", **LINE, **TIMES, flows="reno", queue="fifo")
     (row,) = found.rows
     assert 0.6 < row["products"] < 1.2 and row["rule_products"] == 1.0
     tried = {each["products"]: each["utilisation"] for each in found.tried}
     assert 0.7 < tried[0.05] < 0.85 and tried[2.0] > 0.98
-    # With a buffer of b products the window falls from 1 + b to half of that: by hand, what is left idle.
+    # With a buffer of b products the window falls from 1 + b to half of that: by hand, what is
+    # left idle.
     for part in (0.1, 0.2, 0.4):
         top = 1 + part
         low = top / 2
-        # Of a cycle from `low` to `top`, the time below one product; rounds with a queue are longer.
+        # Of a cycle from `low` to `top` the time below one product; rounds with a queue are
+        # longer.
         below, above = max(1 - low, 0.0), top - max(low, 1.0)
         sent = (low + 1) / 2 * below + (1 + top) / 2 * above
         took = below + (1 + top) / 2 * above

@@ -155,7 +155,8 @@ fn losses_in_bursts_are_as_many_and_fewer_of_them_are_alone() {
         let medium = format!("rate = \"10 Mbit/s\"\ndelay = \"1 ms\"\nloss = {loss}");
         count(&run(&text(&medium, STEADY), &no_file)["flows"][0], "lost")
     };
-    // 20000 packets, some 80 bursts of 5 in the mean: 400 lost, standard deviation 59; four of them.
+    // 20000 packets, some 80 bursts of 5 in the mean: 400 lost, standard deviation 59; four of
+    // them.
     assert!((164..=636).contains(&lost("\"2%@burst=5\"")), "{}", lost("\"2%@burst=5\""));
     assert_eq!(lost("\"3%\""), lost("0.03"), "a number and its text are one");
 }

@@ -102,7 +102,7 @@ class Course:
             self._of_all()
 
     def _of_all(self) -> None:
-        """Make shares parts of what all flows of a direction get: what the line could carry varies."""
+        """Make shares parts of what all flows get: what the line could carry varies."""
         shares = [of for of in self.runs if of.quantity == "share"]
         for point, way in dict.fromkeys((of.point, self.question.groups[of.group].direction) for of in shares):
             mine = [of for of in shares if of.point == point and self.question.groups[of.group].direction == way]

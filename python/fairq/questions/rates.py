@@ -1,4 +1,4 @@
-"""The rate of a line in one direction: one rate, two ends between which it walks, or a delivery trace.
+"""The rate of a line in one direction: one rate, a walk between two ends, or a delivery trace.
 
 `30Mbit/s..130Mbit/s` is a random walk of the rate's logarithm, `trace:FILE` a file as Mahimahi has
 it. What needs one rate takes the nominal one: the geometric middle of a walk, the mean of a trace.
@@ -79,7 +79,7 @@ def least(text: str) -> float:
 
 
 def fields(text: str, reverse: str = "") -> dict[str, str]:
-    """The fields of a link that give a direction this rate; `reverse` begins those of the way back."""
+    """The fields of a link of this rate; `reverse` begins those of the way back."""
     if text.startswith(TRACE):
         # A scenario that is written elsewhere finds the same file.
         return {f"{reverse}trace": str(Path(text.removeprefix(TRACE)).absolute())}

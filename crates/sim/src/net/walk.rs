@@ -230,8 +230,8 @@ mod tests {
         assert!(rates.iter().all(|rate| (30e6..=130e6).contains(rate)));
         let span = libm::log(130.0 / 30.0);
         let logs: Vec<f64> = rates.iter().map(|rate| libm::log(rate / 30e6) / span).collect();
-        // Uniform: mean 1/2 and variance 1/12. It forgets its place in some 20 steps, so that 200000
-        // steps are as good as 5000 independent ones: a standard error of 0.004.
+        // Uniform: mean 1/2 and variance 1/12. It forgets its place in some 20 steps, so that
+        // 200000 steps are as good as 5000 independent ones: a standard error of 0.004.
         let mean = logs.iter().sum::<f64>() / logs.len() as f64;
         let variance = logs.iter().map(|log| (log - mean) * (log - mean)).sum::<f64>() / logs.len() as f64;
         assert!((mean - 0.5).abs() < 0.016 && (variance - 1.0 / 12.0).abs() < 0.006, "{mean} {variance}");
