@@ -68,11 +68,13 @@ def add(commands_of: Commands) -> None:
         metavar="N",
         help=f"runs of each candidate and round trip (default {asked.SEEDS})",
     )
-    parser.add_argument("--duration", metavar="TIME",
-                        help="measure this long (default: until shares and delays stand still)")  # fmt: skip
+    parser.add_argument(
+        "--duration", metavar="TIME", help="measure this long (default: until shares and delays stand still)"
+    )
     parser.add_argument("--warm-up", metavar="TIME", help="leave out this time before it (default: likewise)")
-    parser.add_argument("--buffer-for", metavar="PART",
-                        help="find the least buffers that use this part of the line, as 99%%")  # fmt: skip
+    parser.add_argument(
+        "--buffer-for", metavar="PART", help="find the least buffers that use this part of the line, as 99%%"
+    )
     plot(parser, "draw the trade-off into FILE")
     parser.add_argument("--scenario", type=target, metavar="FILE", help="write the scenario that is run, for fairq run")
     workers(parser)

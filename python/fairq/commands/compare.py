@@ -30,35 +30,51 @@ def add(commands_of: Commands) -> None:
         " call(rate=) or flood(rate=). The values of --queue, --host-queue, --buffer and --rtt are crossed."
         " docs/guide/compare.md shows what to ask.",
     )  # fmt: skip
-    parser.add_argument("--rate", required=True, metavar="DOWN[/UP]",
-                        help="the line's rate, as 50Mbit/s/10Mbit/s, 30Mbit/s..130Mbit/s, or trace:FILE")  # fmt: skip
+    parser.add_argument(
+        "--rate",
+        required=True,
+        metavar="DOWN[/UP]",
+        help="the line's rate, as 50Mbit/s/10Mbit/s, 30Mbit/s..130Mbit/s, or trace:FILE",
+    )
     parser.add_argument("--rtt", metavar="LIST", help="round trips without queueing, as 20ms,80ms")
     parser.add_argument("--flows", required=True, metavar="LIST", help="the flows, as cubic:2,bbr@80ms")
-    parser.add_argument("--hosts", metavar="HxC,…",
-                        help="put the flows on H clients with C connections each, as 16x1,1x4")  # fmt: skip
+    parser.add_argument(
+        "--hosts", metavar="HxC,…", help="put the flows on H clients with C connections each, as 16x1,1x4"
+    )
     parser.add_argument("--queue", metavar="LIST", help="queues of the line, as fifo,fq_codel,cake (default fifo)")
     parser.add_argument("--host-queue", metavar="LIST", help="queues of the sending hosts, as linux_fq,fq_codel")
-    parser.add_argument("--buffer", metavar="LIST",
-                        help="rooms of the line's queue, as 1BDP,60kB (default: Linux's limits)")  # fmt: skip
+    parser.add_argument(
+        "--buffer", metavar="LIST", help="rooms of the line's queue, as 1BDP,60kB (default: Linux's limits)"
+    )
     parser.add_argument("--ecn", action="store_true", help="mark in place of dropping, where both ends can")
-    parser.add_argument("--loss", metavar="PART",
-                        help="lose this part of the packets, as 1%% or in bursts as 2%%@burst=5")  # fmt: skip
-    parser.add_argument("--alone", action="store_true",
-                        help="give each item of --flows a line of its own; --loss may then be a list")  # fmt: skip
+    parser.add_argument(
+        "--loss", metavar="PART", help="lose this part of the packets, as 1%% or in bursts as 2%%@burst=5"
+    )
+    parser.add_argument(
+        "--alone", action="store_true", help="give each item of --flows a line of its own; --loss may then be a list"
+    )
     parser.add_argument("--jitter", metavar="TIME", help="delay each packet by up to this, in their order")
     parser.add_argument("--reorder", metavar="PART@TIME", help="send this part of the packets late, as 1%%@5ms")
-    parser.add_argument("--seeds", type=count, default=asked.SEEDS, metavar="N",
-                        help=f"runs of each point, each with its random numbers (default {asked.SEEDS})")  # fmt: skip
-    parser.add_argument("--duration", metavar="TIME",
-                        help="measure this long (default: until shares and delays stand still)")  # fmt: skip
+    parser.add_argument(
+        "--seeds",
+        type=count,
+        default=asked.SEEDS,
+        metavar="N",
+        help=f"runs of each point, each with its random numbers (default {asked.SEEDS})",
+    )
+    parser.add_argument(
+        "--duration", metavar="TIME", help="measure this long (default: until shares and delays stand still)"
+    )
     parser.add_argument("--warm-up", metavar="TIME",
                         help="leave out this time before it (default: likewise)")  # fmt: skip
     parser.add_argument("--profile", default=asked.PROFILE, metavar="NAME",
                         help=f"the system of the hosts (default {asked.PROFILE})")  # fmt: skip
-    parser.add_argument("--receive-window", metavar="SIZE",
-                        help="the receive window, as 6MB or 4000packets (default: the profile's)")  # fmt: skip
-    parser.add_argument("--paired", action="store_true",
-                        help="show differences between runs of the same seeds, and which are decided")  # fmt: skip
+    parser.add_argument(
+        "--receive-window", metavar="SIZE", help="the receive window, as 6MB or 4000packets (default: the profile's)"
+    )
+    parser.add_argument(
+        "--paired", action="store_true", help="show differences between runs of the same seeds, and which are decided"
+    )
     plot(parser, "draw means with their intervals")
     parser.add_argument("--scenario", type=target, metavar="FILE", help="write the scenario that is run, for fairq run")
     workers(parser)

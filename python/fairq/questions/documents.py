@@ -215,7 +215,8 @@ BY_FORMULA: dict[str, Any] = {
     "rfc9438_bit_per_s": Annotated[float | None, "The same of CUBIC, by section 5.1 of RFC 9438."],
 }
 
-RowAlone = TypedDict("RowAlone", {**BY_FORMULA, **Choice, **GROUP, **_measured(OF_GROUP), **SEEDS})  # type: ignore[misc]
+ROW_ALONE: dict[str, Any] = {**BY_FORMULA, **Choice, **GROUP, **_measured(OF_GROUP), **SEEDS}
+RowAlone = TypedDict("RowAlone", ROW_ALONE)  # type: ignore[misc]
 RowAlone.__doc__ = "An item of --flows on a line of its own."
 
 

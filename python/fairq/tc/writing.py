@@ -90,7 +90,7 @@ def _title(line: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> str:
     if len(alike) == 1:
         return title
     said = {"rate_bit_per_s": rate_word(line["rate_bit_per_s"]), "delay_s": f"delay {line['delay_s']:g} s",
-            "rate_changes": "of a rate that changes" if line["rate_changes"] else "of a rate"}  # fmt: skip
+            "rate_changes": "whose rate moves" if line["rate_changes"] else "of a rate"}  # fmt: skip
     which = f"{alike.index(line) + 1} of {len(alike)}"
     return ", ".join(
         [title, which, *(word for name, word in said.items() if any(one[name] != line[name] for one in alike))]
