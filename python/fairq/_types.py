@@ -167,7 +167,9 @@ class Link(Row):
     """`forward` is from the link's `from` to its `to`, `reverse` the other way."""
 
     rate_bit_per_s: int | None
-    """The link's rate. None if the rate is unlimited."""
+    """The link's rate; of one that changes, the mean of its trace or the middle of its walk.
+    None if the rate is unlimited.
+    """
 
     delay_s: float
     """Its propagation delay."""
@@ -188,8 +190,8 @@ class Link(Row):
     lost_high: float | None
 
     utilisation: float | None
-    """The part of its capacity that was used, 0 to 1; of a trace, of its mean rate. None if
-    the rate is unlimited.
+    """The part that was used, 0 to 1, of what it could send in the measured time. None if the
+    rate is unlimited.
     """
     utilisation_low: float | None
     utilisation_high: float | None

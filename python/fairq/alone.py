@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairq import _native, quantities, tables
 from fairq._native import ScenarioError, UsageError
 from fairq.given import Text
+from fairq.questions import rates, words
 from fairq.questions import receive_window as windows
-from fairq.questions import words
 from fairq.questions.steady import BANDS, MEASURED_ROUND_TRIPS_MIN
 from fairq.results import Result
 from fairq.runs import Experiment
@@ -103,7 +103,7 @@ def scenario(question: Question) -> Text:
     """The scenario in TOML, checked: UsageError names the word of the question that cannot be."""
     _check_control(question.control)
     rtt, duration = _above_zero("--rtt", "time", question.rtt), _above_zero("--duration", "time", question.length)
-    _above_zero("--rate", "rate", question.rate)
+    _line_rate(question)
     if duration <= rtt:
         raise UsageError(
             f"--duration {question.length}: the first answer comes after a round trip, {question.rtt}; write some "
@@ -150,7 +150,7 @@ connection = {connection}
 name = "line"
 from = "sender"
 to = "receiver"
-rate = {_quoted(question.rate)}
+{_fields(rates.fields(question.rate))}
 delay = "{_time(_quantity("time", question.rtt) / 2)}"
 queue = {_quoted(question.queue)}
 buffer = {_quoted(question.buffer)}
@@ -165,6 +165,10 @@ transport = {_quoted(question.control)}
 """
 
 
+def _fields(fields: Mapping[str, str]) -> str:
+    return "\n".join(f"{name} = {_quoted(value)}" for name, value in fields.items())
+
+
 def experiment(question: Question, trace: bool = False) -> Experiment:
     """The run of the question, ready: UsageError names the word that cannot be."""
     made = scenario(question)
@@ -176,8 +180,12 @@ def experiment(question: Question, trace: bool = False) -> Experiment:
 
 
 def baseline(question: Question, trace: bool = False, progress: Tell | None = None) -> Baseline:
-    """Run the flow; without a duration again and twice as long until it stands still."""
-    longest = _duration(question) * (1 if question.duration is not None else LONGER)
+    """Run the flow; without a duration again and twice as long until it stands still.
+
+    On a line whose rate changes nothing ever does.
+    """
+    is_once = question.duration is not None or rates.is_moving(question.rate)
+    longest = _duration(question) * (1 if is_once else LONGER)
     while True:
         found = of_result(question, experiment(question, trace).run(1, progress))
         length = 2 * _duration(question)
@@ -231,7 +239,7 @@ def _interval(question: Question) -> str:
     if question.series is not None:
         _above_zero("--series", "time", question.series)
         return question.series
-    rate, rtt, duration = _quantity("rate", question.rate), _quantity("time", question.rtt), _duration(question)
+    rate, rtt, duration = _line_rate(question), _quantity("time", question.rtt), _duration(question)
     least = max(PACKETS_MIN * PACKET * 8 / rate, duration / SAMPLES_MAX)
     return _time(min(max(rtt / SAMPLES_IN_ROUND, least), duration / SAMPLES_MIN))
 
@@ -239,13 +247,15 @@ def _interval(question: Question) -> str:
 def of_result(question: Question, result: Result) -> Baseline:
     """What the run of the question says."""
     series = [_sample(row) for row in result.series if row["flow"] is not None]
-    rate, rtt = _quantity("rate", question.rate), _quantity("time", question.rtt)
+    rate, rtt = _line_rate(question), _quantity("time", question.rtt)
     phases, flow, notes = _phases(series), result.flows[0], [windows.in_words(note) for note in result.notes]
     document: BaselineDocument = {
         "schema_version": SCHEMA_VERSION,
         "command": question.command,
         "control": question.control,
+        "rate": question.rate,
         "rate_bit_per_s": round(rate),
+        "utilisation": result.links[0].utilisation or 0.0,
         "rtt_s": rtt,
         "product_bytes": rate * rtt / 8,
         "buffer": question.buffer,
@@ -264,7 +274,7 @@ def of_result(question: Question, result: Result) -> Baseline:
             "queueing_s_mean": flow.queueing_s_mean,
             "queueing_s_p99": flow.queueing_s_p99,
         },
-        "steady": _steady(series, rate, rtt),
+        "steady": None if rates.is_moving(question.rate) else _steady(series, rate, rtt),
         "phases": phases,
         "notes": [{"code": note["code"], "where": note["where"], "text": note["text"]} for note in notes],
         "series": series,
@@ -274,7 +284,7 @@ def of_result(question: Question, result: Result) -> Baseline:
 
 def title(document: BaselineDocument) -> str:
     """What a picture of it is called."""
-    rate, rtt = _said("rate_bit_per_s", document["rate_bit_per_s"]), _said("rtt_s", document["rtt_s"])
+    rate, rtt = _rate_said(document), _said("rtt_s", document["rtt_s"])
     return f"{document['control']} alone: {rate}, {rtt}, {document['queue']}, buffer {document['buffer']}"
 
 
@@ -283,7 +293,10 @@ def sentence(document: BaselineDocument) -> str:
     flow, rate, rtt = document["flow"], document["rate_bit_per_s"], document["rtt_s"]
     throughput, queueing = flow["throughput_bit_per_s"], flow["queueing_s_mean"]
     flight = _mean([sample["flight_bytes"] for sample in document["series"]])
-    parts = [f"{_said('rate_bit_per_s', throughput)} of {_said('rate_bit_per_s', rate)} ({throughput / rate:.1%})"]
+    of = f"of {_rate_said(document)} ({throughput / rate:.1%})"
+    if rates.is_moving(document["rate"]):
+        of = f"on a line of {_rate_said(document)}, {document['utilisation']:.1%} of what it could carry"
+    parts = [f"{_said('rate_bit_per_s', throughput)} {of}"]
     if flight is not None:
         parts.append(f"{flight / document['product_bytes']:.2f} bandwidth-delay products in flight")
     if queueing is not None:
@@ -295,8 +308,19 @@ def sentence(document: BaselineDocument) -> str:
     return f"{document['control']}: {', '.join(parts)}. {_steady_said(document)}"
 
 
+def _rate_said(document: BaselineDocument) -> str:
+    """The line's rate in words."""
+    if not rates.is_moving(document["rate"]):
+        return _said("rate_bit_per_s", document["rate_bit_per_s"])
+    return f"{document['rate']}, nominally {_said('rate_bit_per_s', document['rate_bit_per_s'])}"
+
+
 def _steady_said(document: BaselineDocument) -> str:
     """From when on it stands still, and what it does then."""
+    if rates.is_moving(document["rate"]):
+        return (
+            f"The line's rate changes, so that nothing stands still; it ran for {_said('x_s', document['duration_s'])}."
+        )
     steady, rate = document["steady"], document["rate_bit_per_s"]
     if steady is None:
         return f"It does not stand still within {_said('x_s', document['duration_s'])}; write a longer --duration."
@@ -384,6 +408,11 @@ def _duration(question: Question) -> float:
     return _quantity("time", question.length)
 
 
+def _line_rate(question: Question) -> float:
+    """The line's nominal rate."""
+    return rates.nominal("--rate:", question.rate) or _above_zero("--rate", "rate", question.rate)
+
+
 def _above_zero(option: str, kind: str, text: str) -> float:
     try:
         value = _quantity(kind, text)
@@ -407,6 +436,7 @@ def _by_words(question: Question, message: str) -> str:
         "measure.duration": f"--duration {question.length}",
         "defaults.connection": f"--profile {question.profile}",
         "links[0].rate": f"--rate {question.rate}",
+        "links[0].trace": f"--rate {question.rate}",
         "links[0].delay": f"--rtt {question.rtt}",
         "links[0].queue": f"--queue {question.queue}",
         "links[0].buffer": f"--buffer {question.buffer}",

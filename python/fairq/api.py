@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fairq import _native
 from fairq.arguments import checked
+from fairq.asking import compare_alone as compare_alone
+from fairq.asking import least_buffer as least_buffer
 from fairq.given import STANDARD_INPUT, Scenario, Settings, check_capture, pairs, read, replayed, room, split
 from fairq.output import folder
 from fairq.results import Result as Result
@@ -267,10 +269,12 @@ def compare(
 ) -> Comparison:
     """Compare queues, buffers or congestion controls over one line: the words are those of `fairq compare`.
 
-    `rate` is DOWN or DOWN/UP; an item of `flows` is CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=)], or
-    `web`, `call(rate=)`, `flood(rate=)`; `hosts` says "16x1,1x4" for sixteen hosts with one connection each and one
-    with four, which take the items in turn. Every value of `queue`, `host_queue`, `buffer` and `rtt` is crossed with
-    every other. A list is text with commas, or a list of texts.
+    `rate` is DOWN or DOWN/UP, each one rate, "30Mbit/s..130Mbit/s" for one that walks between two
+    ends, or "trace:FILE"; `loss` is "1%", or "2%@burst=5" in bursts. An item of `flows` is
+    CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=)], or `web`, `call(rate=)`,
+    `flood(rate=)`; `hosts` says "16x1,1x4" for sixteen hosts with one connection each and one with
+    four, which take the items in turn. Every value of `queue`, `host_queue`, `buffer` and `rtt` is
+    crossed with every other. A list is text with commas, or a list of texts.
 
     >>> found = compare(rate="10Mbit/s", rtt="20ms", flows="cubic,bbr", queue="fifo,fq_codel", seeds=2, workers=1)
     >>> found.answer["best"], len(found.rows), len(found.queues)

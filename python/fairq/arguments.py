@@ -119,6 +119,12 @@ def _part(value: Any) -> str | float | None:
     return float(value) if isinstance(value, int | float) else _text(value)
 
 
+def _parts(value: Any) -> str | float | list[str] | None:
+    """A number, or texts of some."""
+    found = _part(value)
+    return _texts(value) if found is None else found
+
+
 def _settings(value: Any) -> Any:
     if isinstance(value, Mapping):
         return value if all(_text(path) is not None for path in value) else None
@@ -139,6 +145,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "Sequence[str]": (_texts, 'a list of texts, as ["fifo", "fq"]'),
     "str | Sequence[str]": (lambda value: _text(value) or _texts(value), "text with commas, or a list of texts"),
     "str | float": (_part, 'a number, or text as "1%"'),
+    "str | float | Sequence[str]": (_parts, 'a number, text as "0,1%", or a list of texts'),
     "Scenario": (_scenario, "the path of a scenario, or dicts and lists"),
     "Settings": (_settings, 'fields and their values, as {"defaults.queue": "fq"}'),
     "Tell": (lambda value: value if callable(value) else None, "a function of three numbers"),

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from fairq.estimating import Estimate
-from fairq.questions.documents import Advised, Compared, EffectsOfSettings, Verdict
+from fairq.questions.documents import Advised, Compared, ComparedAlone, EffectsOfSettings, LeastBuffers, Verdict
 from fairq.verdicts import Line
 
 
@@ -301,7 +301,9 @@ class BaselineDocument(TypedDict):
     schema_version: Annotated[int, "The version of this document."]
     command: Annotated[str, "The command that gives it."]
     control: Annotated[str, "The congestion control, with its settings."]
-    rate_bit_per_s: Annotated[int, "The rate of the line in bit/s."]
+    rate: Annotated[str, "The rate of the line, as it was said."]
+    rate_bit_per_s: Annotated[int, "That in bit/s; of a rate that changes the nominal one."]
+    utilisation: Annotated[float, "The part that was used, 0 to 1, of what the line could carry."]
     rtt_s: Annotated[float, "The round trip without queueing and transmission, in seconds."]
     product_bytes: Annotated[float, "The bandwidth-delay product in bytes."]
     buffer: Annotated[str, "The room of the line's queue."]
@@ -310,7 +312,7 @@ class BaselineDocument(TypedDict):
     receive_window: Annotated[str | None, "The receive window; null: the profile's."]
     duration_s: Annotated[float, "How long the flow ran, in seconds."]
     flow: BaselineFlow
-    steady: Annotated[BaselineSteady | None, "Null if it does not stand still."]
+    steady: Annotated[BaselineSteady | None, "Null if it does not stand still, or the line's rate changes."]
     phases: list[BaselinePhase]
     notes: list[BaselineNote]
     series: list[BaselineSample]
@@ -464,9 +466,11 @@ class Agreed(TypedDict):
 
 DOCUMENTS: Mapping[str, Any] = {
     "advise": Advised,
+    "advise-buffer": LeastBuffers,
     "agree": Agreed,
     "baseline": BaselineDocument,
     "compare": Compared,
+    "compare-alone": ComparedAlone,
     "estimate": Estimate,
     "explain-effects": EffectsOfSettings,
     "reproduce": list[Line],

@@ -1,7 +1,8 @@
 """What a TCP connection sends, given the loss and the round trip that it sees.
 
 Source: Mathis, Semke, Mahdavi and Ott, "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", CCR 27(3)
-(1997), equation 3; Padhye, Firoiu, Towsley and Kurose, "Modeling TCP Throughput", SIGCOMM 1998, equations 29 to 33.
+(1997), equation 3; Padhye, Firoiu, Towsley and Kurose, "Modeling TCP Throughput", SIGCOMM 1998, equations 29 to 33;
+of CUBIC Xu, Ha, Rhee, Goel and Eggert, RFC 9438, section 5.1, figures 5 and 6.
 Departs: none; all rates are packets per second, `acknowledged` is their b, the packets that one acknowledgement covers.
 
 They speak of Reno's rule with a loss rate that does not depend on the connection. Behind a queue of its own a
@@ -59,6 +60,19 @@ def padhye_full(
     backed_off = 1 + sum(2 ** (k - 1) * p**k for k in range(1, 7))
     packets = (1 - p) / p + reached + ends / (1 - p)
     return float(packets / (round_trip * rounds + ends * timeout * backed_off / (1 - p)))
+
+
+def cubic(round_trip: float, loss: float, *, scale: float = 0.4, decrease: float = 0.7) -> float:
+    """CUBIC's mean window over the round trip: losses at equal distances, no timeouts.
+
+    Its window is not below that of a Reno with the same losses (section 4.3).
+
+    >>> round(0.1 * cubic(0.1, 1e-4))
+    187
+    """
+    _check(round_trip, loss, 0.0, 1, math.inf)
+    window = math.pow(scale * (3 + decrease) / (4 * (1 - decrease)), 0.25) * math.pow(round_trip / loss, 0.75)
+    return max(window / round_trip, mathis(round_trip, loss))
 
 
 def _some(packets: float, loss: float) -> float:

@@ -4,6 +4,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 import fairq
 from fairq import cli
 
@@ -170,6 +172,14 @@ def test_the_questions_of_the_guide_have_the_answers_that_are_shown(capsys, monk
         assert shown.strip("…\n") in out if shown.startswith("…") else out.startswith(shown.rstrip("…"))
     assert cli.main(["run", "asked.toml", "--dry-run"]) == 0
     assert capsys.readouterr().out.startswith(shown.rstrip("…"))
+
+
+@pytest.mark.parametrize("name", ["moving-lines", "losses", "buffers"])
+def test_the_other_questions_of_the_guide_have_the_answers_that_are_shown(name, capsys):
+    page = (ROOT / "docs" / "guide" / f"{name}.md").read_text()
+    ((command, shown),) = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
+    assert cli.main(shlex.split(command)) == 0
+    assert capsys.readouterr().out.rstrip("\n") == shown
 
 
 def test_the_advice_of_the_guide_is_the_real_one(capsys):

@@ -83,7 +83,7 @@ pub fn plan(scenario: &Scenario, files: Files<'_>) -> Result<Plan, Fault> {
     let mut lines = builder.lines;
     builder.buffers.finish(&mut lines, &flows)?;
     needs::check(&lines, &mut flows, &sessions)?;
-    let counts_lost = lines.iter().any(|line| line.impairment.loss > 0.0);
+    let counts_lost = lines.iter().any(|line| line.impairment.loss.probability > 0.0);
     let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
     Ok(Plan { lines, flows, transfers, sessions, pools, warm_up, duration, counts_lost, of_topology })
 }
@@ -163,7 +163,7 @@ impl Builder<'_> {
                 name: name.clone(),
                 from: graph.nodes[*from].name.clone(),
                 to: graph.nodes[*to].name.clone(),
-                rate: Some(*rate),
+                rate: Some((*rate).into()),
                 delay: *delay,
                 queue: queue.cloned(),
                 buffer,
@@ -211,7 +211,7 @@ impl Builder<'_> {
         let queue_said = said(link.queue.is_some(), field);
         let reverse_said =
             if link.reverse_queue.is_some() { said(true, ".reverse_queue") } else { Arc::clone(&queue_said) };
-        for (is_reverse, Capacity { rate, trace }, (queue, names_limit)) in
+        for (is_reverse, Capacity { rate, course }, (queue, names_limit)) in
             [(false, there, forward), (true, back, reverse)]
         {
             let ends = if is_reverse { Ends { from: to, to: from } } else { Ends { from, to } };
@@ -223,7 +223,7 @@ impl Builder<'_> {
                 is_reverse,
                 is_access: false,
                 rate,
-                trace,
+                course,
                 delay,
                 impairment,
                 queue: Arc::new(queue),
@@ -516,7 +516,7 @@ impl Builder<'_> {
                 is_reverse,
                 is_access: true,
                 rate: access.rate.0,
-                trace: None,
+                course: None,
                 delay: access.delay,
                 impairment: Impairment::default(),
                 queue,

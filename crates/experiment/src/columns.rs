@@ -166,12 +166,18 @@ pub const LINKS: TableOf = TableOf {
     columns: &[
         text("link", "The link's name."),
         text("direction", "`forward` is from the link's `from` to its `to`, `reverse` the other way."),
-        whole("rate_bit_per_s", "bit/s", "The link's rate.").same().or_none("the rate is unlimited"),
+        whole(
+            "rate_bit_per_s",
+            "bit/s",
+            "The link's rate; of one that changes, the mean of its trace or the middle of its walk.",
+        )
+        .same()
+        .or_none("the rate is unlimited"),
         real("delay_s", "s", "Its propagation delay.").same(),
         whole("packets", "packets", "Packets sent on it."),
         whole("bytes", "bytes", "Their bytes, with the header of the link layer."),
         whole("lost", "packets", "Of these packets, those that were lost on the way.").or_none("no link loses packets"),
-        real("utilisation", "", "The part of its capacity that was used, 0 to 1; of a trace, of its mean rate.")
+        real("utilisation", "", "The part that was used, 0 to 1, of what it could send in the measured time.")
             .or_none("the rate is unlimited"),
     ],
 };

@@ -183,11 +183,12 @@ fn link_table(plan: &Plan, simulation: &Simulation) -> Table {
     table.finish()
 }
 
-/// The part of a line's capacity that was used, of its trace's mean rate; `None` if it is
+/// The part that was used of what a line could send in the measured time; `None` if its rate is
 /// unlimited.
 fn utilisation(plan: &Plan, (line, state): (&LinePlan, &Line)) -> Option<f64> {
-    let rate = line.rate?.bit_per_s();
-    Some(state.counts.bytes as f64 * 8.0 / (rate as f64 * plan.duration.as_s()))
+    let gateway = state.gateway.as_ref().filter(|_| line.rate.is_some())?;
+    let capacity = gateway.capacity(plan.warm_up, plan.warm_up + plan.duration);
+    Some(if capacity > 0.0 { state.counts.bytes as f64 * 8.0 / capacity } else { 0.0 })
 }
 
 fn queue_table(plan: &Plan, simulation: &Simulation) -> Table {

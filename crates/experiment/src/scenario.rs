@@ -13,7 +13,7 @@ mod profiles;
 pub mod read;
 
 use crate::topology::registry::TopologySettings;
-use crate::values::{BufferSize, LineRate, Start, TextForm};
+use crate::values::{BufferSize, LineRate, LinkRate, LossForm, Start, TextForm};
 use edition::Edition;
 use fairq_sched::contract::Role;
 use fairq_sched::queue::Queue;
@@ -194,9 +194,13 @@ pub struct Link {
     /// The node at the other.
     #[schemars(extend("examples" = ["right"]))]
     pub to: String,
-    /// The rate of each direction. A link has this or a `trace`.
+    /// The rate of each direction. A link has this or a `trace`. Two rates with `..` between, as
+    /// `30 Mbit/s..130 Mbit/s`, are the ends of a random walk of the rate's logarithm, which is
+    /// reflected at both: a step every 100 ms, normal with a standard deviation of a tenth of the
+    /// logarithm's range, another walk for each direction and seed. The line's disciplines and
+    /// buffers take the geometric middle as its rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<LineRate>,
+    pub rate: Option<LinkRate>,
     /// The propagation delay.
     #[serde(default)]
     #[schemars(extend("examples" = ["10 ms"]))]
@@ -209,7 +213,7 @@ pub struct Link {
     pub reverse_queue: Option<TextForm<Queue>>,
     /// The rate from `to` to `from`; by default the same as forward.
     #[serde(default)]
-    pub reverse_rate: Option<LineRate>,
+    pub reverse_rate: Option<LinkRate>,
     /// The buffer of each direction whose queue names no limit: packets, bytes, a time of the
     /// line's rate like `50 ms`, or bandwidth-delay products like `1 BDP`. The delay of a product
     /// is that of the longest path, there and back, whose data or acknowledgements use the line,
@@ -243,10 +247,10 @@ pub struct Link {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["38 B"]))]
     pub link_header: Option<Bytes>,
-    /// The probability that a packet is lost on the way, in each direction.
+    /// The probability that a packet is lost on the way, in each direction: a number, or text as
+    /// `2%`. As `2%@burst=5` losses come in bursts of 5 packets in the mean, and are 2 % in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("examples" = [0.01], "x-unit" = "probability, 0 to 1"))]
-    pub loss: Option<f64>,
+    pub loss: Option<LossForm>,
     /// The greatest extra delay of a packet, in each direction: uniform from zero to this, but no
     /// packet overtakes another.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,7 @@ use crate::topology::diameter::{self, GoOn, Stopped, diameter};
 use crate::topology::format::{self, Options};
 use crate::topology::registry::TOPOLOGIES;
 use crate::topology::{Context, Edge, Graph, Node, Place};
-use crate::values::{LineRate, TextForm};
+use crate::values::{LineRate, LinkRate, TextForm};
 use fairq_sched::units::{PS_PER_S, Rate};
 use fairq_sim::plan::Files;
 use fairq_text::Fault;
@@ -136,7 +136,7 @@ fn graph(text: &str, file: &str, files: Files<'_>) -> Result<Graph, String> {
     for link in &scenario.links {
         let [from, to] =
             [&link.from, &link.to].map(|name| *numbers.entry(name.clone()).or_insert_with(|| graph.node(name.clone())));
-        let (name, rate) = (link.name.clone(), link.rate.unwrap_or(LineRate(None)));
+        let (name, rate) = (link.name.clone(), link.rate.map_or(LineRate(None), LinkRate::nominal));
         graph.links.push(Edge { name, from, to, rate, delay: link.delay, weight: link.weight });
     }
     if graph.links.is_empty() {

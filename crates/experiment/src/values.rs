@@ -5,6 +5,8 @@ use fairq_sched::registry::BufferSettings;
 use fairq_sched::units::{Limit, Rate, Time, UnitError};
 use fairq_sim::multicast::registry::ControlSettings;
 use fairq_sim::multicast::source;
+use fairq_sim::net::impairment::Loss;
+use fairq_sim::net::walk::RateRange;
 use fairq_sim::traffic::registry::TrafficSettings;
 use fairq_sim::transport::registry::TransportSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -94,6 +96,112 @@ impl<'de> Deserialize<'de> for LineRate {
             return Ok(Self(None));
         }
         text.parse().map(|rate| Self(Some(rate))).map_err(D::Error::custom)
+    }
+}
+
+/// The rate of a link: one rate, or the ends between which it walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkRate {
+    /// It does not change.
+    Constant(LineRate),
+    /// It walks.
+    Walk(RateRange),
+}
+
+impl LinkRate {
+    /// The one rate that stands for it: of a walk the geometric middle.
+    #[must_use]
+    pub fn nominal(self) -> LineRate {
+        match self {
+            Self::Constant(rate) => rate,
+            Self::Walk(range) => LineRate(Some(range.middle())),
+        }
+    }
+
+    /// The ends of a walk in `text`, which has `..` at `at`.
+    fn walk(text: &str, at: usize) -> Result<Self, String> {
+        let end = |of: &str| of.trim().parse::<Rate>().map_err(|error| error.to_string());
+        let (least, most) = (end(&text[..at])?, end(&text[at + BETWEEN.len()..])?);
+        RateRange::new(least, most).map(Self::Walk).ok_or_else(|| {
+            let write = if least == most { least.to_string() } else { format!("{most}{BETWEEN}{least}") };
+            format!("`{}`: a walk goes from a lower rate to a higher one; write {write}", text.trim())
+        })
+    }
+}
+
+/// What stands between the ends of a walk.
+const BETWEEN: &str = "..";
+
+impl From<LineRate> for LinkRate {
+    fn from(rate: LineRate) -> Self {
+        Self::Constant(rate)
+    }
+}
+
+impl Serialize for LinkRate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Constant(rate) => rate.serialize(serializer),
+            Self::Walk(range) => serializer.collect_str(&format_args!("{}{BETWEEN}{}", range.least(), range.most())),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for LinkRate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        if let Value::String(text) = &value
+            && let Some(at) = text.find(BETWEEN)
+        {
+            return Self::walk(text, at).map_err(D::Error::custom);
+        }
+        LineRate::deserialize(value).map(Self::Constant).map_err(D::Error::custom)
+    }
+}
+
+/// The losses of a link: a number, or text as `2%` and `2%@burst=5`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LossForm(pub Loss);
+
+impl LossForm {
+    fn read(text: &str) -> Option<Loss> {
+        let (part, burst) = match text.split_once('@') {
+            None => (text, None),
+            Some((part, rest)) => {
+                let burst = rest.trim().strip_prefix("burst")?.trim_start().strip_prefix('=')?;
+                (part, Some(burst.trim().parse().ok()?))
+            }
+        };
+        let probability = match part.trim().strip_suffix('%') {
+            Some(percent) => percent.trim().parse::<f64>().ok()? / 100.0,
+            None => part.trim().parse().ok()?,
+        };
+        Some(Loss { probability, burst })
+    }
+}
+
+impl Serialize for LossForm {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Loss { probability, burst: None } => serializer.serialize_f64(probability),
+            Loss { probability, burst: Some(burst) } => {
+                serializer.collect_str(&format_args!("{probability}@burst={burst}"))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for LossForm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const FORM: &str = "a loss is a part of the packets, as 0.01, \"1%\" or \"2%@burst=5\"";
+        let found = match Value::deserialize(deserializer)? {
+            Value::Number(number) => number.as_f64().map(|probability| Loss { probability, burst: None }),
+            Value::String(text) => {
+                return Self::read(&text).map(Self).ok_or_else(|| D::Error::custom(format!("`{text}`: {FORM}")));
+            }
+            other => return Err(D::Error::custom(format!("`{other}`: {FORM}"))),
+        };
+        found.map(Self).ok_or_else(|| D::Error::custom(FORM))
     }
 }
 
@@ -310,4 +418,29 @@ text_schema!(
     ["15 packets", "64 kB", "50 ms", "1 BDP", "unlimited"]
 );
 text_schema!(LineRate, "LineRate", "line rate", [Rate::json_schema], ["56 kbit/s", "unlimited"]);
+text_schema!(
+    LinkRate,
+    "LinkRate",
+    "link rate",
+    [Rate::json_schema],
+    ["56 kbit/s", "30 Mbit/s..130 Mbit/s", "unlimited"]
+);
+
+impl JsonSchema for LossForm {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("LossForm")
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": ["number", "string"],
+            "title": "loss",
+            "examples": [0.01, "2%@burst=5"],
+            "x-unit": "probability, 0 to 1"
+        })
+    }
+}
+
 text_schema!(Start, "Start", "start", [Time::json_schema], ["0 s", "drawn", "drawn(within=50ms)"]);

@@ -1,4 +1,4 @@
-//! Links that lose, delay and reorder packets, and links that follow a delivery trace.
+//! Links that lose, delay and reorder packets, and links whose rate changes.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use serde_json::Value;
@@ -150,6 +150,46 @@ fn another_impairment_changes_nothing_of_the_first() {
 }
 
 #[test]
+fn losses_in_bursts_are_as_many_and_fewer_of_them_are_alone() {
+    let lost = |loss: &str| {
+        let medium = format!("rate = \"10 Mbit/s\"\ndelay = \"1 ms\"\nloss = {loss}");
+        count(&run(&text(&medium, STEADY), &no_file)["flows"][0], "lost")
+    };
+    // 20000 packets, some 80 bursts of 5 in the mean: 400 lost, standard deviation 59; four of
+    // them.
+    assert!((164..=636).contains(&lost("\"2%@burst=5\"")), "{}", lost("\"2%@burst=5\""));
+    assert_eq!(lost("\"3%\""), lost("0.03"), "a number and its text are one");
+}
+
+#[test]
+fn a_walk_carries_what_its_rates_let_it_and_no_flow_changes_it() {
+    let flood = "traffic = \"constant_rate(rate=200Mbit/s, packet=1500B)\"";
+    let medium = "rate = \"3 Mbit/s..13 Mbit/s\"\nreverse_rate = \"1 Gbit/s\"\ndelay = \"1 ms\"";
+    let of = |seed: u64, more: &str| {
+        let seeded = text(medium, flood).replace("duration = \"20 s\"", &format!("duration = \"20 s\", seed = {seed}"));
+        let result = run(&(seeded + more), &no_file);
+        (count(&result["links"][0], "bytes"), result["links"][0]["utilisation"].as_f64().expect("a part"))
+    };
+    let (bytes, used) = of(1, "");
+    // The line is full from its first packet on; a packet that crosses the end counts whole.
+    assert!((used - 1.0).abs() < 1e-3, "{used}");
+    assert!((3e6..13e6).contains(&(bytes as f64 * 8.0 / 20.0)), "{bytes}");
+    assert_eq!(of(1, ""), (bytes, used), "the same seed is the same run");
+    assert_ne!(of(2, "").0, bytes);
+    let other =
+        "[[flows]]\nname = \"g\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"constant_rate(rate=1Mbit/s, packet=1500B)\"";
+    let (with, _) = of(1, other);
+    assert!(with.abs_diff(bytes) <= 1500, "{with} and {bytes}: another flow changes nothing of the walk");
+}
+
+#[test]
+fn disciplines_are_told_the_geometric_middle_of_a_walk() {
+    let result = run(&text("rate = \"4 Mbit/s..16 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"10 ms\"", STEADY), &no_file);
+    assert_eq!(count(&result["links"][0], "rate_bit_per_s"), 8_000_000);
+    assert_eq!(result["queues"][0]["limit"], "10 kB");
+}
+
+#[test]
 fn a_trace_of_a_line_each_millisecond_carries_12_megabits_per_second() {
     let trace: String = (1..=1000).map(|ms| format!("{ms}\n")).collect();
     let files = move |_: &str| Ok(trace.clone().into_bytes());
@@ -218,7 +258,20 @@ fn bad_media_are_told_in_one_line() {
             "trace = \"empty\"",
             "a.toml:9: links[0].trace: empty: the trace is empty; a line is a millisecond at which 1500 bytes may leave",
         ),
-        ("trace = \"backwards\"", "a.toml:9: links[0].trace: backwards:3: the trace goes backwards, from 5 to 4"),
+        (
+            "trace = \"backwards\"",
+            "a.toml:9: links[0].trace: backwards:3: the trace goes backwards, from 5 to 4; if its file is cut, leave \
+             this line out",
+        ),
+        (
+            "rate = \"5 Mbit/s..3 Mbit/s\"",
+            "a.toml:9: links[0].rate: `5 Mbit/s..3 Mbit/s`: a walk goes from a lower rate to a higher one; write 3 \
+             Mbit/s..5 Mbit/s",
+        ),
+        (
+            "rate = \"0 bit/s..3 Mbit/s\"",
+            "a.toml:9: links[0].rate: `0 bit/s`: a rate is above zero and at most 10 Tbit/s",
+        ),
         (
             "trace = \"words\"",
             "a.toml:9: links[0].trace: words:1: a line is a whole number of milliseconds, at most 53 days, not `hello`",
@@ -232,7 +285,15 @@ fn bad_media_are_told_in_one_line() {
         ),
         ("rate = \"1 Mbit/s\"\nloss = 1", "a.toml:10: links[0].loss: a probability is from 0 to below 1, not 1"),
         ("rate = \"1 Mbit/s\"\nloss = -0.1", "a.toml:10: links[0].loss: a probability is from 0 to below 1, not -0.1"),
-        ("rate = \"1 Mbit/s\"\nloss = \"1 %\"", "a.toml:10: links[0].loss: write a number, 0.01, not \"1 %\""),
+        (
+            "rate = \"1 Mbit/s\"\nloss = \"1 of 100\"",
+            "a.toml:10: links[0].loss: `1 of 100`: a loss is a part of the packets, as 0.01, \"1%\" or \"2%@burst=5\"",
+        ),
+        (
+            "rate = \"1 Mbit/s\"\nloss = \"90%@burst=2\"",
+            "a.toml:10: links[0].loss: bursts of 2 lose at most 0.667 of the packets, as one that arrives parts two \
+             bursts; write a longer burst",
+        ),
         (
             "rate = \"1 Mbit/s\"\njitter = 3",
             "a.toml:10: links[0].jitter: write a time as text with a unit, like \"3 s\" or \"3 ms\", not `3`",

@@ -72,7 +72,9 @@ impl DeliveryTrace {
                 return fault(format!("a line is a whole number of milliseconds, at most 53 days, not `{word}`"));
             };
             if time < before {
-                return fault(format!("the trace goes backwards, from {before} to {time}"));
+                return fault(format!(
+                    "the trace goes backwards, from {before} to {time}; if its file is cut, leave this line out"
+                ));
             }
             before = time;
             times.push(time);
@@ -147,6 +149,12 @@ impl Opportunities {
     #[must_use]
     pub const fn new(trace: Arc<DeliveryTrace>) -> Self {
         Self { trace, next: 0, at: Time::ZERO, left: 0, free: Time::ZERO, began: (0, 0, 0) }
+    }
+
+    /// The trace that it follows.
+    #[must_use]
+    pub fn trace(&self) -> &DeliveryTrace {
+        &self.trace
     }
 
     /// The line, idle until now, becomes busy.
@@ -312,7 +320,7 @@ mod tests {
             ("", "the trace is empty; a line is a millisecond at which 1500 bytes may leave"),
             ("\n \n", "the trace is empty; a line is a millisecond at which 1500 bytes may leave"),
             ("0\n0\n", "the trace takes no time; its last line is above 0"),
-            ("1\n5\n4\n", "3: the trace goes backwards, from 5 to 4"),
+            ("1\n5\n4\n", "3: the trace goes backwards, from 5 to 4; if its file is cut, leave this line out"),
             ("1\nx\n", "2: a line is a whole number of milliseconds, at most 53 days, not `x`"),
             ("-1\n", "1: a line is a whole number of milliseconds, at most 53 days, not `-1`"),
             ("1.5\n", "1: a line is a whole number of milliseconds, at most 53 days, not `1.5`"),

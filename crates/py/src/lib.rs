@@ -138,7 +138,7 @@ fn queue(text: &str) -> PyResult<String> {
 }
 
 /// The lines of the links of a scenario, at each of its points, as JSON: link, direction, rate in
-/// bit/s, the queue with what is left unsaid, its delay in seconds and whether it follows a trace.
+/// bit/s, the queue with what is left unsaid, its delay in seconds and whether its rate changes.
 #[pyfunction]
 fn lines(py: Python<'_>, text: String, name: String, sets: Vec<(String, String)>) -> PyResult<String> {
     let experiment = heard(py, move || read(&text, &name, &sets))??;
@@ -151,7 +151,7 @@ fn lines(py: Python<'_>, text: String, name: String, sets: Vec<(String, String)>
             "rate_bit_per_s": line.rate.map(Rate::bit_per_s),
             "queue": queue,
             "delay_s": line.delay.as_s(),
-            "follows_trace": line.trace.is_some(),
+            "rate_changes": line.course.is_some(),
         }));
     }
     Ok(serde_json::Value::Array(lines).to_string())

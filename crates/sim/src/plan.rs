@@ -10,11 +10,11 @@ use crate::net::line::Line;
 use crate::net::path::Path;
 use crate::net::pools::Pools;
 use crate::net::route::Ends;
+use crate::net::varying::Course;
 use crate::segment::Direction;
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
 use crate::transport::tcp::settings::Terms;
-use fairq_link::trace::DeliveryTrace;
 use fairq_sched::contract::{self, Role};
 use fairq_sched::packet::Header;
 use fairq_sched::pool::Pool;
@@ -35,10 +35,10 @@ pub struct LinePlan {
     pub is_reverse: bool,
     /// Whether it belongs to a flow only.
     pub is_access: bool,
-    /// Its rate, or the mean of its trace; `None` if unlimited.
+    /// Its rate, or the nominal one if it changes; `None` if unlimited.
     pub rate: Option<Rate>,
-    /// The delivery trace that it follows.
-    pub trace: Option<Arc<DeliveryTrace>>,
+    /// What its rate follows, if it changes.
+    pub course: Option<Course>,
     /// Its delay.
     pub delay: Time,
     /// Its impairments.
@@ -209,8 +209,8 @@ impl Plan {
             let mut line = Line::new(plan.rate, plan.delay, plan.queue.build(&line));
             line.take_ahead(plan.ring);
             line.frame(plan.link_header);
-            if let Some(trace) = &plan.trace {
-                line.follow(trace);
+            if let Some(course) = &plan.course {
+                line.follow(course, seed, &name);
             }
             line.impair(plan.impairment, seed, &name);
             line

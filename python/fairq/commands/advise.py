@@ -13,7 +13,7 @@ from fairq.commands.options import Commands, command, count, dry_run, looks, plo
 from fairq.commands.printing import as_json, cost, look, picture, save, save_text, style, tell, written
 from fairq.output import check_file
 from fairq.progress import Bar
-from fairq.questions import advising, asked
+from fairq.questions import advising, asked, least_buffer
 from fairq.questions.advising import BELOW, LONGER, UTILISATION_MIN, Advice, Wish
 from fairq.questions.measured import Search
 from fairq.questions.measures import quantity
@@ -34,7 +34,7 @@ def add(commands_of: Commands) -> None:
         f" then by queueing of bulk flows, then by utilisation; or by one of {', '.join(CRITERIA)}."
         " docs/guide/advise.md says what is behind it.",
     )  # fmt: skip
-    parser.add_argument("--down", required=True, metavar="RATE", help="the line's rate to you, as 50Mbit/s")
+    parser.add_argument("--down", required=True, metavar="RATE", help="the line's rate to you, as of fairq compare")
     parser.add_argument("--up", required=True, metavar="RATE", help="its rate from you, as 10Mbit/s")
     parser.add_argument(
         "--rtt", required=True, metavar="LIST", help="round trips to your servers without queueing, as 20ms,80ms"
@@ -68,9 +68,13 @@ def add(commands_of: Commands) -> None:
         metavar="N",
         help=f"runs of each candidate and round trip (default {asked.SEEDS})",
     )
-    parser.add_argument("--duration", metavar="TIME",
-                        help="measure this long (default: until shares and delays stand still)")  # fmt: skip
+    parser.add_argument(
+        "--duration", metavar="TIME", help="measure this long (default: until shares and delays stand still)"
+    )
     parser.add_argument("--warm-up", metavar="TIME", help="leave out this time before it (default: likewise)")
+    parser.add_argument(
+        "--buffer-for", metavar="PART", help="find the least buffers that use this part of the line, as 99%%"
+    )
     plot(parser, "draw the trade-off into FILE")
     parser.add_argument("--scenario", type=target, metavar="FILE", help="write the scenario that is run, for fairq run")
     workers(parser)
@@ -92,6 +96,8 @@ def advise(arguments: Namespace) -> str:
             raise UsageError(f"--{word.replace('_', '-')} is empty; write a value, or leave it out")
     if arguments.scenario:
         check_file(arguments.scenario)
+    if arguments.buffer_for is not None:
+        return _least_buffer(arguments, words)
     wish = advising.wish(**words)
     # The packets of a capture stand beside the scenario that reads them.
     table = Path(arguments.scenario).with_suffix(".packets.csv") if arguments.scenario and wish.capture else None
@@ -111,6 +117,39 @@ def advise(arguments: Namespace) -> str:
     places = written(arguments, arguments.scenario, table, drawing)
     said = (found.text, found.document["linux"]["text"])
     parts = [_table(found, arguments), *map(tables.prose, said), *(["\n".join(found.tc)] if found.tc else [])]
+    return "\n\n".join(parts) + (f"\n{places}" if places else "")
+
+
+OF_BUFFERS = ("down", "up", "rtt", "flows", "queue", "seeds", "duration", "warm_up")
+"""The words that --buffer-for goes with."""
+
+
+def _least_buffer(arguments: Namespace, words: Mapping[str, Any]) -> str:
+    """`fairq advise --buffer-for`: the least buffer of each queue."""
+    for word in ("capture", "me", "criterion", "utilisation_min", "buffer", "below", "plot"):
+        if getattr(arguments, word) is not None:
+            raise UsageError(f"--{word.replace('_', '-')}: --buffer-for tries rooms alone; leave one of the two out")
+    asks = {word: words[word] for word in OF_BUFFERS} | {"share": arguments.buffer_for}
+    if arguments.dry_run:
+        search = Search([least_buffer.ask(**asks).question], arguments.workers, longer=LONGER)
+        found = search.expected()
+        if arguments.scenario:
+            save_text(search.scenarios()[0].text, arguments.scenario)
+        if arguments.json:
+            return as_json(found._asdict(), "estimate")
+        return cost(found) + written(arguments, arguments.scenario)
+    with Bar("advise") as bar:
+        least = api.least_buffer(**asks, workers=arguments.workers, progress=bar)
+    if arguments.scenario:
+        save_text(least.scenario, arguments.scenario)
+    tell(least.notes)
+    if arguments.json:
+        return as_json(least.document, "advise-buffer")
+    table = tables.text(least.rows, None if arguments.wide else BUFFERS, keep=("queue", "products"), **look(arguments))
+    seeds = least.rows[0]["seeds"]
+    means = f"Of {seeds} seeds with 95 % intervals." if seeds > 1 else "One seed."
+    parts = [table, tables.prose(f"{means} {least.steady}"), tables.prose(least.text)]
+    places = written(arguments, arguments.scenario)
     return "\n\n".join(parts) + (f"\n{places}" if places else "")
 
 
@@ -167,6 +206,10 @@ def _shown(row: Mapping[str, Any], has_several: bool) -> dict[str, Any]:
     by = amount(quantity(column), row["worse_by"])
     return found | {"worse_by": f"{by} {WORSE_IN[column]}" if has_several else by}
 
+
+BUFFERS = ("queue", "rtt_s", "direction", "count", "products", "bytes", "rule_products", "queueing_s_mean",
+           "utilisation_most")  # fmt: skip
+"""The columns of least buffers on a screen; --wide and --json have all."""
 
 WORSE_IN = {
     "call_queueing_s_p99": "(call)", "completion_s_mean": "(transfers)", "bulk_queueing_s_mean": "(bulk)",

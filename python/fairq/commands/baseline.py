@@ -32,7 +32,9 @@ def add(commands_of: Commands) -> None:
         " shows how to read the picture and the trace.",
     )  # fmt: skip
     parser.add_argument("control", metavar="CONTROL", help="the congestion control, as bbr3 or cubic(decrease=0.8)")
-    parser.add_argument("--rate", required=True, help="the rate of the line, as 20Mbit/s")
+    parser.add_argument(
+        "--rate", required=True, help="the rate of the line, as 20Mbit/s, 30Mbit/s..130Mbit/s, or trace:FILE"
+    )
     parser.add_argument("--rtt", required=True, metavar="TIME", help="the round trip without queueing, as 100ms")
     parser.add_argument("--buffer", default=alone.BUFFER, metavar="ROOM",
                         help=f"the room of the line's queue, as 2BDP or 60kB (default {alone.BUFFER})")  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairq import api, tables
+from fairq._native import UsageError
 from fairq.commands.options import Commands, command, count, dry_run, looks, plot, target, workers
 from fairq.commands.printing import as_json, cost, look, picture, save, save_text, style, tell, written
 from fairq.output import check_file
@@ -29,32 +30,51 @@ def add(commands_of: Commands) -> None:
         " call(rate=) or flood(rate=). The values of --queue, --host-queue, --buffer and --rtt are crossed."
         " docs/guide/compare.md shows what to ask.",
     )  # fmt: skip
-    parser.add_argument("--rate", required=True, metavar="DOWN[/UP]",
-                        help="the line's rate, as 100Mbit/s or 50Mbit/s/10Mbit/s")  # fmt: skip
+    parser.add_argument(
+        "--rate",
+        required=True,
+        metavar="DOWN[/UP]",
+        help="the line's rate, as 50Mbit/s/10Mbit/s, 30Mbit/s..130Mbit/s, or trace:FILE",
+    )
     parser.add_argument("--rtt", metavar="LIST", help="round trips without queueing, as 20ms,80ms")
     parser.add_argument("--flows", required=True, metavar="LIST", help="the flows, as cubic:2,bbr@80ms")
-    parser.add_argument("--hosts", metavar="HxC,…",
-                        help="put the flows on H clients with C connections each, as 16x1,1x4")  # fmt: skip
+    parser.add_argument(
+        "--hosts", metavar="HxC,…", help="put the flows on H clients with C connections each, as 16x1,1x4"
+    )
     parser.add_argument("--queue", metavar="LIST", help="queues of the line, as fifo,fq_codel,cake (default fifo)")
     parser.add_argument("--host-queue", metavar="LIST", help="queues of the sending hosts, as linux_fq,fq_codel")
-    parser.add_argument("--buffer", metavar="LIST",
-                        help="rooms of the line's queue, as 1BDP,60kB (default: Linux's limits)")  # fmt: skip
+    parser.add_argument(
+        "--buffer", metavar="LIST", help="rooms of the line's queue, as 1BDP,60kB (default: Linux's limits)"
+    )
     parser.add_argument("--ecn", action="store_true", help="mark in place of dropping, where both ends can")
-    parser.add_argument("--loss", metavar="PART", help="lose this part of the packets at random, as 1%% or 0.01")
+    parser.add_argument(
+        "--loss", metavar="PART", help="lose this part of the packets, as 1%% or in bursts as 2%%@burst=5"
+    )
+    parser.add_argument(
+        "--alone", action="store_true", help="give each item of --flows a line of its own; --loss may then be a list"
+    )
     parser.add_argument("--jitter", metavar="TIME", help="delay each packet by up to this, in their order")
     parser.add_argument("--reorder", metavar="PART@TIME", help="send this part of the packets late, as 1%%@5ms")
-    parser.add_argument("--seeds", type=count, default=asked.SEEDS, metavar="N",
-                        help=f"runs of each point, each with its random numbers (default {asked.SEEDS})")  # fmt: skip
-    parser.add_argument("--duration", metavar="TIME",
-                        help="measure this long (default: until shares and delays stand still)")  # fmt: skip
+    parser.add_argument(
+        "--seeds",
+        type=count,
+        default=asked.SEEDS,
+        metavar="N",
+        help=f"runs of each point, each with its random numbers (default {asked.SEEDS})",
+    )
+    parser.add_argument(
+        "--duration", metavar="TIME", help="measure this long (default: until shares and delays stand still)"
+    )
     parser.add_argument("--warm-up", metavar="TIME",
                         help="leave out this time before it (default: likewise)")  # fmt: skip
     parser.add_argument("--profile", default=asked.PROFILE, metavar="NAME",
                         help=f"the system of the hosts (default {asked.PROFILE})")  # fmt: skip
-    parser.add_argument("--receive-window", metavar="SIZE",
-                        help="the receive window, as 6MB or 4000packets (default: the profile's)")  # fmt: skip
-    parser.add_argument("--paired", action="store_true",
-                        help="show differences between runs of the same seeds, and which are decided")  # fmt: skip
+    parser.add_argument(
+        "--receive-window", metavar="SIZE", help="the receive window, as 6MB or 4000packets (default: the profile's)"
+    )
+    parser.add_argument(
+        "--paired", action="store_true", help="show differences between runs of the same seeds, and which are decided"
+    )
     plot(parser, "draw means with their intervals")
     parser.add_argument("--scenario", type=target, metavar="FILE", help="write the scenario that is run, for fairq run")
     workers(parser)
@@ -73,7 +93,9 @@ def compare(arguments: Namespace) -> str:
     drawing = picture(arguments.plot) if arguments.plot else None
     if arguments.scenario:
         check_file(arguments.scenario)
-    question = asked.ask(**words)
+    question = asked.ask(**words, alone=arguments.alone)
+    if arguments.alone:
+        _check_alone(arguments)
     if arguments.dry_run:
         search = Search([question], arguments.workers)
         found = search.expected()
@@ -84,6 +106,8 @@ def compare(arguments: Namespace) -> str:
             if arguments.json
             else cost(found) + written(arguments, arguments.scenario)
         )
+    if arguments.alone:
+        return _alone(arguments, words)
     with Bar("compare") as bar:
         comparison = api.compare(**words, paired=arguments.paired, workers=arguments.workers, progress=bar)
     if arguments.scenario:
@@ -96,6 +120,36 @@ def compare(arguments: Namespace) -> str:
     places = written(arguments, arguments.scenario, drawing)
     said = (comparison.answer["text"], comparison.document["linux"]["text"])
     parts = [*_shown(comparison, arguments), *map(tables.prose, said)]
+    return "\n\n".join(parts) + (f"\n{places}" if places else "")
+
+
+def _check_alone(arguments: Namespace) -> None:
+    for option in ("paired", "plot"):
+        if getattr(arguments, option):
+            raise UsageError(f"--{option}: --alone compares no flows of one line; leave one of the two out")
+
+
+def _alone(arguments: Namespace, words: Mapping[str, Any]) -> str:
+    """`fairq compare --alone`: each item on a line of its own."""
+    with Bar("compare") as bar:
+        found = api.compare_alone(
+            **{word: value for word, value in words.items() if word != "hosts"},
+            workers=arguments.workers, progress=bar,
+        )  # fmt: skip
+    if arguments.scenario:
+        save_text(found.scenario, arguments.scenario)
+    tell(note for note in found.notes if note["code"] != "buffer")
+    if arguments.json:
+        return as_json(found.document, "compare-alone")
+    raw = [f"{name}{end}" for name in ALONE for end in ("", *tables.ENDS) if f"{name}{end}" in found.rows[0]]
+    shown = None if arguments.wide else raw if arguments.si else ALONE
+    minor = (*MINOR, "queueing_s_mean", "loss")
+    table = tables.text(found.rows, shown, minor=minor, keep=("line_loss", "flow"), **look(arguments))
+    seeds = found.rows[0]["seeds"]
+    means = f"Means of {seeds} seeds with their 95 % intervals." if seeds > 1 else "One seed."
+    notes = [f"{note['where']}: {note['text']}." for note in found.notes if note["code"] == "buffer"]
+    parts = [table, tables.prose(" ".join([means, found.steady, *notes])), tables.prose(found.text)]
+    places = written(arguments, arguments.scenario)
     return "\n\n".join(parts) + (f"\n{places}" if places else "")
 
 
@@ -163,7 +217,8 @@ def _caption(comparison: Comparison) -> str:
     """How long a figure's values were measured, and what else the line does."""
     question, times = comparison.document["question"], comparison.document["steady"]
     warm_up, duration = (tables.value("x_s", times[name]) for name in ("warm_up_s", "duration_s"))
-    others = [f"loss {100 * question['loss']:.3g} %"] if question["loss"] else []
+    burst = f" in bursts of {question['loss_burst']:g}" if question["loss_burst"] else ""
+    others = [f"loss {100 * question['loss']:.3g} %{burst}"] if question["loss"] else []
     others += [f"{name} {question[name]}" for name in ("jitter", "reorder") if question[name]]
     others += ["ECN"] if question["ecn"] else []
     others += [f"hosts {', '.join(question['hosts'])}"] if question["hosts"] else []
@@ -173,6 +228,8 @@ def _caption(comparison: Comparison) -> str:
 DRAWN = ("share", "queueing_s_mean", "loss", "completion_s_mean")
 """The quantities of a figure."""
 
+ALONE = ("line_loss", "burst", "queue", "host_queue", "buffer", "rtt_s", "flow", "count", "share", "goodput_bit_per_s",
+         "padhye_bit_per_s", "rfc9438_bit_per_s", "queueing_s_mean", "loss")  # fmt: skip
 ROWS = ("queue", "host_queue", "buffer", "rtt_s", "flow", "direction", "count", "share", "share_per_host",
         "goodput_bit_per_s", "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss", "marked_ratio",
         "retransmitted", "completion_s_mean")  # fmt: skip

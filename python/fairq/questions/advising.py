@@ -16,7 +16,7 @@ from fairq import quantities, statistics, tc
 from fairq._native import UsageError
 from fairq.near import near_miss
 from fairq.output import file
-from fairq.questions import advice, asked, kernel, network, ranking, recorded, sentences, words
+from fairq.questions import advice, asked, kernel, network, ranking, rates, recorded, sentences, words
 from fairq.questions.answers import Answers, Point, Seeds
 from fairq.questions.asked import Group, Question
 from fairq.questions.candidates import Candidate, Devices, candidates, commands, grids
@@ -110,7 +110,7 @@ def wish(
         raise UsageError(f"--criterion {criterion} is not known{near_miss(criterion, CRITERIA)}")
     levels = ORDER if criterion is None else (Level(CRITERIA[criterion]),)
     for option, rate in (("--down", down), ("--up", up)):
-        if words.quantity(option, "rate", rate) <= 0:
+        if rates.nominal(option, rate) <= 0:
             raise UsageError(f"{option} {rate}: a line has a rate above 0; write for example 50Mbit/s")
     found = _capture(capture, me)
     said = words.values("--flows", flows) or words.values("--flows", f"{BULK},{WEB}" if found else _FLOWS)
@@ -259,7 +259,7 @@ class _Tried:
         self.ways = [way for way in words.DIRECTIONS if any(group.direction == way for group in self.groups)]
         self._weights = weights
         self._rates = {
-            way: (quantities.rate(rate), quantities.rate(line))
+            way: (quantities.rate(rate), rates.nominal("--rate", line))
             for way, rate, line in zip(words.DIRECTIONS, candidate.setup.rates, question.rates, strict=True)
         }
         each = [[self.of_way(point, way) for way in self.ways] for point in points]

@@ -444,10 +444,9 @@ def _points(question: Question, result: Result) -> list[Point]:
     transfers = _by_point(question, result, "transfers", "flow", size="all")
     entries = network.entries(question)
     of_group = [[entry for entry in entries if entry.group is group] for group in question.groups]
-    rates = {
-        way: words.quantity("--rate", "rate", rate)
-        for way, rate in zip(words.DIRECTIONS, question.rates, strict=True)
-    }  # fmt: skip
+    links = _by_point(
+        question, result, "links", "direction", link=network.MODEM if question.is_behind else network.LINE
+    )
     points = []
     for key, by_seed in flows.items():
         queue, host_queue, buffer, rtt = key
@@ -455,18 +454,33 @@ def _points(question: Question, result: Result) -> list[Point]:
         point.lines = {way: [] for way in words.DIRECTIONS}
         for seed, rows in by_seed.items():
             done = transfers.get(key, {}).get(seed, {})
+            rates = {way: _rate(question, links[key][seed], way) for way in words.DIRECTIONS}
             for at, group in enumerate(question.groups):
                 mine = of_group[at]
                 found = _of_flows([rows[name] for entry in mine for name in entry.flow_names], rates[group.direction])
                 found |= _per_one(found["share"], group)
                 found |= _of_transfers([done[entry.name] for entry in mine if entry.name in done])
                 point.groups[at].append(found)
-            for way, direction in zip(words.DIRECTIONS, ("forward", "reverse"), strict=True):
+            for way, direction in WAYS.items():
                 line = queues[key][seed][direction]
                 point.lines[way].append(_of_line(line, question, entries, rows, way))
                 point.settings[way], point.limits[way] = line["discipline_settings"], line["limit"]
         points.append(point)
     return points
+
+
+WAYS = {"down": "forward", "up": "reverse"}
+"""The directions of the line's link."""
+
+
+def _rate(question: Question, line: Mapping[str, Mapping[str, Any]], way: str) -> float:
+    """What a direction of the line could carry in one run, in bit/s."""
+    row = line[WAYS[way]]
+    if not question.is_moving or not row["utilisation"]:
+        return question.rate_bit_per_s(way)
+    assert question.duration is not None, "the times of a run are known"
+    seconds = words.quantity("--duration", "time", question.duration)
+    return float(row["bytes"] * 8 / row["utilisation"] / seconds)
 
 
 def _per_one(share: float | None, group: Group) -> dict[str, float | None]:

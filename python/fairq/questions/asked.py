@@ -6,14 +6,15 @@ import json
 import math
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from fairq import _native
 from fairq._native import UsageError
+from fairq.questions import rates, words
 from fairq.questions import receive_window as windows
-from fairq.questions import words
+from fairq.questions.losses import Loss, losses
 from fairq.questions.words import HostClass, Item
 
 SEEDS, PROFILE = 10, "linux"
@@ -74,7 +75,10 @@ class Question:
     host_queues: tuple[str, ...] = ()
     buffers: tuple[str, ...] = ()
     ecn: bool = False
-    loss: float | None = None
+    losses: tuple[Loss, ...] = ()
+    """Several only if each item is alone."""
+    alone: bool = False
+    """Whether each item of flows has a line of its own."""
     jitter: str | None = None
     reorder: str | None = None
     seeds: int = SEEDS
@@ -90,10 +94,37 @@ class Question:
     asked_by: str | None = None
     """The command that asks it; `None` is `fairq compare`."""
 
+    @property
+    def loss(self) -> Loss | None:
+        """What the line loses; of several the first."""
+        return next(iter(self.losses), None)
+
+    def parts(self) -> list[Question]:
+        """The questions of the items alone, each with each loss."""
+        return [
+            replace(self, flows=(item,), losses=(loss,) if loss else (), alone=False)
+            for loss in self.losses or (None,)
+            for item in self.flows
+        ]
+
     @cached_property
     def rates(self) -> tuple[str, str]:
         """The rates of the line, down and up."""
-        return words.rates(self.rate)
+        return rates.of_ways(self.rate)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether what commands set up stands behind the line, whose rate they cannot follow."""
+        return bool(self.setups) and self.is_moving
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether the line's rate changes in some direction."""
+        return any(map(rates.is_moving, self.rates))
+
+    def rate_bit_per_s(self, way: str) -> float:
+        """The line's nominal rate in a direction."""
+        return rates.nominal("--rate", self.rates[words.DIRECTIONS.index(way)])
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -146,7 +177,7 @@ class Question:
             ("--queue", ",".join(self.queues)),
             ("--host-queue", ",".join(self.host_queues) or None),
             ("--buffer", ",".join(self.buffers) or None),
-            ("--loss", None if self.loss is None else f"{self.loss:g}"),
+            ("--loss", ",".join(loss.text for loss in self.losses) or None),
             ("--jitter", self.jitter),
             ("--reorder", self.reorder),
             ("--seeds", str(self.seeds)),
@@ -154,7 +185,8 @@ class Question:
             ("--profile", self.profile),
             (windows.OPTION, self.receive_window),
         ]
-        return f"fairq compare {_options(said)}{' --ecn' if self.ecn else ''}"
+        flags = [name for name, is_on in (("--alone", self.alone), ("--ecn", self.ecn)) if is_on]
+        return " ".join(["fairq compare", _options(said), *flags])
 
     def document(self) -> dict[str, Any]:
         """The question as `--json` prints it."""
@@ -168,7 +200,8 @@ class Question:
             "host_queue": list(self.host_queues),
             "buffer": list(self.buffers),
             "ecn": self.ecn,
-            "loss": self.loss,
+            "loss": self.loss.part if self.loss else None,
+            "loss_burst": self.loss.burst if self.loss else None,
             "jitter": self.jitter,
             "reorder": self.reorder,
             "seeds": self.seeds,
@@ -189,7 +222,8 @@ def ask(
     host_queue: str | Sequence[str] | None = None,
     buffer: str | Sequence[str] | None = None,
     ecn: bool = False,
-    loss: str | float | None = None,
+    loss: str | float | Sequence[str] | None = None,
+    alone: bool = False,
     jitter: str | None = None,
     reorder: str | None = None,
     seeds: int = SEEDS,
@@ -208,7 +242,8 @@ def ask(
         host_queues=tuple(words.values("--host-queue", host_queue)),
         buffers=tuple(words.buffers(buffer)),
         ecn=ecn,
-        loss=None if loss is None else words.part("--loss", loss),
+        losses=losses(loss, is_alone=alone),
+        alone=alone,
         jitter=jitter,
         reorder=reorder,
         seeds=seeds,
@@ -217,6 +252,7 @@ def ask(
         profile=profile,
         receive_window=receive_window,
     )
+    _check_alone(question)
     _check_hosts(question)
     _check_round_trips(question)
     check_queues(question)
@@ -273,6 +309,21 @@ def _options(said: Sequence[tuple[str, str | None]]) -> str:
 
 def _seconds(text: str) -> float:
     return words.quantity("--rtt", "time", text)
+
+
+def _check_alone(question: Question) -> None:
+    if not question.alone:
+        return
+    if question.hosts:
+        raise UsageError("--alone: an item has no host beside others there; leave --hosts out")
+    for item in question.flows:
+        if item.name in words.TRAFFIC:
+            raise UsageError(f"--flows {item.text}: --alone is for congestion controls, as cubic; leave this item out")
+        if item.rtt is not None:
+            raise UsageError(
+                f"--flows {item.text}: a line of its own has the round trip of --rtt; write --rtt {item.rtt}, "
+                "or several as 10ms,40ms"
+            )
 
 
 def _check_hosts(question: Question) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from fairq import _native, quantities, tc
 from fairq._native import UsageError
 from fairq.questions import network, words
+from fairq.questions import rates as rates_of
 from fairq.questions.asked import Question, Setup
 from fairq.tc import Written
 
@@ -99,6 +100,8 @@ def _candidate(
     name = queue if buffer is None else f"{queue} of {buffer}"
     written, queues, rates, shaped = {}, [], [], {}
     for way, rate in zip(words.DIRECTIONS, line.rates, strict=True):
+        # The device sends faster than a line whose rate it cannot follow.
+        own_rate = f"{network.access_bit_per_s(line)}bit/s" if line.is_moving else rate
         text = queue if buffer is None else f"{queue} + {rooms[way]}"
         written[way] = tc.write(text, devices.of(way), rate_bit_per_s=_below(rate, devices.below))
         try:
@@ -107,7 +110,7 @@ def _candidate(
             fault = str(error).removeprefix("tc: ")
             raise UsageError(f"--queue {queue}: its tc commands cannot be read back: {fault}") from None
         queues.append(read.text)
-        rates.append(read.rate or rate)
+        rates.append(read.rate or own_rate)
         # CAKE shapes by itself, in front of the line.
         own = (json.loads(_native.queue(read.text)).get("design") or {}).get("rate")
         shaped[way] = min(quantities.rate(each) for each in (own, rates[-1]) if each is not None)
@@ -116,8 +119,8 @@ def _candidate(
 
 
 def _below(rate: str, below: float) -> float:
-    """The rate at which tc shapes a line of this one, in bit/s."""
-    return words.quantity("--rate", "rate", rate) * (1 - below)
+    """The rate at which tc shapes a line of this one, in bit/s: below the lower end of a walk."""
+    return rates_of.least(rate) * (1 - below)
 
 
 def _rooms(line: Question, buffer: str, below: float) -> dict[str, str]:
@@ -133,11 +136,18 @@ def _rooms(line: Question, buffer: str, below: float) -> dict[str, str]:
     }
 
 
+def _least(rates: Sequence[str]) -> str:
+    """What tc shapes below."""
+    if any(rates_of.is_moving(rate) for rate in rates):
+        return "the lower end of a walk or the mean of a trace"
+    return "the line"
+
+
 def commands(candidate: Candidate, rates: Sequence[str], devices: Devices) -> list[str]:
     """The tc commands of a candidate for these rates, each after a comment on its device."""
     said = [
-        f"# Shaped {100 * devices.below:.3g} % below the line: else packets wait in the modem or at the provider, "
-        "not here."
+        f"# Shaped {100 * devices.below:.3g} % below {_least(rates)}: else packets wait in the modem or at the "
+        "provider, not here."
         if devices.below
         else "# Shaped at the line's rate: packets wait here only if the device is the line itself."
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fairq import statistics
-from fairq.questions import network, words
+from fairq.questions import network
 from fairq.questions.asked import Group, Question
 from fairq.questions.network import Key
 from fairq.results import Result
@@ -98,12 +98,26 @@ class Course:
                 weight = waits.weights[at] + packets
                 waits.values[at] += (queueing - waits.values[at]) * packets / weight
                 waits.weights[at] = weight
+        if question.is_moving:
+            self._of_all()
+
+    def _of_all(self) -> None:
+        """Make shares parts of what all flows get: what the line could carry varies."""
+        shares = [of for of in self.runs if of.quantity == "share"]
+        for point, way in dict.fromkeys((of.point, self.question.groups[of.group].direction) for of in shares):
+            mine = [of for of in shares if of.point == point and self.question.groups[of.group].direction == way]
+            for seed in self.runs[mine[0]]:
+                runs = [self.runs[of][seed] for of in mine if seed in self.runs[of]]
+                for at in range(STRETCHES):
+                    whole = math.fsum(run.values[at] for run in runs)
+                    for run in runs:
+                        run.values[at] /= whole or 1.0
 
     def _run(self, of: Of, seed: int) -> Run:
         return self.runs.setdefault(of, {}).setdefault(seed, Run.empty())
 
     def _rate(self, group: Group) -> float:
-        return words.quantity("--rate", "rate", self.question.rates[words.DIRECTIONS.index(group.direction)])
+        return self.question.rate_bit_per_s(group.direction)
 
     def halves(self, of: Of, first: int) -> Halves:
         """The halves of the stretches from `first` to the end."""

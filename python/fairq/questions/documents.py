@@ -35,6 +35,7 @@ class Question(TypedDict):
     buffer: Annotated[list[str], "The rooms of the line's queue; empty: the limit of each queue in Linux."]
     ecn: Annotated[bool, "Whether packets are marked in place of being dropped, where both ends can."]
     loss: Annotated[float | None, "The part of the packets that the line loses at random, 0 to 1."]
+    loss_burst: Annotated[float | None, "The mean number of packets lost in a row; null: each is lost on its own."]
     jitter: Annotated[str | None, "The greatest random delay of a packet."]
     reorder: Annotated[str | None, "The part of the packets that is late, and by how much."]
     seeds: Annotated[int, "Runs of each point."]
@@ -180,6 +181,106 @@ class Compared(TypedDict):
     paired: Annotated[list[Paired], "With --paired; else empty."]
     linux: FromLinux
     notes: list[Note]
+
+
+class QuestionAlone(TypedDict):
+    """The question, with what it left unsaid; quantities are text, with units."""
+
+    command: Annotated[str, "The command that asks it."]
+    rate: Annotated[str, "The line's rate, DOWN or DOWN/UP."]
+    rtt: Annotated[list[str], "Round trips of the line."]
+    flows: Annotated[list[str], "The items of --flows."]
+    queue: Annotated[list[str], "The queues of the line."]
+    host_queue: Annotated[list[str], "The queues of the sending hosts; empty: first in, first out."]
+    buffer: Annotated[list[str], "The rooms of the line's queue; empty: the limit of each queue in Linux."]
+    ecn: Annotated[bool, "Whether packets are marked in place of being dropped, where both ends can."]
+    loss: Annotated[list[str], "What the line loses, as it was said; empty: nothing."]
+    jitter: Annotated[str | None, "The greatest random delay of a packet."]
+    reorder: Annotated[str | None, "The part of the packets that is late, and by how much."]
+    seeds: Annotated[int, "Runs of each point."]
+    duration: Annotated[str, "The measured time: what was said, or what was found."]
+    warm_up: Annotated[str, "The time before it, likewise."]
+    profile: Annotated[str, "The system of the hosts."]
+    receive_window: Annotated[str | None, "The receive window of all connections; null: the profile's."]
+
+
+BY_FORMULA: dict[str, Any] = {
+    "line_loss": Annotated[float, "The part of the packets that the line loses, 0 to 1."],
+    "burst": Annotated[float | None, "The mean number lost in a row; null: each is lost on its own."],
+    "padhye_bit_per_s": Annotated[
+        float | None,
+        "What Padhye and others give for Reno at that loss and the measured round trip, at most the line, in bit/s; "
+        "null without single losses.",
+    ],
+    "rfc9438_bit_per_s": Annotated[float | None, "The same of CUBIC, by section 5.1 of RFC 9438."],
+}
+
+ROW_ALONE: dict[str, Any] = {**BY_FORMULA, **Choice, **GROUP, **_measured(OF_GROUP), **SEEDS}
+RowAlone = TypedDict("RowAlone", ROW_ALONE)  # type: ignore[misc]
+RowAlone.__doc__ = "An item of --flows on a line of its own."
+
+
+class ComparedAlone(TypedDict):
+    """What `fairq compare --alone` found."""
+
+    schema_version: Annotated[int, "The version of this document."]
+    question: QuestionAlone
+    steady: Steady
+    rows: list[RowAlone]
+    notes: list[Note]
+    text: Annotated[str, "What each item gets, in sentences."]
+
+
+class LeastRow(TypedDict):
+    """The least buffer of one queue that keeps the part of the line."""
+
+    queue: Annotated[str, "The queue."]
+    rtt_s: Annotated[float, "The round trip without queueing and transmission, in seconds."]
+    direction: Annotated[Direction, "The direction."]
+    count: Annotated[int, "The flows that take what they can get there."]
+    products: Annotated[float | None, "The least buffer in bandwidth-delay products; null: none that was tried."]
+    products_low: Annotated[float | None, "The lower end of its 95 % interval; null: below what was tried."]
+    products_high: Annotated[float | None, "The upper end; null: above what was tried."]
+    bytes: Annotated[float | None, "The least buffer in bytes, at least a packet."]
+    rule_products: Annotated[float, "The rule of thumb: a product over the square root of the number of flows."]
+    product_bytes: Annotated[float, "The bandwidth-delay product in bytes."]
+    utilisation_most: Annotated[float, "The greatest part of the line that was used with some buffer, 0 to 1."]
+    most_at_products: Annotated[float, "That buffer in bandwidth-delay products."]
+    queueing_s_mean: Annotated[
+        float | None, "The mean queueing delay with the first buffer tried that is not less, in seconds."
+    ]
+    seeds: Annotated[int, "Runs of each buffer."]
+
+
+class TriedRow(TypedDict):
+    """What is used of the line with one buffer."""
+
+    queue: Annotated[str, "The queue."]
+    rtt_s: Annotated[float, "The round trip without queueing and transmission, in seconds."]
+    direction: Annotated[Direction, "The direction."]
+    products: Annotated[float, "The buffer in bandwidth-delay products."]
+    limit: Annotated[str, "How much may wait."]
+    utilisation: Annotated[float, "The part of the line's capacity that was used, 0 to 1. The mean over the seeds."]
+    utilisation_low: Annotated[float, "The lower end of its 95 % interval."]
+    utilisation_high: Annotated[float, "The upper end of its 95 % interval."]
+
+
+class LeastBuffers(TypedDict):
+    """What `fairq advise --buffer-for` found."""
+
+    schema_version: Annotated[int, "The version of this document."]
+    command: Annotated[str, "The command that asks it."]
+    part: Annotated[float, "The part of the line that is to be used, 0 to 1."]
+    down: Annotated[str, "The line's rate down."]
+    up: Annotated[str, "The line's rate up."]
+    rtt: Annotated[list[str], "Round trips of the line."]
+    flows: Annotated[list[str], "The items of --flows."]
+    seeds: Annotated[int, "Runs of each queue and buffer."]
+    steady: Steady
+    rows: list[LeastRow]
+    tried: list[TriedRow]
+    notes: list[Note]
+    text: Annotated[str, "What each queue needs, in sentences."]
 
 
 class Line(TypedDict):

@@ -195,7 +195,7 @@ def _limit(line: Question) -> Knob | None:
 
 def _seeds(line: Question, values: int) -> int:
     """As many seeds as the processor's time has room for."""
-    packets = words.quantity("--rate", "rate", line.rates[0]) * steady.begin([line]).length / 8 / network.PACKET
+    packets = line.rate_bit_per_s("down") * steady.begin([line]).length / 8 / network.PACKET
     return max(SEEDS_MIN, min(asked.SEEDS, int(BUDGET_S / (values * packets * RUN_S_PER_PACKET))))
 
 

@@ -102,7 +102,8 @@ def _name(answers: Answers, point: Point, way: str) -> str:
 def _asked(question: Question, point: Point, way: str) -> Asked | None:
     """What is to be looked for; `None` if what is not recorded enters the answer."""
     groups = [group for group in question.groups if group.direction == way and group.item.name not in UNCONTROLLED]
-    is_changed = any((question.loss, question.jitter, question.reorder, question.receive_window, question.hosts))
+    faults = (question.loss and question.loss.part, question.jitter, question.reorder)
+    is_changed = question.is_moving or any((*faults, question.receive_window, question.hosts))
     if not groups or is_changed or question.profile != PROFILE or point.choice.host_queue is not None:
         return None
     if any(group.item.settings or not group.item.is_greedy for group in groups):
@@ -114,7 +115,7 @@ def _asked(question: Question, point: Point, way: str) -> Asked | None:
         agreement.parts(point.settings[way]),
         controls,
         question.ecn or bool(controls & ALWAYS_ECN),
-        words.quantity("--rate", "rate", question.rates[words.DIRECTIONS.index(way)]),
+        question.rate_bit_per_s(way),
         tuple(question.rtt_s(group.item, point.rtt) for group in groups),
     )
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
 from fairq._native import ScenarioError, UsageError
 from fairq.given import Text
+from fairq.questions import rates, words
 from fairq.questions import receive_window as windows
-from fairq.questions import words
 from fairq.questions.asked import DURATION, WARM_UP, Group, Question, Setup, is_pacer
 from fairq.questions.words import HostClass, Item
 from fairq.results import Result, Table
@@ -26,6 +26,10 @@ from fairq.runs import Experiment
 
 LINE = "line"
 SERVERS, CLIENTS = "servers", "clients"
+
+MODEM, HOME, MODEM_QUEUE = "modem", "home", "fifo + 1000packets"
+"""A line whose rate changes, where commands set up another one behind it: that has what is set up,
+and the packets that do not wait there wait in the modem."""
 
 ACCESS_RATES = (10**9, 10**10, 10**11, 10**12, 10**13)
 """Rates of hosts' lines in bit/s: the least that is ten times the fastest rate of the question."""
@@ -41,6 +45,7 @@ WEB_CONNECTIONS = 100
 """Connections that a web user may have at a time."""
 
 QUEUE, HOST_QUEUE, BUFFER, RTT = "queue", "host queue", "buffer", "rtt"
+ALONE, LOSS = "alone", "line loss"
 """Names of axes, which are columns of the tables of the run."""
 
 Key = tuple[Any, ...]
@@ -118,8 +123,9 @@ def scenario(question: Question) -> Text:
 
 def access_bit_per_s(question: Question) -> int:
     """The rate of the hosts' lines."""
-    said = [*question.rates, *(item.setting("rate") for item in question.flows if item.name in ("call", "flood"))]
-    fastest = max(words.quantity("--rate", "rate", rate) for rate in said if rate is not None)
+    sources = [item.setting("rate") for item in question.flows if item.name in ("call", "flood")]
+    own = [words.quantity("--flows", "rate", rate) for rate in sources if rate is not None]
+    fastest = max([*map(rates.greatest, question.rates), *own])
     return next((rate for rate in ACCESS_RATES if rate >= 10 * fastest), ACCESS_RATES[-1])
 
 
@@ -130,9 +136,10 @@ class _Made:
         self.question = question
         self.warm_up, self.duration = question.warm_up or WARM_UP, question.duration or DURATION
         self.access_rate = f"{access_bit_per_s(question) // 10**9} Gbit/s"
-        self.entries = entries(question)
+        self.entries = entries(question.parts()[0] if question.alone else question)
         self.nodes = [node for each in question.hosts for node in _nodes(each)]
-        self.axes = [axis for axis in (self._queues(), self._host_queues(), self._buffers(), self._rtts()) if axis]
+        every = (self._alone(), self._losses(), self._queues(), self._host_queues(), self._buffers(), self._rtts())
+        self.axes = [axis for axis in every if axis]
 
     def text(self) -> str:
         """All of it in TOML."""
@@ -165,9 +172,11 @@ class _Made:
             "defaults.connection": f"--profile {question.profile}",
             "links[0].rate": f"--rate {question.rate}",
             "links[0].reverse_rate": f"--rate {question.rate}",
+            "links[0].trace": f"--rate {question.rate}",
+            "links[0].reverse_trace": f"--rate {question.rate}",
             "links[0].queue": f"--queue {question.queues[0]}",
             "links[0].buffer": f"--buffer {next(iter(question.buffers), '')}",
-            "links[0].loss": f"--loss {question.loss}",
+            "links[0].loss": f"--loss {question.loss.text if question.loss else 0}",
             "links[0].jitter": f"--jitter {question.jitter}",
             "links[0].reorder": f"--reorder {question.reorder}",
             "links[0].delay": f"--rtt {question.line_rtts[0]}",
@@ -207,22 +216,23 @@ class _Made:
 
     def _links(self) -> Iterator[dict[str, Any]]:
         question = self.question
-        down, up = question.rates
-        link: dict[str, Any] = {"name": LINE, "from": SERVERS, "to": CLIENTS, "rate": down}
-        if up != down:
-            link["reverse_rate"] = up
+        ends = {"from": HOME if question.is_behind else SERVERS, "to": CLIENTS}
+        link: dict[str, Any] = {"name": LINE} | ends
+        link |= {} if question.is_behind else _rates(question)
         link["delay"] = _half(question.line_rtts[0])
         link |= _set_up(question.setups[0]) if question.setups else {"queue": self._with_marks(question.queues[0])}
         if question.buffers:
             link["buffer"] = question.buffers[0]
-        if question.loss:
-            link["loss"] = question.loss
+        if question.loss is not None and question.loss.part:
+            link["loss"] = question.loss.value
         if question.jitter is not None:
             link["jitter"] = question.jitter
         if question.reorder is not None:
             part, delay = words.part_at("--reorder", question.reorder)
             link["reorder"] = {"probability": part, "delay": delay}
         yield link
+        if question.is_behind:
+            yield {"name": MODEM, "from": SERVERS, "to": HOME} | _rates(question) | {"queue": MODEM_QUEUE}
         for node in self.nodes:
             host: dict[str, Any] = {"name": node, "from": CLIENTS, "to": node, "rate": self.access_rate}
             if question.host_queues and question.has_up:
@@ -306,6 +316,19 @@ class _Made:
             values.append((queue, said))
         return self._axis(HOST_QUEUE, values)
 
+    def _alone(self) -> dict[str, Any]:
+        """The axis of items that are alone: each point has the flows of one."""
+        if not self.question.alone:
+            return {}
+        alone = [replace(self.question, flows=(item,)) for item in self.question.flows]
+        return self._axis(ALONE, [
+            (question.flows[0].label, {"flows": [self._flow(entry) for entry in entries(question)]})
+            for question in alone
+        ])  # fmt: skip
+
+    def _losses(self) -> dict[str, Any]:
+        return self._axis(LOSS, [(loss.text, {f"links.{LINE}.loss": loss.value}) for loss in self.question.losses])
+
     def _buffers(self) -> dict[str, Any]:
         return self._axis(BUFFER, [(buffer, {f"links.{LINE}.buffer": buffer}) for buffer in self.question.buffers])
 
@@ -328,6 +351,12 @@ class _Made:
         if all(list(said.values()) == [value] for value, said in values):
             return {"name": name, "path": next(iter(values[0][1])), "values": [value for value, _ in values]}
         return {"name": name, "values": [{"name": value, "set": dict(said)} for value, said in values]}
+
+
+def _rates(question: Question) -> dict[str, str]:
+    """The fields of a link that has the question's rates."""
+    down, up = question.rates
+    return rates.fields(down) | (rates.fields(up, "reverse_") if up != down else {})
 
 
 def _set_up(setup: Setup) -> dict[str, str]:

@@ -309,12 +309,26 @@ def moving(steady: Steady, name: Callable[[Key], str] = lambda _: "", turned: Se
         parts.append(f"{move.label}{f' with {at}' if at else ''} from {before} to {after}")
     kinds = {move.of.quantity for move in steady.moves[:MOVES_SAID]}
     what = "shares" if kinds == {"share"} else "queueing delays" if len(kinds) == 1 else "shares and queueing delays"
-    longer = math.ceil(2 * steady.times.length)
     so = f"{many(turned)} nothing is decided".lstrip() if turned else "that is too little to turn the verdict"
     return [
         f"The {what} still move from the first half of the measured time to the second: {', '.join(parts)}; {so}. "
-        f"Write for example --warm-up {math.ceil(steady.times.length)}s --duration {longer}s."
+        f"{_longer(steady)}"
     ]
+
+
+def still_moving(steady: Steady, quantities: Sequence[str] = ("share", "queueing_s_mean")) -> list[str]:
+    """The same where no verdict is given: whose quantities, of these, still move."""
+    labels = dict.fromkeys(move.label for move in steady.moves if move.of.quantity in quantities)
+    if not labels:
+        return []
+    got = f"What {many(list(labels))} {'gets' if len(labels) == 1 else 'get'} still moves"
+    return [f"{got} from the first half of the measured time to the second. {_longer(steady)}"]
+
+
+def _longer(steady: Steady) -> str:
+    """The times to write where something still moves."""
+    length = steady.times.length
+    return f"Write for example --warm-up {math.ceil(length)}s --duration {math.ceil(2 * length)}s."
 
 
 MORE_SEEDS_MAX = 1000

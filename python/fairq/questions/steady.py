@@ -145,7 +145,7 @@ def begin(questions: Sequence[Question]) -> Times:
 
 
 def _begin(question: Question) -> Times:
-    rate = max(words.quantity("--rate", "rate", rate) for rate in question.rates)
+    rate = max(map(question.rate_bit_per_s, words.DIRECTIONS))
     rtt = max(question.rtt_s(item, line) for item in question.flows for line in question.line_rtts)
     usual = [words.quantity("the usual", "time", text) for text in (WARM_UP, DURATION)]
     part = min(1.0, max(ROUND_TRIPS_MIN * rtt / usual[0], USUAL_RATE / rate))
@@ -233,7 +233,8 @@ def _moves(course: Course, first: int, differ: Differ) -> Iterator[tuple[float, 
         band, (before, after) = BANDS[of.quantity], means
         size = 1.0 if of.quantity == "share" else (before + after) / 2
         far = abs(after - before) / size if size else 0.0
-        if differ(halves, far, band, group.item.is_greedy):
+        # What a line carries whose rate changes varies by chance as well.
+        if differ(halves, far, band, group.item.is_greedy and not course.question.is_moving):
             yield far / band.least, Move(of, group.label, before, after)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from fairq import _native, quantities, tc
 from fairq._native import UsageError
+from fairq.questions import rates, words
 from fairq.questions.asked import Question
 
 CAKE_TARGET_S = 0.005
@@ -43,12 +44,14 @@ def notes(question: Question) -> list[dict[str, str]]:
 
 def _targets(queue: str, question: Question) -> Iterator[str]:
     """Targets that are too short for the slower direction of the line."""
-    rate = min(question.rates, key=quantities.rate)
+    way = min(words.DIRECTIONS, key=question.rate_bit_per_s)
+    rate = question.rates[words.DIRECTIONS.index(way)]
+    rate = f"{round(question.rate_bit_per_s(way))}bit/s" if rates.is_moving(rate) else rate
     is_one_rate = len(set(question.rates)) == 1
     shaped = f"write cake(rate={rate})" if is_one_rate else "fairq advise shapes each direction as tc does"
     parts = json.loads(_native.queue(queue))
     for part in (parts.get(name) or {} for name in ("design", "buffer")):
-        packet_s = quantities.size(part.get("mtu") or "1514 B") * 8 / quantities.rate(rate)
+        packet_s = quantities.size(part.get("mtu") or "1514 B") * 8 / question.rate_bit_per_s(way)
         if part.get("kind") == "cake":
             if part["rate"] is None and part["rtt"] == "internet" and packet_s * CAKE_PACKETS > CAKE_TARGET_S:
                 yield (

@@ -159,20 +159,6 @@ def part_at(option: str, text: str) -> tuple[float, str]:
     return part(option, some), time.strip()
 
 
-def rates(text: str) -> tuple[str, str]:
-    """The rates down and up of `DOWN[/UP]`: "50Mbit/s/10Mbit/s", or "100Mbit/s" for both."""
-    words = text.split("/")
-    if len(words) == 2 and all(quantities.NUMBER.fullmatch(word.strip()) for word in words):
-        raise UsageError(f"--rate {text}: a rate needs a unit; write {words[0].strip()}Mbit/s/{words[1].strip()}Mbit/s")
-    # A unit has one stroke of its own: bit/s.
-    if len(words) > 2 and len(words) != 4:
-        raise UsageError(f"--rate {text}: write one rate, or DOWN/UP with the unit of both, as 50Mbit/s/10Mbit/s")
-    found = ["/".join(words[:2]).strip(), "/".join(words[2:]).strip()] if len(words) == 4 else [text.strip()] * 2
-    for rate in found:
-        quantity("--rate", "rate", rate)
-    return found[0], found[1]
-
-
 def hosts(given: str | Sequence[str]) -> list[HostClass]:
     """The classes of --hosts: "16x1,1x4" is sixteen hosts with one connection and one with four."""
     found = [_host_class(text) for text in values("--hosts", given)]

@@ -162,9 +162,12 @@ def _finder(options: Options) -> Find:
             options.show(f"until shares and delays stand still: {100 * fraction:.0f} %, {seconds:.0f} s simulated")
 
     def find(question: Question, points: Sequence[Sets]) -> Question:
-        search = Search([question] * len(points), options.workers or cores(), tell, sets=points)
+        parts = question.parts() if question.alone else [question]
+        pairs = [(part, sets) for sets in points for part in parts]
+        asks, sets_of = [part for part, _ in pairs], [sets for _, sets in pairs]
+        search = Search(asks, options.workers or cores(), tell, sets=sets_of)
         search.run()
-        return search.asked[0]
+        return search.times.of(question)
 
     return find
 

@@ -72,8 +72,8 @@ def of_scenario(text: str, name: str, dev: str = "eth0") -> Written:
         writer = Writer(dev, line["rate_bit_per_s"])
         title = _title(line, chosen)
         one = _written(title, line["queue"], writer)
-        if line["follows_trace"]:
-            writer.differ("trace", "the rate follows it", "its mean")
+        if line["rate_changes"]:
+            writer.differ("rate", "it changes", "its mean, or the middle of its walk")
         if line["delay_s"]:
             writer.differ("delay", f"{line['delay_s']:g} s", "the path's own; netem on another device makes one")
         several = len(chosen) > 1
@@ -90,7 +90,7 @@ def _title(line: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> str:
     if len(alike) == 1:
         return title
     said = {"rate_bit_per_s": rate_word(line["rate_bit_per_s"]), "delay_s": f"delay {line['delay_s']:g} s",
-            "follows_trace": "after a trace" if line["follows_trace"] else "of a rate"}  # fmt: skip
+            "rate_changes": "whose rate moves" if line["rate_changes"] else "of a rate"}  # fmt: skip
     which = f"{alike.index(line) + 1} of {len(alike)}"
     return ", ".join(
         [title, which, *(word for name, word in said.items() if any(one[name] != line[name] for one in alike))]

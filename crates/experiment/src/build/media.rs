@@ -1,10 +1,11 @@
 //! The capacity and the impairments of a link, as given in a scenario.
 
 use crate::scenario::Link;
-use crate::values::LineRate;
+use crate::values::{LineRate, LinkRate};
 use fairq_link::trace::{DeliveryTrace, TraceError};
 use fairq_sched::units::{Bytes, Rate, Time};
 use fairq_sim::net::impairment::Impairment;
+use fairq_sim::net::varying::Course;
 use fairq_sim::plan::Files;
 use fairq_text::Fault;
 use std::collections::BTreeMap;
@@ -13,10 +14,25 @@ use std::sync::Arc;
 /// The capacity of one direction.
 #[derive(Clone, Debug)]
 pub(super) struct Capacity {
-    /// The rate, or the mean of its trace; `None` if unlimited.
+    /// The rate, or the nominal one if it changes; `None` if unlimited.
     pub(super) rate: Option<Rate>,
-    /// The trace that it follows.
-    pub(super) trace: Option<Arc<DeliveryTrace>>,
+    /// What its rate follows, if it changes.
+    pub(super) course: Option<Course>,
+}
+
+impl Capacity {
+    fn following(course: Course) -> Self {
+        Self { rate: Some(course.nominal()), course: Some(course) }
+    }
+}
+
+impl From<LinkRate> for Capacity {
+    fn from(rate: LinkRate) -> Self {
+        match rate {
+            LinkRate::Constant(LineRate(rate)) => Self { rate, course: None },
+            LinkRate::Walk(range) => Self::following(Course::Walk(range)),
+        }
+    }
 }
 
 /// Delivery traces by name; each is read once.
@@ -32,11 +48,10 @@ impl<'a> Media<'a> {
 
     /// The capacities of both directions of `link`, whose place is `path`.
     pub(super) fn capacities(&mut self, link: &Link, path: &str) -> Result<[Capacity; 2], Fault> {
-        let of = |LineRate(rate): LineRate| Capacity { rate, trace: None };
         let fault = |field: &str, message: &str| Err(Fault::new(format!("{path}.{field}"), message));
         let forward = match (link.rate, &link.trace) {
             (Some(_), Some(_)) => return fault("trace", "a link has a rate or a trace; leave one of them out"),
-            (Some(rate), None) => of(rate),
+            (Some(rate), None) => rate.into(),
             (None, Some(file)) => self.follow(file, path, "trace")?,
             (None, None) => return Err(Fault::new(path, "rate is missing; write rate = \"56 kbit/s\"")),
         };
@@ -44,7 +59,7 @@ impl<'a> Media<'a> {
             (Some(_), Some(_)) => {
                 return fault("reverse_trace", "a direction has a rate or a trace; leave one of them out");
             }
-            (Some(rate), None) => of(rate),
+            (Some(rate), None) => rate.into(),
             (None, Some(file)) => self.follow(file, path, "reverse_trace")?,
             (None, None) => forward.clone(),
         };
@@ -67,7 +82,7 @@ impl<'a> Media<'a> {
                 trace
             }
         };
-        Ok(Capacity { rate: Some(trace.mean()), trace: Some(trace) })
+        Ok(Capacity::following(Course::Trace(trace)))
     }
 }
 
@@ -85,8 +100,12 @@ pub(super) fn impairment(link: &Link, path: &str) -> Result<Impairment, Fault> {
         p => Err(Fault::new(format!("{path}.{field}"), format!("a probability is from 0 to below 1, not {p}"))),
     };
     let reorder = link.reorder.as_ref();
+    let loss = link.loss.unwrap_or_default();
+    if let Some(message) = loss.0.fault() {
+        return Err(Fault::new(format!("{path}.loss"), message));
+    }
     Ok(Impairment {
-        loss: chance(link.loss.unwrap_or(0.0), "loss")?,
+        loss: loss.0,
         jitter: link.jitter.unwrap_or_default(),
         reorder: chance(reorder.map_or(0.0, |reorder| reorder.probability), "reorder.probability")?,
         reorder_delay: reorder.map_or(Time::ZERO, |reorder| reorder.delay),

@@ -180,7 +180,7 @@ impl Recorder {
             records.senders = plan.flows.iter().map(|_| Sender::default()).collect();
         }
         let line = |line: &LinePlan| Recorded {
-            rate: line.rate.filter(|_| line.trace.is_none()),
+            rate: line.rate.filter(|_| line.course.is_none()),
             header: u32::from(line.link_header),
             sent: Time::ZERO,
         };

@@ -6,7 +6,7 @@
 //! edition. Why: `docs/design/editions.md`.
 
 use super::{Access, Scenario};
-use crate::values::{LineRate, TextForm};
+use crate::values::{LineRate, LinkRate, TextForm};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::DesignSettings;
 use fairq_sched::units::{Bytes, Limit};
@@ -305,7 +305,7 @@ impl Decided {
         }
         for link in scenario.links.iter().filter(|link| link.buffer.is_none()) {
             let queue = link.queue.as_ref().map(|form| &form.0);
-            let has_rate = |rate: Option<LineRate>| !matches!(rate, Some(LineRate(None)));
+            let has_rate = |rate: Option<LinkRate>| !matches!(rate, Some(LinkRate::Constant(LineRate(None))));
             if !shares(&link.from) && has_rate(link.rate) {
                 limit(&link.name, queue);
             }

@@ -249,6 +249,9 @@ impl Draw {
             link["buffer"] = self.limit().into();
         }
         if self.has_traces && self.one_in(5) {
+            link["rate"] = "9.6 kbit/s..1 Mbit/s".into();
+        }
+        if self.has_traces && self.one_in(5) {
             let table = link.as_object_mut().expect("a table");
             table.remove("rate");
             table.insert("trace".into(), "drawn.trace".into());
@@ -257,8 +260,7 @@ impl Draw {
             link["jitter"] = self.one(&["0 s", "1 ps", "3 ms", "0.2 s"]).into();
         }
         if self.has_impairments && self.one_in(3) {
-            let probability = [0.0, 0.01, 0.3][self.below(3)];
-            link["loss"] = probability.into();
+            link["loss"] = [json!(0.0), json!(0.01), json!(0.3), json!("2%@burst=5")][self.below(4)].clone();
         }
         if self.has_impairments && self.one_in(4) {
             let delay = self.one(&["0 s", "2 ms", "0.5 s"]).to_string();

@@ -8,6 +8,7 @@ use fairq_sched::registry::{BufferSettings, DESIGNS, SCHEDULERS, SchedulerSettin
 use fairq_sched::units::{Limit, PS_PER_S, Time};
 use fairq_sim::net::line::Sending;
 use fairq_sim::net::path::{Path, Paths};
+use fairq_sim::net::varying::Course;
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::plan::{LinePlan, Plan};
 use fairq_sim::run::Simulation;
@@ -217,8 +218,8 @@ impl Watch {
             assert!(line.counts.waiting_max >= queue.held().packets, "line {number}: the most that waited");
             let is_shaper = match plan.queue.scheduler {
                 SchedulerSettings::TokenBucket(_) => true,
-                // A class has the line's nominal rate, which a trace may exceed.
-                SchedulerSettings::Htb(_) => plan.trace.is_some(),
+                // A class has the line's nominal rate, which one that changes may exceed.
+                SchedulerSettings::Htb(_) => plan.course.is_some(),
                 _ => false,
             };
             assert!(serving == 1 || ring == 0, "line {number} is idle while its ring is not empty");
@@ -292,7 +293,10 @@ impl Observer for Hook {
             }
             Event::Lost { line, segment } => {
                 let name = self.world.name(segment);
-                assert!(self.world.plan.lines[*line as usize].impairment.loss > 0.0, "line {line} loses nothing");
+                assert!(
+                    self.world.plan.lines[*line as usize].impairment.loss.probability > 0.0,
+                    "line {line} loses nothing"
+                );
                 books.take(&name, |place| matches!(place, Place::Flight(of, ..) if of == line));
                 let flights = &mut books.lines[*line as usize].flights;
                 let place = flights.iter().rposition(|other| *other == name).expect("a packet that was sent");
@@ -337,9 +341,12 @@ impl Hook {
         book.sent_bits += u128::from(segment.length) * 8;
         // A packet on an unlimited line without delay is on its next line in the same event.
         book.flights.push_back(name);
-        if let Some(trace) = &plan.trace {
+        if let Some(Course::Trace(trace)) = &plan.course {
             let most = u128::from(trace.up_to(now)) * u128::from(OPPORTUNITY) * 8;
             assert!(book.sent_bits <= most, "line {line} sends more than its trace lets it");
+        } else if let Some(Course::Walk(range)) = &plan.course {
+            let most = u128::from(now.0) * u128::from(range.most().bit_per_s());
+            assert!(book.sent_bits * u128::from(PS_PER_S) <= most, "line {line} is faster than its upper end");
         } else if let Some(rate) = plan.rate {
             // No more than the rate since the start; an end is rounded by at most half a
             // picosecond.
@@ -357,8 +364,10 @@ impl Hook {
             books.land(&self.world.plan, now, &name, path.len());
             // No packet is faster than its path: a picosecond for the rounding at each line.
             let lines = path.iter().map(|line| &self.world.plan.lines[*line as usize]);
-            let sending = |line: &LinePlan| match (line.rate, &line.trace) {
-                (Some(rate), None) => rate.time_of_bits(u64::from(segment.length) * 8).0,
+            let bits = u64::from(segment.length) * 8;
+            let sending = |line: &LinePlan| match (line.rate, &line.course) {
+                (_, Some(Course::Walk(range))) => range.most().time_of_bits(bits).0,
+                (Some(rate), None) => rate.time_of_bits(bits).0,
                 _ => 0,
             };
             let least: u64 = lines.map(|line| line.delay.0 + sending(line)).sum();

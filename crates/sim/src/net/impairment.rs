@@ -14,8 +14,8 @@ use std::collections::BinaryHeap;
 /// The impairments of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impairment {
-    /// The probability that a packet is lost after its transmission.
-    pub loss: f64,
+    /// The packets that are lost after their transmission.
+    pub loss: Loss,
     /// The greatest extra delay of a packet that keeps its place.
     pub jitter: Time,
     /// The probability that a packet loses its place.
@@ -23,6 +23,59 @@ pub struct Impairment {
     /// The extra delay of a packet that loses its place.
     pub reorder_delay: Time,
 }
+
+/// Which packets are lost.
+///
+/// Source: Gilbert, "Capacity of a Burst-Noise Channel", Bell System Technical Journal 39 (1960);
+/// Elliott, "Estimates of Error Rates for Codes on Burst-Noise Channels", ibid. 42 (1963).
+/// Departs: the bad state loses every packet and the good one none; the chain steps with each
+/// packet, not with each bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Loss {
+    /// The probability that a packet is lost.
+    pub probability: f64,
+    /// The mean number of packets lost in a row, at least 1; `None`: each is lost on its own.
+    pub burst: Option<f64>,
+}
+
+impl Loss {
+    /// Why there are no such losses; `None` if there are.
+    #[must_use]
+    pub fn fault(self) -> Option<String> {
+        let Self { probability: part, burst } = self;
+        if !(0.0..1.0).contains(&part) {
+            return Some(format!("a probability is from 0 to below 1, not {part}"));
+        }
+        let burst = burst?;
+        if !(1.0..=BURST_MAX).contains(&burst) {
+            return Some(format!("a mean burst has from 1 to {BURST_MAX} packets, not {burst}"));
+        }
+        // Between two bursts there is at least one packet that is not lost.
+        (part > burst / (1.0 + burst)).then(|| {
+            format!(
+                "bursts of {burst} lose at most {:.3} of the packets, as one that arrives parts two bursts; write a \
+                 longer burst",
+                burst / (1.0 + burst)
+            )
+        })
+    }
+
+    /// Whether a packet is lost, given whether the packet before it was.
+    fn draw(self, before: Option<bool>, stream: &mut Stream) -> bool {
+        let Self { probability: part, burst } = self;
+        let chance = match (burst, before) {
+            // A burst ends after each of its packets with this probability.
+            (Some(burst), Some(true)) => 1.0 - 1.0 / burst,
+            // The chain's stationary part of lost packets is then `part`.
+            (Some(burst), Some(false)) => part / (burst * (1.0 - part)),
+            _ => part,
+        };
+        stream.uniform() < chance
+    }
+}
+
+/// The longest mean burst.
+const BURST_MAX: f64 = 1e6;
 
 impl Impairment {
     /// Whether there is no impairment.
@@ -46,6 +99,8 @@ pub enum Journey {
 pub struct Impaired {
     what: Impairment,
     loss: Stream,
+    /// Whether the last packet was lost.
+    is_lost: Option<bool>,
     jitter: Stream,
     reorder: Stream,
     /// The last arrival in order.
@@ -61,13 +116,17 @@ impl Impaired {
     pub fn new(what: Impairment, seed: u64, name: &str) -> Self {
         let stream = |of: &str| Stream::new(seed, &format!("{name}/{of}"));
         let (loss, jitter, reorder) = (stream("loss"), stream("jitter"), stream("reorder"));
-        Self { what, loss, jitter, reorder, last: Time::ZERO, late: BinaryHeap::new(), number: 0 }
+        Self { what, loss, is_lost: None, jitter, reorder, last: Time::ZERO, late: BinaryHeap::new(), number: 0 }
     }
 
     /// A random journey of a packet that would arrive at `arrival` without impairments.
     pub fn journey(&mut self, arrival: Time) -> Journey {
-        if self.what.loss > 0.0 && self.loss.uniform() < self.what.loss {
-            return Journey::Lost;
+        if self.what.loss.probability > 0.0 {
+            let is_lost = self.what.loss.draw(self.is_lost, &mut self.loss);
+            self.is_lost = Some(is_lost);
+            if is_lost {
+                return Journey::Lost;
+            }
         }
         let mut arrival = arrival;
         if self.what.jitter > Time::ZERO {
@@ -114,5 +173,56 @@ impl Impaired {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.late.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The part of a million packets that is lost, and how many are lost in a row in the mean.
+    fn drawn(loss: Loss) -> (f64, f64) {
+        let mut stream = Stream::new(1, "line/loss");
+        let (mut before, mut lost, mut bursts) = (None, 0, 0);
+        let packets = 1_000_000;
+        for _ in 0..packets {
+            let is_lost = loss.draw(before, &mut stream);
+            lost += u32::from(is_lost);
+            bursts += u32::from(is_lost && before != Some(true));
+            before = Some(is_lost);
+        }
+        (f64::from(lost) / f64::from(packets), f64::from(lost) / f64::from(bursts))
+    }
+
+    #[test]
+    fn bursts_are_as_long_and_as_rare_as_the_chain_says() {
+        for (probability, burst) in [(0.02, 5.0), (0.02, 1.0), (0.3, 50.0), (0.5, 1.0), (0.001, 20.0)] {
+            let (part, length) = drawn(Loss { probability, burst: Some(burst) });
+            // By hand: the chain alternates between bursts of `burst` and gaps of `burst (1 - p)/p`
+            // packets, both geometric. Of n packets there are n p/burst bursts, and the part lost
+            // has the relative variance 2 (1 - p)^2 burst/(n p) or less.
+            let bursts = 1e6 * probability / burst;
+            let error = 4.0 * (2.0 / bursts).sqrt();
+            assert!((part / probability - 1.0).abs() < error, "{probability} {burst}: {part}");
+            assert!((length / burst - 1.0).abs() < error, "{probability} {burst}: {length}");
+        }
+    }
+
+    #[test]
+    fn single_losses_come_in_runs_by_chance_alone() {
+        let (part, length) = drawn(Loss { probability: 0.2, burst: None });
+        assert!((part - 0.2).abs() < 0.002 && (length - 1.0 / 0.8).abs() < 0.01, "{part} {length}");
+    }
+
+    #[test]
+    fn what_no_chain_loses_is_refused() {
+        let fault = |probability, burst| Loss { probability, burst }.fault();
+        assert_eq!(fault(0.5, Some(1.0)), None);
+        assert_eq!(fault(1.0, None).unwrap(), "a probability is from 0 to below 1, not 1");
+        assert_eq!(fault(0.1, Some(0.5)).unwrap(), "a mean burst has from 1 to 1000000 packets, not 0.5");
+        assert_eq!(
+            fault(0.9, Some(2.0)).unwrap(),
+            "bursts of 2 lose at most 0.667 of the packets, as one that arrives parts two bursts; write a longer burst"
+        );
     }
 }

@@ -3,16 +3,15 @@
 use super::departures::Departures;
 use super::impairment::{Impaired, Impairment};
 use super::ring::Ring;
+use super::varying::{Course, Varying};
 use crate::segment::Token;
 use fairq_link::line::Transmitter;
-use fairq_link::trace::{DeliveryTrace, Opportunities};
 use fairq_sched::contract::Discipline;
 use fairq_sched::ledger::Ledger;
 use fairq_sched::packet::Reason;
 use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// What stands before a line of finite rate: the discipline, the device's ring, the transmitter.
 pub struct Gateway {
@@ -30,9 +29,8 @@ pub struct Gateway {
     pub passed: Option<(Time, u32)>,
     /// The component of the discipline's next periodic update, if it has one.
     pub update: Option<u32>,
-    /// The transmission opportunities of a line that follows a delivery trace; they replace
-    /// `transmitter`.
-    opportunities: Option<Box<Opportunities>>,
+    /// The transmitter of a line whose rate changes; it replaces `transmitter`.
+    varying: Option<Box<Varying>>,
     /// Packets that the device has taken from the discipline and sends next.
     pub ring: Ring,
     /// The discipline, with its counts.
@@ -194,27 +192,39 @@ impl Gateway {
         self.transmitter.time_alone(u64::from(length) * 8)
     }
 
-    /// Whether packets wait for the opportunities of a delivery trace.
+    /// The least time that a packet of `length` bytes takes to send.
     #[must_use]
-    pub const fn follows_trace(&self) -> bool {
-        self.opportunities.is_some()
+    pub fn least_time(&self, length: u32) -> Time {
+        match &self.varying {
+            None => self.time_alone(length),
+            Some(varying) => varying.least_time(u64::from(length) * 8),
+        }
+    }
+
+    /// The bits that the line could send between two times.
+    #[must_use]
+    pub fn capacity(&self, from: Time, to: Time) -> f64 {
+        match &self.varying {
+            None => self.transmitter.rate().bit_per_s() as f64 * (to - from).as_s(),
+            Some(varying) => varying.capacity(from, to),
+        }
     }
 
     /// Starts a busy period of the line, which was idle until `now`.
     #[inline]
     fn begin(&mut self, now: Time) {
-        match &mut self.opportunities {
+        match &mut self.varying {
             None => self.transmitter.begin(now),
-            Some(opportunities) => opportunities.begin(now),
+            Some(varying) => varying.begin(now),
         }
     }
 
     /// Sends `bits` right after what was sent before. Returns when that ends.
     #[inline]
     fn send(&mut self, bits: u64) -> Time {
-        match &mut self.opportunities {
+        match &mut self.varying {
             None => self.transmitter.send(bits),
-            Some(opportunities) => opportunities.send(bits),
+            Some(varying) => varying.send(bits),
         }
     }
 
@@ -228,9 +238,9 @@ impl Gateway {
     /// Stops the present transmission, which would have ended at `end`. Returns the bits that are
     /// left to send.
     pub fn interrupt(&mut self, now: Time, end: Time) -> u32 {
-        match &mut self.opportunities {
+        match &mut self.varying {
             None => self.transmitter.interrupt(now, end),
-            Some(opportunities) => opportunities.interrupt(now),
+            Some(varying) => varying.interrupt(now),
         }
     }
 }
@@ -284,7 +294,7 @@ impl Line {
             passed: None,
             queue: Ledger::new(queue),
             transmitter: Transmitter::new(rate),
-            opportunities: None,
+            varying: None,
             ring: Ring::default(),
             serving: (Token::default(), 0),
         });
@@ -315,11 +325,12 @@ impl Line {
         }
     }
 
-    /// Makes the line follow `trace`; its rate is then what its discipline believes. Every end of a
-    /// transmission is an event then: the duration of a transmission depends on when it begins.
-    pub fn follow(&mut self, trace: &Arc<DeliveryTrace>) {
+    /// Makes the rate of the line called `name` follow `course`, in a run with `seed`; its rate is
+    /// then what its discipline believes. Every end of a transmission is an event then: the
+    /// duration of a transmission depends on when it begins.
+    pub fn follow(&mut self, course: &Course, seed: u64, name: &str) {
         if let Some(gateway) = &mut self.gateway {
-            gateway.opportunities = Some(Box::new(Opportunities::new(Arc::clone(trace))));
+            gateway.varying = Some(Box::new(Varying::new(course, seed, name)));
             self.passes = 0;
             self.end_by_events();
         }

@@ -11,3 +11,5 @@ pub mod pools;
 pub mod ring;
 pub mod route;
 pub mod tally;
+pub mod varying;
+pub mod walk;

@@ -742,13 +742,13 @@ impl Network {
     }
 
     /// How long a data packet of `flow` with `length` bytes takes where it waits for no other:
-    /// propagation and its own transmission on each line of its path. On a line that follows a
-    /// delivery trace a packet waits for its opportunity, and its transmission takes no time.
+    /// propagation and its own transmission on each line of its path. On a line whose rate changes
+    /// the transmission takes the least time that it could.
     #[must_use]
     pub fn time_alone(&self, flow: u32, length: u32) -> Time {
         let of = |line: &Line| {
-            let paced = line.gateway.as_ref().filter(|gateway| !gateway.follows_trace());
-            line.delay.saturating_add(paced.map_or(Time::ZERO, |gateway| gateway.time_alone(length + line.header)))
+            let sending = line.gateway.as_ref().map(|gateway| gateway.least_time(length + line.header));
+            line.delay.saturating_add(sending.unwrap_or_default())
         };
         self.paths.data_lines(flow).map(|line| of(&self.lines[line as usize])).fold(Time::ZERO, Time::saturating_add)
     }

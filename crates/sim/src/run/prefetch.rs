@@ -209,7 +209,7 @@ mod tests {
             is_reverse,
             is_access: false,
             rate: Rate::new(mbit_per_s * 1_000_000),
-            trace: None,
+            course: None,
             delay,
             impairment: Impairment::default(),
             queue: Arc::clone(queue),

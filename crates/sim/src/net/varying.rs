@@ -1,0 +1,94 @@
+//! Lines whose rate changes while they run: by a recorded delivery trace, or by a random walk.
+
+use super::walk::{RateRange, Walk, Walking};
+use fairq_link::trace::{DeliveryTrace, OPPORTUNITY, Opportunities};
+use fairq_sched::units::{Rate, Time};
+use std::sync::Arc;
+
+/// What the rate of a line follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Course {
+    /// A delivery trace.
+    Trace(Arc<DeliveryTrace>),
+    /// A random walk between two ends.
+    Walk(RateRange),
+}
+
+impl Course {
+    /// The one rate that disciplines and buffers are told: the mean of a trace, the geometric
+    /// middle of a walk.
+    #[must_use]
+    pub fn nominal(&self) -> Rate {
+        match self {
+            Self::Trace(trace) => trace.mean(),
+            Self::Walk(range) => range.middle(),
+        }
+    }
+}
+
+/// The transmitter of such a line.
+#[derive(Clone, Debug)]
+pub enum Varying {
+    /// Of a delivery trace.
+    Trace(Opportunities),
+    /// Of a walk.
+    Walk(Walking),
+}
+
+impl Varying {
+    /// An idle line that follows `course` from time zero; it is called `name`, in a run with
+    /// `seed`.
+    #[must_use]
+    pub fn new(course: &Course, seed: u64, name: &str) -> Self {
+        match course {
+            Course::Trace(trace) => Self::Trace(Opportunities::new(Arc::clone(trace))),
+            Course::Walk(range) => Self::Walk(Walking::new(Walk::new(*range, seed, name))),
+        }
+    }
+
+    /// The line, idle until now, becomes busy.
+    pub const fn begin(&mut self, now: Time) {
+        match self {
+            Self::Trace(opportunities) => opportunities.begin(now),
+            Self::Walk(walking) => walking.begin(now),
+        }
+    }
+
+    /// Sends `bits` right after what was sent before; when that ends.
+    pub fn send(&mut self, bits: u64) -> Time {
+        match self {
+            Self::Trace(opportunities) => opportunities.send(bits),
+            Self::Walk(walking) => walking.send(bits),
+        }
+    }
+
+    /// Stops the present transmission. Returns the bits that are left to send.
+    pub fn interrupt(&mut self, now: Time) -> u32 {
+        match self {
+            Self::Trace(opportunities) => opportunities.interrupt(now),
+            Self::Walk(walking) => walking.interrupt(now),
+        }
+    }
+
+    /// The least time that `bits` take to send. With a trace a packet waits for its opportunity,
+    /// and its transmission takes no time.
+    #[must_use]
+    pub fn least_time(&self, bits: u64) -> Time {
+        match self {
+            Self::Trace(_) => Time::ZERO,
+            Self::Walk(walking) => walking.range().most().time_of_bits(bits),
+        }
+    }
+
+    /// The bits that the line could send between two times.
+    #[must_use]
+    pub fn capacity(&self, from: Time, to: Time) -> f64 {
+        match self {
+            Self::Trace(opportunities) => {
+                let trace = opportunities.trace();
+                ((trace.up_to(to) - trace.up_to(from)) * u64::from(OPPORTUNITY) * 8) as f64
+            }
+            Self::Walk(walking) => walking.capacity(from, to),
+        }
+    }
+}
