@@ -719,8 +719,8 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ("weight = 2", "count = -2", "a.toml:20: flows[0].count: write a whole number from 1 to 1000000, not `-2`"),
     (
         "rate = \"56 kbit/s\"",
-        "rate = \"56 kbit/s\"\nloss = \"1 %\"",
-        r#"a.toml:13: links[0].loss: write a number, 0.01, not "1 %""#,
+        "rate = \"56 kbit/s\"\nloss = \"1 in 100\"",
+        r#"a.toml:13: links[0].loss: `1 in 100`: a loss is a part of the packets, as 0.01, "1%" or "2%@burst=5""#,
     ),
     // Common names of settings, and settings under both names.
     (
