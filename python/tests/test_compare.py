@@ -404,6 +404,13 @@ def test_the_document_is_of_its_type(document):
     jsonschema.validate(found, schemas.of(Compared))
 
 
+def test_a_dry_run_of_many_short_runs_ends_its_trial(fairq):
+    """Threads go on to tell how far they are after the trial has said that it is over."""
+    words = ("--rate", "1Mbit/s", "--rtt", "20ms", "--flows", "cubic", "--warm-up", "0s", "--duration", "1s")
+    status, out, err = fairq("compare", *words, "--seeds", "20000", "--workers", "2", "--dry-run")
+    assert (status, err) == (0, "") and out.startswith("1 point x 20000 seeds = 20000 runs: ")
+
+
 def test_a_dry_run_says_what_the_run_will_take(fairq, document, tmp_path):
     path = tmp_path / "asked.toml"
     status, out, _ = fairq(

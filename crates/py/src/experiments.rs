@@ -130,7 +130,8 @@ fn run(
         workers,
         files: &files,
         progress: &mut |p| {
-            if is_left.load(Ordering::Relaxed) {
+            // Threads that end their runs tell how far they are after the first that was raised, too.
+            if is_left.load(Ordering::Relaxed) || raised.is_some() {
                 return false;
             }
             raised = shown.tell(p.fraction, p.simulated_s, p.packet_hops).err();
