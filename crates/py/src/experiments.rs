@@ -130,7 +130,7 @@ fn run(
         workers,
         files: &files,
         progress: &mut |p| {
-            // Threads that end their runs tell how far they are after the first that was raised, too.
+            // Threads that end their runs tell how far they are after something was raised, too.
             if is_left.load(Ordering::Relaxed) || raised.is_some() {
                 return false;
             }
