@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// What a sender does or hears.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// It sent the copy of this number, of so many bytes.
+    /// It sent the copy of this number, of this number of bytes.
     Sent(u64, u32),
     /// It has given up the copy of this number, and sends its packet again.
     GaveUp(u64),
