@@ -86,6 +86,8 @@ class Command:
     target: str
 
 
+LINE = ("--rate", "5 Mbit/s", "--rtt", "20 ms")
+QUEUES = (*LINE, "--flows", "reno:2", "--queue", "fifo,drr", "--seeds", "2", "--workers", "1")
 COMMANDS = {
     "run": Command(("run", "line.toml", "--out", "out"), "out"),
     "run in place": Command(("run", "line.toml", "--out", "."), "."),
@@ -97,10 +99,16 @@ COMMANDS = {
     "damaged": Command(("sweep", "study.toml", "--workers", "1"), "study"),
     "report": Command(("report", "study.toml", "--out", "page.html"), "page.html"),
     "topology": Command(("topology", "graph.csv", "--out", "map.svg"), "map.svg"),
-    "baseline": Command(
-        ("baseline", "reno", "--rate", "5 Mbit/s", "--rtt", "20 ms", "--duration", "1 s", "--scenario", "one.toml"),
-        "one.toml",
+    "baseline": Command(("baseline", "reno", *LINE, "--duration", "1 s", "--scenario", "one.toml"), "one.toml"),
+    "qlog": Command(("run", "line.toml", "--qlog", "run.qlog"), "run.qlog"),
+    "compare": Command(("compare", *QUEUES, "--duration", "1 s", "--plot", "plot.svg"), "plot.svg"),
+    "compare scenario": Command(("compare", *QUEUES, "--dry-run", "--scenario", "one.toml"), "one.toml"),
+    "advise": Command(
+        ("advise", "--down", "5 Mbit/s", "--up", "1 Mbit/s", *QUEUES[-6:], "--duration", "1 s", "--plot", "plot.svg"),
+        "plot.svg",
     ),
+    "explain": Command(("explain", "drr", "--plot", "plot.svg"), "plot.svg"),
+    "reproduce": Command(("reproduce", "legout2002", "--quick", "--out", "out"), "out"),
 }
 
 
@@ -307,7 +315,7 @@ def prepared(root: Path) -> dict[str, Path]:
         (folder / "study.toml").write_text(STUDY)
         (folder / "graph.csv").write_text(GRAPH)
         (folder / "packets.pcap").write_bytes(capture())
-        if command.target in ("plot.svg", "trace.json", "page.html", "map.svg", "one.toml"):
+        if "." in command.target[1:] and name != "qlog":
             (folder / command.target).write_text("before\n")
         if name == "run":
             cli.main(["run", str(folder / "line.toml"), "--out", str(folder / "out"), "--quiet"])

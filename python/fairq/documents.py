@@ -347,7 +347,9 @@ class Left(TypedDict):
     runs: Annotated[int, "Its runs."]
     missing: Annotated[int, "Those that do not exist, of the part that was asked for."]
     workers: Annotated[int, "Threads that would run them."]
-    time_s: Annotated[float, "About how long they would take, in seconds."]
+    time_s: Annotated[
+        float | None, "About how long they would take, in seconds; null where a run needs too much memory to be tried."
+    ]
     longest_times: Annotated[float, "How many times as much it may take until what is measured stands still."]
 
 

@@ -136,7 +136,7 @@ def rewritten(draw: Draw, part: bytes) -> bytes:
         column, name = table.column(at), table.column_names[at]
         match draw.up_to(6):
             case 0:
-                table = table.select(draw.sample(table.column_names, table.num_columns))
+                table = table.select(draw.sample(range(table.num_columns), table.num_columns))
             case 1 if draw.chance(0.2):
                 table = table.remove_column(at)
             case 2:

@@ -122,6 +122,8 @@ def _left(left: Left) -> str:
     work = f"{left['missing']} of {left['runs']} runs of {left['points']} points are missing"
     if not left["missing"]:
         return f"{work}.\n"
+    if left["time_s"] is None:
+        return f"{work}: how long they take was not tried, as one needs more than 1 GB of memory.\n"
     most = ""
     if left["longest_times"] > 1:
         most = f" That is at least; at most {left['longest_times']:.3g} times as much."

@@ -46,7 +46,7 @@ class Part(NamedTuple):
 
     def rows(self, table: str) -> int:
         """The rows that it has by its marker."""
-        return int(self.marker.files[table]["rows"])
+        return self.marker.files[table].rows
 
 
 class Results:

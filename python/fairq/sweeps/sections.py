@@ -172,11 +172,11 @@ class Gathered:
         from fairq.figures import units
 
         draw = self.results.study.draw
-        named = [draw[part] for part in ("x", "by", "facet") if draw.get(part)]
+        named = [axis for axis in (draw.x, draw.by, draw.facet) if axis]
         axes = [*named, *(axis for axis in self.results.axes if axis not in named)]
-        across = draw.get("x")
+        across = draw.x
         if across and units.numbers(row[across] for row in rows) is not None:
-            facet = [draw["facet"]] if draw.get("facet") else []
+            facet = [draw.facet] if draw.facet else []
             series = [axis for axis in [*axes, group] if axis not in (across, *facet)]
             return lambda style: figures.lines(rows, [column], across, series, facet, "", style=style)
         return lambda style: figures.of_rows(rows, axes, [column], "", series=group, style=style)

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairq import _native
+from fairq import _native, shapes
 from fairq._native import OutputError, UsageError
 from fairq.remedies import system_error, told
 from fairq.results import TABLES, described
@@ -44,14 +44,23 @@ class Finished(NamedTuple):
     cost_s: float
 
 
+class File(NamedTuple):
+    """A part, as its marker describes it; `changed_s` is the time of its last change, in whole seconds."""
+
+    digest: str
+    bytes: int
+    rows: int
+    changed_s: int | None = None
+
+
 class Marker(NamedTuple):
     """What a marker says: the runs that exist by it, their costs, and their files."""
 
     name: str
     keep: Keep
     runs: Mapping[str, float]
-    files: Mapping[str, Mapping[str, Any]]
-    """By table: the digest of the file, its bytes and rows; a table without rows has no file."""
+    files: Mapping[str, File]
+    """By table; one without rows has no file."""
 
     def gives(self, keep: Keep) -> bool:
         """Whether its runs have all that is to be kept."""
@@ -201,7 +210,7 @@ class Store:
     def _restored(self, header: Mapping[str, Any]) -> Study:
         try:
             return restored(header)
-        except (KeyError, TypeError, AttributeError, IndexError):
+        except ValueError:
             raise OutputError(f"{self.root / HEADER}: cannot be read; move it away and sweep again") from None
 
     def tidy(self) -> None:
@@ -322,7 +331,7 @@ class Store:
             raise _unread(path, error) from None
         try:
             marker = _parsed(path.name.removesuffix(".json"), content)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (ValueError, RecursionError):
             self.damages.append(Damage(path, "cannot be read as a marker", 1))
             return None
         if marker.name != _key(marker.runs, marker.keep):
@@ -397,7 +406,8 @@ class Store:
         if (marker := self._marker(self.root / "done" / f"{name}.json")) is not None:
             # another process has run the same
             return marker
-        files, made = {}, []
+        files: dict[str, File] = {}
+        made = []
         try:
             for table in keep.names:
                 rows = _native.joined(table, [(run.digest, run.tables) for run in runs])
@@ -406,16 +416,16 @@ class Store:
                 hidden = owner.folder / f"{table} {name}"
                 made.append(hidden)
                 rows.write_parquet(os.fspath(hidden), source)
-                files[table] = {"digest": _sync(hidden), "bytes": hidden.stat().st_size, "rows": len(rows)}
+                files[table] = File(_sync(hidden), hidden.stat().st_size, len(rows))
             marker = Marker(name, keep, {run.digest: round(run.cost_s, 6) for run in runs}, files)
             for table in files:
                 to = self.path(table, marker)
                 to.parent.mkdir(exist_ok=True)
                 _place(owner.folder / f"{table} {name}", to)
-                files[table]["changed_s"] = to.stat().st_mtime_ns // NS
+                files[table] = files[table]._replace(changed_s=to.stat().st_mtime_ns // NS)
                 _sync_folder(to.parent)
             said = {"results": _native.results_version(), "fairq": _native.version(), **marker._asdict()}
-            said["keep"] = keep._asdict()
+            said |= {"keep": keep._asdict(), "files": {table: file._asdict() for table, file in files.items()}}
             hidden = owner.folder / f"done {name}"
             made.append(hidden)
             _write(hidden, json.dumps(said).encode())
@@ -458,17 +468,17 @@ def _unread(path: Path, error: OSError) -> OutputError:
 
 
 def _parsed(name: str, content: bytes) -> Marker:
-    """The marker that a file says; what is no marker raises one of many exceptions."""
+    """The marker that a file says; ValueError if it is none."""
     said = json.loads(content)
-    keep = Keep(**{**said["keep"], "tables": tuple(said["keep"]["tables"])})
-    runs = {digest: float(cost_s) for digest, cost_s in said["runs"].items()}
-    files = {
-        table: {**file, "bytes": int(file["bytes"]), "rows": int(file["rows"])} for table, file in said["files"].items()
-    }
-    return Marker(name, keep, runs, files)
+    if not isinstance(said, dict):
+        raise ValueError("no marker")
+    marker = shapes.made(Marker, {**said, "name": name}, passing=True)
+    if not marker.keep.is_known or not set(marker.files) <= set(marker.keep.names):
+        raise ValueError("files of tables that are not kept")
+    return marker
 
 
-def _damage(part: Path, file: Mapping[str, Any], written_ns: int, *, whole: bool) -> str | None:
+def _damage(part: Path, file: File, written_ns: int, *, whole: bool) -> str | None:
     """What is wrong with a part; OutputError if that cannot be found out.
 
     Without `whole` its content is read only if its time is later than its marker's, or another than
@@ -476,11 +486,11 @@ def _damage(part: Path, file: Mapping[str, Any], written_ns: int, *, whole: bool
     """
     try:
         stat = part.stat()
-        if stat.st_size != file["bytes"]:
-            return f"has {stat.st_size} bytes and not {file['bytes']}"
+        if stat.st_size != file.bytes:
+            return f"has {stat.st_size} bytes and not {file.bytes}"
         changed_s = stat.st_mtime_ns // NS
-        is_suspect = stat.st_mtime_ns > written_ns or file.get("changed_s", changed_s) != changed_s
-        if (whole or is_suspect) and _digest(part) != file.get("digest"):
+        is_suspect = stat.st_mtime_ns > written_ns or file.changed_s not in (None, changed_s)
+        if (whole or is_suspect) and _digest(part) != file.digest:
             return "was changed after it was written"
     except FileNotFoundError:
         return "is gone"

@@ -25,6 +25,7 @@ from fairq.given import Text, read
 from fairq.near import near_miss
 from fairq.questions.asked import Question
 from fairq.results import described
+from fairq.shapes import made
 from fairq.sweeps import arithmetic
 from fairq.sweeps.document import Document
 
@@ -67,6 +68,20 @@ class Keep(NamedTuple):
         asked = {"series": self.series, "packets": self.packets, "states": self.states}
         return (*self.tables, *(name for name, value in asked.items() if value))
 
+    @property
+    def is_known(self) -> bool:
+        """Whether all its tables are some that a run has: else no fairq wrote it."""
+        return set(self.tables) <= set(TABLES)
+
+
+class Draw(NamedTuple):
+    """The figures of the report: the columns to show, and axes; what is not said is chosen by them."""
+
+    columns: tuple[str, ...] = ()
+    x: str | None = None
+    by: str | None = None
+    facet: str | None = None
+
 
 @dataclass
 class Point:
@@ -99,7 +114,7 @@ class Study:
     text: str
     scenario: Text
     keep: Keep
-    draw: Mapping[str, Any]
+    draw: Draw
     points: list[Point] = field(repr=False)
 
     @property
@@ -129,22 +144,17 @@ class Study:
             # its folder is another on each machine
             "scenario": {"name": Path(self.scenario.name).name, "text": self.scenario.text},
             "keep": self.keep._asdict(),
-            "draw": dict(self.draw),
+            "draw": {name: said for name, said in self.draw._asdict().items() if said},
             "points": [vars(point) for point in self.points],
         }
 
 
 def restored(described: Mapping[str, Any]) -> Study:
-    """The study that `Study.described` describes."""
-    keep = described["keep"]
-    return Study(
-        name=described["name"],
-        text=described["text"],
-        scenario=Text(described["scenario"]["text"], described["scenario"]["name"]),
-        keep=Keep(**{**keep, "tables": tuple(keep["tables"])}),
-        draw=described["draw"],
-        points=[Point(**{**point, "sets": tuple(map(tuple, point["sets"]))}) for point in described["points"]],
-    )
+    """The study that `Study.described` describes; ValueError if it is none."""
+    study = made(Study, described, passing=True)
+    if not study.keep.is_known or not study.points or not all(point.digests for point in study.points):
+        raise ValueError("no study that fairq wrote")
+    return study
 
 
 @cache
@@ -176,7 +186,7 @@ def read_study(path: str | os.PathLike[str], known: Mapping[str, Any] | None = N
         text=text,
         scenario=scenario,
         keep=keep,
-        draw=document.tree.get("draw", {}),
+        draw=made(Draw, document.tree.get("draw", {})),
         points=_named(document, scenario, combinations, said.get("replications")),
     )
     _check_names(document, study)
@@ -474,10 +484,10 @@ def _check_keep(document: Document, study: Study) -> None:
 
 def _check_draw(document: Document, study: Study) -> None:
     for name in ("x", "by", "facet"):
-        axis = study.draw.get(name)
+        axis = getattr(study.draw, name)
         if axis is not None and axis not in study.axes:
             raise document.fault(f"draw.{name}", f"{axis}: no such axis{near_miss(axis, study.axes)}")
-    for at, column in enumerate(study.draw.get("columns", [])):
+    for at, column in enumerate(study.draw.columns):
         tables = _tables_of(column)
         if not tables:
             known = [name for name in _columns() if _tables_of(name)]

@@ -205,7 +205,7 @@ USUAL = (
 
 def quantities(results: Results) -> list[Quantity]:
     """What is to be shown of a study: the columns of its [draw], else the usual ones."""
-    asked = results.study.draw.get("columns")
+    asked = results.study.draw.columns
     if not asked:
         return [quantity for quantity in USUAL if quantity.table in results.tables]
     found = []

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fairq import estimating
 from fairq._native import UsageError
 from fairq.documents import Left, MissingRun, Swept
 from fairq.questions import steady
@@ -19,13 +20,16 @@ from fairq.sweeps.claims import LEASE_S
 from fairq.sweeps.reader import Results
 from fairq.sweeps.store import Damage, Finished, Store
 from fairq.sweeps.study import Find, Run, Sets, Study, read_study
-from fairq.sweeps.work import Counts, Failed, Job, Simulations, tasks
+from fairq.sweeps.work import Counts, Failed, Job, tasks
 
 ENGINES = ("threads", "dask")
 """What can run a study."""
 
 REPLICATIONS_MAX = 1000
 """The most replications that --until adds up to."""
+
+ONE_RUN = ("measure.replications", "1")
+"""What is set to try a run of a point."""
 
 SHOW_S, ANSWER_S = 0.2, 2.0
 """How often the line of progress is written, and how often its answer is computed."""
@@ -358,8 +362,9 @@ def estimate(path: str | os.PathLike[str], options: Options) -> Left:
     study, mine = opened.study, opened.mine()
     costs = progress.known(study, opened.store)
     if mine and costs.mean_s is None:
-        tried = Simulations(_job(path, opened, options)).finish(tasks(study, mine[:1])[0])
-        costs.know(mine[0].point, tried.cost_s)
+        tried = estimating.estimate(study.scenario, [*study.points[mine[0].point].sets, ONE_RUN], 1)
+        if tried.time_s is not None:
+            costs.know(mine[0].point, tried.time_s / tried.points)
     workers = max(1, min(options.workers or cores(), len(mine)))
     work_s = costs.work_s(run.point for run in mine)
     runs = len({digest for point in study.points for digest in point.digests})
@@ -368,7 +373,7 @@ def estimate(path: str | os.PathLike[str], options: Options) -> Left:
         "runs": runs,
         "missing": len(mine),
         "workers": workers,
-        "time_s": work_s / workers,
+        "time_s": None if costs.mean_s is None and mine else work_s / workers,
         "longest_times": max((steady.most(each.first, each.longest) for each in searches), default=1.0),
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from fairq import _native, quantities
 from fairq.tc import qdiscs
-from fairq.tc.units import rate_word, time_form
+from fairq.tc.units import MOST, rate_word, time_form
 
 Settings = Mapping[str, Any]
 Limit = tuple[int, str] | None
@@ -39,8 +39,13 @@ class Writer:
         self.differs.append({"setting": setting, "here": said, "linux": linux})
 
     def say(self, *words: str) -> None:
-        """Add a command."""
-        self.commands.append(" ".join(["tc", *words]))
+        """Add a command; a number that the kernel has no room for is the greatest that it has."""
+        said = [part for word in words for part in word.split(" ")]
+        for at, part in enumerate(said):
+            if part.isdecimal() and int(part) > MOST:
+                self.differ(said[at - 1], part, f"at most {MOST}")
+                said[at] = f"{MOST}"
+        self.commands.append(" ".join(["tc", *said]))
 
     def qdisc(self, kind: str, words: Sequence[str] = ()) -> None:
         """Add the command of a qdisc."""
