@@ -104,10 +104,22 @@ COMMANDS = {
     "compare": Command(("compare", *QUEUES, "--duration", "1 s", "--plot", "plot.svg"), "plot.svg"),
     "compare scenario": Command(("compare", *QUEUES, "--dry-run", "--scenario", "one.toml"), "one.toml"),
     "advise": Command(
-        ("advise", "--down", "5 Mbit/s", "--up", "1 Mbit/s", *QUEUES[-6:], "--duration", "1 s", "--plot", "plot.svg"),
+        (
+            "advise",
+            "--down",
+            "5 Mbit/s",
+            "--up",
+            "1 Mbit/s",
+            *QUEUES[2:4],
+            *QUEUES[6:],
+            "--duration",
+            "1 s",
+            "--plot",
+            "plot.svg",
+        ),
         "plot.svg",
     ),
-    "explain": Command(("explain", "drr", "--plot", "plot.svg"), "plot.svg"),
+    "explain": Command(("explain", "cubic", "--plot", "plot.svg"), "plot.svg"),
     "reproduce": Command(("reproduce", "legout2002", "--quick", "--out", "out"), "out"),
 }
 

@@ -1,4 +1,4 @@
-"""Values of JSON as the types that they were written from; what has another shape is a ValueError."""
+"""Values of JSON as the types that wrote them; what has another shape is a ValueError."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Made = TypeVar("Made")
 
 
 def made(kind: type[Made], value: object, *, passing: bool = False) -> Made:
-    """The `kind` that a value of JSON says: a named tuple, a dataclass, a container or a plain type.
+    """The `kind` that a value of JSON says: a named tuple, a dataclass, a container, a plain type.
 
     A member that has a default may be missing; one that `kind` does not have is refused, or with
     `passing` passed over. ValueError says what is no `kind`.

@@ -869,3 +869,10 @@ def test_progress_is_a_line_with_what_is_done_and_the_time_left(study):
     assert any(shown)
     counts = [(int(found[2]), int(found[3])) for found in shown if found]
     assert counts == sorted(counts) and all(done + missing == 120 for done, missing in counts)
+
+
+def test_a_dry_run_of_runs_of_fifty_days_tries_a_second_of_one(tmp_path, document):
+    study = write_study(tmp_path, duration="4294967295 ms")
+    left = document("sweep", study, "--dry-run")
+    assert left["missing"] == left["runs"] > 0
+    assert left["time_s"] > 600

@@ -387,3 +387,20 @@ def test_a_scenario_has_a_class_of_the_rate_of_each_line(tmp_path):
     ]
     assert {"setting": "line down, forward: delay", "here": "0.01 s",
             "linux": "the path's own; netem on another device makes one"} in document["differs"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "queue",
+    ["fifo + 4294967296packets", "fifo + 9GB", "tos_priority + 4294967296packets", "choke + 9999999999packets",
+     "choke + 200GB", "cake(memory=9GB)", "token_bucket(rate=1Mbit/s, burst=9GB)", "codel + 4294967296packets",
+     "sfb + 4294967296packets", "hhf + 4294967296packets", "red(min=3GB, max=6GB) + 9GB",
+     "linux_fq + 4294967296packets", "fq_codel + 4294967296packets", "head_drop + 4294967296packets"],
+)  # fmt: skip
+def test_a_number_that_the_kernel_has_no_room_for_is_written_as_its_greatest(queue):
+    written = tc.write(queue)
+    assert any("at most" in row["linux"] for row in written.differs)
+    assert tc.read("\n".join(written.commands))
+
+
+def test_a_threshold_that_the_kernel_has_no_room_for_is_one_line(refused):
+    assert "4 GB" in refused("tc", "red(min=5GB, max=6GB) + 9GB")

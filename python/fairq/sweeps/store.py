@@ -45,7 +45,7 @@ class Finished(NamedTuple):
 
 
 class File(NamedTuple):
-    """A part, as its marker describes it; `changed_s` is the time of its last change, in whole seconds."""
+    """A part, as its marker describes it; `changed_s` is when it last changed, in whole seconds."""
 
     digest: str
     bytes: int

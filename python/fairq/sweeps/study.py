@@ -75,7 +75,7 @@ class Keep(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """The figures of the report: the columns to show, and axes; what is not said is chosen by them."""
+    """The figures of the report: the columns to show, and axes; what is not said is chosen."""
 
     columns: tuple[str, ...] = ()
     x: str | None = None
@@ -87,7 +87,7 @@ class Draw(NamedTuple):
 class Point:
     """A combination of the axes' values: what it sets, and a digest for each seed."""
 
-    axes: dict[str, Any]
+    axes: dict[str, str | int | float | bool]
     sets: Sets
     at: int
     """The number of the point among those of the scenario's own axes."""
@@ -152,8 +152,11 @@ class Study:
 def restored(described: Mapping[str, Any]) -> Study:
     """The study that `Study.described` describes; ValueError if it is none."""
     study = made(Study, described, passing=True)
-    if not study.keep.is_known or not study.points or not all(point.digests for point in study.points):
-        raise ValueError("no study that fairq wrote")
+    points = study.points
+    if not study.keep.is_known or not points or not all(point.digests and point.seed <= SEED_MAX for point in points):
+        raise ValueError("no runs that fairq names")
+    if any(point.axes.keys() != points[0].axes.keys() for point in points):
+        raise ValueError("points of other axes")
     return study
 
 

@@ -97,16 +97,21 @@ def us_of(text: str) -> float:
     return quantities.time(text) * 1e6
 
 
-def packets(writer: Writer, limit: Limit, default: int, *, least: int = 1) -> list[str]:
-    """A limit in packets: what is not said is Linux's own; tc takes no limit below `least`."""
+def packets(writer: Writer, limit: Limit, default: int, *, least: int = 1, most: int = MOST) -> list[str]:
+    """A limit in packets, from `least` to `most`: what is not said is Linux's own."""
     if limit is None:
         writer.differ("limit", "not said", f"{default} packets")
         return []
     number, unit = limit
-    there = max(least, number if unit == "packets" else number // qdiscs.MTU)
-    if unit == "bytes":
+    there = number if unit == "packets" else number // qdiscs.MTU
+    if there > most:
+        there = most
+        writer.differ("limit", f"{number} {unit}", f"at most {most} packets")
+    elif unit == "bytes":
+        there = max(least, there)
         writer.differ("limit", f"{number} B", f"packets: {there}")
-    elif there != number:
+    elif there < least:
+        there = least
         writer.differ("limit", f"{number} packets", f"at least {least} packets")
     return [f"limit {there}"]
 

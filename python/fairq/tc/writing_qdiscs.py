@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from fairq import quantities
 from fairq._native import UsageError
 from fairq.tc import cake, qdiscs
-from fairq.tc.options import FQ_WEIGHT_MIN
-from fairq.tc.units import rate_word
+from fairq.tc.options import CHOKE_MAX, FQ_WEIGHT_MIN
+from fairq.tc.units import MOST, rate_word
 from fairq.tc.writer import (
     AVPKT,
     Limit,
@@ -126,6 +126,8 @@ def _red_words(writer: Writer, part: Settings, in_packets: bool) -> list[str]:
     packet = bytes_of(part["mean_packet"])
     unit = packet if in_packets else 1
     least, most = (_threshold(part[name], packet) for name in ("min", "max"))
+    if least // unit >= MOST:
+        raise UsageError(f"tc: red: min is {part['min']}, for which the kernel has no room; write less than 4 GB")
     if part.get("gentle"):
         writer.differ("gentle", True, "drops all above max")
     bandwidth = rate_word(writer.rate) if writer.rate else "10mbit"
@@ -146,7 +148,8 @@ def _red(writer: Writer, part: Settings, limit: Limit) -> None:
 
 
 def _choke(writer: Writer, part: Settings, limit: Limit) -> None:
-    writer.qdisc("choke", [*(packets(writer, limit, 1000) or ["limit 1000"]), *_red_words(writer, part, True)])
+    words = packets(writer, limit, 1000, most=CHOKE_MAX) or ["limit 1000"]
+    writer.qdisc("choke", [*words, *_red_words(writer, part, True)])
     left(writer, "choke", part, {}, "min", "max", "weight", "probability", "ecn", "gentle", "mean_packet")
 
 
