@@ -260,6 +260,27 @@ class Queue(Row):
     jain_low: float | None
     jain_high: float | None
 
+    sparse: float | None
+    """Mean over time of the flows that woke a short while ago, or decay (CAKE). None if its
+    flows are of no such kinds.
+    """
+    sparse_low: float | None
+    sparse_high: float | None
+
+    bulk: float | None
+    """Mean over time of the flows that take turns (CAKE). None if its flows are of no such
+    kinds.
+    """
+    bulk_low: float | None
+    bulk_high: float | None
+
+    unresponsive: float | None
+    """Mean over time of the flows that went on to overflow and are dropped from at random
+    (CAKE). None if its flows are of no such kinds.
+    """
+    unresponsive_low: float | None
+    unresponsive_high: float | None
+
 
 class Transfer(Row):
     """A row of `transfers`.

@@ -311,6 +311,8 @@ def advise(
     dev: str = "eth0",
     lan: str = "eth1",
     below: str | float | None = None,
+    latency_target: str | None = None,
+    users: int | None = None,
     workers: int | None = None,
     progress: Tell | None = None,
 ) -> Advice:
@@ -323,8 +325,10 @@ def advise(
     addresses `me` take the place of the call; they come at their recorded times, whatever the
     network does. Candidates are ranked among those that use `utilisation_min` of the rate set up
     (0.95): by `criterion`, or by the call, and those within 5 ms of the best call by transfers,
-    then by the queueing of bulk flows, then by utilisation. Each run leaves out `warm_up` and
-    measures for `duration`.
+    then by the queueing of bulk flows, then by utilisation. With a `latency_target` the call is
+    ranked by the part of its packets that arrive within that time, one way, propagation included.
+    `users` stand for the flows of as many people. Each run leaves out `warm_up` and measures for
+    `duration`.
 
     >>> found = advise(down="20Mbit/s", up="5Mbit/s", rtt="30ms", queue="fifo,fq_codel", seeds=3, duration="5s",
     ...     utilisation_min=0.9, workers=1)
@@ -338,7 +342,7 @@ def advise(
     wish = advising.wish(
         down=down, up=up, rtt=rtt, flows=flows, capture=capture, me=me, criterion=criterion,
         utilisation_min=utilisation_min, queue=queue, buffer=buffer, seeds=seeds, duration=duration,
-        warm_up=warm_up, dev=dev, lan=lan, below=below,
+        warm_up=warm_up, dev=dev, lan=lan, below=below, latency_target=latency_target, users=users,
     )  # fmt: skip
     return advising.advise(wish, _threads(workers), progress)
 

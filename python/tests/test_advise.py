@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ import fairq as package
 from fairq import quantities, tc
 from fairq._native import UsageError
 from fairq.questions import advice, advising, asked, candidates, ranking, recorded
+from fairq.questions import users as mix
+from fairq.questions import words as words_of
 from fairq.questions.measured import measured
 
 LINE = ("--down", "20Mbit/s", "--up", "5Mbit/s", "--rtt", "30ms")
@@ -493,3 +496,66 @@ def test_the_usual_candidates_are_fifos_of_several_rooms_and_the_queues_of_linux
 def test_what_makes_no_sense_is_one_line(refused, call, arguments, line):
     given = [word.format(call=call) for word in arguments]
     assert line.format(call=call) in refused("advise", *LINE, *given)
+
+
+def test_the_part_in_time_is_that_of_a_trace_of_each_packet(document, tmp_path):
+    """Another source: the delays of the call's packets, one by one."""
+    written = tmp_path / "advice.toml"
+    found = document("advise", *LINE, "--queue", "fifo + 60kB,fq_codel", "--latency-target", "60ms", "--scenario",
+                     written, "--utilisation-min", "0", "--seeds", "1", "--duration", "4s", "--warm-up", "2s",
+                     "--quiet")  # fmt: skip
+    assert found["criterion"]["column"] == "call_in_time" and found["best"] == "fq_codel"
+    sizes = {}
+    for way, flow in (("down", "call(rate=100kbit/s)"), ("up", "call(rate=100kbit/s)(direction=up)")):
+        result = package.run(written, packets=flow, workers=1)
+        for row in found["rows"]:
+            if row["direction"] == way:
+                (flows,) = [each for each in result.flows if (each["flow"], each["queue"]) == (flow, row["candidate"])]
+                came = [each for each in result.packets if each["queue"] == row["candidate"]]
+                in_time = sum(
+                    each["received_s"] - each["sent_s"] <= 0.06 for each in came if 2 <= each["received_s"] < 6
+                )
+                assert row["call_in_time"] == pytest.approx(min(in_time / flows["sent"], 1)), row
+                sizes[row["candidate"], way] = row["call_in_time"]
+    assert sizes["fifo + 60kB", "up"] < 0.9 < sizes["fq_codel", "up"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--latency-target", "15ms"], "one way of a round trip of 30ms takes 15 ms where nothing waits"),
+        (["--latency-target", "soon"], "--latency-target `soon`"),
+        (["--latency-target", "20ms", "--criterion", "bulk"], "leave one of the two out"),
+        (["--criterion", "call_in_time"], "write --latency-target as well"),
+        (["--latency-target", "20ms", "--flows", "cubic"], "is a call"),
+        (["--latency-target", "20ms", "--buffer-for", "99%"], "leave one of the two out"),
+        (["--users", "0"], "0"),
+        (["--users", "1001"], "from 1 to 1000"),
+        (["--users", "3", "--flows", "cubic"], "leave one of the two out"),
+    ],
+)
+def test_a_target_or_users_that_make_no_sense_are_one_line(refused, words, said):
+    assert said.lower() in refused("advise", *LINE, *words).lower()
+
+
+def test_a_target_that_no_candidate_meets_is_one_note(document, fairq):
+    words = ["advise", *LINE, "--queue", "fifo + 300kB", "--latency-target", "15.5ms", "--utilisation-min", "0",
+             "--seeds", "1", "--duration", "2s", "--warm-up", "2s", "--quiet"]  # fmt: skip
+    found = document(*words)
+    (note,) = [note for note in found["notes"] if note["code"] == "target"]
+    assert "no candidate meets it for 95 % of the time; fifo + 300kB does for" in note["text"]
+
+
+def test_users_are_the_flows_of_the_guides_table(document):
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "targets.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| one in (\d+) \| .*? \| `(.*?)` \|$", page, re.MULTILINE)
+    for users in (1, 4, 30, 31):
+        said = mix.flows(users)
+        expected = [(item, -(-users // int(each))) for each, items in table for item in items.split(", ")]
+        items = words_of.items(said)
+        assert [(item.label, item.count or 1) for item in items] == [
+            (words_of.items(item)[0].label, count) for item, count in expected
+        ]
+    found = document("advise", *LINE, "--users", "30", "--queue", "fifo", "--seeds", "1", "--duration", "1s",
+                     "--warm-up", "1s", "--quiet")  # fmt: skip
+    assert found["line"]["flows"] == [item.text for item in words_of.items(mix.flows(30))]

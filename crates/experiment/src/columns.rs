@@ -212,6 +212,16 @@ pub const QUEUES: TableOf = TableOf {
              equal. Flows that do not always have data to send are left out where others do.",
         )
         .or_none("no data of a flow crossed it"),
+        real("sparse", "flows", "Mean over time of the flows that woke a short while ago, or decay (CAKE).")
+            .or_none("its flows are of no such kinds"),
+        real("bulk", "flows", "Mean over time of the flows that take turns (CAKE).")
+            .or_none("its flows are of no such kinds"),
+        real(
+            "unresponsive",
+            "flows",
+            "Mean over time of the flows that went on to overflow and are dropped from at random (CAKE).",
+        )
+        .or_none("its flows are of no such kinds"),
     ],
 };
 

@@ -17,7 +17,7 @@ use self::table::{Builder, Table};
 use self::trace::Trace;
 use crate::columns::{COURSE, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
 use fairq_link::sketch::Coarse;
-use fairq_sched::contract::Discipline as _;
+use fairq_sched::contract::{Discipline as _, FlowTimes};
 use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
 use fairq_sim::net::line::Line;
 use fairq_sim::observe::transfers::{Class, MILLION};
@@ -207,7 +207,18 @@ fn queue_table(plan: &Plan, simulation: &Simulation) -> Table {
     table.real("overtaken", lines().map(|(_, state)| overtaken(state)));
     let of_lines = plan.lines.iter().zip(jain(plan, simulation));
     table.real("jain", of_lines.filter(|(line, _)| !line.is_access).map(|(_, jain)| jain));
+    let mean = |of: fn(FlowTimes) -> u128| lines().map(move |(_, state)| flows_mean(plan, state, of));
+    table.real("sparse", mean(|times| times.sparse));
+    table.real("bulk", mean(|times| times.bulk));
+    table.real("unresponsive", mean(|times| times.unresponsive));
     table.finish()
+}
+
+/// How many flows of a kind there were at a mean in the measured time; `None` if the queue has no
+/// kinds of flows.
+fn flows_mean(plan: &Plan, line: &Line, of: fn(FlowTimes) -> u128) -> Option<f64> {
+    let times = line.gateway.as_ref()?.queue.flow_times(plan.warm_up + plan.duration)?;
+    Some(of(times) as f64 * 1000.0 / plan.duration.0 as f64)
 }
 
 /// The part of the packets that a line sent before which a packet that arrived later was sent.

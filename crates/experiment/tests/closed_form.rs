@@ -395,3 +395,30 @@ fn a_periodic_law_runs_behind_its_line() {
         assert!(one + two > 0.98 * 50_000.0, "{queue}: the line is full");
     }
 }
+
+/// Two floods that overload a line take turns all the time behind CAKE, and a flow that sends a
+/// packet now and then is sparse; a FIFO has no kinds of flows.
+#[test]
+fn a_queue_of_kinds_of_flows_says_how_many_there_were() {
+    for (queue, expected) in [("cake(tins=best_effort)", Some([1.0, 2.0])), ("fq_codel", None)] {
+        let text = format!(
+            "edition = 2\n[measure]\nwarm_up = \"5 s\"\nduration = \"20 s\"\n[defaults]\nstart = \"0 s\"\n{}{}{}{}",
+            link("1 Mbit/s", &format!("queue = \"{queue}\"")),
+            flow("x", "\"constant_rate(rate=2Mbit/s)\"", ""),
+            flow("y", "\"constant_rate(rate=2Mbit/s)\"", ""),
+            flow("z", "\"constant_rate(rate=80kbit/s, packet=200B)\"", ""),
+        );
+        let experiment = Experiment::read(&text, "known.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+        let files = |_: &str| Err(String::new());
+        let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
+        let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+        let row = &result["queues"][0];
+        let Some([sparse, bulk]) = expected else {
+            assert!(row["sparse"].is_null() && row["bulk"].is_null() && row["unresponsive"].is_null(), "{row}");
+            continue;
+        };
+        assert!((number(row, "bulk") - bulk).abs() < 0.02, "{row}");
+        assert!(number(row, "sparse") > 0.1 && number(row, "sparse") <= sparse, "{row}");
+        assert!(number(row, "unresponsive") <= bulk, "{row}");
+    }
+}

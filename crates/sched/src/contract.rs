@@ -127,6 +127,17 @@ impl Role {
     }
 }
 
+/// How long flows were of each of CAKE's kinds: nanoseconds, of all flows together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowTimes {
+    /// They woke a short while ago, or are empty and not forgotten yet.
+    pub sparse: u128,
+    /// They take turns.
+    pub bulk: u128,
+    /// They went on to overflow, and packets of theirs are dropped at random.
+    pub unresponsive: u128,
+}
+
 /// A whole queueing discipline.
 pub trait Discipline: Send {
     /// Offers a packet. It is held, or its fate is reported; so is the fate of any other packet
@@ -232,6 +243,15 @@ pub trait Discipline: Send {
 
     /// Visits inner values by name: tags, averages, R.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+
+    /// How long flows were of each of CAKE's kinds, since the times were cleared; `None` if it has
+    /// no such kinds.
+    fn flow_times(&self, _now: Time) -> Option<FlowTimes> {
+        None
+    }
+
+    /// Restarts [`Discipline::flow_times`].
+    fn clear_flow_times(&mut self, _now: Time) {}
 }
 
 /// A discipline that takes a packet's flow from a caller that knows it, so that no header is looked
@@ -312,6 +332,12 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     }
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         (**self).inspect(visit);
+    }
+    fn flow_times(&self, now: Time) -> Option<FlowTimes> {
+        (**self).flow_times(now)
+    }
+    fn clear_flow_times(&mut self, now: Time) {
+        (**self).clear_flow_times(now);
     }
 }
 

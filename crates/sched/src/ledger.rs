@@ -4,7 +4,7 @@
 //! `arrived = sent + dropped + queued` holds after every call, in packets and in bytes; debug
 //! builds assert it.
 
-use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
+use crate::contract::{Dequeue, Discipline, Flow, FlowTimes, Handle, Held, Offer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::units::{Rate, Time, Weight};
 use core::fmt;
@@ -260,6 +260,14 @@ impl<D: Discipline> Discipline for Ledger<D> {
         self.sent.packets -= 1;
         self.sent.bytes -= u64::from(self.serving);
         self.check();
+    }
+
+    fn flow_times(&self, now: Time) -> Option<FlowTimes> {
+        self.discipline.flow_times(now)
+    }
+
+    fn clear_flow_times(&mut self, now: Time) {
+        self.discipline.clear_flow_times(now);
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -1,7 +1,7 @@
 //! CAKE: hosts, flows and tins, the shaper, the filter, and what the kernel does with a queue's
 //! last packet. And whose packet it is in the designs that isolate flows.
 
-use fairq_sched::contract::{Dequeue, Discipline, Line};
+use fairq_sched::contract::{Dequeue, Discipline, FlowTimes, Line};
 use fairq_sched::design::{cake, fq_codel};
 use fairq_sched::packet::{Address, Fates, Header, Marks, Outcome, Packet, Reason};
 use fairq_sched::queue::Queue;
@@ -485,4 +485,53 @@ fn cake_and_fq_codel_count_the_memory_of_the_kernel() {
             }
         }
     }
+}
+
+/// By hand: a flow of two packets of a quantum each is sparse until its second is looked at, and
+/// takes turns from then on; that it is empty is found at a look with another packet there.
+#[test]
+fn cake_counts_how_long_flows_are_sparse_and_bulk() {
+    let mut cake = cake(cake::Settings { quantum: Some(Bytes(1000)), ..Default::default() });
+    let mut fates = Fates::new();
+    let ms = |ms: u64| Time::from_ms(ms);
+    for (token, port) in [(0, 1), (1, 1)] {
+        cake.enqueue(ms(1), Packet::new(token, ms(1), 1000), &between(1, 2, port, 0), &mut fates);
+    }
+    cake.dequeue(ms(2), &mut fates);
+    cake.dequeue(ms(4), &mut fates);
+    let times = |sparse, bulk| Some(FlowTimes { sparse, bulk, unresponsive: 0 });
+    assert_eq!(cake.flow_times(ms(9)), times(3_000_000, 5_000_000));
+    cake.clear_flow_times(ms(9));
+    assert_eq!(cake.flow_times(ms(10)), times(0, 1_000_000));
+    cake.enqueue(ms(12), Packet::new(2, ms(12), 1000), &between(1, 2, 2, 0), &mut fates);
+    cake.dequeue(ms(13), &mut fates);
+    assert_eq!(cake.flow_times(ms(13)), times(1_000_000, 4_000_000));
+}
+
+/// What is counted at once is what a reader of `tc -s` would add up, step by step.
+#[test]
+fn cake_counts_flows_as_one_who_looks_at_each_step() {
+    let settings = cake::Settings { tins: cake::Tins::BestEffort, memory: Some(Bytes(60_000)), ..Default::default() };
+    let (mut cake, mut draw, mut fates) = (cake(settings), Draw::new(7), Fates::new());
+    let mut sums = [0u128; 3];
+    let (mut now, kinds) = (0u64, ["sparse_flows", "bulk_flows", "unresponsive_flows"]);
+    for token in 0..40_000u64 {
+        let step = 100_000 * (1 + draw.below(20));
+        let names = kinds.map(|kind| format!("best_effort_{kind}"));
+        for (sum, name) in sums.iter_mut().zip(&names) {
+            *sum += inner(&*cake, name) as u128 * u128::from(step);
+        }
+        now += step;
+        let (at, port) = (Time(now * 1000), if draw.below(3) > 0 { draw.below(4) } else { draw.below(60) });
+        if draw.below(2) == 0 {
+            let header = between(1, 2, port as u16, 0);
+            cake.enqueue(at, Packet::new(token, at, 200 + draw.below(1300) as u32), &header, &mut fates);
+        } else {
+            cake.dequeue(at, &mut fates);
+        }
+        fates.clear();
+    }
+    let [sparse, bulk, unresponsive] = sums;
+    assert!(sums.iter().all(|sum| *sum > 0), "{sums:?}");
+    assert_eq!(cake.flow_times(Time(now * 1000)), Some(FlowTimes { sparse, bulk, unresponsive }));
 }

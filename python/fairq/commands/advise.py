@@ -44,6 +44,10 @@ def add(commands_of: Commands) -> None:
     parser.add_argument(
         "--flows", metavar="LIST", help="the flows, as of fairq compare (default: bulk and calls both ways, web)"
     )
+    parser.add_argument("--users", type=count, metavar="N",
+                        help="or of these users: calls, web, updates, backups")  # fmt: skip
+    parser.add_argument("--latency-target", metavar="TIME",
+                        help="rank by the part of time that calls arrive within this, one way")  # fmt: skip
     parser.add_argument("--criterion", metavar="NAME", help="rank by this alone, as completion (default: several)")
     parser.add_argument(
         "--utilisation-min",
@@ -83,7 +87,7 @@ def add(commands_of: Commands) -> None:
 
 
 WORDS = ("down", "up", "rtt", "flows", "capture", "me", "criterion", "utilisation_min", "queue", "buffer", "seeds",
-         "duration", "warm_up", "dev", "lan", "below")  # fmt: skip
+         "duration", "warm_up", "dev", "lan", "below", "latency_target", "users")  # fmt: skip
 """The words of a line, which the API has as well."""
 
 
@@ -126,7 +130,7 @@ OF_BUFFERS = ("down", "up", "rtt", "flows", "queue", "seeds", "duration", "warm_
 
 def _least_buffer(arguments: Namespace, words: Mapping[str, Any]) -> str:
     """`fairq advise --buffer-for`: the least buffer of each queue."""
-    for word in ("capture", "me", "criterion", "utilisation_min", "buffer", "below", "plot"):
+    for word in ("capture", "me", "criterion", "utilisation_min", "buffer", "below", "plot", "latency_target", "users"):
         if getattr(arguments, word) is not None:
             raise UsageError(f"--{word.replace('_', '-')}: --buffer-for tries rooms alone; leave one of the two out")
     asks = {word: words[word] for word in OF_BUFFERS} | {"share": arguments.buffer_for}
@@ -212,8 +216,8 @@ BUFFERS = ("queue", "rtt_s", "direction", "count", "products", "bytes", "rule_pr
 """The columns of least buffers on a screen; --wide and --json have all."""
 
 WORSE_IN = {
-    "call_queueing_s_p99": "(call)", "completion_s_mean": "(transfers)", "bulk_queueing_s_mean": "(bulk)",
-    "utilisation": "(utilisation)",
+    "call_queueing_s_p99": "(call)", "call_in_time": "(call)", "completion_s_mean": "(transfers)",
+    "bulk_queueing_s_mean": "(bulk)", "utilisation": "(utilisation)",
 }  # fmt: skip
 """What a candidate is worse in, by column."""
 

@@ -12,6 +12,7 @@ from fairq.questions.sentences import amount
 
 NEAR = {
     CRITERIA["call_p99"].column: ("for the call", "5 ms"),
+    CRITERIA["call_in_time"].column: ("for the call", "0.5 points"),
     CRITERIA["completion"].column: ("for transfers", "5 %"),
     CRITERIA["bulk"].column: ("for the bulk flows", "5 ms"),
     CRITERIA["utilisation"].column: ("in utilisation", "1 %"),
@@ -20,6 +21,7 @@ NEAR = {
 
 FOR = {
     CRITERIA["call_p99"].column: "for the call",
+    CRITERIA["call_in_time"].column: "of the time within the target",
     CRITERIA["completion"].column: "for a transfer",
     CRITERIA["bulk"].column: "of queueing for the bulk flows",
     CRITERIA["queueing"].column: "of queueing for all flows",
@@ -89,13 +91,17 @@ def _undecided(found: Found, ranked: Sequence[Found], row: Found) -> str:
         return f"None wins, {why}: {one}, {other} ({_said(found, column)})."
     alike = [each["candidate"] for each in ranked[1:] if each["is_decided"] is False]
     low, high = (amount(quantity(column), row[f"worse_by_{end}"]) for end in ("low", "high"))
-    more = f" About {found['more_seeds']} more seeds would tell these two apart." if found["more_seeds"] else ""
+    more = f" About {_more(found['more_seeds'])} would tell these two apart." if found["more_seeds"] else ""
     return (
         f"None wins{_used(found)}: {row['seeds']} seeds do not tell {_many([best['candidate'], *alike])} apart. "
         f"{_first(found, column)} {_said(found, column)} is {_amount(best, column)} with {best['candidate']} and "
         f"{_amount(row, column)} with {row['candidate']}, a difference of {amount(quantity(column), row['worse_by'])} "
         f"(95 % interval {low} to {high}).{more}"
     )
+
+
+def _more(seeds: int) -> str:
+    return f"{seeds} more seed{'s' if seeds > 1 else ''}"
 
 
 def _equal(found: Found, ranked: Sequence[Found]) -> str:

@@ -17,12 +17,13 @@ from fairq._native import UsageError
 from fairq.near import near_miss
 from fairq.output import file
 from fairq.questions import advice, asked, kernel, network, ranking, rates, recorded, sentences, words
+from fairq.questions import users as mix
 from fairq.questions.answers import Answers, Point, Seeds
 from fairq.questions.asked import Group, Question
 from fairq.questions.candidates import Candidate, Devices, candidates, commands, grids
 from fairq.questions.measured import measured
 from fairq.questions.measures import MEASURES, OF_CALL, OF_CANDIDATE, OF_LINE, quantity
-from fairq.questions.ranking import CRITERIA, ORDER, Level
+from fairq.questions.ranking import CRITERIA, IN_TIME, ORDER, Level
 from fairq.questions.recorded import Capture
 from fairq.questions.steady import Move, Steady
 from fairq.questions.turning import Value, sides
@@ -44,6 +45,9 @@ WEB = "web"
 
 LONGER = 2.0
 """How many times as long as the first runs the longest may be: there are many candidates."""
+
+MEETS = 0.95
+"""The part of the time for which a queue that meets a target has the call within it."""
 
 UTILISATION_MIN, BELOW = 0.95, 0.05
 """The part of the rate set up that a candidate must use, and that by which Linux shapes below the
@@ -104,20 +108,26 @@ def wish(
     utilisation_min: str | float | None = None, queue: str | Sequence[str] | None = None,
     buffer: str | Sequence[str] | None = None, seeds: int = asked.SEEDS, duration: str | None = None,
     warm_up: str | None = None, dev: str = "eth0", lan: str = "eth1", below: str | float | None = None,
+    latency_target: str | None = None, users: int | None = None,
 ) -> Wish:  # fmt: skip
     """What these words ask for; UsageError names the word that makes no sense."""
     if criterion is not None and criterion not in CRITERIA:
         raise UsageError(f"--criterion {criterion} is not known{near_miss(criterion, CRITERIA)}")
-    levels = ORDER if criterion is None else (Level(CRITERIA[criterion]),)
+    target = _target(latency_target, criterion, words.values("--rtt", rtt))
+    usual = ORDER if target is None else IN_TIME
+    levels = usual if criterion is None else (Level(CRITERIA[criterion]),)
     for option, rate in (("--down", down), ("--up", up)):
         if rates.nominal(option, rate) <= 0:
             raise UsageError(f"{option} {rate}: a line has a rate above 0; write for example 50Mbit/s")
     found = _capture(capture, me)
-    said = words.values("--flows", flows) or words.values("--flows", f"{BULK},{WEB}" if found else _FLOWS)
+    said = words.values("--flows", flows) or _of_users(users, found)
+    if flows is not None and users is not None:
+        raise UsageError(f"--users {users}: --flows says what there is; leave one of the two out")
     # Without a criterion, pages of the web tell queues apart that serve a call alike.
     if criterion is None and not any(item.has_transfers for item in words.items(said)):
         said.append(WEB)
     line = asked.ask(rate=f"{down}/{up}", rtt=rtt, flows=said, seeds=seeds, duration=duration, warm_up=warm_up)
+    line = replace(line, latency_target=target)
     if found is not None:
         line, found = _with_capture(line, found)
     least = (
@@ -130,15 +140,37 @@ def wish(
     for grid in named:
         asked.check_queues(replace(line, queues=grid.queues, buffers=grid.buffers))
     tried = tuple(candidates(line, named, devices))
-    name = criterion or "call_p99"
+    name = criterion or next(name for name, each in CRITERIA.items() if each == levels[0].criterion)
     question = replace(line, queues=tuple(each.name for each in tried), setups=tuple(each.setup for each in tried))
     made = Wish(question, tried, levels, name, least, found, devices)
     _check_flows(made)
     return replace(made, question=replace(question, asked_by=_command(made, me, criterion, queue, buffer)))
 
 
-_FLOWS = f"{BULK},{CALLS},{WEB}"
-"""The flows where none are named."""
+def _of_users(users: int | None, capture: Capture | None) -> list[str]:
+    """The flows where none are named; a capture takes the place of the calls."""
+    if users is None:
+        return words.values("--flows", f"{BULK},{WEB}" if capture else f"{BULK},{CALLS},{WEB}")
+    return [item for item in mix.flows(users) if capture is None or not item.startswith("call")]
+
+
+def _target(said: str | None, criterion: str | None, rtts: Sequence[str]) -> str | None:
+    """The target of the call's latency; UsageError for one that no queue can meet."""
+    if said is None:
+        if criterion == "call_in_time":
+            raise UsageError("--criterion call_in_time: within what? Write --latency-target as well, as 20ms")
+        return None
+    target = words.quantity("--latency-target", "time", said)
+    if criterion not in (None, "call_in_time"):
+        raise UsageError(f"--criterion {criterion}: --latency-target ranks by the call; leave one of the two out")
+    for rtt in rtts:
+        least = words.quantity("--rtt", "time", rtt) / 2
+        if target <= least:
+            raise UsageError(
+                f"--latency-target {said}: no queue meets it, as one way of a round trip of {rtt} takes "
+                f"{1000 * least:g} ms where nothing waits; write more"
+            )
+    return said
 
 
 def _command(
@@ -151,6 +183,7 @@ def _command(
         ("--down", line.rates[0]), ("--up", line.rates[1]), ("--rtt", ",".join(line.rtts)),
         ("--flows", ",".join(item.text for item in line.flows)),
         ("--capture", wish.capture.path if wish.capture else None), ("--me", me), ("--criterion", criterion),
+        ("--latency-target", line.latency_target),
         ("--utilisation-min", f"{wish.utilisation_min:g}"),
         ("--queue", ",".join(words.values("--queue", queue)) or None),
         ("--buffer", ",".join(words.values("--buffer", buffer)) or None), ("--below", f"{wish.devices.below:g}"),
@@ -402,7 +435,7 @@ def _ranked(
         "tc": commands(best.candidate, question.rates, wish.devices) if best else [],
         "rows": [row for each, _ in [*order, *others] for row in each.rows()],
         "linux": kernel.document(answers, best.name if best else None),
-        "notes": _notes(wish),
+        "notes": [*_notes(wish), *_unmet(wish, listed)],
     }  # fmt: skip
     document["text"] = " ".join([advice.text(document), *sentences.moving(steady, lambda point: point[0])])
     shown = {name: document[name] for name in Advice._fields if name in document and name != "steady"}
@@ -413,9 +446,10 @@ def _that_counts(steady: Steady, order: Sequence[_Tried], level: Level) -> Stead
     """What moves so far that a candidate could come to be as good as the best, or no longer.
 
     What has no rank may move: nothing is said to be better than it. Times move as queueing delays
-    do, and parts of the line as shares do.
+    do, and so do the parts of packets that come too late; parts of the line move as shares do.
     """
-    is_time = "_s_" in level.criterion.column
+    is_late = level.criterion.column == "call_in_time"
+    is_time = is_late or "_s_" in level.criterion.column
     costs = {each.name: ranking.cost(each, level.criterion) for each in order}
 
     def counts(move: Move) -> bool:
@@ -424,7 +458,7 @@ def _that_counts(steady: Steady, order: Sequence[_Tried], level: Level) -> Stead
             return False
         by = abs(move.second - move.first)
         if is_time:
-            by *= costs[name] / max(move.first, move.second)
+            by *= (1 + costs[name] if is_late else costs[name]) / max(move.first, move.second)
         values = {each: Value(mean, by if each == name else 0.0) for each, mean in costs.items()}
         best = order[0].name
         others = [each for each in costs if (name == best) != (each == name)]
@@ -453,6 +487,7 @@ def _line(wish: Wish, question: Question) -> dict[str, Any]:
         "seeds": question.seeds,
         "duration": question.duration,
         "warm_up": question.warm_up,
+        "latency_target": question.latency_target,
     }
 
 
@@ -461,6 +496,18 @@ def _told(capture: Capture) -> dict[str, Any]:
         "file": capture.path, "me": capture.me, "packets": capture.packets, "length_s": capture.length_s,
         "flows": [{"flow": flow.name, "packets": flow.packets} for flow in capture.flows],
     }  # fmt: skip
+
+
+def _unmet(wish: Wish, candidates: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
+    """Says that no candidate meets the target, if that is so."""
+    target, known = wish.question.latency_target, [row for row in candidates if row["call_in_time"] is not None]
+    if target is None or not known:
+        return
+    most = max(known, key=lambda row: row["call_in_time"])
+    if most["call_in_time"] < MEETS:
+        part = sentences.amount("in_time", most["call_in_time"])
+        text = f"no candidate meets it for {100 * MEETS:g} % of the time; {most['candidate']} does for {part}"
+        yield {"code": "target", "where": f"--latency-target {target}", "text": text}
 
 
 def _notes(wish: Wish) -> list[dict[str, str]]:

@@ -18,7 +18,7 @@ from fairq import statistics
 from fairq.questions import judging, network, steady, turning, words
 from fairq.questions.asked import Group, Question
 from fairq.questions.course import Course, Of
-from fairq.questions.measures import MEASURES, OF_GROUP, OF_QUEUE, PAIRED_OF_GROUP, PAIRED_OF_QUEUE
+from fairq.questions.measures import FLOW_KINDS, MEASURES, OF_GROUP, OF_QUEUE, PAIRED_OF_GROUP, PAIRED_OF_QUEUE
 from fairq.questions.network import Key
 from fairq.questions.steady import Steady
 from fairq.questions.turning import Place, Reach, Value
@@ -518,6 +518,7 @@ def _of_flows(flows: Sequence[Mapping[str, Any]], rate: float) -> dict[str, floa
     sent = sum(row["sent"] for row in flows)
     gone = sum(row["dropped"] + (row["lost"] or 0) for row in flows)
     marked = sum(row["marked"] for row in flows)
+    in_time = [row["in_time"] for row in flows if row["in_time"] is not None]
     found: dict[str, float | None] = {
         "goodput_bit_per_s": goodput,
         # A packet that crosses the beginning of the measured time counts whole.
@@ -527,6 +528,8 @@ def _of_flows(flows: Sequence[Mapping[str, Any]], rate: float) -> dict[str, floa
         "marked": float(marked),
         "retransmitted": float(sum(row["retransmitted"] for row in flows)),
         "sent": float(sent),
+        # One that comes at the end was sent before the measured time began.
+        "in_time": min(sum(in_time) / sent, 1.0) if sent and len(in_time) == len(flows) else None,
     }
     return found | {name: _weighted(flows, name) for name in ("queueing_s_mean", "queueing_s_p95", "queueing_s_p99")}
 
@@ -569,6 +572,7 @@ def _of_line(
         "utilisation": min(line["utilisation"], 1.0),
         "queueing_s_mean": _weighted((rows[name] for entry in mine for name in entry.flow_names), "queueing_s_mean"),
         "overtaken": line["overtaken"],
+        **{name: line[name] for name in FLOW_KINDS},
     }
 
 

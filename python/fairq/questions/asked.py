@@ -87,6 +87,8 @@ class Question:
     warm_up: str | None = None
     profile: str = PROFILE
     receive_window: str | None = None
+    latency_target: str | None = None
+    """Within which the packets of calls are to arrive, if that is asked for."""
     seed: int = 1
     """The first seed; the others follow it."""
     setups: tuple[Setup, ...] = ()

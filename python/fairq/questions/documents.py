@@ -380,6 +380,7 @@ class AdvisedLine(TypedDict):
     seeds: Annotated[int, "Runs of each candidate and round trip."]
     duration: Annotated[str, "The measured time."]
     warm_up: Annotated[str, "The time before it."]
+    latency_target: Annotated[str | None, "Within which calls are to arrive, one way; null if that was not asked."]
 
 
 class CriterionSaid(TypedDict):

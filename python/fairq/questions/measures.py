@@ -24,6 +24,7 @@ MEASURES = {
     "queueing_s_p95": Measure("log", "95th percentile of the queueing delay, mean of the flows', in seconds."),
     "queueing_s_p99": Measure("log", "99th percentile of the queueing delay, mean of the flows', in seconds."),
     "loss": Measure("logit", "The part of the packets sent that was dropped or lost, 0 to 1."),
+    "in_time": Measure("logit", "The part of the packets sent, 0 to 1, that came within --latency-target.", True),
     "marked_ratio": Measure("logit", "The part of the packets sent that was marked, 0 to 1."),
     "marked": Measure("log", "Packets that were marked."),
     "retransmitted": Measure("log", "Packets sent that had been sent before."),
@@ -33,6 +34,9 @@ MEASURES = {
     "jain_hosts": Measure("logit", "The same over the throughput of the clients of --hosts.", True),
     "utilisation": Measure("logit", "The part of the line's capacity that was used, 0 to 1.", True),
     "overtaken": Measure("logit", "The part of the packets before which a packet that arrived later was sent, 0 to 1."),
+    "sparse": Measure("log", "Mean number of flows that woke a short while ago, or decay; null but for cake."),
+    "bulk": Measure("log", "Mean number of flows that take turns; null but for cake."),
+    "unresponsive": Measure("log", "Mean number of flows dropped from at random after overflows; null but for cake."),
 }  # fmt: skip
 """By name. A measure is null where no packet, transfer or second flow gives it a value."""
 
@@ -42,13 +46,16 @@ OF_GROUP = (
 )  # fmt: skip
 """The columns of a group of flows."""
 
-OF_QUEUE = ("jain", "jain_hosts", "utilisation", "queueing_s_mean", "overtaken")
+FLOW_KINDS = ("sparse", "bulk", "unresponsive")
+"""How many flows of each of CAKE's kinds there are."""
+
+OF_QUEUE = ("jain", "jain_hosts", "utilisation", "queueing_s_mean", "overtaken", *FLOW_KINDS)
 """The columns of a queue."""
 
 OF_EFFECT = ("queueing_s_mean", "queueing_s_p99", "share", "loss", "marked_ratio")
 """The columns of a group of flows where one setting is varied."""
 
-OF_CALL = ("queueing_s_p99", "queueing_s_mean", "loss")
+OF_CALL = ("queueing_s_p99", "queueing_s_mean", "loss", "in_time")
 OF_LINE = ("utilisation", "queueing_s_mean", "jain")
 OF_CANDIDATE = (*(f"call_{name}" for name in OF_CALL), *OF_LINE, "bulk_queueing_s_mean", "completion_s_mean")
 """What is measured of a call, of a direction of the line, and of a candidate of `fairq advise`."""

@@ -251,6 +251,8 @@ class _Made:
             found["count"] = entry.count
         if item.name == "web" and entry.host is None:
             found["hosts"] = 1
+        if question.latency_target is not None and item.name in ("call", words.RECORDED):
+            found["deadline"] = question.latency_target
         if "start" in item.options:
             found["start"] = item.options["start"]
         elif "size" in item.options:

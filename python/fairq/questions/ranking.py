@@ -33,6 +33,7 @@ CRITERIA = {
     "call_p99": Criterion("call_queueing_s_p99", "99th percentile of the call's queueing delay", "call"),
     "call_mean": Criterion("call_queueing_s_mean", "mean queueing delay of the call", "call"),
     "call_loss": Criterion("call_loss", "the call's loss", "call"),
+    "call_in_time": Criterion("call_in_time", "part of the time that the call is within the target", "call"),
     "queueing": Criterion("queueing_s_mean", "mean queueing delay of all flows"),
     "bulk": Criterion("bulk_queueing_s_mean", "mean queueing delay of the bulk flows"),
     "completion": Criterion("completion_s_mean", "mean completion time of transfers", "transfer"),
@@ -60,6 +61,9 @@ ORDER = (
 )
 """What candidates are ranked by where no criterion is named: of those that are equal by one, by the
 next."""
+
+IN_TIME = (Level(CRITERIA["call_in_time"], band=0.005), *ORDER[1:])
+"""The same with a target of the call's latency."""
 
 TOLD = {"call_p99": (0.001, 0.0), "completion": (0.0, 0.05), "bulk": (0.001, 0.05), "utilisation": (0.01, 0.0)}
 """The least advantages of another candidate that the price of the winner has: so much, and this

@@ -345,7 +345,7 @@ def amount(quantity: str, value: float) -> str:
     return f"{value:.4f}"
 
 
-PARTS = ("share", "share_per_flow", "loss", "marked_ratio", "utilisation", "overtaken")
+PARTS = ("share", "share_per_flow", "loss", "in_time", "marked_ratio", "utilisation", "overtaken")
 """Parts of a whole."""
 
 LEAST = 5e-4

@@ -53,7 +53,9 @@ mod ways;
 use crate::buffer::codel::fault_of;
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::classify;
-use crate::contract::{BufferPolicy, Classifier, Dequeue, Discipline, End, Handle, Held, HeldPacket, Line, Slot};
+use crate::contract::{
+    BufferPolicy, Classifier, Dequeue, Discipline, End, FlowTimes, Handle, Held, HeldPacket, Line, Slot,
+};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::part::{Need, Part};
@@ -464,6 +466,7 @@ impl Discipline for Cake {
         }
         let (key, hosts) = self.keys(header);
         let at = self.settings.tins.of(header.tos);
+        self.tins[at].tally(now);
         let bucket = self.tins[at].bucket(key, hosts);
         let queue = self.tins[at].first + bucket;
         if self.tins[at].packets == 0 {
@@ -501,6 +504,7 @@ impl Discipline for Cake {
                 return Dequeue::NotBefore(Time(next.saturating_mul(1000)));
             }
             let Some(at) = self.choose_tin(now) else { break };
+            self.tins[at].tally(now);
             self.current = at;
             if let Some(queue) = self.serve_tin(now, at, &mut is_first, fates) {
                 self.store.serve(queue);
@@ -527,6 +531,21 @@ impl Discipline for Cake {
 
     fn notes_idle(&self) -> bool {
         false
+    }
+
+    fn flow_times(&self, now: Time) -> Option<FlowTimes> {
+        let mut all = FlowTimes::default();
+        for tin in &self.tins {
+            let FlowTimes { sparse, bulk, unresponsive } = tin.flow_times(now.0 / 1000);
+            all.sparse += sparse;
+            all.bulk += bulk;
+            all.unresponsive += unresponsive;
+        }
+        Some(all)
+    }
+
+    fn clear_flow_times(&mut self, now: Time) {
+        self.tins.iter_mut().for_each(|tin| tin.clear_flow_times(now.0 / 1000));
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -558,6 +558,9 @@ impl Line {
     pub fn clear_counts(&mut self, now: Time, ahead: Sent, has_passed: impl Fn(Time) -> bool) {
         self.sent = ahead;
         self.counts = Counts { counted: now, ..Counts::default() };
+        if let Some(gateway) = &mut self.gateway {
+            gateway.queue.clear_flow_times(now);
+        }
         if let Some(departures) = &mut self.departures {
             departures.pass(has_passed);
             departures.clear(now);

@@ -6,7 +6,7 @@ use super::rounds::Rounds;
 use super::shaper::ByteTime;
 use super::ways::Ways;
 use super::{Isolation, Settings};
-use crate::contract::{Handle, Slot};
+use crate::contract::{FlowTimes, Handle, Slot};
 use crate::packet::Packet;
 use crate::random::Random;
 use crate::ring::Ring;
@@ -86,6 +86,10 @@ pub(super) struct Tin {
     decaying: Ring,
     sparse: u32,
     bulk: u32,
+    decays: u32,
+    /// Up to `tallied`.
+    times: FlowTimes,
+    tallied: u64,
 }
 
 /// What a flow may send in a turn.
@@ -151,6 +155,9 @@ impl Tin {
             decaying: Ring::new(),
             sparse: 0,
             bulk: 0,
+            decays: 0,
+            times: FlowTimes::default(),
+            tallied: 0,
         }
     }
 
@@ -227,7 +234,10 @@ impl Tin {
             Set::Out => {}
             Set::Sparse => self.new.remove(bucket),
             Set::SparseWait | Set::Bulk => self.old.leave(),
-            Set::Decaying => self.decaying.remove(bucket),
+            Set::Decaying => {
+                self.decaying.remove(bucket);
+                self.decays -= 1;
+            }
         }
     }
 
@@ -281,6 +291,7 @@ impl Tin {
         }
         self.buckets[bucket as usize].set = if decays {
             self.decaying.push_back(bucket);
+            self.decays += 1;
             Set::Decaying
         } else {
             Set::Out
@@ -302,8 +313,30 @@ impl Tin {
         control.judge(now, sojourn, bulk, can_mark, &self.parameters, || (random.bits() >> 32) as u32)
     }
 
+    /// Counts the time up to `now`; to be called before flows change their kind.
+    pub(super) fn tally(&mut self, now: u64) {
+        self.times = self.flow_times(now);
+        self.tallied = now;
+    }
+
+    pub(super) fn clear_flow_times(&mut self, now: u64) {
+        self.tallied = now;
+        self.times = FlowTimes::default();
+    }
+
+    /// As `tc -s` has the kinds (`cake_dump_stats`): a flow that decays is sparse.
+    pub(super) fn flow_times(&self, now: u64) -> FlowTimes {
+        let since = |flows: u32| u128::from(flows) * u128::from(now.saturating_sub(self.tallied));
+        FlowTimes {
+            sparse: self.times.sparse + since(self.sparse + self.decays),
+            bulk: self.times.bulk + since(self.bulk),
+            unresponsive: self.times.unresponsive + since(self.counts.unresponsive),
+        }
+    }
+
     /// The queue loses a packet to make room.
     pub(super) fn overflowed(&mut self, now: u64, bucket: u32) {
+        self.tally(now);
         let begins = self.buckets[bucket as usize].control.full(now, &self.parameters);
         self.counts.unresponsive += u32::from(begins);
     }
@@ -393,7 +426,7 @@ impl Tin {
         visit("delay_mean_s", seconds(mean));
         visit("delay_peak_s", seconds(peak));
         visit("delay_base_s", seconds(base));
-        visit("sparse_flows", self.sparse.into());
+        visit("sparse_flows", (self.sparse + self.decays).into());
         visit("bulk_flows", self.bulk.into());
         visit("unresponsive_flows", unresponsive.into());
         visit("longest_bytes", most.into());
