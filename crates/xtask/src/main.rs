@@ -13,6 +13,7 @@ mod circles;
 mod constants;
 mod cost;
 mod generate;
+mod public;
 mod python_imports;
 mod tidy;
 mod windows;
