@@ -10,9 +10,10 @@ import sys
 import types
 from pathlib import Path
 
+import messages
 import pytest
 
-from fairq import cli, papers, schemas, theory
+from fairq import FairqError, cli, papers, schemas, streams, theory
 from fairq.commands import printing
 from fairq.verdicts import read_published
 
@@ -62,6 +63,10 @@ to = "right"
 traffic = { kind = "ill_behaved", rate = "2 Mbit/s" }
 transport = "uncontrolled"
 """
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(messages.Plugin(config), "messages")
 
 
 def pytest_collection_modifyitems(items):
@@ -121,12 +126,14 @@ def refused(fairq):
 
 
 @pytest.fixture
-def process():
+def process(request):
     """Runs the command in a process of its own; gives it when it has ended."""
 
     def run(*arguments, **options):
         command = [sys.executable, "-m", "fairq.cli", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+        request.config.pluginmanager.get_plugin("messages").record_lines(done.stderr)
+        return done
 
     return run
 
@@ -261,6 +268,25 @@ def documents(monkeypatch):
 
     monkeypatch.setattr(printing, "leaving", checked)
     return left
+
+
+@pytest.fixture(autouse=True)
+def recorded(request, monkeypatch):
+    """Gives `messages.py` what commands say here, and the exceptions that a test expects."""
+    plugin = request.config.pluginmanager.get_plugin("messages")
+    write, leave = streams.write, pytest.RaisesExc.__exit__
+
+    def written(stream, text):
+        plugin.record_lines(text)
+        write(stream, text)
+
+    def left(context, kind, error, trace):
+        if isinstance(error, FairqError):
+            plugin.record(f"{type(error).__name__}: {error}")
+        return leave(context, kind, error, trace)
+
+    monkeypatch.setattr(streams, "write", written)
+    monkeypatch.setattr(pytest.RaisesExc, "__exit__", left)
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ use fairq_sched::card::Card;
 use fairq_sched::registry::{BUFFER_POLICIES, DESIGNS, MARKERS, SCHEDULERS};
 use serde_json::Value;
 
-use crate::{Findings, constants};
+use crate::{Findings, constants, public};
 
 #[path = "../../py/src/schemas.rs"]
 mod schemas;
 
 /// Path and content of every generated file. One line for each; `write` and `check` follow.
-fn files() -> Vec<(String, String)> {
+fn files(root: &Path) -> Vec<(String, String)> {
     let page = fairq_experiment::reference::page;
     let pages = [
         ("docs/reference/scenario.md", fairq_experiment::scenario::fields::page()),
@@ -32,12 +32,13 @@ fn files() -> Vec<(String, String)> {
     let schema =
         |(name, schema): (&str, fn() -> Value)| (format!("schema/{name}.schema.json"), format!("{:#}\n", schema()));
     let pages = pages.map(|(path, content)| (path.to_owned(), content));
-    schemas::SCHEMAS.map(schema).into_iter().chain(pages).collect()
+    let items = |name: &str| (format!("crates/{name}/public.txt"), public::public(&root.join("crates").join(name)));
+    schemas::SCHEMAS.map(schema).into_iter().chain(pages).chain(public::CRATES.map(items)).collect()
 }
 
 /// Writes all generated files.
 pub(crate) fn write(root: &Path) -> Findings {
-    files()
+    files(root)
         .into_iter()
         .filter_map(|(path, content)| {
             let target = root.join(&path);
@@ -61,7 +62,7 @@ pub(crate) fn uncounted() -> Vec<String> {
 
 /// Says which generated files are not what would be written now.
 pub(crate) fn check(root: &Path) -> Findings {
-    files()
+    files(root)
         .into_iter()
         .filter(|(path, content)| fs::read_to_string(root.join(path.as_str())).ok().as_ref() != Some(content))
         .map(|(path, _)| format!("{path}: stale; run: cargo xtask generate"))

@@ -4,7 +4,8 @@
 //! stale; `cargo xtask tidy` checks the shape of the tree and the words of comments and pages;
 //! `cargo xtask check` is all that must be green besides the tests; `cargo xtask cost [--update]`
 //! counts the instructions of a packet-hop and compares them with those of before, and counts those
-//! of a packet in windows of 5000 and 50 000.
+//! of a packet in windows of 5000 and 50 000; `cargo xtask size [--update]` prints the lines of
+//! each room beside its budget.
 
 mod callgrind;
 mod cards;
@@ -12,8 +13,13 @@ mod check;
 mod circles;
 mod constants;
 mod cost;
+mod functions;
 mod generate;
+mod public;
+mod python_imports;
+mod size;
 mod tidy;
+mod tracked;
 mod windows;
 mod words;
 
@@ -33,7 +39,11 @@ fn main() -> ExitCode {
         ["check"] => check::check(&root()),
         ["cost"] => cost::cost(&root(), false),
         ["cost", "--update"] => cost::cost(&root(), true),
-        _ => vec!["usage: cargo xtask generate [--check] | tidy | check | cost [--update]".to_owned()],
+        ["size"] => size::size(&root(), false),
+        ["size", "--update"] => size::size(&root(), true),
+        _ => {
+            vec!["usage: cargo xtask generate [--check] | tidy | check | cost [--update] | size [--update]".to_owned()]
+        }
     };
     if words.first() == Some(&"generate") {
         generate::uncounted().iter().for_each(|line| println!("{line}"));

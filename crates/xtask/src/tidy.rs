@@ -1,12 +1,12 @@
-//! The shape of the tree: which crate may use which, how long a file may be, what a file may not be
-//! called.
+//! The shape of the tree: which crate may use which, how long a file, a function and a room may be,
+//! what a file may not be called.
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use crate::circles::circles;
-use crate::{Findings, cards, words};
+use crate::tracked::tracked;
+use crate::{Findings, cards, functions, size, words};
 
 /// Which crates a crate may use; an arrow never points back. Tests of any crate may use the
 /// testkit.
@@ -51,6 +51,8 @@ pub(crate) fn tidy(root: &Path) -> Findings {
             findings.extend(paths.iter().flat_map(|path| file(root, path)));
             findings.extend(words::words(root, &paths));
             findings.extend(cards::cards(root, &paths));
+            findings.extend(functions::functions(root, &paths));
+            findings.extend(size::check(root, &paths));
         }
         Err(error) => findings.push(error),
     }
@@ -102,20 +104,6 @@ fn forbidden(from: &str, edge: &Edge) -> Option<String> {
     };
     let may = allowed.contains(&edge.to.as_str()) || (edge.is_dev && edge.to == TESTKIT);
     (!may).then(|| format!("{from} may not use {}", edge.to))
-}
-
-/// The files of the checkout, tracked and new.
-fn tracked(root: &Path) -> Result<Vec<String>, String> {
-    let listed = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("git ls-files cannot be run: {error}"))?;
-    if !listed.status.success() {
-        return Err("git ls-files does not pass: tidy needs a checkout".to_owned());
-    }
-    let names = String::from_utf8_lossy(&listed.stdout).into_owned();
-    Ok(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
 }
 
 /// What is out of shape in one file.
