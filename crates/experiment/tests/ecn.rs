@@ -599,6 +599,31 @@ fn a_mark_of_one_transfer_does_not_slow_the_next() {
     assert!((few / many - 1.0).abs() < 0.05, "{few} s over 20 connections, {many} s over 500");
 }
 
+/// Linux's `tcp_ecn_clear_syn`: a flood takes the opening packet, and all later packets of the
+/// connection go without ECN.
+#[test]
+fn a_connection_whose_opening_packet_was_dropped_is_not_marked() {
+    let marked = |ecn_fallback: bool| {
+        let text = format!(
+            r#"
+            edition = 1
+            measure = {{ duration = "20 s" }}
+            defaults = {{ acknowledgement = "40 B" }}
+            links = [
+              {{ name = "line", from = "a", to = "b", rate = "10 Mbit/s", delay = "20 ms", buffer = "100 packets", queue = "fifo + pie", reverse_queue = "fifo + unlimited" }},
+            ]
+            flows = [
+              {{ name = "flood", from = "a", to = "b", start = "0 s", stop = "0.5 s", traffic = {{ kind = "cbr", rate = "1 Gbit/s", packet = "1000 B" }} }},
+              {{ name = "f", from = "a", to = "b", start = "0.3 s", traffic = "ftp(packet=1000B)", transport = "cubic(ecn=true)", connection = {{ profile = "linux", ecn_fallback = {ecn_fallback} }} }},
+            ]
+            "#
+        );
+        of_flow(&run(&text, &[]), "f", "marked")
+    };
+    assert!(marked(false) > 0.0);
+    assert_eq!(marked(true), 0.0);
+}
+
 /// draft-ietf-ccwg-bbr, "Considerations Related to Receiver Flow Control Limits": a window set by
 /// the receiver is a bottleneck, and ends Startup like any other.
 #[test]

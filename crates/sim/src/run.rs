@@ -487,6 +487,10 @@ impl Simulation {
         let now = self.now;
         let connection = &mut self.connections[flow];
         while let Some(transmission) = connection.sender.poll(now) {
+            if transmission.flags.has(Flags::CONTROL) {
+                // An opening packet that is sent again may ask for no ECN.
+                connection.accepts = connection.sender.accepts();
+            }
             let counts = connection.counts.get_or_insert_default();
             counts.sent += 1;
             counts.retransmitted += u64::from(transmission.is_retransmission);

@@ -86,17 +86,24 @@ const LINUX: &[Row] = &[
     ),
     ("cubic", "ahead_by_least", "true", "tcp_cubic.c bictcp_update: t += delay_min"),
     ("dctcp", "in_1024ths", "true", "tcp_dctcp.c dctcp_update_alpha, dctcp_ssthresh"),
+    ("dctcp", "whole_packets", "true", "tcp_cong.c tcp_reno_cong_avoid; tcp_dctcp.c dctcp_react_to_loss"),
     ("hstcp", "slow_start", r#""standard""#, "tcp_highspeed.c hstcp_cong_avoid"),
     ("hybla", "counts_packets", "false", "tcp_hybla.c hybla_cong_avoid"),
     ("hybla", "in_128ths", "true", "tcp_hybla.c hybla_init, hybla_recalc_param, hybla_cong_avoid"),
+    ("newreno", "whole_packets", "true", RENO),
+    ("reno", "whole_packets", "true", RENO),
     ("scalable", "legacy_window", "100", "tcp_scalable.c TCP_SCALABLE_AI_CNT"),
     ("scalable", "legacy_decrease", "0.125", "tcp_scalable.c TCP_SCALABLE_MD_SCALE"),
     ("vegas", "alpha", "2", "tcp_vegas.c"),
     ("vegas", "beta", "4", "tcp_vegas.c"),
     ("vegas", "decrease", "0.5", "tcp_vegas.c: tcp_reno_ssthresh"),
     ("vegas", "every_other_round", "false", "tcp_vegas.c tcp_vegas_cong_avoid"),
+    ("vegas", "whole_packets", "true", "tcp_vegas.c tcp_vegas_cong_avoid"),
     ("westwood_plus", "set_at_end", "true", "tcp_westwood.c tcp_westwood_event, CA_EVENT_COMPLETE_CWR"),
+    ("westwood_plus", "whole_packets", "true", "tcp_westwood.c westwood_filter, tcp_westwood_bw_rttmin"),
 ];
+
+const RENO: &str = "tcp_cong.c tcp_reno_cong_avoid, tcp_reno_ssthresh";
 
 const RFC: &[Row] = &[
     ("connection", "recovery", r#""rack""#, "RFC 8985"),

@@ -18,6 +18,7 @@
 //! Range: needs a line that marks by its present queue, above C·RTT/7 packets; in one queue with
 //! sources that react to losses only, one of the two starves.
 
+use super::whole::{self, Increase};
 use super::{AVOIDANCE, Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, SLOW_START, no_part, outside};
 use crate::transport::ecn::CodePoint;
 use fairq_sched::units::Time;
@@ -41,11 +42,23 @@ pub struct Settings {
     /// Linux, where few marks reduce nothing. The gain is then 1/16.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub in_1024ths: bool,
+    /// Whether the window and ssthresh are whole numbers of packets: the window grows by one when
+    /// as many packets were acknowledged as it has. All packets of an acknowledgement count, in
+    /// slow start too. As in Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub whole_packets: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { gain: 1.0 / 16.0, first_alpha: 1.0, ecn: CodePoint::Ect0, decrease: 0.5, in_1024ths: false }
+        Self {
+            gain: 1.0 / 16.0,
+            first_alpha: 1.0,
+            ecn: CodePoint::Ect0,
+            decrease: 0.5,
+            in_1024ths: false,
+            whole_packets: false,
+        }
     }
 }
 
@@ -89,6 +102,8 @@ pub struct Dctcp {
     counts_all: bool,
     /// Whether the connection says when to decrease.
     is_told: bool,
+    /// In whole packets only.
+    increase: Option<Increase>,
 }
 
 /// Alpha of 1 in the integers of Linux, and what its gain of 1/16 leaves of a share of 1.
@@ -117,6 +132,7 @@ impl Dctcp {
             outstanding: 0,
             counts_all: beginning.counts_all,
             is_told: beginning.spreads_marks,
+            increase: settings.whole_packets.then(Increase::default),
         }
     }
 
@@ -133,7 +149,12 @@ impl Dctcp {
     }
 
     /// Grows by an acknowledgement of `newly` packets.
-    fn grow(&mut self, newly: f64) {
+    fn grow(&mut self, newly: u64) {
+        if let Some(increase) = &mut self.increase {
+            let mut cwnd = Cwnd { window: &mut self.window, threshold: &mut self.threshold };
+            return increase.reno(&mut cwnd, newly);
+        }
+        let newly = newly as f64;
         self.window = match self.window < self.threshold {
             true if self.counts_all => (self.window + newly).min(self.threshold),
             true => self.window + 1.0,
@@ -141,7 +162,16 @@ impl Dctcp {
         };
     }
 
+    /// ssthresh after a loss (Linux: `dctcp_react_to_loss`).
+    fn left_of(&mut self, flight: u64) -> f64 {
+        let part = self.settings.decrease;
+        let Some(increase) = &mut self.increase else { return (flight as f64 * part).max(2.0) };
+        increase.reset();
+        whole::part_of(flight, part)
+    }
+
     fn decrease(&mut self, in_flight: u64) {
+        self.increase.iter_mut().for_each(Increase::reset);
         // cwnd = cwnd (1 − alpha/2)
         self.window = if self.settings.in_1024ths {
             let window = self.window.floor();
@@ -176,7 +206,7 @@ impl Congestion for Dctcp {
                 self.decrease(acked.flight.saturating_sub(acked.delivered));
             }
         } else if acked.lets_grow() {
-            self.grow(acked.newly as f64);
+            self.grow(acked.newly);
         }
     }
 
@@ -185,7 +215,7 @@ impl Congestion for Dctcp {
     }
 
     fn lost(&mut self, congested: &Congested) {
-        self.threshold = (congested.flight as f64 * self.settings.decrease).max(2.0);
+        self.threshold = self.left_of(congested.flight);
         self.window = self.threshold;
     }
 
@@ -198,8 +228,9 @@ impl Congestion for Dctcp {
 
     fn timed_out(&mut self, congested: &Congested) {
         if !congested.is_repeated {
-            self.threshold = (congested.flight as f64 * self.settings.decrease).max(2.0);
+            self.threshold = self.left_of(congested.flight);
         }
+        self.increase.iter_mut().for_each(Increase::reset);
         self.window = congested.restart;
         self.outstanding = 0;
     }
@@ -289,6 +320,20 @@ mod tests {
             law.marked(&Congested::of(Time::ZERO, 40));
             assert_eq!((law.window, law.threshold), (left, left), "alpha {alpha}/1024");
         }
+    }
+
+    /// `tcp_reno_cong_avoid`, and `dctcp_react_to_loss`: 5 packets become 6 when 5 were
+    /// acknowledged.
+    #[test]
+    fn in_whole_packets_the_window_has_no_fraction() {
+        let settings = Settings { whole_packets: true, ..Settings::default() };
+        let mut law = Dctcp::new(&settings, &Beginning::with_window(11.0));
+        law.lost(&Congested::of(Time::ZERO, 11));
+        let windows = [(); 5].map(|()| {
+            law.acknowledged(&Acked::of(Time::ZERO, 1));
+            law.window
+        });
+        assert_eq!((windows, law.threshold), ([5.0, 5.0, 5.0, 5.0, 6.0], 5.0));
     }
 
     /// `tcp_slow_start`: all packets of an acknowledgement count.

@@ -30,6 +30,7 @@ pub mod slow_start;
 pub mod tahoe;
 pub mod vegas;
 pub mod westwood_plus;
+pub mod whole;
 pub mod windowed;
 
 #[cfg(test)]

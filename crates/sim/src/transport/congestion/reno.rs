@@ -17,6 +17,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window, threshold_of_ns2};
+use super::whole::{self, Increase};
 use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_part, outside};
 
 /// The factors after a loss and a mark, and whether packets may be marked.
@@ -37,11 +38,23 @@ pub struct Settings {
     /// As in ns-3.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub whole_bytes_of: Option<u16>,
+    /// Whether the window and ssthresh are whole numbers of packets: the window grows by one when
+    /// as many packets were acknowledged as it has. All packets of an acknowledgement count, in
+    /// slow start too. As in Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub whole_packets: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { decrease: 0.5, mark_decrease: 0.5, ecn: false, first_threshold: None, whole_bytes_of: None }
+        Self {
+            decrease: 0.5,
+            mark_decrease: 0.5,
+            ecn: false,
+            first_threshold: None,
+            whole_bytes_of: None,
+            whole_packets: false,
+        }
     }
 }
 
@@ -67,6 +80,8 @@ pub struct Reno {
     mark_decrease: f64,
     ecn: bool,
     whole_bytes_of: Option<u16>,
+    /// In whole packets only.
+    increase: Option<Increase>,
     window: Window,
 }
 
@@ -76,10 +91,15 @@ impl Reno {
     pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
         let window = Window::new(SlowStart::Standard, settings.first_threshold, beginning);
         let Settings { decrease, mark_decrease, ecn, whole_bytes_of, .. } = *settings;
-        Self { decrease, mark_decrease, ecn, whole_bytes_of, window }
+        let increase = settings.whole_packets.then(Increase::default);
+        Self { decrease, mark_decrease, ecn, whole_bytes_of, increase, window }
     }
 
     fn reduce(&mut self, congested: &Congested, part: f64) {
+        if let Some(increase) = &mut self.increase {
+            increase.reset();
+            return self.window.reduce(whole::part_of(congested.flight, part));
+        }
         match congested.window {
             Some(window) => self.window.set((window * part).max(1.0), threshold_of_ns2(window * part)),
             // ssthresh = max(FlightSize / 2, 2)
@@ -94,6 +114,9 @@ impl Congestion for Reno {
     }
 
     fn acknowledged(&mut self, acked: &Acked) {
+        if let Some(increase) = &mut self.increase {
+            return increase.reno_of(&mut self.window, acked);
+        }
         // Avoidance: 1/cwnd a packet, and no more than one an acknowledgement.
         let is_left = |window: &Window| acked.goes_on && !window.is_starting();
         if (!self.window.starts(acked) || is_left(&self.window)) && acked.lets_grow() {
@@ -117,6 +140,10 @@ impl Congestion for Reno {
     }
 
     fn timed_out(&mut self, congested: &Congested) {
+        if let Some(increase) = &mut self.increase {
+            increase.reset();
+            return self.window.restart(whole::part_of(congested.flight, 0.5), congested);
+        }
         match congested.window {
             Some(window) => self.window.set(1.0, threshold_of_ns2(window * 0.5)),
             None => self.window.restart(congested.flight as f64 * 0.5, congested),
@@ -192,6 +219,26 @@ mod tests {
         };
         assert_eq!(window_after(false), 4.0);
         assert_eq!(window_after(true), 4.25);
+    }
+
+    /// Linux's `tcp_reno_cong_avoid` and `tcp_reno_ssthresh`: 11 packets halve to 5, which becomes
+    /// 6 with 5 acknowledgements and 7 with 6 more.
+    #[test]
+    fn in_whole_packets_the_window_has_no_fraction() {
+        let settings = Settings { whole_packets: true, ..Settings::default() };
+        let beginning = Beginning { counts_all: true, ..Beginning::with_window(10.0) };
+        let mut law = Reno::new(&settings, &beginning);
+        law.acknowledged(&Acked::of(Time::ZERO, 1));
+        assert_eq!(law.window(), 11.0);
+        law.lost(&Congested::of(Time::ZERO, 11));
+        let mut windows = [(); 11].map(|()| {
+            law.acknowledged(&Acked::of(Time::ZERO, 1));
+            law.window()
+        });
+        windows.sort_by(f64::total_cmp);
+        assert_eq!(windows, [5.0, 5.0, 5.0, 5.0, 6.0, 6.0, 6.0, 6.0, 6.0, 6.0, 7.0]);
+        law.timed_out(&Congested::of(Time::ZERO, 7));
+        assert_eq!((law.window(), law.window.threshold()), (1.0, 3.0));
     }
 
     #[test]

@@ -17,8 +17,12 @@
 //! Range: the base round trip is the least ever seen: a route that becomes longer looks like a
 //! permanent queue.
 
+mod whole;
+
+use super::whole::part_of;
 use super::{AVOIDANCE, Acked, Beginning, Congested, Congestion, Cwnd, LawSettings, SLOW_START, no_part, outside};
 use fairq_sched::units::Time;
+use whole::Whole;
 
 /// How many packets are to wait, and the factor after a loss.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,11 +41,17 @@ pub struct Settings {
     /// eighth less. Linux's grows in each round trip and ends with the packets that the path holds
     /// without a queue, plus one.
     pub every_other_round: bool,
+    /// Whether the window and the packets that wait are whole numbers, rounded down, and round
+    /// trips whole microseconds; a round with fewer than three samples and a repair of losses grow
+    /// as Reno's; the base is measured anew after a rest. As in Linux, whose `every_other_round`
+    /// this includes.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub whole_packets: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { alpha: 1.0, beta: 3.0, gamma: 1.0, decrease: 0.75, every_other_round: true }
+        Self { alpha: 1.0, beta: 3.0, gamma: 1.0, decrease: 0.75, every_other_round: true, whole_packets: false }
     }
 }
 
@@ -75,6 +85,8 @@ pub struct Vegas {
     round_least: Time,
     /// Whether slow start grows in this round; with `every_other_round` it alternates.
     grows: bool,
+    /// The same in whole numbers, in place of the round trips.
+    whole: Option<Box<Whole>>,
 }
 
 impl Vegas {
@@ -89,6 +101,7 @@ impl Vegas {
             base: Time::NEVER,
             round_least: Time::NEVER,
             grows: true,
+            whole: settings.whole_packets.then(|| Box::new(Whole::new())),
         }
     }
 
@@ -124,6 +137,10 @@ impl Congestion for Vegas {
     }
 
     fn acknowledged(&mut self, acked: &Acked) {
+        if let Some(whole) = &mut self.whole {
+            let mut cwnd = Cwnd { window: &mut self.window, threshold: &mut self.threshold };
+            return whole.acknowledge(acked, &self.settings, &mut cwnd);
+        }
         if let Some(sample) = acked.round_trip {
             self.base = self.base.min(sample);
             self.round_least = self.round_least.min(sample);
@@ -140,15 +157,29 @@ impl Congestion for Vegas {
         }
     }
 
-    fn lost(&mut self, _congested: &Congested) {
+    fn lost(&mut self, congested: &Congested) {
+        if let Some(whole) = &mut self.whole {
+            whole.stop();
+            self.window = part_of(congested.flight, self.settings.decrease);
+            self.threshold = self.window;
+            return;
+        }
         self.window = (self.window * self.settings.decrease).max(2.0);
         self.threshold = self.window;
     }
 
+    fn recovered(&mut self, _now: Time) {
+        if let Some(whole) = &mut self.whole {
+            whole.resume();
+        }
+    }
+
     fn timed_out(&mut self, congested: &Congested) {
         if !congested.is_repeated {
-            self.threshold = (congested.flight as f64 / 2.0).max(2.0);
+            let half = (congested.flight as f64 / 2.0).max(2.0);
+            self.threshold = if self.whole.is_some() { half.floor() } else { half };
         }
+        self.whole.iter_mut().for_each(|whole| whole.stop());
         self.window = congested.restart;
         self.grows = true;
     }
@@ -168,7 +199,8 @@ impl Congestion for Vegas {
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("window_packets", self.window);
         visit("threshold_packets", self.threshold);
-        visit("base_s", self.base.as_s());
+        let whole = self.whole.as_ref().and_then(|whole| whole.base()).map(|us| us as f64 / 1e6);
+        visit("base_s", whole.unwrap_or(self.base.as_s()));
     }
 }
 

@@ -17,9 +17,13 @@
 //! less.
 //! Range: windows up to 2⁵³ packets.
 
+mod whole;
+
 use super::slow_start::{SlowStart, Window};
+use super::whole::part_of;
 use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, outside};
 use fairq_sched::units::Time;
+use whole::Whole;
 
 /// The estimate, and the start.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +37,11 @@ pub struct Settings {
     /// Whether a loss takes half of the window, and the estimate sets it when the recovery ends, as
     /// in Linux.
     pub set_at_end: bool,
+    /// Whether the window is a whole number of packets, the estimate one of bytes a millisecond,
+    /// and round trips are whole milliseconds, rounded up. The gain is then an eighth, and the
+    /// window is set at the end. As in Linux.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub whole_packets: bool,
     /// How the window grows until a packet is lost.
     pub slow_start: SlowStart,
     /// Where the first slow start ends, in packets; by default where a packet is lost.
@@ -47,6 +56,7 @@ impl Default for Settings {
             gain: 0.125,
             interval_min: Time::from_ms(50),
             set_at_end: false,
+            whole_packets: false,
             slow_start: SlowStart::Standard,
             first_threshold: None,
             ecn: false,
@@ -80,6 +90,8 @@ pub struct WestwoodPlus {
     /// The last round trip, and the least since the last timeout.
     last: Option<Time>,
     least: Option<Time>,
+    /// The same in whole numbers, in place of all these.
+    whole: Option<Box<Whole>>,
 }
 
 impl WestwoodPlus {
@@ -94,6 +106,7 @@ impl WestwoodPlus {
             estimate: None,
             last: None,
             least: None,
+            whole: settings.whole_packets.then(|| Box::new(Whole::new(beginning.now))),
         }
     }
 
@@ -130,7 +143,17 @@ impl Congestion for WestwoodPlus {
         self.window.packets()
     }
 
+    fn opened(&mut self, now: Time, _round_trip: Option<Time>, _smoothed: Time, _length: u32) {
+        if let Some(whole) = &mut self.whole {
+            **whole = Whole::new(now);
+        }
+    }
+
     fn acknowledged(&mut self, acked: &Acked) {
+        if let Some(whole) = &mut self.whole {
+            whole.measure(acked, self.settings.interval_min);
+            return whole.increase.reno_of(&mut self.window, acked);
+        }
         self.measure(acked);
         if !self.window.starts(acked) && acked.lets_grow() {
             self.window.grow(acked.newly as f64 / self.window.packets());
@@ -138,17 +161,31 @@ impl Congestion for WestwoodPlus {
     }
 
     fn lost(&mut self, congested: &Congested) {
+        if let Some(whole) = &mut self.whole {
+            whole.reduce();
+            return self.window.reduce(part_of(congested.flight, 0.5));
+        }
         let half = congested.flight as f64 / 2.0;
         self.window.reduce(if self.settings.set_at_end { half } else { self.left_of(congested.flight) });
     }
 
     fn recovered(&mut self, _now: Time) {
+        if let Some(whole) = &mut self.whole {
+            if core::mem::take(&mut whole.is_reducing) {
+                self.window.reduce(whole.left());
+            }
+            return;
+        }
         if let (true, Some((_, bandwidth)), Some(least)) = (self.settings.set_at_end, self.estimate, self.least) {
             self.window.reduce(bandwidth * least.as_s());
         }
     }
 
     fn timed_out(&mut self, congested: &Congested) {
+        if let Some(whole) = &mut self.whole {
+            self.window.restart(whole.left(), congested);
+            return whole.time_out(congested.is_repeated);
+        }
         self.window.restart(self.left_of(congested.flight), congested);
         self.least = None;
     }
@@ -171,7 +208,8 @@ impl Congestion for WestwoodPlus {
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.window.inspect(visit);
-        visit("bandwidth_packets_per_s", self.estimate.map_or(f64::NAN, |(_, second)| second));
+        let estimate = self.whole.as_ref().map(|whole| whole.bandwidth()).or(self.estimate.map(|(_, second)| second));
+        visit("bandwidth_packets_per_s", estimate.unwrap_or(f64::NAN));
     }
 }
 
@@ -213,6 +251,29 @@ mod tests {
             law.acknowledged(&Acked { delivered, ..Acked::of(Time::from_ms(1), newly) });
         }
         assert_eq!(law.packets, 3);
+    }
+
+    /// Linux's `tcp_westwood_event`: at the end of a reduction the window is what the path holds,
+    /// at least 2; a timeout sets ssthresh to it.
+    #[test]
+    fn in_whole_packets_the_end_of_a_reduction_sets_the_window() {
+        let settings = Settings { whole_packets: true, first_threshold: Some(1), ..Settings::default() };
+        let mut law = WestwoodPlus::new(&settings, &Beginning::with_window(43.0));
+        law.lost(&Congested::of(Time::ZERO, 43));
+        assert_eq!(law.window(), 21.0);
+        law.recovered(Time::ZERO);
+        assert_eq!(law.window(), 2.0, "nothing was measured");
+        for ms in 1..62 {
+            let now = Time::from_ms(ms);
+            law.acknowledged(&Acked { round_trip: Some(Time::from_ms(20)), ..Acked::of(now, 2) });
+        }
+        law.lost(&Congested::of(Time::ZERO, 10));
+        law.recovered(Time::ZERO);
+        assert_eq!(law.window(), 38.0, "98 packets in 51 ms, 1921 bytes a millisecond");
+        law.timed_out(&Congested::of(Time::ZERO, 38));
+        assert_eq!((law.window(), law.window.threshold()), (1.0, 38.0));
+        law.recovered(Time::ZERO);
+        assert_eq!(law.window(), 1.0, "no reduction ends");
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! CUBIC in whole packets and milliseconds.
 //!
-//! Source: Linux 6.1, tcp_cubic.c (`bictcp_update`, `bictcp_recalc_ssthresh`) and tcp_cong.c
-//! (`tcp_cong_avoid_ai`); its names stand in the comments.
+//! Source: Linux 6.1, tcp_cubic.c (`bictcp_update`, `bictcp_recalc_ssthresh`); its names stand in
+//! the comments.
 //! Chosen: the cube root is exact, where the kernel's is off by up to two in a thousand.
 
 use super::Settings;
 use crate::transport::congestion::Acked;
+use crate::transport::congestion::whole::Increase;
 use fairq_sched::units::Time;
 
-/// The state of `struct bictcp`, and snd_cwnd_cnt.
+/// The state of `struct bictcp`, and the growth by it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Whole {
     /// bic_scale * 10, beta: C and the factor after a loss in 1024ths.
@@ -23,8 +24,7 @@ pub(super) struct Whole {
     epoch: Option<Epoch>,
     /// cnt: packets that are acknowledged for one more.
     packets_for_one: u64,
-    /// snd_cwnd_cnt
-    counted: u64,
+    increase: Increase,
 }
 
 /// An epoch of congestion avoidance; times are in milliseconds.
@@ -65,13 +65,15 @@ impl Whole {
     pub(super) fn lost(&mut self, window: u64, part: f64) -> u64 {
         let gives_way = self.converges && window < self.w_max;
         self.w_max = if gives_way { window * (1024 + self.decrease) / 2048 } else { window };
-        (self.epoch, self.counted) = (None, 0);
+        self.epoch = None;
+        self.increase.reset();
         window * libm::round(part * 1024.0) as u64 / 1024
     }
 
     /// A timeout.
     pub(super) fn reset(&mut self) {
-        (self.w_max, self.epoch, self.packets_for_one, self.counted) = (0, None, 0, 0);
+        (self.w_max, self.epoch, self.packets_for_one) = (0, None, 0);
+        self.increase.reset();
     }
 
     /// The time of an epoch does not include a rest.
@@ -84,16 +86,7 @@ impl Whole {
     /// By how much `window` grows with an acknowledgement.
     pub(super) fn grow(&mut self, acked: &Acked, window: u64) -> u64 {
         self.look(acked, window);
-        // tcp_cong_avoid_ai
-        let step = self.packets_for_one;
-        let mut grown = 0;
-        if self.counted >= step {
-            (self.counted, grown) = (0, 1);
-        }
-        self.counted += acked.newly;
-        grown += self.counted / step;
-        self.counted %= step;
-        grown
+        self.increase.add(self.packets_for_one, acked.newly)
     }
 
     /// `bictcp_update`
