@@ -23,8 +23,8 @@ from fairq.results import Result
 from fairq.runs import Experiment
 
 if TYPE_CHECKING:
-    from fairq.api import Tell
     from fairq.documents import BaselineDocument, BaselineNote, BaselinePhase, BaselineSample, BaselineSteady
+    from fairq.progress import Tell
 
 SCHEMA_VERSION = 1
 """The version of the document that `fairq baseline --json` prints."""

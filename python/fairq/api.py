@@ -25,6 +25,7 @@ from fairq.runs import Experiment as Experiment
 if TYPE_CHECKING:
     from fairq.alone import Baseline
     from fairq.estimating import Estimate
+    from fairq.progress import Tell
     from fairq.questions.advising import Advice
     from fairq.questions.comparing import Comparison
     from fairq.questions.effects import Effects
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 """One row of a table: column name to value; a value that does not exist is None."""
-
-Tell = Callable[[float, float, int], None]
-"""Is told the fraction done, the simulated seconds and the packet-hops so far; what it raises stops the run."""
 
 Print = Callable[[str], None]
 """Is given the next part of a text that is to be shown."""

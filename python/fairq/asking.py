@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairq.arguments import checked
 
 if TYPE_CHECKING:
-    from fairq.api import Tell
+    from fairq.progress import Tell
     from fairq.questions.each_alone import Alone
     from fairq.questions.least_buffer import LeastBuffer
 

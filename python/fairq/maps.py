@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from fairq.api import Tell
 from fairq.figures import PAGE, Style, text
 from fairq.figures.settings import plotted
 from fairq.figures.style import COLOURS_DARK
+from fairq.progress import Tell
 
 # isort: split
 from matplotlib.colors import to_rgb

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TextIO
 
 from fairq.streams import is_quiet, write
+
+Tell = Callable[[float, float, int], None]
+"""Is told the fraction done, the simulated seconds and the packet-hops so far; what it raises stops
+the run."""
 
 
 class Line:

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairq import _native, tables
-from fairq.api import Print, Reproduction, Tell
+from fairq.api import Print, Reproduction
 from fairq.given import Text
 from fairq.output import check, folder
 from fairq.pages.parts import sha
 from fairq.papers import Job, Paper, Plotted, Results, Setup, load, names
+from fairq.progress import Tell
 from fairq.runs import Experiment
 from fairq.verdicts import COLUMNS, Line, read_published
 

@@ -14,8 +14,8 @@ from fairq._native import UsageError
 from fairq.results import TABLES, Result, Table, table
 
 if TYPE_CHECKING:
-    from fairq.api import Tell
     from fairq.given import Text
+    from fairq.progress import Tell
 
 
 class RunTables(Mapping[str, Table[Any]]):

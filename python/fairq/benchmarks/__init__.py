@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fairq import _native
-from fairq.api import Tell
 from fairq.benchmarks.capture import write_capture
+from fairq.progress import Tell
 
 HERE = Path(__file__).parent
 ROUNDS = 5

@@ -29,7 +29,7 @@ from fairq.questions.steady import Move, Steady
 from fairq.questions.turning import Value, sides
 
 if TYPE_CHECKING:
-    from fairq.api import Tell
+    from fairq.progress import Tell
 
 SCHEMA_VERSION = 1
 """The version of what `fairq advise --json` prints."""

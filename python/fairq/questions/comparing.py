@@ -11,7 +11,7 @@ from fairq.questions.measured import measured
 from fairq.questions.receive_window import in_words
 
 if TYPE_CHECKING:
-    from fairq.api import Tell
+    from fairq.progress import Tell
 
 SCHEMA_VERSION = 1
 """The version of what `fairq compare --json` prints."""

@@ -19,7 +19,7 @@ from fairq.questions.receive_window import in_words
 from fairq.results import Result
 
 if TYPE_CHECKING:
-    from fairq.api import Tell
+    from fairq.progress import Tell
 
 SCHEMA_VERSION = 1
 """The version of what `fairq compare --alone --json` prints."""

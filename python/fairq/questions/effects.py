@@ -20,7 +20,7 @@ from fairq.questions.measures import MEASURES, OF_EFFECT
 from fairq.questions.steady import Steady
 
 if TYPE_CHECKING:
-    from fairq.api import Tell
+    from fairq.progress import Tell
 
 SCHEMA_VERSION = 1
 """The version of what `fairq explain NAME --effects --json` prints."""

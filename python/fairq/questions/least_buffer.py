@@ -27,7 +27,7 @@ from fairq.questions.measured import measured
 from fairq.questions.measures import MEASURES
 
 if TYPE_CHECKING:
-    from fairq.api import Tell
+    from fairq.progress import Tell
 
 SCHEMA_VERSION = 1
 """The version of what `fairq advise --buffer-for --json` prints."""

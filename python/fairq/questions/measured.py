@@ -19,7 +19,7 @@ from fairq.results import Result
 from fairq.runs import Experiment
 
 if TYPE_CHECKING:
-    from fairq.api import Tell
+    from fairq.progress import Tell
 
 
 class Measured(NamedTuple):
