@@ -41,6 +41,7 @@ pub mod pool;
 pub mod prefetch;
 pub mod program;
 pub mod promise;
+mod psched;
 pub mod queue;
 pub mod random;
 pub mod rank;
