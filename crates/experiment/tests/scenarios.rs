@@ -175,6 +175,14 @@ const CLAIMS: &[(&str, Claim)] = &[
             && near(s.loss("exact", "second"), 2.0 / 3.0, 0.01)
             && ["first", "second"].iter().all(|flow| near(s.loss("jitter", flow), 1.0 / 3.0, 0.1))
     }),
+    ("policer.toml", |s| {
+        // 1000 packets of 1000 B are 16 kbit/s; a packet takes 1/7 s of the line. Of the shaper 40
+        // and the burst wait.
+        ["shaper", "policer"].iter().all(|at| near(s.packets(at, "flood"), 1000.0, 0.005))
+            && near(s.loss("policer", "flood"), 5.0 / 7.0, 0.005)
+            && near(s.delay("policer", "flood"), 1.0 / 7.0, 0.001)
+            && s.delay("shaper", "flood") > 100.0 * s.delay("policer", "flood")
+    }),
     ("preemption.toml", |s| {
         // 40 B take 5.7 ms, and 0.4 ms on the access line; half a long packet takes 71 ms.
         near(s.delay("interrupts", "terminal"), 0.006_1, 0.02)

@@ -321,6 +321,15 @@ pub trait Classifier: Send {
     fn key(&self, header: &Header, hash: crate::hash::Hash) -> u64;
 }
 
+/// Which packets may join the queue at all? Asked of each packet before any other part; holds none.
+pub trait Policer: Send {
+    /// Whether `packet`, which arrives, is within what may pass. One that is not is dropped.
+    fn conforms(&mut self, now: Time, packet: &Packet) -> bool;
+
+    /// Visits inner values by name.
+    fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+}
+
 /// Why a scheduler has no queue to name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {

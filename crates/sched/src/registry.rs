@@ -85,6 +85,10 @@ parts! {
         source => Source = "source" [],
         tos => Tos = "tos" ["dscp"],
     }
+    /// Which packets may join the queue at all?
+    Policer "policer" PolicerSettings POLICERS policer {
+        police => Police = "police" [],
+    }
     /// Which packets are marked to signal congestion?
     Marker "marker" MarkerSettings MARKERS mark {
         decbit => Decbit = "decbit" [],
