@@ -76,6 +76,7 @@ parts! {
         sfb => Sfb = "sfb" [],
         tail_drop => TailDrop = "tail_drop" ["drop_tail"],
         vwfq => Vwfq = "vwfq" [],
+        wred => Wred = "wred" [],
     }
     /// Whose packet is this?
     Classifier "classifier" ClassifierSettings CLASSIFIERS classify {
