@@ -8,6 +8,7 @@ use crate::any::{designs, parts};
 
 designs! {
     cake => Cake = "cake" [] breaks [WorkConservation, FlowOrder],
+    cake_mq => CakeMq = "cake_mq" [] breaks [WorkConservation, FlowOrder],
     dualpi2 => DualPi2 = "dualpi2" [] breaks [FlowOrder],
     fq_codel => FqCodel = "fq_codel" [],
     fq_pie => FqPie = "fq_pie" [],

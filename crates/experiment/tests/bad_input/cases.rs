@@ -238,6 +238,11 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"cake_mq(queues=8, cake=(rate=1Mbit/s))\"",
+        "a.toml:13: links[0].queue: cake_mq: the rate is of all queues together; write rate beside queues",
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
         "queue = \"token_bucket(rate=0bit/s)\"",
         "a.toml:13: links[0].queue.scheduler.rate: `0bit/s`: a rate is above zero and at most 10 Tbit/s",
     ),

@@ -296,7 +296,7 @@ impl Settings {
 }
 
 /// The whole discipline. Times are nanoseconds.
-struct Cake {
+pub(super) struct Cake {
     settings: Settings,
     overhead: Overhead,
     shaper: Option<Shaper>,
@@ -316,25 +316,40 @@ struct Cake {
 /// Builds it.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
-    let rate = settings.rate.map(|rate| rate.bit_per_s() / 8);
-    let names = settings.tins.names();
-    Box::new(Cake {
-        overhead: settings.overhead(),
-        shaper: rate.map(|rate| Shaper::new(ByteTime::new(rate))),
-        classifier: queue.classifier().boxed(line),
-        hash: Hash::new(line.seed),
-        tins: (0..names.len()).map(|at| Tin::new(settings, at, rate)).collect(),
-        current: 0,
-        store: Store::new(queue.capacity()),
-        memory: settings.room().0,
-        used: 0,
-        full: LongestQueueDrop::of_fattest(settings.room()).with_lowest_losing(true),
-        random: Random::new(line.seed, "cake"),
-        settings: settings.clone(),
-    })
+    Box::new(Cake::new(settings, queue, queue.capacity(), line))
 }
 
 impl Cake {
+    /// An empty one that holds what `limit` says.
+    pub(super) fn new(settings: &Settings, queue: &Queue, limit: Limit, line: &Line) -> Self {
+        let rate = settings.rate.map(|rate| rate.bit_per_s() / 8);
+        let names = settings.tins.names();
+        Self {
+            overhead: settings.overhead(),
+            shaper: rate.map(|rate| Shaper::new(ByteTime::new(rate))),
+            classifier: queue.classifier().boxed(line),
+            hash: Hash::new(line.seed),
+            tins: (0..names.len()).map(|at| Tin::new(settings, at, rate)).collect(),
+            current: 0,
+            store: Store::new(limit),
+            memory: settings.room().0,
+            used: 0,
+            full: LongestQueueDrop::of_fattest(settings.room()).with_lowest_losing(true),
+            random: Random::new(line.seed, "cake"),
+            settings: settings.clone(),
+        }
+    }
+
+    /// The shaper has `rate` bytes a second from now (`cake_configure_rates`).
+    pub(super) fn set_rate(&mut self, rate: u64) {
+        if let Some(shaper) = &mut self.shaper {
+            shaper.set_time(ByteTime::new(rate));
+        }
+        for (at, tin) in self.tins.iter_mut().enumerate() {
+            tin.set_threshold(&self.settings, self.settings.tins.threshold(at, rate));
+        }
+    }
+
     /// The flow's key under the isolation, and its hosts'.
     fn keys(&self, header: &Header) -> (u64, [u64; 2]) {
         let hosts = [&header.source, &header.destination].map(|host| self.hash.of_fields(&classify::words(host)));

@@ -88,8 +88,21 @@ pub(super) struct Tin {
     bulk: u32,
 }
 
+/// What a flow alone may send in a turn, in bytes, by its tin's threshold (`cake_set_rate`).
+fn flow_quantum(settings: &Settings, threshold: Option<u64>) -> i64 {
+    let by_rate = threshold.map_or(1514, |rate| (rate >> 12).clamp(300, 1514));
+    settings.quantum.map_or(by_rate, |quantum| quantum.0) as i64
+}
+
+/// The same by the number of bulk flows that share a host, in parts of a byte.
+fn quanta(quantum: i64, queues: u32) -> Vec<i64> {
+    (0..=i64::from(queues)).map(|load| (quantum * (65_535 / load.max(1))).max(1)).collect()
+}
+
 /// What a flow may send in a turn.
 struct Shares {
+    /// In bytes, of a flow alone.
+    quantum: i64,
     /// By the number of bulk flows that it shares its hosts with.
     quanta: Vec<i64>,
     /// By flow, the places of its source and its destination.
@@ -114,15 +127,13 @@ impl Tin {
         let Settings { queues, ways, isolation, tins, .. } = *settings;
         let threshold = rate.map(|rate| tins.threshold(at, rate));
         let time = threshold.map(ByteTime::new).unwrap_or_default();
-        let by_rate = threshold.map_or(1514, |rate| (rate >> 12).clamp(300, 1514));
-        let quantum = settings.quantum.map_or(by_rate, |quantum| quantum.0) as i64;
+        let quantum = flow_quantum(settings, threshold);
         let (target, interval) = settings.times();
         let (usual, interval) = (target.0 / 1000, interval.0 / 1000);
         let packet_time = time.of(settings.mtu.0);
         let target = usual.max(packet_time.saturating_mul(3) / 2);
         let interval = interval.saturating_add(target - usual).max(target.saturating_mul(2));
         let is_triple = isolation == Isolation::Triple;
-        let shares = |load: i64| quantum * (65_535 / load.max(1));
         Self {
             first: at as Slot * queues,
             packets: 0,
@@ -134,7 +145,8 @@ impl Tin {
             time,
             parameters: Parameters { target, interval, packet_time },
             shares: Shares {
-                quanta: (0..=i64::from(queues)).map(|load| shares(load).max(1)).collect(),
+                quantum,
+                quanta: quanta(quantum, queues),
                 hosts: alloc::vec![[0; 2]; queues as usize],
                 bulk: [alloc::vec![0; queues as usize], alloc::vec![0; queues as usize]],
                 counted: [
@@ -151,6 +163,19 @@ impl Tin {
             decaying: Ring::new(),
             sparse: 0,
             bulk: 0,
+        }
+    }
+
+    /// Its threshold is `threshold` bytes a second from now, its targets as before
+    /// (`cake_set_rate` with an mtu of 0).
+    pub(super) fn set_threshold(&mut self, settings: &Settings, threshold: u64) {
+        self.threshold = Some(threshold);
+        self.time = ByteTime::new(threshold);
+        let quantum = flow_quantum(settings, Some(threshold));
+        if quantum != self.shares.quantum {
+            self.shares.quantum = quantum;
+            self.shares.quanta = quanta(quantum, settings.queues);
+            self.old.quantum_changed();
         }
     }
 
