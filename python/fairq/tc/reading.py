@@ -11,7 +11,7 @@ from typing import Any
 from fairq import _native
 from fairq._native import UsageError
 from fairq.near import near_miss
-from fairq.tc import filters, lines, options, qdiscs, trees
+from fairq.tc import filters, lines, options, qdiscs, quanta, trees
 from fairq.tc.devices import Device, Node
 from fairq.tc.filters import Left
 from fairq.tc.shell import commands
@@ -42,6 +42,8 @@ class Read:
     """The rate of the line, where a class of htb that has no sibling is the line."""
     differs: list[dict[str, str]]
     """What is not as in Linux: setting, here, linux."""
+    warns: list[dict[str, str]]
+    """What the kernel would warn of, and do: setting, warning, why, remedy."""
 
 
 def read(text: str) -> Read:
@@ -347,7 +349,7 @@ def _queue(device: Device) -> Read:
         _native.queue(text)
     except UsageError as error:
         raise UsageError(f"tc: qdisc {root.kind}: {_in_words_of_tc(str(error))}") from None
-    return Read(text, rate_form(rate) if rate is not None else None, list(differs))
+    return Read(text, rate_form(rate) if rate is not None else None, list(differs), quanta.warned(device))
 
 
 def _text(device: Device, root: Node) -> str:
@@ -406,11 +408,13 @@ def as_lines(found: Read) -> Iterable[str]:
         yield f"line: {found.rate}"
     for row in found.differs:
         yield f"differs: {row['setting']}: here {row['here']}; Linux: {row['linux']}"
+    for row in found.warns:
+        yield f"Linux warns: {row['setting']}: {row['warning']} {row['why']}; {row['remedy']}"
 
 
 def as_document(found: Read) -> dict[str, Any]:
     """What --json prints."""
-    return {"text": found.text, "rate": found.rate, "differs": found.differs}
+    return {"text": found.text, "rate": found.rate, "differs": found.differs, "warns": found.warns}
 
 
 __all__: Sequence[str] = ["Read", "as_document", "as_lines", "commands", "read"]
