@@ -300,8 +300,10 @@ def _filter(words: Words, verb: str, device: Device) -> None:
         _delete_filters(words, device, major)
         return
     said = Differs()
-    at, one = filters.read(words, device.filters, major, said)
+    at, one, policed = filters.read(words, device.filters, major, said)
     device.of_filters.append((at[0], said))
+    if policed is not None:
+        device.policed.append((at[0], policed))
     if isinstance(one, Left):
         device.left.append((at[0], one))
         return
@@ -324,6 +326,8 @@ def _delete_filters(words: Words, device: Device, root: int) -> None:
         word = words.next("it")
         if word == "parent":
             at = words.value(word, class_id)
+        elif word in ("ingress", "egress"):
+            at = filters.INGRESS if word == "ingress" else filters.EGRESS
         elif word in ("prio", "pref"):
             prio = words.value(word, decimal)
         elif word == "handle":
@@ -331,6 +335,7 @@ def _delete_filters(words: Words, device: Device, root: int) -> None:
             return
     device.filters = [one for one in device.filters if one.at != at or prio not in (None, one.prio)]
     device.left = [one for one in device.left if one[0] != at[0] or prio is not None]
+    device.policed = [one for one in device.policed if one[0] != at[0] or prio not in (None, one[1].prio)]
 
 
 _DO: Mapping[str, Callable[[Words, str, Device], None]] = {"qdisc": _qdisc, "class": _class, "filter": _filter}
@@ -344,12 +349,27 @@ def _queue(device: Device) -> Read:
         root, most = held
         rate = min((each for each in (rate, most) if each is not None), default=None)
     _say_of_children(device, root)
-    text = _text(device, root)
+    text = _policed(device) + _text(device, root)
     try:
         _native.queue(text)
     except UsageError as error:
         raise UsageError(f"tc: qdisc {root.kind}: {_in_words_of_tc(str(error))}") from None
     return Read(text, rate_form(rate) if rate is not None else None, list(differs), quanta.warned(device))
+
+
+def _policed(device: Device) -> str:
+    """The policer before the queue: of several filters the first."""
+    ordered = [one for _, one in sorted(device.policed, key=lambda row: row[1].prio or filters.AUTOMATIC)]
+    for other in ordered[1:]:
+        device.differs.say("filter police", "left out: one policer stands before a queue", other.policer.text)
+    if not ordered:
+        return ""
+    first = ordered[0]
+    at_root = not any(at == 0xFFFF for at, _ in device.policed)
+    if device.filters and at_root and first.policer.conforming == "ok" and not first.has_class:
+        linux = "ok ends the filters: packets of no other filter before it go to the default class"
+        device.differs.say("conform-exceed of police", "packets go on to the filters", linux)
+    return f"{first.policer.text} + "
 
 
 def _text(device: Device, root: Node) -> str:
