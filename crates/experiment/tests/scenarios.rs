@@ -94,8 +94,8 @@ const CLAIMS: &[(&str, Claim)] = &[
             && s.delay("delta 1000 B", "sparse") < 0.75 * s.delay("delta 0", "sparse")
     }),
     ("drop_precedence.toml", |s| {
-        // 2 of 12 Mbit/s have to go, and a little more, as the line is idle at times: half of AF13, or
-        // a sixth of each.
+        // 2 of 12 Mbit/s have to go, and a little more, as the line is idle at times: half of AF13,
+        // or a sixth of each.
         let lost = |at: &str| ["AF11", "AF12", "AF13"].map(|flow| s.loss(at, flow));
         let ([low, middle, high], alike) = (lost("WRED"), lost("RED"));
         low == 0.0

@@ -354,8 +354,8 @@ fn htb_shares_what_is_left_by_quanta() {
 
 #[test]
 fn htb_clamps_a_quantum_that_no_class_names_as_linux_does() {
-    // `htb_change_class`: rate / 8 / r2q, from 1000 B to 200 kB, unless the class names one. What is
-    // left goes by quanta: by those that are used, not by those of the rates, 1 to 10.
+    // `htb_change_class`: rate / 8 / r2q, from 1000 B to 200 kB, unless the class names one. What
+    // is left goes by quanta: by those that are used, not by those of the rates, 1 to 10.
     let run_of = |kbit: [u64; 2], r2q, given: [Option<u64>; 2], length| {
         let bit_per_s = 100_000 * kbit[1];
         let line = line(bit_per_s, &["a", "b"]);

@@ -1,5 +1,5 @@
-//! A policer whose burst holds no packet of a flow drops all of that flow, which no one means: it is
-//! refused at the place that names it.
+//! A policer whose burst holds no packet of a flow drops all of that flow: it is refused at
+//! the place that names it.
 
 use fairq_sched::units::Bytes;
 use fairq_sim::multicast::plan::SessionPlan;

@@ -6,8 +6,8 @@
 //! Source: Linux 7.0, sch_cake.c (`cake_mq_init`, `cake_dequeue`, `cake_configure_rates`): the
 //! patches of Koeppeler and Hoeiland-Joergensen, netdev, January 2026, "Add cake_mq qdisc for using
 //! cake on mq devices", version 8 (5/6, "Share config and shaper state"), with the fixes
-//! 15c2715a5264 (the rates of all tins follow) and 0b3cd139be56 (nothing is counted without a rate);
-//! their talk at Netdev 0x19 has the choice of 200 us.
+//! 15c2715a5264 (the rates of all tins follow) and 0b3cd139be56 (nothing is counted without a
+//! rate); their talk at Netdev 0x19 has the choice of 200 us.
 //! Rules: each queue's CAKE counts, when it is asked for a packet and `sync_time` has passed since
 //! it last did, the queues that are active: itself, and each other that holds a packet or has sent
 //! one since; it takes the whole rate over that number (`cake_dequeue`). Its tins' thresholds and
@@ -54,7 +54,7 @@ pub struct Settings {
     pub queues: u32,
     /// The rate of all queues together; without one packets leave as the line takes them.
     pub rate: Option<Rate>,
-    /// How long a queue keeps its part before it counts again who is active.
+    /// How long a queue keeps its part before it counts again which are active.
     pub sync_time: Time,
     /// The settings of the CAKE of each queue; its rate is above.
     pub cake: cake::Settings,

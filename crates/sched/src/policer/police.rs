@@ -5,11 +5,11 @@
 //! `token_bucket`, `htb` or `cake`, which delay.
 //! Source: RFC 2697 and RFC 3290 (section 5.1) for the bucket; the arithmetic is that of Linux 6.1,
 //! act_police.c (`tcf_police_act`).
-//! Rules: tokens are nanoseconds of the rate; a packet conforms if the bucket holds what it takes at
-//! the rate (`psched_l2t_ns`), and takes it; a packet that does not conform takes none. The bucket
-//! holds what `burst` takes, in ticks of 64 ns (`PSCHED_TICKS2NS`). With `peak_rate` a packet must
-//! conform to a second bucket, too, which holds a packet of `mtu`. A packet longer than `mtu` never
-//! conforms.
+//! Rules: tokens are nanoseconds of the rate; a packet conforms if the bucket holds what it takes
+//! at the rate (`psched_l2t_ns`), and takes it; a packet that does not conform takes none. The
+//! bucket holds what `burst` takes, in ticks of 64 ns (`PSCHED_TICKS2NS`). With `peak_rate` a
+//! packet must conform to a second bucket, too, which holds a packet of `mtu`. A packet longer than
+//! `mtu` never conforms.
 //! Departs: without `mtu` no packet is too long, where Linux has 255 cells of its table of rates
 //! (2040 B as `tc` asks for it).
 //! Chosen: both buckets are full at the start. Without `rate` half the line's, and a burst of ten
@@ -222,6 +222,7 @@ mod tests {
         assert_eq!(of(10_000_000, 1500), 1500);
         // 1714285 ns are 26785 ticks and 45 ns more.
         assert_eq!(of(7_000_000, 1500), 1499);
-        assert_eq!(of(10_000_000_000, 1500), 1440);
+        // 1200 ns are 18 ticks and 48 ns more; 1152.8 ns count as 1152.
+        assert_eq!(of(10_000_000_000, 1500), 1441);
     }
 }
