@@ -1,4 +1,4 @@
-"""Policers, WRED and CAKE on several queues: in tc's words and back, in questions and studies, and what is refused."""
+"""Policers, WRED, CAKE on several queues: in tc, in questions and studies; what is refused."""
 
 import json
 
@@ -140,7 +140,7 @@ def test_a_study_compares_them(tmp_path):
 
 
 def test_a_queue_of_cake_mq_is_shared_by_its_flows_alone():
-    """Of 16 flows on two queues, each of which has half of the rate, one of n flows has a part of 1/2n."""
+    """Of flows on two queues, each with half of the rate, one of n on a queue has 1/2n."""
     said = SHORT | {"rtt": "5ms", "duration": "10s"}
     rows = fairq.compare(
         rate="100Mbit/s", flows="cubic:16", queue="cake_mq(queues=2, rate=40Mbit/s),cake(rate=40Mbit/s)", **said

@@ -71,8 +71,8 @@ def read(
 ) -> tuple[Id, Filter | Left | None, Policed | None]:
     """Where the filter of a command stands, and it; what is left out is said by `differs`.
 
-    `None` is a filter that takes no packet of this device to a class; what polices all packets of the device is the
-    last of the three.
+    `None` is a filter that takes no packet of this device to a class; the last of the three is what
+    polices all packets of the device.
     """
     at, prio, protocol, handle, chain = (root, 0), 0, "all", "", 0
     while (word := words.peek()) not in (*KINDS, None):

@@ -1,4 +1,4 @@
-"""tc's action `police`: its words, the policer before the queue that it is here, and the filter that has it.
+"""tc's action `police`: its words, what policer it is here, and the filter that has it.
 
 Source: iproute2 6.1, tc/m_police.c; Linux 6.1, act_police.c.
 """
@@ -59,7 +59,7 @@ _KNOWN = options({
 
 
 def read(words: Words, differs: Differs) -> Policer | None:
-    """The policer of the words behind `police`; `None`, and a row of what differs, if none is like it here."""
+    """The policer of the words behind `police`; `None` and a row that differs if none is like it."""
     words.what = f"{words.what}: police"
     said = words.rest()
     given = Words(said, words.what).take(_KNOWN)

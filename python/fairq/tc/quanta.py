@@ -1,8 +1,8 @@
 """What the kernel warns of the quanta of htb's classes, and the quantum that it then takes.
 
-Source: Linux 6.1, sch_htb.c, `htb_change_class`: a class that names no quantum has its rate in bytes a second over
-r2q; below 1000 B or above 200,000 B it has that bound, and tc prints a warning. A class is a leaf when it is made, so
-that one which gets others below it is warned of, too.
+Source: Linux 6.1, sch_htb.c, `htb_change_class`: a class that names no quantum has its rate in
+bytes a second over r2q; below 1000 B or above 200,000 B it has that bound, and tc prints a warning.
+A class is a leaf when it is made, so that one which gets others below it is warned of, too.
 """
 
 from __future__ import annotations
