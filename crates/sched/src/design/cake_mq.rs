@@ -17,10 +17,10 @@
 //! Without a rate nothing is counted.
 //! Departs: as `cake`. The hash that chooses the queue is not the kernel's, and no map from
 //! processors to queues (XPS) is asked. A queue that holds nothing does not count. A limit in
-//! bytes, which Linux has not, is divided among the queues.
+//! bytes, which Linux has not, is that of all queues together.
 //! Chosen: a flow goes to a queue by a hash of its key (`skb_tx_hash`). The device takes a packet
 //! of each queue that may send in turn. All queues have 10240 packets of room and CAKE's memory
-//! each.
+//! each; a packet for which one has no room left is dropped as over its share.
 //! Cost: O(`queues`) a packet where others wait for their shapers, and once in a `sync_time` for
 //! each queue; else as `cake`.
 //! Bound: with n queues always busy each sends rate/n, whatever its number of flows (cake_mq.rs:
@@ -35,7 +35,7 @@
 use super::cake::{self, Cake};
 use crate::contract::{Classifier, Dequeue, Discipline, Handle, Held, Line};
 use crate::hash::Hash;
-use crate::packet::{Fates, Header, Packet};
+use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::part::{Need, Part};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
@@ -145,16 +145,15 @@ struct CakeMq {
     sync_time: u64,
     /// The ring that is asked first.
     turn: usize,
+    /// The bytes that may wait in all of them.
+    together: u64,
 }
 
 /// Builds it.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let of_each = settings.of_each();
-    let limit = match queue.limit.unwrap_or_else(|| settings.own_limit()) {
-        Limit::Bytes(bytes) => Limit::Bytes(bytes / u64::from(settings.queues)),
-        limit => limit,
-    };
+    let limit = queue.limit.unwrap_or_else(|| settings.own_limit());
     let ring = |at: u32| {
         // Each draws for itself. The first is `cake` with the line's seed.
         let line = Line { seed: line.seed.wrapping_add(u64::from(at) << 32), ..line.clone() };
@@ -167,6 +166,7 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
         rate: settings.rate.map(|rate| rate.bit_per_s() / 8),
         sync_time: settings.sync_time.0 / 1000,
         turn: 0,
+        together: if let Limit::Bytes(bytes) = limit { bytes } else { u64::MAX },
     })
 }
 
@@ -206,11 +206,28 @@ impl CakeMq {
     }
 }
 
+/// A queue that has no room left says nothing of the room in the others.
+const fn of_one_queue(fate: &mut Fate) {
+    if let Outcome::Dropped(reason @ (Reason::LongestQueue | Reason::TooLong)) = &mut fate.outcome {
+        *reason = Reason::OverShare;
+    }
+}
+
 impl Discipline for CakeMq {
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
-        let at = self.ring_of(header);
-        let handle = self.rings[at].cake.enqueue(now, packet, header, fates)?;
-        Some(self.outer(at, handle))
+        // Of one queue CAKE makes room.
+        if self.rings.len() > 1 && self.held().bytes + u64::from(packet.length) > self.together {
+            let is_too_long = u64::from(packet.length) > self.together;
+            let reason = if is_too_long { Reason::TooLong } else { Reason::BufferFull };
+            fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+            return None;
+        }
+        let (at, before) = (self.ring_of(header), fates.len());
+        let handle = self.rings[at].cake.enqueue(now, packet, header, fates);
+        if self.rings.len() > 1 {
+            fates[before..].iter_mut().for_each(of_one_queue);
+        }
+        handle.map(|handle| self.outer(at, handle))
     }
 
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
