@@ -59,7 +59,7 @@ _KNOWN = options({
 
 
 def read(words: Words, differs: Differs) -> Policer | None:
-    """The policer of the words behind `police`; `None` and a row that differs if none is like it."""
+    """The policer of the words behind `police`; `None`, with a row, if none is like it here."""
     words.what = f"{words.what}: police"
     said = words.rest()
     given = Words(said, words.what).take(_KNOWN)
