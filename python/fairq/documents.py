@@ -78,12 +78,22 @@ class TcCommands(TypedDict):
     text: Annotated[str, "The queue's text form, or the line of the scenario that has it."]
 
 
+class TcWarning(TypedDict):
+    """A warning that tc would print, and what the kernel then does."""
+
+    setting: Annotated[str, "The class."]
+    warning: Annotated[str, "The kernel's words."]
+    why: Annotated[str, "The number that it warns of, and the one that is taken."]
+    remedy: Annotated[str, "What to write to be warned no more."]
+
+
 class TcRead(TypedDict):
     """The queue that tc commands make."""
 
     text: Annotated[str, "The queue's text form, its limit included."]
     rate: Annotated[str | None, "The rate of the line, with its unit; null if no class of htb is the line."]
     differs: Annotated[list[Difference], "What is not the same in Linux."]
+    warns: Annotated[list[TcWarning], "What the kernel would warn of."]
 
 
 class BoundsRow(TypedDict):

@@ -108,10 +108,27 @@ def test_the_baseline_of_the_guide_is_the_real_one(capsys):
 def test_the_commands_of_tc_in_the_guide_are_the_real_ones(capsys):
     page = (ROOT / "docs" / "guide" / "linux.md").read_text()
     blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for command, shown in blocks:
         assert cli.main(shlex.split(command)) == 0
         assert capsys.readouterr().out.rstrip("\n") == shown
+
+
+def test_the_policer_of_the_guide_drops_what_is_shown(capsys):
+    page = (ROOT / "docs" / "guide" / "policing.md").read_text()
+    blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
+    assert [command.split()[0] for command, _ in blocks] == ["compare", "tc"]
+    for command, shown in blocks:
+        assert cli.main(shlex.split(command)) == 0
+        assert capsys.readouterr().out.rstrip("\n") == shown
+
+
+def test_the_drop_precedences_of_the_guide_are_those_of_the_scenario(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs" / "guide" / "drop-precedence.md").read_text()
+    ((command, shown),) = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n…\n```", page, re.DOTALL)
+    assert cli.main(shlex.split(command)) == 0
+    assert capsys.readouterr().out.startswith(f"{shown}\n")
 
 
 def test_the_hosts_of_the_guide_are_those_of_the_scenario(capsys, monkeypatch):
@@ -174,7 +191,7 @@ def test_the_questions_of_the_guide_have_the_answers_that_are_shown(capsys, monk
     assert capsys.readouterr().out.startswith(shown.rstrip("…"))
 
 
-@pytest.mark.parametrize("name", ["moving-lines", "losses", "buffers"])
+@pytest.mark.parametrize("name", ["moving-lines", "losses", "buffers", "several-queues"])
 def test_the_other_questions_of_the_guide_have_the_answers_that_are_shown(name, capsys):
     page = (ROOT / "docs" / "guide" / f"{name}.md").read_text()
     ((command, shown),) = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)

@@ -157,7 +157,7 @@ def test_the_command_reads_an_argument_or_standard_input():
     plain = subprocess.run([*command, line], capture_output=True, text=True)
     assert (plain.returncode, plain.stdout) == (0, "fq_codel + 7packets\n")
     piped = subprocess.run([*command, "-", "--json"], input=line, capture_output=True, text=True)
-    assert json.loads(piped.stdout) == {"text": "fq_codel + 7packets", "rate": None, "differs": []}
+    assert json.loads(piped.stdout) == {"text": "fq_codel + 7packets", "rate": None, "differs": [], "warns": []}
     wrong = subprocess.run([*command, "qdisc add dev eth0 root nosuch"], capture_output=True, text=True)
     assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
 

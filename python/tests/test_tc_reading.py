@@ -267,7 +267,7 @@ ONLY_IP = "protocol of the filters"
         (["chain 5 matchall flowid 1:2"], [], [], ["filter matchall of chain 5"]),
         (["est 1s 4s matchall flowid 1:2"], [], list(range(64)), []),
         (["matchall action drop"], [], [], ["filter action", "filter matchall"]),
-        (["matchall police rate 1mbit burst 10k drop flowid 1:2"], [], list(range(64)), ["filter police"]),
+        (["matchall police rate 1mbit burst 10k mtu 2k drop flowid 1:2"], [], list(range(64)), []),
         # All of it, both protocols.
         (["matchall classid 1:2"], [], list(range(64)), []),
         (["basic flowid 1:2"], [], list(range(64)), []),

@@ -197,6 +197,8 @@ def queue(draw: Draw) -> dict[str, Any]:
             said["buffer"] = of("BufferSettings")
         if draw.chance(0.1):
             said["marker"] = of("MarkerSettings")
+    if draw.chance(0.1):
+        said["policer"] = of("PolicerSettings")
     if draw.chance(0.15):
         said["classifier"] = of("ClassifierSettings")
     if draw.chance(0.5):

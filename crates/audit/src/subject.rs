@@ -7,8 +7,8 @@ use fairq_sched::contract::{Discipline, Line};
 use fairq_sched::promise::{Load, Measure};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{
-    BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, SCHEDULERS,
-    SchedulerSettings,
+    BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, POLICERS,
+    PolicerSettings, SCHEDULERS, SchedulerSettings,
 };
 use fairq_sched::units::Limit;
 
@@ -60,9 +60,10 @@ pub struct Cost {
 }
 
 /// What the cards claim for the scheduler, the buffer policies and the marker of `queue`, or for
-/// its design.
+/// its design, and for its policer.
 #[must_use]
 pub fn costs(queue: &Queue) -> Vec<Cost> {
+    let policer = queue.policer.as_ref().map(|policer| (POLICERS, PolicerSettings::name(policer)));
     let parts = match &queue.design {
         Some(design) => vec![(DESIGNS, design.name())],
         None => {
@@ -75,7 +76,7 @@ pub fn costs(queue: &Queue) -> Vec<Cost> {
     };
     let card = |(cards, name): (&'static [Card], &str)| cards.iter().find(|card| card.name == name);
     let cost = |card: &Card| Cost { part: card.name, claimed: card.field("Cost"), counted: counted(card.name) };
-    parts.into_iter().filter_map(card).map(cost).collect()
+    policer.into_iter().chain(parts).filter_map(card).map(cost).collect()
 }
 
 /// The settings of `queue`'s scheduler or design that take other paths, if its own are the default.

@@ -14,7 +14,8 @@ use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::packet::{Fates, Marks, Packet};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{
-    BUFFER_POLICIES, BufferSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, SCHEDULERS, SchedulerSettings,
+    BUFFER_POLICIES, BufferSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, POLICERS, PolicerSettings,
+    SCHEDULERS, SchedulerSettings,
 };
 use fairq_sched::units::{Limit, Rate, Time};
 use std::fmt::Write;
@@ -143,7 +144,7 @@ fn ends_here() {
     std::hint::black_box(());
 }
 
-/// Every scheduler, buffer policy, marker and whole design of the registry.
+/// Every scheduler, buffer policy, marker, policer and whole design of the registry.
 fn entries() -> Vec<(&'static Card, Queue)> {
     let of = |name: &str| {
         Queue::new(SchedulerSettings::by_name(name).expect("a name of the registry"), Some(Limit::Packets(1)))
@@ -174,12 +175,17 @@ fn entries() -> Vec<(&'static Card, Queue)> {
         let marker = MarkerSettings::by_name(card.name);
         (card, Queue { marker, buffer: tail_drop.clone(), ..of("round_robin") })
     };
+    let policer = |card: &'static Card| {
+        let policer = PolicerSettings::by_name(card.name);
+        (card, Queue { policer, buffer: tail_drop.clone(), ..of("round_robin") })
+    };
     let design = |card: &'static Card| {
         let settings = DesignSettings::by_name(card.name).expect("a name of the registry");
         (card, Queue::of_design(settings, None))
     };
     let cards = [SCHEDULERS.iter().map(scheduler).collect(), BUFFER_POLICIES.iter().map(buffer).collect::<Vec<_>>()];
-    let more = [MARKERS.iter().map(marker).collect(), DESIGNS.iter().map(design).collect::<Vec<_>>()];
+    let policers = POLICERS.iter().map(policer).collect();
+    let more = [MARKERS.iter().map(marker).collect(), policers, DESIGNS.iter().map(design).collect::<Vec<_>>()];
     cards.into_iter().chain(more).flatten().collect()
 }
 

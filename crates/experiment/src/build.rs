@@ -5,6 +5,7 @@ mod buffers;
 mod media;
 mod needs;
 mod nodes;
+mod policers;
 mod sessions;
 
 use self::buffers::{At, Buffers};
@@ -83,6 +84,7 @@ pub fn plan(scenario: &Scenario, files: Files<'_>) -> Result<Plan, Fault> {
     let mut lines = builder.lines;
     builder.buffers.finish(&mut lines, &flows)?;
     needs::check(&lines, &mut flows, &sessions)?;
+    policers::check(&lines, &flows, &sessions)?;
     let counts_lost = lines.iter().any(|line| line.impairment.loss.probability > 0.0);
     let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
     Ok(Plan { lines, flows, transfers, sessions, pools, warm_up, duration, counts_lost, of_topology })

@@ -5,7 +5,7 @@ use crate::scenario::{edition, profile};
 use crate::scenes::{Round, SCENES, Scene, play};
 use crate::topology::registry::TOPOLOGIES;
 use fairq_sched::card::{Card, LABELS};
-use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
+use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, POLICERS, SCHEDULERS};
 use fairq_sched::units::{Bytes, Limit, Rate, Time};
 use fairq_sim::multicast::registry::RECEIVERS;
 use fairq_sim::traffic::registry::TRAFFIC;
@@ -27,7 +27,7 @@ pub const KINDS: [&str; 5] = ["disciplines", "transports", "traffic", "receivers
 fn cards(kind: &str) -> Option<Vec<&'static Card>> {
     match kind {
         "disciplines" => {
-            Some([SCHEDULERS, BUFFER_POLICIES, MARKERS, CLASSIFIERS, DESIGNS].into_iter().flatten().collect())
+            Some([SCHEDULERS, BUFFER_POLICIES, MARKERS, CLASSIFIERS, DESIGNS, POLICERS].into_iter().flatten().collect())
         }
         "transports" => Some(TRANSPORTS.iter().collect()),
         "traffic" => Some(TRAFFIC.iter().collect()),
@@ -378,6 +378,7 @@ fn settings(schema: &Value, card: &Card) -> Vec<Setting> {
         "buffer" => "BufferSettings",
         "classifier" => "ClassifierSettings",
         "marker" => "MarkerSettings",
+        "policer" => "PolicerSettings",
         "design" => "DesignSettings",
         "transport" => "TransportSettings",
         "receiver" => "ControlSettings",

@@ -93,6 +93,16 @@ const CLAIMS: &[(&str, Claim)] = &[
         near(s.packets("delta 0", "sparse"), s.packets("delta 1000 B", "sparse"), 0.01)
             && s.delay("delta 1000 B", "sparse") < 0.75 * s.delay("delta 0", "sparse")
     }),
+    ("drop_precedence.toml", |s| {
+        // 2 of 12 Mbit/s have to go, and a little more, as the line is idle at times: half of AF13,
+        // or a sixth of each.
+        let lost = |at: &str| ["AF11", "AF12", "AF13"].map(|flow| s.loss(at, flow));
+        let ([low, middle, high], alike) = (lost("WRED"), lost("RED"));
+        low == 0.0
+            && middle < 0.001
+            && (0.5..0.6).contains(&high)
+            && alike.iter().all(|loss| (1.0 / 6.0..0.22).contains(loss) && near(*loss, alike[0], 0.03))
+    }),
     ("dumbbell.toml", |s| {
         // Half a packet of a file and the terminal's own: 71.4 ms + 5.7 ms.
         s.delay("FIFO", "terminal") > 1.2
@@ -174,6 +184,14 @@ const CLAIMS: &[(&str, Claim)] = &[
         s.loss("exact", "first") == 0.0
             && near(s.loss("exact", "second"), 2.0 / 3.0, 0.01)
             && ["first", "second"].iter().all(|flow| near(s.loss("jitter", flow), 1.0 / 3.0, 0.1))
+    }),
+    ("policer.toml", |s| {
+        // 1000 packets of 1000 B are 16 kbit/s; a packet takes 1/7 s of the line. Of the shaper 40
+        // and the burst wait.
+        ["shaper", "policer"].iter().all(|at| near(s.packets(at, "flood"), 1000.0, 0.005))
+            && near(s.loss("policer", "flood"), 5.0 / 7.0, 0.005)
+            && near(s.delay("policer", "flood"), 1.0 / 7.0, 0.001)
+            && s.delay("shaper", "flood") > 100.0 * s.delay("policer", "flood")
     }),
     ("preemption.toml", |s| {
         // 40 B take 5.7 ms, and 0.4 ms on the access line; half a long packet takes 71 ms.

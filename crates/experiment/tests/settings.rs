@@ -173,6 +173,7 @@ fn no_setting_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
         ("buffer", Some("fifo"), "BufferSettings"),
         ("buffer", Some("fq"), "BufferSettings"),
         ("marker", Some("fq"), "MarkerSettings"),
+        ("policer", Some("fifo"), "PolicerSettings"),
         ("design", None, "DesignSettings"),
     ] {
         let queue = |settings: &Value| match scheduler {

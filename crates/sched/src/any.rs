@@ -372,6 +372,22 @@ macro_rules! forward {
             }
         };
     };
+    (Policer for $any:ident [$($type:ident)+]) => {
+        const _: () = {
+            use crate::contract::Policer;
+            use crate::packet::Packet;
+            use crate::units::Time;
+
+            impl Policer for $any {
+                fn conforms(&mut self, now: Time, packet: &Packet) -> bool {
+                    match self { $(Self::$type(p) => p.conforms(now, packet)),+ }
+                }
+                fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+                    match self { $(Self::$type(p) => p.inspect(visit)),+ }
+                }
+            }
+        };
+    };
     (Marker for $any:ident [$($type:ident)+]) => {
         const _: () = {
             use crate::contract::{Marker, Slot};

@@ -138,6 +138,16 @@ pub struct FlowTimes {
     pub unresponsive: u128,
 }
 
+impl core::iter::Sum for FlowTimes {
+    fn sum<I: Iterator<Item = Self>>(times: I) -> Self {
+        times.fold(Self::default(), |all, one| Self {
+            sparse: all.sparse + one.sparse,
+            bulk: all.bulk + one.bulk,
+            unresponsive: all.unresponsive + one.unresponsive,
+        })
+    }
+}
+
 /// A whole queueing discipline.
 pub trait Discipline: Send {
     /// Offers a packet. It is held, or its fate is reported; so is the fate of any other packet
@@ -345,6 +355,15 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
 pub trait Classifier: Send {
     /// A key of 64 bits for the flow of `header`. `hash` is keyed with the line's seed.
     fn key(&self, header: &Header, hash: crate::hash::Hash) -> u64;
+}
+
+/// Which packets may join the queue at all? Asked of each packet before any other part; holds none.
+pub trait Policer: Send {
+    /// Whether `packet`, which arrives, is within what may pass. One that is not is dropped.
+    fn conforms(&mut self, now: Time, packet: &Packet) -> bool;
+
+    /// Visits inner values by name.
+    fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
 
 /// Why a scheduler has no queue to name.

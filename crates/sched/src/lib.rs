@@ -33,6 +33,8 @@ pub mod mark;
 pub mod packet;
 pub mod part;
 pub mod plain_fifo;
+pub mod policed;
+pub mod policer;
 pub mod pool;
 #[cfg_attr(
     target_arch = "x86_64",
@@ -41,6 +43,7 @@ pub mod pool;
 pub mod prefetch;
 pub mod program;
 pub mod promise;
+mod psched;
 pub mod queue;
 pub mod random;
 pub mod rank;

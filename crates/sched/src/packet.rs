@@ -206,6 +206,8 @@ pub enum Reason {
     Horizon,
     /// An acknowledgement that a later one makes unnecessary.
     Redundant,
+    /// It came above the rate of a policer.
+    Policed,
 }
 
 impl Reason {
@@ -225,6 +227,7 @@ impl Reason {
             Self::Rank => "rank",
             Self::Horizon => "horizon",
             Self::Redundant => "redundant",
+            Self::Policed => "policed",
         }
     }
 }

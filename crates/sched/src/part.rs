@@ -107,6 +107,11 @@ pub trait Part {
         false
     }
 
+    /// Of a policer: the longest packet that ever passes it before a line of `_line`.
+    fn longest_passed(&self, _line: Rate) -> Option<Bytes> {
+        None
+    }
+
     /// Of a classifier: whether no two hosts' flows to one destination, nor those of one host to
     /// two, share a queue.
     fn keeps_conversations_apart(&self) -> bool {

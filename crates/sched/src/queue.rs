@@ -8,9 +8,12 @@ use crate::compose::Composition;
 use crate::contract::{Discipline, Line, Offer};
 use crate::part::{Need, Part};
 use crate::plain_fifo::PlainFifo;
+use crate::policed::Policed;
 use crate::promise::is_of_pgps;
-use crate::registry::{BufferSettings, ClassifierSettings, DesignSettings, MarkerSettings, SchedulerSettings};
-use crate::units::{Limit, Rate};
+use crate::registry::{
+    BufferSettings, ClassifierSettings, DesignSettings, MarkerSettings, PolicerSettings, SchedulerSettings,
+};
+use crate::units::{Bytes, Limit, Rate};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -48,6 +51,10 @@ pub struct Queue {
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     #[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "kind": "fq_codel", "target": "3 ms" }])))]
     pub design: Option<DesignSettings>,
+    /// Which packets may join the queue at all, beside parts or a whole design; without it all.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "kind": "police", "rate": "10 Mbit/s" }])))]
+    pub policer: Option<PolicerSettings>,
     /// How much may wait, the packet being sent not counted; without it no limit, or the design's
     /// own.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -60,7 +67,7 @@ pub struct Queue {
 impl serde::Serialize for Queue {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap as _;
-        let Self { scheduler, buffer, overflow, marker, classifier, design, limit } = self;
+        let Self { scheduler, buffer, overflow, marker, classifier, design, policer, limit } = self;
         let mut table = to.serialize_map(None)?;
         match design {
             None => table.serialize_entry("scheduler", scheduler)?,
@@ -78,6 +85,9 @@ impl serde::Serialize for Queue {
         if let Some(classifier) = classifier {
             table.serialize_entry("classifier", classifier)?;
         }
+        if let Some(policer) = policer {
+            table.serialize_entry("policer", policer)?;
+        }
         if let Some(limit) = limit {
             table.serialize_entry("limit", limit)?;
         }
@@ -88,7 +98,9 @@ impl serde::Serialize for Queue {
 /// What is said of another part beside the design called `name`.
 #[must_use]
 pub fn alone(name: &str) -> String {
-    format!("{name} is a whole design; it takes a classifier and a limit, no other part: leave the others out")
+    format!(
+        "{name} is a whole design; it takes a classifier, a policer and a limit, no other part: leave the others out"
+    )
 }
 
 fn fifo() -> SchedulerSettings {
@@ -99,7 +111,16 @@ impl Queue {
     /// `scheduler` with the default parts and `limit`.
     #[must_use]
     pub const fn new(scheduler: SchedulerSettings, limit: Option<Limit>) -> Self {
-        Self { scheduler, buffer: None, overflow: None, marker: None, classifier: None, design: None, limit }
+        Self {
+            scheduler,
+            buffer: None,
+            overflow: None,
+            marker: None,
+            classifier: None,
+            design: None,
+            policer: None,
+            limit,
+        }
     }
 
     /// A whole design, with `limit` in place of its own if one is given.
@@ -207,13 +228,21 @@ impl Queue {
         self.design.as_ref().map_or_else(|| self.scheduler.part(), DesignSettings::part).paces()
     }
 
-    /// The parts that it is built from, each by its name: a whole design, or scheduler, buffer
-    /// policies and marker.
+    /// The longest packet that it ever takes on a line of `line`, if a policer bounds that.
+    #[must_use]
+    pub fn longest_passed(&self, line: Rate) -> Option<Bytes> {
+        self.policer.as_ref()?.part().longest_passed(line)
+    }
+
+    /// The parts that it is built from, each by its name: the policer, and a whole design, or
+    /// scheduler, buffer policies and marker.
     fn parts_by_name<T>(&self, mut of: impl FnMut(&'static str, &dyn Part) -> T) -> Vec<T> {
+        let mut found: Vec<T> = self.policer.iter().map(|policer| of(policer.name(), policer.part())).collect();
         if let Some(design) = &self.design {
-            return alloc::vec![of(design.name(), design.part())];
+            found.push(of(design.name(), design.part()));
+            return found;
         }
-        let mut found = alloc::vec![of(self.scheduler.name(), self.scheduler.part())];
+        found.push(of(self.scheduler.name(), self.scheduler.part()));
         for buffer in core::iter::once(self.buffer()).chain(self.overflow()) {
             found.push(of(buffer.name(), buffer.part()));
         }
@@ -246,13 +275,15 @@ impl Queue {
         self.parts_by_name(of).concat()
     }
 
-    /// The text form, in the order scheduler, buffer policies, marker.
+    /// The text form, in the order policer, scheduler, buffer policies, marker.
     #[must_use]
     pub fn name(&self) -> String {
+        let mut name = self.policer.as_ref().map_or_else(String::new, |policer| String::from(policer.name()) + " + ");
         if let Some(design) = &self.design {
-            return String::from(design.name());
+            name.push_str(design.name());
+            return name;
         }
-        let mut name = String::from(self.scheduler.name());
+        name.push_str(self.scheduler.name());
         let parts = [
             self.buffer.as_ref().map(BufferSettings::name),
             self.overflow.as_ref().map(BufferSettings::name),
@@ -268,6 +299,9 @@ impl Queue {
     /// Why the parts make no sense or do not fit together, if they do not.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
+        if let Some(fault) = self.policer.as_ref().and_then(|policer| policer.part().fault(self)) {
+            return Some(fault);
+        }
         if let Some(design) = &self.design {
             let others = self.buffer.is_some() || self.overflow.is_some() || self.marker.is_some();
             if others || self.scheduler != fifo() {
@@ -322,6 +356,10 @@ impl Queue {
     /// Builds the discipline. [`Queue::fault`] must be `None`.
     #[must_use]
     pub fn build(&self, line: &Line) -> Box<dyn Discipline> {
+        if let Some(policer) = &self.policer {
+            let unpoliced = Self { policer: None, ..self.clone() };
+            return Box::new(Policed::new(policer.build(line), unpoliced.build(line)));
+        }
         if let Some(design) = &self.design {
             return design.build(self, line);
         }
@@ -332,11 +370,13 @@ impl Queue {
     }
 
     /// Builds the discipline for a caller that gives packets their flows' slots, if it has the most
-    /// common parts: pairs or processes as flows, tail drop or longest-queue drop, no marker.
+    /// common parts: pairs or processes as flows, tail drop or longest-queue drop, no marker, no
+    /// policer.
     /// [`Queue::fault`] must be `None`.
     #[must_use]
     pub fn build_for_slots(&self, line: &Line) -> Option<Box<dyn Offer>> {
-        if self.design.is_some() || !matches!(self.marker, None | Some(MarkerSettings::None(_))) {
+        let is_plain = self.design.is_none() && self.policer.is_none();
+        if !is_plain || !matches!(self.marker, None | Some(MarkerSettings::None(_))) {
             return None;
         }
         let limit = self.limit.unwrap_or_default();

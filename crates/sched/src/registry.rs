@@ -8,6 +8,7 @@ use crate::any::{designs, parts};
 
 designs! {
     cake => Cake = "cake" [] breaks [WorkConservation, FlowOrder],
+    cake_mq => CakeMq = "cake_mq" [] breaks [WorkConservation, FlowOrder],
     dualpi2 => DualPi2 = "dualpi2" [] breaks [FlowOrder],
     fq_codel => FqCodel = "fq_codel" [],
     fq_pie => FqPie = "fq_pie" [],
@@ -76,6 +77,7 @@ parts! {
         sfb => Sfb = "sfb" [],
         tail_drop => TailDrop = "tail_drop" ["drop_tail"],
         vwfq => Vwfq = "vwfq" [],
+        wred => Wred = "wred" [],
     }
     /// Whose packet is this?
     Classifier "classifier" ClassifierSettings CLASSIFIERS classify {
@@ -84,6 +86,10 @@ parts! {
         port_pair => PortPair = "port_pair" ["process", "five_tuple"],
         source => Source = "source" [],
         tos => Tos = "tos" ["dscp"],
+    }
+    /// Which packets may join the queue at all?
+    Policer "policer" PolicerSettings POLICERS policer {
+        police => Police = "police" [],
     }
     /// Which packets are marked to signal congestion?
     Marker "marker" MarkerSettings MARKERS mark {

@@ -3,7 +3,7 @@
 //! Adaptive sources here are rates that grow by a packet in each round trip and are halved in one
 //! with a loss or a mark.
 
-use fairq_sched::buffer::{adaptive_red, afd, blue, choke, fred, red, sfb};
+use fairq_sched::buffer::{adaptive_red, afd, blue, choke, fred, red, sfb, wred};
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::packet::{Fate, Fates, Marks, Outcome, Packet, Reason};
 use fairq_sched::queue::Queue;
@@ -65,10 +65,15 @@ impl Hand {
     /// Offers `count` packets, each to a queue of `held` packets; how many were marked and dropped,
     /// and the gaps between those that were either.
     fn at_fixed_queue(&mut self, held: u64, count: usize, accepts: Marks, length: u32) -> (u32, u32, Vec<u32>) {
+        self.of_service(held, count, Packet { accepts, ..Packet::new(0, self.now, length) })
+    }
+
+    /// The same with packets like `like`.
+    fn of_service(&mut self, held: u64, count: usize, like: Packet) -> (u32, u32, Vec<u32>) {
         let (mut marked, mut dropped, mut gaps, mut gap) = (0, 0, Vec::new(), 0);
         for _ in 0..count {
             assert_eq!(self.discipline.held().packets, held);
-            let packet = Packet { accepts, ..Packet::new(self.token, self.now, length) };
+            let packet = Packet { token: self.token, ..like };
             self.token += 1;
             let handle = self.discipline.enqueue(self.now, packet, &header(1), &mut self.fates);
             if let Some(handle) = handle {
@@ -273,6 +278,70 @@ fn red_marks_what_accepts_marks_and_drops_above_max() {
         hand.fill(10);
         assert_eq!(hand.at_fixed_queue(10, 1000, Marks::CE, LENGTH).0, 0);
     }
+}
+
+/// A WRED whose average is the queue itself, at 36 packets.
+fn wred_at_36(settings: wred::Settings) -> Hand {
+    let settings = wred::Settings { weight: 1.0, ..settings };
+    let mut hand = Hand::new(&queue("fifo", BufferSettings::Wred(settings), Limit::Packets(60)));
+    hand.fill(36);
+    hand
+}
+
+/// A packet with this code point.
+fn of_dscp(dscp: u8) -> Packet {
+    Packet { tos: dscp << 2, ..Packet::new(0, Time::ZERO, LENGTH) }
+}
+
+#[test]
+fn wred_loses_higher_drop_precedences_first() {
+    let mut hand = wred_at_36(wred::Settings::default());
+    // At 36 of 32, 28, 24 and 20 to 40 packets and 1/10: pb is 4/8, 8/12, 12/16 and 16/20 of it. Of
+    // gaps that are uniform up to 1/pb the share is 2/(1/pb + 1). AF2x here, and best effort.
+    let mut last = 0.0;
+    for (dscp, part) in [(18, 4.0 / 8.0), (20, 8.0 / 12.0), (22, 12.0 / 16.0), (0, 16.0 / 20.0)] {
+        let (marked, dropped, _) = hand.of_service(36, 40_000, of_dscp(dscp));
+        let (share, expected) = (f64::from(dropped) / 40_000.0, 2.0 / (10.0 / part + 1.0));
+        assert!(marked == 0 && (share / expected - 1.0).abs() < 0.04, "dscp {dscp}: {share}, not {expected}");
+        assert!(share > last, "dscp {dscp}");
+        last = share;
+    }
+    // All four classes are alike (RFC 2597, section 6).
+    for dscp in [10, 18, 26, 34] {
+        let share = f64::from(hand.of_service(36, 20_000, of_dscp(dscp)).1) / 20_000.0;
+        assert!((share / (2.0 / 21.0) - 1.0).abs() < 0.05, "dscp {dscp}: {share}");
+    }
+}
+
+#[test]
+fn wred_with_one_curve_signals_as_often_as_red() {
+    let red::Settings { min, max, probability, .. } = red::Settings::default();
+    let (min, max) = (Limit::Packets(2 * packets_of(min)), Limit::Packets(3 * packets_of(max)));
+    let curves = vec![wred::DropCurve { dscp: Vec::new(), min, max, probability }];
+    let mut weighted = wred_at_36(wred::Settings { curves, ..Default::default() });
+    let red = red::Settings { min, max, probability, weight: 1.0, ..Default::default() };
+    let mut plain = Hand::new(&queue("fifo", BufferSettings::Red(red), Limit::Packets(60)));
+    plain.fill(36);
+    let [one, other] =
+        [&mut weighted, &mut plain].map(|hand| f64::from(hand.of_service(36, 60_000, of_dscp(46)).1) / 60_000.0);
+    assert!((one / other - 1.0).abs() < 0.03, "{one} {other}");
+}
+
+/// The number of a limit in packets.
+fn packets_of(limit: Limit) -> u64 {
+    match limit {
+        Limit::Packets(packets) => packets,
+        _ => panic!("in packets"),
+    }
+}
+
+#[test]
+fn wred_lets_a_packet_without_a_curve_in_and_marks_by_the_curve_of_others() {
+    let curve = wred::DropCurve { dscp: vec![10], ..wred::DropCurve::default() };
+    let mut hand = wred_at_36(wred::Settings { curves: vec![curve], ecn: true, ..Default::default() });
+    assert_eq!(hand.of_service(36, 5000, of_dscp(0)), (0, 0, Vec::new()));
+    let (marked, dropped, _) = hand.of_service(36, 5000, Packet { accepts: Marks::CE, ..of_dscp(10) });
+    assert!(dropped == 0 && (600..900).contains(&marked), "{marked}");
 }
 
 #[test]
@@ -750,11 +819,14 @@ fn afd_catches_up_with_periods_that_were_missed() {
 
 #[test]
 fn settings_without_sense_are_refused_in_one_line() {
-    use BufferSettings::{AdaptiveRed, Afd, Blue, Choke, Fred, Red, Sfb};
+    use BufferSettings::{AdaptiveRed, Afd, Blue, Choke, Fred, Red, Sfb, Wred};
     let (red, ared) = (red::Settings::default, adaptive_red::Settings::default);
     let (fred, choke) = (fred::Settings::default, choke::Settings::default);
     let (blue, sfb, afd) = (blue::Settings::default, sfb::Settings::default, afd::Settings::default);
     let (five, bytes) = (Limit::Packets(5), Limit::Bytes(9000));
+    let (wred, curve) = (wred::Settings::default, wred::DropCurve::default);
+    let of_curve = |curve| Wred(wred::Settings { curves: vec![curve], ..wred() });
+    let in_bytes = wred::DropCurve { dscp: vec![1], min: Limit::Bytes(1), max: bytes, ..curve() };
     let mut refused = vec![
         (Red(red::Settings { max: five, ..red() }), "min is less than max"),
         (Red(red::Settings { max: bytes, ..red() }), "both in packets or both in bytes"),
@@ -770,6 +842,12 @@ fn settings_without_sense_are_refused_in_one_line() {
         (Fred(fred::Settings { min: Limit::Bytes(1), max: bytes, ..fred() }), "in packets"),
         (Fred(fred::Settings { flow_min: 0, ..fred() }), "flow_min is at least 1"),
         (Choke(choke::Settings { max: five, ..choke() }), "choke: min is 5 packets"),
+        (Wred(wred::Settings { curves: Vec::new(), ..wred() }), "wred: curves has 0; write 1 to 64"),
+        (of_curve(wred::DropCurve { dscp: vec![64], ..curve() }), "wred: curves[0]: dscp 64; write 0 to 63"),
+        (of_curve(wred::DropCurve { dscp: vec![3, 3], ..curve() }), "curves[0]: dscp 3 is named twice; leave one out"),
+        (of_curve(wred::DropCurve { max: five, ..curve() }), "wred: curves[0]: min is 20 packets"),
+        (Wred(wred::Settings { curves: vec![curve(), curve()], ..wred() }), "wred: 2 curves name no dscp"),
+        (Wred(wred::Settings { curves: vec![curve(), in_bytes], ..wred() }), "curves[1]: all curves are in packets or"),
         (Blue(blue::Settings { freeze: Time::ZERO, ..blue() }), "freeze is 0 s"),
         (Blue(blue::Settings { decrement: 0.5, ..blue() }), "much less"),
         (Sfb(sfb::Settings { levels: 0, ..sfb() }), "from 1 to 16"),

@@ -9,8 +9,8 @@ use fairq_sched::hash::Hash;
 use fairq_sched::packet::{Address, Fates, Header, Marks, Packet};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{
-    BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, SCHEDULERS,
-    SchedulerSettings,
+    BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, POLICERS,
+    PolicerSettings, SCHEDULERS, SchedulerSettings,
 };
 use fairq_sched::schedule::stochastic_fq;
 use fairq_sched::units::{Limit, Rate, Time};
@@ -90,6 +90,9 @@ fn queues() -> Vec<Queue> {
     for base in ["fifo", "fq"].map(of) {
         for card in BUFFER_POLICIES {
             queues.push(Queue { buffer: BufferSettings::by_name(card.name), ..base.clone() });
+        }
+        for card in POLICERS {
+            queues.push(Queue { policer: PolicerSettings::by_name(card.name), ..base.clone() });
         }
         for card in MARKERS {
             queues.push(Queue { marker: MarkerSettings::by_name(card.name), ..base.clone() });

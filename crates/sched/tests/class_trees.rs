@@ -353,6 +353,34 @@ fn htb_shares_what_is_left_by_quanta() {
 }
 
 #[test]
+fn htb_clamps_a_quantum_that_no_class_names_as_linux_does() {
+    // `htb_change_class`: rate / 8 / r2q, from 1000 B to 200 kB, unless the class names one. What
+    // is left goes by quanta: by those that are used, not by those of the rates, 1 to 10.
+    let run_of = |kbit: [u64; 2], r2q, given: [Option<u64>; 2], length| {
+        let bit_per_s = 100_000 * kbit[1];
+        let line = line(bit_per_s, &["a", "b"]);
+        let child = |(name, at): (&str, usize)| htb::Class {
+            quantum: given[at].map(Bytes),
+            burst: Bytes(2 * u64::from(length)),
+            cburst: Bytes(2 * u64::from(length)),
+            ..htb_class(name, Some("all"), 1000 * kbit[at], Some(bit_per_s))
+        };
+        let classes = [htb_class("all", None, bit_per_s, None), child(("a", 0)), child(("b", 1))].to_vec();
+        let settings = SchedulerSettings::Htb(htb::Settings { classes, r2q, ..Default::default() });
+        let packets = bit_per_s / 8 * 12 / 100 / u64::from(length);
+        let journeys = run(settings, &line, &backlog(2, packets as u32, length));
+        let shares = served(&journeys, 2, Time::from_ms(120));
+        shares[1] as f64 / shares[0] as f64
+    };
+    // 200 and 2000 B: the first is small, and has 1000 B; 2 to 1.
+    assert!((run_of([16, 160], 10, [None, None], 500) - 2.0).abs() < 0.2);
+    // 100 kB and 1 MB: the second is big, and has 200 kB; 2 to 1.
+    assert!((run_of([800, 8000], 1, [None, None], 1500) - 2.0).abs() < 0.2);
+    // A quantum that is named stays: 200 and 2000 B, 10 to 1.
+    assert!((run_of([16, 160], 10, [Some(200), Some(2000)], 200) - 10.0).abs() < 1.0);
+}
+
+#[test]
 fn htb_waits_at_its_ceiling() {
     let class = htb::Class { cburst: Bytes(1000), ..htb_class("a", None, 500_000, Some(500_000)) };
     let line = line(1_000_000, &["a"]);

@@ -8,8 +8,8 @@ use fairq_sched::packet::{Fates, Header, Marks, Packet};
 use fairq_sched::part::Need;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{
-    BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, SCHEDULERS,
-    SchedulerSettings,
+    BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, POLICERS,
+    PolicerSettings, SCHEDULERS, SchedulerSettings,
 };
 use fairq_sched::units::{Limit, Rate, Time, Weight};
 use fairq_testkit::draw::{Draw, Replay};
@@ -28,6 +28,8 @@ fn queues() -> Vec<Queue> {
     let designs = DESIGNS.iter().flat_map(|card| DesignSettings::variants(card.name));
     let mut queues: Vec<Queue> = schedulers.map(|scheduler| Queue { scheduler, ..fifo() }).collect();
     queues.extend(buffers.map(|buffer| Queue { buffer: Some(buffer), ..fifo() }));
+    let policers = POLICERS.iter().flat_map(|card| PolicerSettings::variants(card.name));
+    queues.extend(policers.map(|policer| Queue { policer: Some(policer), ..fifo() }));
     queues.extend(markers.clone().map(|marker| Queue { marker: Some(marker), ..fifo() }));
     let fq = SchedulerSettings::by_name("fq").expect("a scheduler");
     queues.extend(markers.map(|marker| Queue { marker: Some(marker), scheduler: fq.clone(), ..fifo() }));

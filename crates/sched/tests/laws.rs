@@ -11,7 +11,7 @@ use fairq_sched::packet::{Fates, Marks, Outcome, Packet};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{
     BUFFER_POLICIES, BufferSettings, CLASSIFIERS, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings,
-    SCHEDULERS, SchedulerSettings,
+    POLICERS, PolicerSettings, SCHEDULERS, SchedulerSettings,
 };
 use fairq_sched::round;
 use fairq_sched::schedule::{fq, token_bucket};
@@ -22,8 +22,8 @@ use fairq_testkit::driver::{Arrival, Driver, End, header};
 use fairq_testkit::world::{World, arrivals};
 
 /// Every pair of scheduler and buffer policy that has no fault, with all their settings, under each
-/// of the limits; and every whole design. Classifiers and markers go round, so that each meets most
-/// of the others.
+/// of the limits; and every whole design. Classifiers, markers and policers go round, so that each
+/// meets most of the others.
 fn queues(limits: &[Limit]) -> Vec<Queue> {
     let (mut queues, mut turn) = (Vec::new(), 0);
     let mut buffers: Vec<_> = BUFFER_POLICIES.iter().flat_map(|card| BufferSettings::variants(card.name)).collect();
@@ -33,8 +33,10 @@ fn queues(limits: &[Limit]) -> Vec<Queue> {
             afd.interval = afd.interval.or(Some(Time::from_ms(100)));
         }
     }
+    let policers: Vec<_> = POLICERS.iter().flat_map(|card| PolicerSettings::variants(card.name)).collect();
     let mut keep = |mut queue: Queue| {
         turn += 1;
+        queue.policer = if turn % 5 == 0 { Some(policers[turn / 5 % policers.len()].clone()) } else { None };
         queue.classifier = ClassifierSettings::by_name(CLASSIFIERS[turn % CLASSIFIERS.len()].name);
         let marker = MarkerSettings::by_name(MARKERS[turn / CLASSIFIERS.len() % MARKERS.len()].name);
         let marked = Queue { marker, ..queue.clone() };

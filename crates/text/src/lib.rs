@@ -24,7 +24,7 @@ mod written;
 
 use fairq_sched::card::Card;
 use fairq_sched::queue::Queue;
-use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
+use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, CLASSIFIERS, DESIGNS, MARKERS, POLICERS, SCHEDULERS};
 use fairq_sched::units::{Limit, Time, UnitError};
 pub use fault::{Fault, near_miss};
 use serde_json::{Map, Value};
@@ -239,8 +239,8 @@ pub fn queue_within(text: &str, limit: Option<Limit>) -> Result<Queue, String> {
     queue.fault().map_or(Ok(queue), Err)
 }
 
-fn lists() -> [&'static [Card]; 5] {
-    [SCHEDULERS, BUFFER_POLICIES, MARKERS, CLASSIFIERS, DESIGNS]
+fn lists() -> [&'static [Card]; 6] {
+    [SCHEDULERS, BUFFER_POLICIES, MARKERS, CLASSIFIERS, DESIGNS, POLICERS]
 }
 
 /// The card of a part of a queue by name or alias.

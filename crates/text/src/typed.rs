@@ -228,6 +228,7 @@ fn example(field: &str, table: &str) -> String {
         ("kind", "source") => "kind = \"pairs\"".to_string(),
         ("kind", "control") => "kind = \"plm\"".to_string(),
         ("kind", "classifier") => "kind = \"pair\"".to_string(),
+        ("kind", "policer") => "kind = \"police\"".to_string(),
         ("kind", "marker") => "kind = \"decbit\"".to_string(),
         _ => format!("{field} = \"…\""),
     }

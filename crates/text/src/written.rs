@@ -2,7 +2,9 @@
 
 use crate::find;
 use fairq_sched::queue::Queue;
-use fairq_sched::registry::{BufferSettings, ClassifierSettings, DesignSettings, MarkerSettings, SchedulerSettings};
+use fairq_sched::registry::{
+    BufferSettings, ClassifierSettings, DesignSettings, MarkerSettings, PolicerSettings, SchedulerSettings,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -12,9 +14,9 @@ use serde_json::{Map, Value};
 pub fn written(queue: &Queue) -> String {
     let Value::Object(table) = tree(queue) else { return String::new() };
     let places: &[&str] = if queue.design.is_some() {
-        &["design", "classifier"]
+        &["policer", "design", "classifier"]
     } else {
-        &["scheduler", "buffer", "overflow", "marker", "classifier"]
+        &["policer", "scheduler", "buffer", "overflow", "marker", "classifier"]
     };
     let parts = places.iter().filter_map(|place| table.get(*place)?.as_object());
     parts.map(part_written).collect::<Vec<_>>().join(" + ")
@@ -58,6 +60,7 @@ fn default_of(kind: &str) -> Map<String, Value> {
         "scheduler" => SchedulerSettings::by_name(kind).map(|part| tree(&part)),
         "buffer" => BufferSettings::by_name(kind).map(|part| tree(&part)),
         "marker" => MarkerSettings::by_name(kind).map(|part| tree(&part)),
+        "policer" => PolicerSettings::by_name(kind).map(|part| tree(&part)),
         "classifier" => ClassifierSettings::by_name(kind).map(|part| tree(&part)),
         _ => DesignSettings::by_name(kind).map(|part| tree(&part)),
     };
@@ -81,6 +84,8 @@ mod tests {
             "drr(quantum=300 B)",
             "drr(quantum=300 B) + codel(target=7 ms) + longest_queue_drop(from=front) + port_pair",
             "fq(delta=1 kB, preemptive=true) + decbit",
+            "police(rate=10 Mbit/s, burst=20 kB) + drr(quantum=300 B)",
+            "police + fq_codel(target=3 ms)",
             "cake(rate=5 Mbit/s, tins=best_effort, ack_filter=aggressive)",
             "hpfq(classes=[(name=voice, weight=3.0, dscp=[46]), (name=web, weight=1.0)], default=web)",
             "hpfq(scheduler=sfq(), classes=[(name=voice, weight=1.0)])",

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fairq_experiment::topology::registry::TOPOLOGIES;
 use fairq_sched::card::{Card, label_of};
-use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
+use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, POLICERS, SCHEDULERS};
 use fairq_sim::multicast::registry::RECEIVERS;
 use fairq_sim::traffic::registry::TRAFFIC;
 use fairq_sim::transport::registry::TRANSPORTS;
@@ -15,7 +15,7 @@ use crate::Findings;
 
 /// The cards of all registries, and where the code lies that they may name.
 const KINDS: [(&[&str], &[&[Card]]); 2] = [
-    (&["crates/sched/"], &[SCHEDULERS, BUFFER_POLICIES, CLASSIFIERS, MARKERS, DESIGNS]),
+    (&["crates/sched/"], &[SCHEDULERS, BUFFER_POLICIES, CLASSIFIERS, MARKERS, POLICERS, DESIGNS]),
     (&["crates/sim/", "crates/experiment/"], &[TRANSPORTS, TRAFFIC, RECEIVERS, TOPOLOGIES]),
 ];
 

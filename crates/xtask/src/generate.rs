@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fairq_audit::work::{COUNTED_BY, counted};
 use fairq_sched::card::Card;
-use fairq_sched::registry::{BUFFER_POLICIES, DESIGNS, MARKERS, SCHEDULERS};
+use fairq_sched::registry::{BUFFER_POLICIES, DESIGNS, MARKERS, POLICERS, SCHEDULERS};
 use serde_json::Value;
 
 use crate::{Findings, constants, public};
@@ -54,7 +54,7 @@ pub(crate) fn write(root: &Path) -> Findings {
 /// What is counted, and not generated, and was not yet: a line for each entry of the registry, with
 /// the command that counts. It takes minutes and valgrind, so that its absence is no finding.
 pub(crate) fn uncounted() -> Vec<String> {
-    let cards = [SCHEDULERS, BUFFER_POLICIES, MARKERS, DESIGNS].into_iter().flatten();
+    let cards = [SCHEDULERS, BUFFER_POLICIES, MARKERS, POLICERS, DESIGNS].into_iter().flatten();
     let uncounted = cards.filter(|card| counted(card.name).is_none());
     let told = |card: &Card| format!("{}: the work of a packet is not counted; run: UPDATE=1 {COUNTED_BY}", card.name);
     uncounted.map(told).collect()

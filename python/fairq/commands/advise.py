@@ -44,10 +44,10 @@ def add(commands_of: Commands) -> None:
     parser.add_argument(
         "--flows", metavar="LIST", help="the flows, as of fairq compare (default: bulk and calls both ways, web)"
     )
-    parser.add_argument("--users", type=count, metavar="N",
-                        help="or of these users: calls, web, updates, backups")  # fmt: skip
-    parser.add_argument("--latency-target", metavar="TIME",
-                        help="rank by the part of time that calls arrive within this, one way")  # fmt: skip
+    parser.add_argument("--users", type=count, metavar="N", help="or of these users: calls, web, updates, backups")
+    parser.add_argument(
+        "--latency-target", metavar="TIME", help="rank by the part of time that calls arrive within this, one way"
+    )
     parser.add_argument("--criterion", metavar="NAME", help="rank by this alone, as completion (default: several)")
     parser.add_argument(
         "--utilisation-min",

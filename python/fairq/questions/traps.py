@@ -30,6 +30,10 @@ BEFORE_TC = ("limit", "ecn")
 """Settings that a question decides by itself: by --buffer and --ecn."""
 
 
+OF_DEVICE = {"cake_mq": "queues"}
+"""What tc does not say of a design, as it is the device's."""
+
+
 def notes(question: Question) -> list[dict[str, str]]:
     """What tc would set by itself and the queues of a question have not."""
     if question.setups:
@@ -91,7 +95,11 @@ def _by_tc(queue: str, ecn: bool) -> Iterator[str]:
 def _decided(parts: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The settings of the parts of a queue, sizes and times as one unit has them."""
     return {
-        name: {key: value for key, value in part.items() if key not in BEFORE_TC}
+        name: {
+            key: value
+            for key, value in part.items()
+            if key not in BEFORE_TC and key != OF_DEVICE.get(part.get("kind", ""))
+        }
         for name, part in sorted(parts.items())
         if isinstance(part, dict) and name != "classifier"
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairq.tc.filters import Filter, Left
+from fairq.tc.filters import Filter, Left, Policed
 from fairq.tc.units import ROOT, Id
 from fairq.tc.words import Differs
 
@@ -31,6 +31,8 @@ class Device:
     differs: Differs = field(default_factory=Differs)
     left: list[tuple[int, Left]] = field(default_factory=list)
     """The filters of a qdisc that are left out here, though they take packets in Linux."""
+    policed: list[tuple[int, Policed]] = field(default_factory=list)
+    """The filters that police every packet, by their qdisc."""
     of_filters: list[tuple[int, Differs]] = field(default_factory=list)
     """What is not as in Linux of a qdisc's filters, which goes with it."""
 
@@ -58,4 +60,5 @@ class Device:
         self.classes = {name: one for name, one in self.classes.items() if name[0] != qdisc.id[0]}
         self.filters = [one for one in self.filters if one.at[0] != qdisc.id[0]]
         self.left = [one for one in self.left if one[0] != qdisc.id[0]]
+        self.policed = [one for one in self.policed if one[0] != qdisc.id[0]]
         self.of_filters = [one for one in self.of_filters if one[0] != qdisc.id[0]]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fairq._native import UsageError
+from fairq.tc.policing import Policer, read_policer
 from fairq.tc.units import Id, class_id, decimal, hexadecimal, id_form, whole
 from fairq.tc.words import Differs, Words
 
@@ -20,6 +21,9 @@ KINDS = ["u32", "matchall", "flower", "basic", "fw", "flow", "route", "cgroup", 
 AUTOMATIC = 0xC000
 """The priority of the first filter that names none; each later one comes before it (tcf_auto_prio)."""
 ACTIONS = ["action", "police"]
+INGRESS: Id = (0xFFFF, 0xFFF2)
+EGRESS: Id = (0xFFFF, 0xFFF3)
+"""Where packets come and leave, whatever the qdisc (clsact)."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,16 @@ class Left:
     """Whether every packet of its protocol comes to one of its classes."""
 
 
+@dataclass(frozen=True)
+class Policed:
+    """A filter that polices every packet of the device."""
+
+    prio: int
+    policer: Policer
+    has_class: bool
+    """Whether it sends what conforms to a class."""
+
+
 OF_OTHERS = {
     "cgroup": "sends packets to the class of their process's control group",
     "bpf": "sends packets where its program says",
@@ -51,10 +65,13 @@ OF_OTHERS = {
 """Filters that need no class of their own."""
 
 
-def read(words: Words, filters: Sequence[Filter], root: int, differs: Differs) -> tuple[Id, Filter | Left | None]:
+def read(
+    words: Words, filters: Sequence[Filter], root: int, differs: Differs
+) -> tuple[Id, Filter | Left | None, Policed | None]:
     """Where the filter of a command stands, and it; what is left out is said by `differs`.
 
-    `None` is a filter that takes no packet of this device to a class.
+    `None` is a filter that takes no packet of this device to a class; the last of the three is what
+    polices all packets of the device.
     """
     at, prio, protocol, handle, chain = (root, 0), 0, "all", "", 0
     while (word := words.peek()) not in (*KINDS, None):
@@ -63,6 +80,8 @@ def read(words: Words, filters: Sequence[Filter], root: int, differs: Differs) -
             at = words.value(word, class_id)
         elif word == "root":
             at = (root, 0)
+        elif word in ("ingress", "egress"):
+            at = INGRESS if word == "ingress" else EGRESS
         elif word in ("prio", "pref", "preference", "priority"):
             prio = words.value(word, decimal)
         elif word == "protocol":
@@ -76,16 +95,48 @@ def read(words: Words, filters: Sequence[Filter], root: int, differs: Differs) -
             words.next(word)
             words.next(word)
         else:
-            raise words.unknown(word or "", ["parent", "prio", "protocol", "handle", *KINDS])
+            raise words.unknown(word or "", ["parent", "ingress", "egress", "prio", "protocol", "handle", *KINDS])
     kind = words.next("the kind of the filter")
     words.what = f"filter {kind}"
-    to, found = _match(words, kind, differs)
-    if at[0] == 0xFFFF:
+    to, found, policer = _match(words, kind, differs)
+    if at[0] == 0xFFFF and at != EGRESS:
         differs.say("filter of ingress", "left out", "looks at what arrives at the device")
-        return at, None
+        return at, None, None
     if chain:
         differs.say(f"filter {kind} of chain {chain}", "left out", "is asked where another filter goes there")
-        return at, None
+        return at, None, None
+    policed = _policed(at, prio, protocol, kind, to, found, policer, root, differs)
+    if at == EGRESS:
+        if not found.polices:
+            differs.say("filter of egress", "left out", "looks at what leaves the device")
+        return at, None, policed
+    if to is None and policed is not None:
+        return at, None, policed
+    return (*_to_class(words, at, prio, protocol, handle, kind, to, found, filters, differs), policed)
+
+
+def _policed(
+    at: Id, prio: int, protocol: str, kind: str, to: Id | None, found: _Match, policer: Policer | None, root: int,
+    differs: Differs,
+) -> Policed | None:  # fmt: skip
+    """What the filter polices, if that is every packet of the device."""
+    if policer is None:
+        return None
+    points = found.points()
+    if points != ALL or at not in (EGRESS, (root, 0)) or protocol not in ("all", "ip", "ipv4", "0x800"):
+        what = f"filter {kind} with police"
+        differs.say(what, "left out: a policer takes all packets of the device", "polices those that it takes")
+        return None
+    if protocol != "all":
+        differs.say("protocol of police", "IPv4 and IPv6 alike", "IPv4 only")
+    return Policed(prio, policer, to is not None)
+
+
+def _to_class(
+    words: Words, at: Id, prio: int, protocol: str, handle: str, kind: str, to: Id | None, found: _Match,
+    filters: Sequence[Filter], differs: Differs,
+) -> tuple[Id, Filter | Left | None]:  # fmt: skip
+    """The filter as one that takes packets to a class."""
     if kind == "flow":
         differs.say("filter flow", "left out: classes go by DSCP", _of_hash(found, to or (at[0], 1), at))
         return at, Left(takes_all=protocol in ("all", "ip", "ipv4", "0x800"))
@@ -123,6 +174,8 @@ class _Match:
         """A family, or None where either is meant, the type-of-service byte's value and mask."""
         self.others: list[str] = []
         self.ports = 0
+        self.polices = False
+        """Whether it polices, in a way that is like a policer here or not."""
         self.family: str | None = None
 
     @property
@@ -152,13 +205,18 @@ class _Match:
         return frozenset(taken)
 
 
-def _match(words: Words, kind: str, differs: Differs) -> tuple[Id | None, _Match]:
-    """The class and what is looked at, of the words after the kind."""
-    found, to = _Match(), None
+def _match(words: Words, kind: str, differs: Differs) -> tuple[Id | None, _Match, Policer | None]:
+    """The class, what is looked at, and what polices, of the words after the kind."""
+    found, to, policer = _Match(), None, None
     while words:
         word = words.next("it")
         if word in ("flowid", "classid", "baseclass"):
             to = words.value(word, class_id)
+        elif word == "police" or (word == "action" and words.peek() == "police"):
+            if word == "action":
+                words.next(word)
+            found.polices = True
+            policer = read_policer(Words(_until_class(words), words.what), differs)
         elif word in ACTIONS:
             differs.say(f"filter {word}", "left out", " ".join([word, *_until_class(words)]))
         elif word == "match" and kind == "u32":
@@ -175,7 +233,7 @@ def _match(words: Words, kind: str, differs: Differs) -> tuple[Id | None, _Match
                 found.others.append(" ".join(said))
     if kind in ("route", "cgroup", "bpf", "tcindex", "rsvp"):
         found.others.append(kind)
-    return to, found
+    return to, found, policer
 
 
 NOTHING: tuple[str | None, int, int] = (None, 0, 0)

@@ -326,6 +326,13 @@ def hundredths(word: str) -> int:
     return value
 
 
+def _cake_mq(words: Words) -> Given:
+    found = words_of_cake(words)
+    if found.get("autorate-ingress"):
+        raise _refuse(words, "autorate-ingress goes with one queue only; write cake, or leave it out")
+    return found
+
+
 _CODEL: Mapping[str, Callable[[str], Any] | Option] = {
     "limit": whole, "target": time_us, "interval": time_us, "ce_threshold": time_us, "ecn": ON, "noecn": ("ecn", False),
 }  # fmt: skip
@@ -383,6 +390,7 @@ KINDS: Mapping[str, Reader] = {
     "sfb": _plain({"rehash": whole, "db": whole, "limit": whole, "max": whole, "target": whole, "increment": part,
                    "decrement": part, "penalty_rate": whole, "penalty_burst": whole}, "limit max target"),
     "cake": words_of_cake,
+    "cake_mq": _cake_mq,
     "dualpi2": _plain({"limit": decimal, "memlimit": decimal, "coupling_factor": whole, "step_thresh": step,
                        "min_qlen_step": decimal, "overflow": ON, "drop_on_overload": ("overflow", False),
                        "drop_enqueue": ("enqueue", True), "drop_dequeue": ("enqueue", False), "any_ect": ON,
@@ -407,7 +415,21 @@ CLASSES: Mapping[str, Reader] = {
     "ets": _plain({"quantum": decimal}, check=_check_quantum),
 }  # fmt: skip
 
-SENT_ALONE = {"codel", "fq_codel", "pie", "fq_pie", "fq", "cake", "sfq", "hhf", "dualpi2", "hfsc", "drr", "ets"}
+SENT_ALONE = {
+    "codel",
+    "fq_codel",
+    "pie",
+    "fq_pie",
+    "fq",
+    "cake",
+    "cake_mq",
+    "sfq",
+    "hhf",
+    "dualpi2",
+    "hfsc",
+    "drr",
+    "ets",
+}
 """Kinds of which tc sends only what is said, so that `change` keeps the rest; of others all is set anew."""
 
 

@@ -294,6 +294,18 @@ def _cake(given: Given, differs: Differs) -> str:
     return form("cake", text_of_cake(given, differs))
 
 
+QUEUES = 4
+"""Of a device, where nothing says how many it has."""
+
+
+def _cake_mq(given: Given, differs: Differs) -> str:
+    settings = text_of_cake(given, differs)
+    rate = settings.pop("rate")
+    differs.say("queues", f"{QUEUES}; write as many as the device has", "those of the device")
+    said = form("", settings)
+    return form("cake_mq", {"queues": QUEUES, "rate": rate, "cake": said or None})
+
+
 def _dualpi2(given: Given, differs: Differs) -> str:
     left(given, differs, "memlimit", "min_qlen_step", "any_ect", "max_rtt", "typical_rtt", "overflow")
     if given.get("split_gso") is False:
@@ -350,6 +362,7 @@ FORMS: Mapping[str, Callable[[Given, Differs], str]] = {
     "choke": _choke,
     "sfb": _sfb,
     "cake": _cake,
+    "cake_mq": _cake_mq,
     "dualpi2": _dualpi2,
     "netem": _netem,
     "mq": _unlike("fifo + 1000packets", "a queue for each of the device's"),

@@ -11,7 +11,7 @@ from typing import Any
 from fairq import _native
 from fairq._native import UsageError
 from fairq.near import near_miss
-from fairq.tc import filters, lines, options, qdiscs, trees
+from fairq.tc import filters, lines, options, qdiscs, quanta, trees
 from fairq.tc.devices import Device, Node
 from fairq.tc.filters import Left
 from fairq.tc.shell import commands
@@ -42,6 +42,8 @@ class Read:
     """The rate of the line, where a class of htb that has no sibling is the line."""
     differs: list[dict[str, str]]
     """What is not as in Linux: setting, here, linux."""
+    warns: list[dict[str, str]]
+    """What the kernel would warn of, and do: setting, warning, why, remedy."""
 
 
 def read(text: str) -> Read:
@@ -298,8 +300,10 @@ def _filter(words: Words, verb: str, device: Device) -> None:
         _delete_filters(words, device, major)
         return
     said = Differs()
-    at, one = filters.read(words, device.filters, major, said)
+    at, one, policed = filters.read(words, device.filters, major, said)
     device.of_filters.append((at[0], said))
+    if policed is not None:
+        device.policed.append((at[0], policed))
     if isinstance(one, Left):
         device.left.append((at[0], one))
         return
@@ -322,6 +326,8 @@ def _delete_filters(words: Words, device: Device, root: int) -> None:
         word = words.next("it")
         if word == "parent":
             at = words.value(word, class_id)
+        elif word in ("ingress", "egress"):
+            at = filters.INGRESS if word == "ingress" else filters.EGRESS
         elif word in ("prio", "pref"):
             prio = words.value(word, decimal)
         elif word == "handle":
@@ -329,6 +335,7 @@ def _delete_filters(words: Words, device: Device, root: int) -> None:
             return
     device.filters = [one for one in device.filters if one.at != at or prio not in (None, one.prio)]
     device.left = [one for one in device.left if one[0] != at[0] or prio is not None]
+    device.policed = [one for one in device.policed if one[0] != at[0] or prio not in (None, one[1].prio)]
 
 
 _DO: Mapping[str, Callable[[Words, str, Device], None]] = {"qdisc": _qdisc, "class": _class, "filter": _filter}
@@ -342,12 +349,27 @@ def _queue(device: Device) -> Read:
         root, most = held
         rate = min((each for each in (rate, most) if each is not None), default=None)
     _say_of_children(device, root)
-    text = _text(device, root)
+    text = _policed(device) + _text(device, root)
     try:
         _native.queue(text)
     except UsageError as error:
         raise UsageError(f"tc: qdisc {root.kind}: {_in_words_of_tc(str(error))}") from None
-    return Read(text, rate_form(rate) if rate is not None else None, list(differs))
+    return Read(text, rate_form(rate) if rate is not None else None, list(differs), quanta.warned(device))
+
+
+def _policed(device: Device) -> str:
+    """The policer before the queue: of several filters the first."""
+    ordered = [one for _, one in sorted(device.policed, key=lambda row: row[1].prio or filters.AUTOMATIC)]
+    for other in ordered[1:]:
+        device.differs.say("filter police", "left out: one policer stands before a queue", other.policer.text)
+    if not ordered:
+        return ""
+    first = ordered[0]
+    at_root = not any(at == 0xFFFF for at, _ in device.policed)
+    if device.filters and at_root and first.policer.conforming == "ok" and not first.has_class:
+        linux = "ok ends the filters: packets of no other filter before it go to the default class"
+        device.differs.say("conform-exceed of police", "packets go on to the filters", linux)
+    return f"{first.policer.text} + "
 
 
 def _text(device: Device, root: Node) -> str:
@@ -406,11 +428,13 @@ def as_lines(found: Read) -> Iterable[str]:
         yield f"line: {found.rate}"
     for row in found.differs:
         yield f"differs: {row['setting']}: here {row['here']}; Linux: {row['linux']}"
+    for row in found.warns:
+        yield f"Linux warns: {row['setting']}: {row['warning']} {row['why']}; {row['remedy']}"
 
 
 def as_document(found: Read) -> dict[str, Any]:
     """What --json prints."""
-    return {"text": found.text, "rate": found.rate, "differs": found.differs}
+    return {"text": found.text, "rate": found.rate, "differs": found.differs, "warns": found.warns}
 
 
 __all__: Sequence[str] = ["Read", "as_document", "as_lines", "commands", "read"]

@@ -10,6 +10,7 @@ from fairq._native import UsageError
 from fairq.tc.filters import POINTS, Left
 from fairq.tc.options import BANDS_MAX
 from fairq.tc.qdiscs import MTU, TXQUEUELEN, form, in_bytes, left
+from fairq.tc.quanta import R2Q, clamped
 from fairq.tc.units import Id, id_form, rate_form, time_form
 from fairq.tc.words import Differs
 
@@ -193,7 +194,7 @@ def htb(tree: Tree, differs: Differs) -> str:
             differs.say(f"rate {rate_form(rate)} of class {id_form(one.id)}", f"{rate_form(ceil)}, its ceil",
                         "more than its ceil lets it send")  # fmt: skip
             # What the higher rate would give as a quantum.
-            quantum = quantum or min(max(rate // 8 // (tree.options.get("r2q") or 10), 1000), 200_000)
+            quantum = quantum or clamped(rate, tree.options.get("r2q") or R2Q)
             rate = ceil
         # tc lets a class save a packet of its mtu, 1600 B, and what the rate gives in a tick of the clock.
         usual = there.get("mtu", 1600)

@@ -17,7 +17,7 @@ Limit = tuple[int, str] | None
 """Number and unit, packets or bytes; None: unlimited, or not said."""
 AVPKT = 1000
 """How many bytes a packet has where a limit in packets is to be one in bytes."""
-BUFFERS = ("codel", "pie", "red", "choke", "sfb", "head_drop")
+BUFFERS = ("codel", "pie", "red", "choke", "sfb", "head_drop", "wred")
 """Parts that stand after a fifo."""
 
 

@@ -101,7 +101,7 @@ def _written(text: str, table: Mapping[str, Any], writer: Writer) -> Written:
     design, scheduler = table.get("design"), table.get("scheduler") or {"kind": "fifo"}
     part = design or scheduler
     kind, limit = str(part["kind"]), limit_of(table.get("limit"))
-    if writer.rate is not None and kind != "cake":
+    if writer.rate is not None and kind not in ("cake", "cake_mq"):
         writer.under(rate_word(writer.rate))
     elif writer.rate is not None and part.get("rate") is None:
         part = {**part, "rate": f"{round(writer.rate)} bit/s"}
@@ -113,6 +113,8 @@ def _written(text: str, table: Mapping[str, Any], writer: Writer) -> Written:
         writers.get(kind, writing_qdiscs.fair)(writer, part, limit)
         if early is not None and early["kind"] != "tail_drop":
             writer.differ("buffer", str(early["kind"]), "drops what arrives at a full queue")
+    if (policer := table.get("policer")) is not None:
+        writing_qdiscs.police(writer, policer)
     for place in ("overflow", "marker"):
         if (other := table.get(place)) is not None:
             writer.differ(place, str(other["kind"]), "nothing like it")

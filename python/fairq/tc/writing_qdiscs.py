@@ -8,6 +8,7 @@ from fairq import quantities
 from fairq._native import UsageError
 from fairq.tc import cake, qdiscs
 from fairq.tc.options import CHOKE_MAX, FQ_WEIGHT_MIN
+from fairq.tc.policing import LONGEST
 from fairq.tc.units import MOST, rate_word
 from fairq.tc.writer import (
     AVPKT,
@@ -31,6 +32,7 @@ from fairq.tc.writer import (
     limit_of,
     packets,
     plainly,
+    us_of,
 )
 
 _CODEL: Said = {name: (name, as_time) for name in ("target", "interval", "ce_threshold")}
@@ -145,6 +147,34 @@ def _red(writer: Writer, part: Settings, limit: Limit) -> None:
     writer.qdisc("red", [f"limit {in_bytes(writer, limit, 400_000)}", *words])
     named = ["min", "max", "weight", "probability", "ecn", "hard_drop", "gentle", "mean_packet"]
     left(writer, "red", part, {}, *named)
+
+
+def _wred(writer: Writer, part: Settings, limit: Limit) -> None:
+    """A gred with equal priorities, which has one average for all its curves."""
+    curves = part["curves"]
+    rest = next((at for at, one in enumerate(curves) if not one["dscp"]), None)
+    room = in_bytes(writer, limit, 400_000)
+    flags = [word for name, word in (("ecn", "ecn"), ("hard_drop", "harddrop")) if part[name]]
+    # A default that is no queue lets packets of no curve in.
+    default = len(curves) if rest is None else rest
+    writer.qdisc("gred", [f"setup vqs {max(len(curves), default + 1)} default {default} grio limit {room}", *flags])
+    said: list[dict[str, str]] = []
+    for at, one in enumerate(curves):
+        before = len(writer.differs)
+        words = _red_words(writer, {**part, **one, "ecn": False}, in_packets=False)
+        writer.say("qdisc change dev", writer.dev, f"handle {writer.handle}: {_at(writer)} gred limit {room}", *words,
+                   f"vq {at} prio 1")  # fmt: skip
+        # The same of each curve is said once.
+        rows, writer.differs[before:] = writer.differs[before:], []
+        said += [row for row in rows if row not in said]
+    writer.differs += said
+    points = "; ".join(f"{at}: {', '.join(map(str, one['dscp'])) or 'the rest'}" for at, one in enumerate(curves))
+    writer.differ("dscp", points, "the low bits of tc_index, which dsmark (up to 6.2) or a program of bpf sets")
+    left(writer, "wred", part, {}, "curves", "weight", "gentle", "ecn", "hard_drop", "mean_packet")
+
+
+def _at(writer: Writer) -> str:
+    return writer.parent if writer.parent == "root" else f"parent {writer.parent}"
 
 
 def _choke(writer: Writer, part: Settings, limit: Limit) -> None:
@@ -298,6 +328,25 @@ _ISOLATION = {here: there for there, here in cake.CAKE_ISOLATION.items()}
 
 
 def _cake(writer: Writer, part: Settings, limit: Limit) -> None:
+    writer.qdisc("cake", _words_of_cake(part))
+    _left_of_cake(writer, part, limit)
+
+
+def _cake_mq(writer: Writer, part: Settings, limit: Limit) -> None:
+    each = {**part["cake"], "rate": part.get("rate")}
+    writer.qdisc("cake_mq", _words_of_cake(each))
+    writer.differ("kernel", "any", "7.0 or later")
+    writer.differ("queues", part["queues"], "those of the device (ethtool -L)")
+    if us_of(part["sync_time"]) != SYNC_US:
+        writer.differ("sync_time", part["sync_time"], f"{SYNC_US} us")
+    _left_of_cake(writer, each, limit)
+
+
+SYNC_US = 200
+"""How often the kernel counts the active queues of cake_mq (cake_config_init)."""
+
+
+def _words_of_cake(part: Settings) -> list[str]:
     words = [f"bandwidth {as_rate(part['rate'])}" if part.get("rate") is not None else "unlimited"]
     preset = part.get("preset")
     if preset == "raw" and part.get("overhead") is not None:
@@ -312,8 +361,11 @@ def _cake(writer: Writer, part: Settings, limit: Limit) -> None:
     words += [f"memlimit {bytes_of(part['memory'])}"] if part.get("memory") is not None else []
     filters = {"conservative": ["ack-filter"], "aggressive": ["ack-filter-aggressive"]}
     words += filters.get(part.get("ack_filter") or "none", [])
-    words += ["ingress"] if part.get("ingress") else []
-    writer.qdisc("cake", words)
+    return [*words, *(["ingress"] if part.get("ingress") else [])]
+
+
+def _left_of_cake(writer: Writer, part: Settings, limit: Limit) -> None:
+    """What of CAKE's settings tc cannot say."""
     for name in ("target", "interval"):
         if part.get(name) is not None:
             writer.differ(name, part[name], "follows from rtt")
@@ -334,11 +386,26 @@ def _dualpi2(writer: Writer, part: Settings, limit: Limit) -> None:
     left(writer, "dualpi2", part, known, "at")
 
 
+def police(writer: Writer, part: Settings) -> None:
+    """The commands of a policer before the queue: a filter where packets leave the device."""
+    if part.get("rate") is None:
+        raise UsageError("tc: police: no rate, and tc wants one; write police(rate=10Mbit/s)")
+    words = [f"rate {as_rate(part['rate'])}", f"burst {bytes_of(part['burst'])}"]
+    if part.get("peak_rate") is not None and quantities.rate(part["peak_rate"]) > 0:
+        words.append(f"peakrate {as_rate(part['peak_rate'])}")
+    # Without one tc would have 2040 B, and drop super-packets.
+    words.append(f"mtu {bytes_of(part['mtu']) if part.get('mtu') is not None else LONGEST}")
+    writer.say("qdisc replace dev", writer.dev, "clsact")
+    writer.say("filter replace dev", writer.dev, "egress prio 1 handle 1 matchall action police", *words,
+               "conform-exceed drop/ok")  # fmt: skip
+
+
 WRITERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
     "fifo": _fifo, "pfifo_fast": _pfifo_fast, "cbs": _cbs, "token_bucket": _token_bucket, "linux_fq": _linux_fq,
     "fq_pacing": _fq_pacing, "linux_sfq": _linux_sfq, "hhf": _hhf, "skbprio": _skbprio, "fq_codel": _fq_codel,
-    "fq_pie": _fq_pie, "cake": _cake, "dualpi2": _dualpi2,
+    "fq_pie": _fq_pie, "cake": _cake, "cake_mq": _cake_mq, "dualpi2": _dualpi2,
 }  # fmt: skip
 BUFFERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
     "codel": _codel, "pie": _pie, "red": _red, "choke": _choke, "sfb": _sfb, "head_drop": _head_drop,
+    "wred": _wred,
 }  # fmt: skip

@@ -203,7 +203,7 @@ fn expand_queue(queue: &mut Value, path: &str) -> Result<(), Fault> {
             Ok(())
         }
         Value::Object(table) => {
-            for part in ["scheduler", "buffer", "overflow", "marker", "classifier", "design"] {
+            for part in ["scheduler", "buffer", "overflow", "marker", "classifier", "design", "policer"] {
                 table.get_mut(part).map_or(Ok(()), |value| expand_part(value, &format!("{path}.{part}")))?;
             }
             fairq_text::check_design(table).map_err(|message| Fault::new(path, message))

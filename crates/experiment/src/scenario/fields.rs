@@ -39,12 +39,13 @@ pub struct Section {
 }
 
 /// The definitions whose kinds are entries of a registry, each with the page that has them.
-const PAGES: [(&str, &str); 9] = [
+const PAGES: [(&str, &str); 10] = [
     ("BufferSettings", "disciplines.md"),
     ("ClassifierSettings", "disciplines.md"),
     ("ControlSettings", "receivers.md"),
     ("DesignSettings", "disciplines.md"),
     ("MarkerSettings", "disciplines.md"),
+    ("PolicerSettings", "disciplines.md"),
     ("SchedulerSettings", "disciplines.md"),
     ("TopologySettings", "topologies.md"),
     ("TrafficSettings", "traffic.md"),

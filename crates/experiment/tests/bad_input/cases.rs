@@ -223,6 +223,26 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"police(rate=10kbit/s, burst=999B) + fifo\"",
+        "a.toml:13: links[0].queue: police lets no packet above 999 B pass, and those of …",
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"police(rate=10kbit/s) + polic + fifo\"",
+        "a.toml:13: links[0].queue: `polic` is no part of a queue; did you mean police?",
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"police + police + fifo\"",
+        "a.toml:13: links[0].queue: `police + police + fifo` names two parts of the kind policer",
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"cake_mq(queues=8, cake=(rate=1Mbit/s))\"",
+        "a.toml:13: links[0].queue: cake_mq: the rate is of all queues together; write rate beside queues",
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
         "queue = \"token_bucket(rate=0bit/s)\"",
         "a.toml:13: links[0].queue.scheduler.rate: `0bit/s`: a rate is above zero and at most 10 Tbit/s",
     ),

@@ -156,7 +156,7 @@ impl AdaptiveRed {
     /// Moves the probability once; whether it moved.
     fn adapt(&mut self, average: f64) -> bool {
         let Settings { increase, decrease, probability_min, probability_max, .. } = self.settings;
-        let curve = &mut self.red.curve;
+        let curve = &mut self.red.judge.curve;
         let (before, width) = (curve.probability, curve.max - curve.min);
         if average > curve.min + 0.6 * width {
             curve.probability = (before + increase.min(before / 4.0)).min(probability_max);
@@ -204,7 +204,7 @@ impl BufferPolicy for AdaptiveRed {
     fn rate_changed(&mut self, now: Time, rate: Rate) {
         self.red.rate_changed(now, rate);
         let red::Settings { min, max, weight, .. } = self.settings.red(rate);
-        (self.red.curve.min, self.red.curve.max) = (super::number(min), super::number(max));
+        (self.red.judge.curve.min, self.red.judge.curve.max) = (super::number(min), super::number(max));
         self.red.average.reweigh(weight);
     }
 

@@ -114,7 +114,7 @@ impl BufferPolicy for Choke {
             self.matched = Some(handle);
             return Verdict::Drop(Reason::OverShare);
         }
-        self.red.judge(level, packet)
+        self.red.judge.verdict(level, packet)
     }
 
     fn victim(&mut self, _now: Time, _store: &Store, _arriving: Slot) -> Option<(Victim, Reason)> {

@@ -24,6 +24,7 @@ pub mod sfb;
 pub mod tail_drop;
 pub mod vwfq;
 pub mod with_overflow;
+pub mod wred;
 
 use crate::contract::Verdict;
 use crate::packet::{Packet, Reason};

@@ -155,12 +155,8 @@ pub(super) fn is_share(value: f64) -> bool {
 
 /// The average and where it stands.
 pub struct Red {
-    settings: Settings,
-    /// The constants of the curve; adaptive RED changes one.
-    pub(super) curve: Curve,
     pub(super) average: Average,
-    gaps: Gaps,
-    random: Random,
+    pub(super) judge: Judge,
     /// How long a packet of `mean_packet` takes, in seconds.
     pub(super) packet_time: f64,
 }
@@ -174,29 +170,44 @@ impl Red {
 
     /// The same for another policy, with draws of its own.
     pub(super) fn named(name: &str, settings: &Settings, line: &Line) -> Self {
-        let Settings { min, max, probability, gentle, weight, mean_packet, .. } = *settings;
-        let curve = Curve { min: super::number(min), max: super::number(max), probability, gentle };
         Self {
-            settings: settings.clone(),
-            curve,
-            average: Average::new(weight),
-            gaps: Gaps::new(settings.wait),
-            random: Random::new(line.seed, name),
-            packet_time: packet_time(mean_packet, line.rate),
+            average: Average::new(settings.weight),
+            judge: Judge::named(name, settings, line),
+            packet_time: packet_time(settings.mean_packet, line.rate),
         }
     }
 
     /// An arrival finds what is in `store`: where the average stands now.
     pub(super) fn see(&mut self, now: Time, store: &Store) -> Level {
-        self.average.see(now, super::measure(store, self.settings.min), self.packet_time);
-        if self.settings.spare_empty && store.packets() == 0 {
+        let Judge { settings, curve, .. } = &self.judge;
+        self.average.see(now, super::measure(store, settings.min), self.packet_time);
+        if settings.spare_empty && store.packets() == 0 {
             return Level::Low;
         }
-        self.curve.level(self.average.value())
+        curve.level(self.average.value())
+    }
+}
+
+/// What becomes of a packet at an average, with the gaps between signals.
+pub(super) struct Judge {
+    settings: Settings,
+    /// The constants of the curve; adaptive RED changes one.
+    pub(super) curve: Curve,
+    gaps: Gaps,
+    random: Random,
+}
+
+impl Judge {
+    /// Before any signal, with draws under `name`.
+    pub(super) fn named(name: &str, settings: &Settings, line: &Line) -> Self {
+        let Settings { min, max, probability, gentle, .. } = *settings;
+        let curve = Curve { min: super::number(min), max: super::number(max), probability, gentle };
+        let (gaps, random) = (Gaps::new(settings.wait), Random::new(line.seed, name));
+        Self { settings: settings.clone(), curve, gaps, random }
     }
 
     /// What becomes of `packet` when the average stands at `level`.
-    pub(super) fn judge(&mut self, level: Level, packet: &Packet) -> Verdict {
+    pub(super) fn verdict(&mut self, level: Level, packet: &Packet) -> Verdict {
         match level {
             Level::Low => self.gaps.reset(),
             Level::Between(pb) if self.signals(pb, packet) => return super::early(self.settings.ecn),
@@ -234,9 +245,9 @@ pub(super) fn packet_time(length: Bytes, rate: Rate) -> f64 {
 impl BufferPolicy for Red {
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         let level = self.see(now, store);
-        let verdict = self.judge(level, packet);
-        if self.settings.overflow_resets && store.has_no_room_for(packet.length) {
-            self.gaps.reset();
+        let verdict = self.judge.verdict(level, packet);
+        if self.judge.settings.overflow_resets && store.has_no_room_for(packet.length) {
+            self.judge.gaps.reset();
         }
         verdict
     }
@@ -250,11 +261,11 @@ impl BufferPolicy for Red {
     }
 
     fn rate_changed(&mut self, _now: Time, rate: Rate) {
-        self.packet_time = packet_time(self.settings.mean_packet, rate);
+        self.packet_time = packet_time(self.judge.settings.mean_packet, rate);
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("average_queue", self.average.value());
-        visit("max_probability", self.curve.probability);
+        visit("max_probability", self.judge.curve.probability);
     }
 }

@@ -298,7 +298,7 @@ impl Settings {
 }
 
 /// The whole discipline. Times are nanoseconds.
-struct Cake {
+pub(super) struct Cake {
     settings: Settings,
     overhead: Overhead,
     shaper: Option<Shaper>,
@@ -318,25 +318,40 @@ struct Cake {
 /// Builds it.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
-    let rate = settings.rate.map(|rate| rate.bit_per_s() / 8);
-    let names = settings.tins.names();
-    Box::new(Cake {
-        overhead: settings.overhead(),
-        shaper: rate.map(|rate| Shaper::new(ByteTime::new(rate))),
-        classifier: queue.classifier().boxed(line),
-        hash: Hash::new(line.seed),
-        tins: (0..names.len()).map(|at| Tin::new(settings, at, rate)).collect(),
-        current: 0,
-        store: Store::new(queue.capacity()),
-        memory: settings.room().0,
-        used: 0,
-        full: LongestQueueDrop::of_fattest(settings.room()).with_lowest_losing(true),
-        random: Random::new(line.seed, "cake"),
-        settings: settings.clone(),
-    })
+    Box::new(Cake::new(settings, queue, queue.capacity(), line))
 }
 
 impl Cake {
+    /// An empty one that holds what `limit` says.
+    pub(super) fn new(settings: &Settings, queue: &Queue, limit: Limit, line: &Line) -> Self {
+        let rate = settings.rate.map(|rate| rate.bit_per_s() / 8);
+        let names = settings.tins.names();
+        Self {
+            overhead: settings.overhead(),
+            shaper: rate.map(|rate| Shaper::new(ByteTime::new(rate))),
+            classifier: queue.classifier().boxed(line),
+            hash: Hash::new(line.seed),
+            tins: (0..names.len()).map(|at| Tin::new(settings, at, rate)).collect(),
+            current: 0,
+            store: Store::new(limit),
+            memory: settings.room().0,
+            used: 0,
+            full: LongestQueueDrop::of_fattest(settings.room()).with_lowest_losing(true),
+            random: Random::new(line.seed, "cake"),
+            settings: settings.clone(),
+        }
+    }
+
+    /// The shaper has `rate` bytes a second from now (`cake_configure_rates`).
+    pub(super) fn set_rate(&mut self, rate: u64) {
+        if let Some(shaper) = &mut self.shaper {
+            shaper.set_time(ByteTime::new(rate));
+        }
+        for (at, tin) in self.tins.iter_mut().enumerate() {
+            tin.set_threshold(&self.settings, self.settings.tins.threshold(at, rate));
+        }
+    }
+
     /// The flow's key under the isolation, and its hosts'.
     fn keys(&self, header: &Header) -> (u64, [u64; 2]) {
         let hosts = [&header.source, &header.destination].map(|host| self.hash.of_fields(&classify::words(host)));
@@ -420,7 +435,7 @@ impl Cake {
     fn serve_tin(&mut self, now: u64, at: usize, is_first: &mut bool, fates: &mut Fates) -> Option<Slot> {
         let ingress = self.settings.ingress;
         loop {
-            let bucket = self.tins[at].turn(is_first, &self.store)?;
+            let bucket = self.tins[at].turn(now, is_first, &self.store)?;
             let queue = self.tins[at].first + bucket;
             loop {
                 let Some(head) = self.store.head(queue).map(|(head, _)| *head) else {
@@ -466,7 +481,6 @@ impl Discipline for Cake {
         }
         let (key, hosts) = self.keys(header);
         let at = self.settings.tins.of(header.tos);
-        self.tins[at].tally(now);
         let bucket = self.tins[at].bucket(key, hosts);
         let queue = self.tins[at].first + bucket;
         if self.tins[at].packets == 0 {
@@ -490,7 +504,7 @@ impl Discipline for Cake {
                 }
             }
         }
-        self.tins[at].wake(bucket);
+        self.tins[at].wake(now, bucket);
         self.full.joined(time, &self.store, HeldPacket { queue, flow: queue, handle, packet: &packet });
         self.make_room(now, queue, fates);
         self.store.waiting(handle).is_some().then_some(handle)
@@ -504,7 +518,6 @@ impl Discipline for Cake {
                 return Dequeue::NotBefore(Time(next.saturating_mul(1000)));
             }
             let Some(at) = self.choose_tin(now) else { break };
-            self.tins[at].tally(now);
             self.current = at;
             if let Some(queue) = self.serve_tin(now, at, &mut is_first, fates) {
                 self.store.serve(queue);
@@ -534,14 +547,7 @@ impl Discipline for Cake {
     }
 
     fn flow_times(&self, now: Time) -> Option<FlowTimes> {
-        let mut all = FlowTimes::default();
-        for tin in &self.tins {
-            let FlowTimes { sparse, bulk, unresponsive } = tin.flow_times(now.0 / 1000);
-            all.sparse += sparse;
-            all.bulk += bulk;
-            all.unresponsive += unresponsive;
-        }
-        Some(all)
+        Some(self.tins.iter().map(|tin| tin.flow_times(now.0 / 1000)).sum())
     }
 
     fn clear_flow_times(&mut self, now: Time) {

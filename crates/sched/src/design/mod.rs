@@ -1,6 +1,7 @@
 //! Whole designs: disciplines that decide all four questions at once.
 
 pub mod cake;
+pub mod cake_mq;
 pub mod dualpi2;
 pub mod fq_codel;
 pub mod fq_pie;

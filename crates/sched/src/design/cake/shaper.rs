@@ -84,6 +84,11 @@ impl Shaper {
         Self { time, next: 0, failsafe: 0 }
     }
 
+    /// A byte takes `time` from now.
+    pub(super) const fn set_time(&mut self, time: ByteTime) {
+        self.time = time;
+    }
+
     /// The line was idle until `now`.
     pub(super) fn wake(&mut self, now: u64) {
         if self.next < now {

@@ -92,8 +92,21 @@ pub(super) struct Tin {
     tallied: u64,
 }
 
+/// What a flow alone may send in a turn, in bytes, by its tin's threshold (`cake_set_rate`).
+fn flow_quantum(settings: &Settings, threshold: Option<u64>) -> i64 {
+    let by_rate = threshold.map_or(1514, |rate| (rate >> 12).clamp(300, 1514));
+    settings.quantum.map_or(by_rate, |quantum| quantum.0) as i64
+}
+
+/// The same by the number of bulk flows that share a host, in parts of a byte.
+fn quanta(quantum: i64, queues: u32) -> Vec<i64> {
+    (0..=i64::from(queues)).map(|load| (quantum * (65_535 / load.max(1))).max(1)).collect()
+}
+
 /// What a flow may send in a turn.
 struct Shares {
+    /// In bytes, of a flow alone.
+    quantum: i64,
     /// By the number of bulk flows that it shares its hosts with.
     quanta: Vec<i64>,
     /// By flow, the places of its source and its destination.
@@ -118,15 +131,13 @@ impl Tin {
         let Settings { queues, ways, isolation, tins, .. } = *settings;
         let threshold = rate.map(|rate| tins.threshold(at, rate));
         let time = threshold.map(ByteTime::new).unwrap_or_default();
-        let by_rate = threshold.map_or(1514, |rate| (rate >> 12).clamp(300, 1514));
-        let quantum = settings.quantum.map_or(by_rate, |quantum| quantum.0) as i64;
+        let quantum = flow_quantum(settings, threshold);
         let (target, interval) = settings.times();
         let (usual, interval) = (target.0 / 1000, interval.0 / 1000);
         let packet_time = time.of(settings.mtu.0);
         let target = usual.max(packet_time.saturating_mul(3) / 2);
         let interval = interval.saturating_add(target - usual).max(target.saturating_mul(2));
         let is_triple = isolation == Isolation::Triple;
-        let shares = |load: i64| quantum * (65_535 / load.max(1));
         Self {
             first: at as Slot * queues,
             packets: 0,
@@ -138,7 +149,8 @@ impl Tin {
             time,
             parameters: Parameters { target, interval, packet_time },
             shares: Shares {
-                quanta: (0..=i64::from(queues)).map(|load| shares(load).max(1)).collect(),
+                quantum,
+                quanta: quanta(quantum, queues),
                 hosts: alloc::vec![[0; 2]; queues as usize],
                 bulk: [alloc::vec![0; queues as usize], alloc::vec![0; queues as usize]],
                 counted: [
@@ -158,6 +170,19 @@ impl Tin {
             decays: 0,
             times: FlowTimes::default(),
             tallied: 0,
+        }
+    }
+
+    /// Its threshold is `threshold` bytes a second from now, its targets as before
+    /// (`cake_set_rate` with an mtu of 0).
+    pub(super) fn set_threshold(&mut self, settings: &Settings, threshold: u64) {
+        self.threshold = Some(threshold);
+        self.time = ByteTime::new(threshold);
+        let quantum = flow_quantum(settings, Some(threshold));
+        if quantum != self.shares.quantum {
+            self.shares.quantum = quantum;
+            self.shares.quanta = quanta(quantum, settings.queues);
+            self.old.quantum_changed();
         }
     }
 
@@ -207,9 +232,10 @@ impl Tin {
     }
 
     /// A packet joined the queue.
-    pub(super) fn wake(&mut self, bucket: u32) {
+    pub(super) fn wake(&mut self, now: u64, bucket: u32) {
         match self.buckets[bucket as usize].set {
             set @ (Set::Out | Set::Decaying) => {
+                self.tally(now);
                 if set == Set::Decaying {
                     self.leave(bucket);
                 }
@@ -219,6 +245,7 @@ impl Tin {
                 self.credits[bucket as usize] = self.shares.quantum(bucket);
             }
             Set::SparseWait => {
+                self.tally(now);
                 self.buckets[bucket as usize].set = Set::Bulk;
                 self.sparse -= 1;
                 self.bulk += 1;
@@ -243,7 +270,7 @@ impl Tin {
 
     /// The flow whose turn it is and that has credit; the first look of a dequeue goes to the
     /// decaying ones, which always have credit.
-    pub(super) fn turn(&mut self, is_first: &mut bool, store: &Store) -> Option<u32> {
+    pub(super) fn turn(&mut self, now: u64, is_first: &mut bool, store: &Store) -> Option<u32> {
         let decaying = self.decaying.front();
         if core::mem::take(is_first) && decaying.is_some() {
             return decaying;
@@ -252,6 +279,7 @@ impl Tin {
             if self.credits[bucket as usize] > 0 {
                 return Some(bucket);
             }
+            self.tally(now);
             self.retire(bucket, store.queue_packets(self.first + bucket) > 0);
         }
         let Self { old, credits, shares, .. } = self;
@@ -276,6 +304,7 @@ impl Tin {
 
     /// The flow whose turn it was has nothing to send.
     pub(super) fn found_empty(&mut self, now: u64, bucket: u32) {
+        self.tally(now);
         let control = &mut self.buckets[bucket as usize].control;
         let ceases = control.found_empty(now, &self.parameters);
         let decays = control.decays(now);
@@ -314,7 +343,7 @@ impl Tin {
     }
 
     /// Counts the time up to `now`; to be called before flows change their kind.
-    pub(super) fn tally(&mut self, now: u64) {
+    fn tally(&mut self, now: u64) {
         self.times = self.flow_times(now);
         self.tallied = now;
     }

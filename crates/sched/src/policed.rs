@@ -1,0 +1,96 @@
+//! A discipline behind a policer: a packet that does not conform is dropped before the discipline
+//! sees it, all else is the discipline's.
+
+use crate::contract::{Dequeue, Discipline, FlowTimes, Handle, Held, Policer};
+use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
+use crate::units::{Rate, Time, Weight};
+use alloc::boxed::Box;
+
+/// The two of them. No packet bypasses the policer, which would leave its tokens.
+pub struct Policed<P> {
+    policer: P,
+    discipline: Box<dyn Discipline>,
+}
+
+impl<P: Policer> Policed<P> {
+    /// `discipline` behind `policer`.
+    #[must_use]
+    pub fn new(policer: P, discipline: Box<dyn Discipline>) -> Self {
+        Self { policer, discipline }
+    }
+}
+
+impl<P: Policer> Discipline for Policed<P> {
+    fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
+        if self.policer.conforms(now, &packet) {
+            return self.discipline.enqueue(now, packet, header, fates);
+        }
+        fates.push(Fate { packet, outcome: Outcome::Dropped(Reason::Policed) });
+        None
+    }
+
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
+        self.discipline.dequeue(now, fates)
+    }
+
+    fn held(&self) -> Held {
+        self.discipline.held()
+    }
+
+    fn next_update(&self) -> Option<Time> {
+        self.discipline.next_update()
+    }
+
+    fn update(&mut self, now: Time) {
+        self.discipline.update(now);
+    }
+
+    fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {
+        self.discipline.remove(now, handle)
+    }
+
+    fn rate_changed(&mut self, now: Time, rate: Rate) {
+        self.discipline.rate_changed(now, rate);
+    }
+
+    fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
+        self.discipline.weight_changed(now, header, weight);
+    }
+
+    fn pacing_changed(&mut self, now: Time, header: &Header, rate: Option<Rate>) {
+        self.discipline.pacing_changed(now, header, rate);
+    }
+
+    fn notes_idle(&self) -> bool {
+        self.discipline.notes_idle()
+    }
+
+    fn has_late_timer(&self) -> bool {
+        self.discipline.has_late_timer()
+    }
+
+    fn can_preempt(&self) -> bool {
+        self.discipline.can_preempt()
+    }
+
+    fn preempts(&self) -> bool {
+        self.discipline.preempts()
+    }
+
+    fn put_back(&mut self, now: Time, unsent_bits: u32) {
+        self.discipline.put_back(now, unsent_bits);
+    }
+
+    fn flow_times(&self, now: Time) -> Option<FlowTimes> {
+        self.discipline.flow_times(now)
+    }
+
+    fn clear_flow_times(&mut self, now: Time) {
+        self.discipline.clear_flow_times(now);
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.policer.inspect(visit);
+        self.discipline.inspect(visit);
+    }
+}

@@ -1,0 +1,3 @@
+//! Policers: which packets may join the queue at all?
+
+pub mod police;

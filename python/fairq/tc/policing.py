@@ -1,0 +1,100 @@
+"""tc's action `police`: its words, and what policer it is here.
+
+Source: iproute2 6.1, tc/m_police.c; Linux 6.1, act_police.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fairq._native import UsageError
+from fairq.tc.qdiscs import MTU, form
+from fairq.tc.units import decimal, linklayer, rate, rate_form, size, size_and_cell, whole
+from fairq.tc.words import Differs, Words, options
+
+VERDICTS = {
+    "drop": "drop", "shot": "drop", "ok": "ok", "pass": "ok", "pipe": "pipe", "continue": "continue",
+    "reclassify": "reclassify",
+}  # fmt: skip
+"""What becomes of a packet, by tc's words."""
+
+CELLS = 255
+"""Cells of the table of rates, beyond which no packet conforms (act_police.c: 255 << cell_log)."""
+TABLE = 2047
+"""The longest packet for which tc makes a table where no mtu is said."""
+
+LONGEST = 65_535
+"""A packet of IP is no longer: such an mtu bounds nothing."""
+
+
+@dataclass(frozen=True)
+class Policer:
+    """What a filter does with the packets that it takes."""
+
+    text: str
+    """The part of the text form."""
+    conforming: str
+    """The verdict on a packet that conforms."""
+
+
+def _verdicts(word: str) -> tuple[str, str]:
+    """`drop/pipe`: what becomes of a packet that exceeds, and of one that does not."""
+    exceeds, _, conforms = word.partition("/")
+    for one in (exceeds, conforms or "ok"):
+        if one not in VERDICTS:
+            raise UsageError(f"{one!r} is no verdict; write drop, ok, pipe, continue or reclassify")
+    return VERDICTS[exceeds], VERDICTS[conforms or "ok"]
+
+
+_KNOWN = options({
+    "rate": rate, "burst|buffer|maxburst": size_and_cell, "mtu|minburst": size_and_cell, "mpu": size, "avrate": rate,
+    "peakrate": rate, "overhead": decimal, "linklayer": linklayer, "index": whole, "conform-exceed": _verdicts,
+    **{word: ("exceeds", verdict) for word, verdict in VERDICTS.items()},
+})  # fmt: skip
+
+
+def read_policer(words: Words, differs: Differs) -> Policer | None:
+    """The policer of the words behind `police`; `None`, with a row, if none is like it here."""
+    words.what = f"{words.what}: police"
+    said = words.rest()
+    given = Words(said, words.what).take(_KNOWN)
+    exceeds, conforms = given.get("conform-exceed", (given.get("exceeds", "reclassify"), "ok"))
+    _check(given, words.what)
+    linux = " ".join(["police", *said])
+    if "rate" not in given or "avrate" in given:
+        differs.say("filter police", "left out: a policer goes by a rate and a burst", linux)
+        return None
+    if exceeds != "drop" or conforms == "drop":
+        differs.say("filter police", "left out: a policer drops what exceeds", f"{exceeds} what exceeds")
+        return None
+    for name in ("overhead", "mpu", "linklayer"):
+        if given.get(name):
+            differs.say(f"{name} of police", "left out: a packet has its length", given[name])
+    mtu = given.get("mtu")
+    if mtu is not None and mtu >= LONGEST:
+        mtu = None
+    elif mtu is None:
+        longest = CELLS << max(0, (TABLE // (CELLS + 1)).bit_length())
+        differs.say("mtu of police", "none", f"drops packets above {longest} B, super-packets among them")
+    peak = rate_form(given["peakrate"]) if "peakrate" in given else None
+    settings = {"rate": rate_form(given["rate"]), "burst": f"{given['burst']}B", "peak_rate": peak,
+                "mtu": f"{mtu}B" if mtu is not None else None}  # fmt: skip
+    return Policer(form("police", settings), conforms)
+
+
+def _check(given: Mapping[str, Any], what: str) -> None:
+    """What tc refuses, and a policer that would drop every full packet."""
+    if "rate" in given and "burst" not in given:
+        raise UsageError(f"tc: {what}: rate without burst; write burst 15k")
+    if "burst" in given and "rate" not in given and "avrate" not in given:
+        raise UsageError(f"tc: {what}: burst without rate; write rate 10mbit")
+    if "peakrate" in given and "mtu" not in given:
+        raise UsageError(f"tc: {what}: peakrate without mtu; write mtu {MTU}")
+    for name, more in (("burst", "15k"), ("mtu", f"{MTU}")):
+        if given.get(name, MTU) < MTU:
+            raise UsageError(
+                f"tc: {what}: {name} {given[name]} is below a packet of {MTU} B: every such packet would be dropped;"
+                f" write {name} {more}"
+            )
