@@ -1,6 +1,6 @@
 """What earlier commits wrote is read: a study, its store and a folder of `fairq run --out`.
 
-`kept/of_eff86cc` was written by results of version 1, `kept/of_bddb172` by version 2, which is that
+`kept/of_eff86cc` was written by results of version 1, `kept/of_7bb8dab` by version 2, which is that
 of the commit before results in Python were declared once (issue 51). A store says *0 run now* as
 long as values and columns are those of its version. If `RESULTS_VERSION` rises to 3, `REUSED` is 0:
 that is once, with a line under *Results*.
@@ -16,9 +16,9 @@ from fairq import _native
 from fairq.sweeps.study import read_study
 
 KEPT = Path(__file__).parent / "kept"
-VERSIONS = {"of_eff86cc": 1, "of_bddb172": 2}
+VERSIONS = {"of_eff86cc": 1, "of_7bb8dab": 2}
 REUSED = 2
-"""The version of results that `of_bddb172` is of and whose runs are not done again."""
+"""The version of results that `of_7bb8dab` is of and whose runs are not done again."""
 
 
 @pytest.fixture(params=list(VERSIONS))
@@ -50,9 +50,9 @@ def test_a_store_that_was_written_before_answers_queries_reports_and_differences
     found = package.query("study.toml", "select queue, count(*) from flows group by queue order by queue")
     assert found.rows == [("fifo", 2), ("fq", 2)]
     assert package.report("study.toml", out=tmp_path / "page.html").runs == 2
-    differences = package.diff("study", KEPT / "of_bddb172" / "study")
+    differences = package.diff("study", KEPT / "of_7bb8dab" / "study")
     assert {row.axes["queue"] for row in differences.rows} == {"fifo", "fq"}
-    assert ("results" in [change.field for change in differences.changes]) == (old != VERSIONS["of_bddb172"])
+    assert ("results" in [change.field for change in differences.changes]) == (old != VERSIONS["of_7bb8dab"])
 
 
 def test_a_store_of_this_version_is_not_run_again_and_of_another_is_refused(old, document, refused):

@@ -301,5 +301,5 @@ def test_a_part_that_duckdb_cannot_read_is_named(study, tmp_path, refused, place
     whole = part.path.read_bytes()
     at = int(len(whole) * place)
     part.path.write_bytes(whole[:at] + b"\xff" * 8 + whole[at + 8 :])
-    os.utime(part.path, (part.marker.files["flows"]["changed_s"],) * 2)
+    os.utime(part.path, (part.marker.files["flows"].changed_s,) * 2)
     assert f"{part.path}: cannot be read as a part" in refused("query", tmp_path / "study", "select * from flows")

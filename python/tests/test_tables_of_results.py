@@ -112,9 +112,9 @@ def test_a_notebook_shows_intervals_and_units(result: fairq.Result) -> None:
 
 def test_headings_have_the_units_of_the_columns() -> None:
     columns = [column for table in described().values() for column in table["columns"]]
-    # What is counted in packets may be called by what became of them: "dropped".
+    # What is counted in packets or flows may be called by what became of them: "dropped".
     for column in columns:
-        if column["unit"] not in ("", "packets"):
+        if column["unit"] not in ("", "packets", "flows"):
             assert tables.heading(column["name"]).endswith((f"({column['unit']})", column["unit"])), column["name"]
 
 

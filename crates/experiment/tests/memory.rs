@@ -30,7 +30,7 @@ fn each<T>(make: impl FnOnce() -> T) -> (T, usize) {
 }
 
 #[test]
-fn an_idle_connection_takes_at_most_712_bytes() {
+fn an_idle_connection_takes_at_most_722_bytes() {
     let no_file = |name: &str| Err(name.to_string());
     let (experiment, planned) = each(|| Experiment::read(&scenario(), "many", &[]).expect("a scenario"));
     let plan = &experiment.plans()[0].1;
@@ -39,8 +39,8 @@ fn an_idle_connection_takes_at_most_712_bytes() {
     // Sender, receiver, congestion control, path, counts, traffic, its places in the event set: all
     // that a simulation keeps. Of these, 18 bytes say whether the window is used and which port the
     // connection has, 24 separate successive connections on the same ends, and detect a lost
-    // retransmission, and 8 lead to what may be undone.
-    assert!(idle <= 712, "{idle} bytes");
+    // retransmission, 8 lead to what may be undone, and 10 count in whole packets.
+    assert!(idle <= 722, "{idle} bytes");
     assert!(planned <= 200, "{planned} bytes of the plan");
     let before = ALLOCATED.allocated();
     simulation.run_until(Time::from_s(3));

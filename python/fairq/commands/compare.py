@@ -15,6 +15,7 @@ from fairq.progress import Bar
 from fairq.questions import asked
 from fairq.questions.comparing import Comparison
 from fairq.questions.measured import Search
+from fairq.questions.measures import FLOW_KINDS
 from fairq.questions.sentences import amount
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def _shown(comparison: Comparison, arguments: Namespace) -> list[str]:
     # A limit that follows from the queue tells no rows apart.
     follows = [] if comparison.document["question"]["buffer"] else ["buffer"]
     for title, rows, columns in (("Flows", comparison.rows, ROWS), ("Queues", comparison.queues, QUEUES)):
-        minor = [*follows, *MINOR]
+        minor = [*FLOW_KINDS, *follows, *MINOR]
         raw = [f"{name}{end}" for name in columns for end in ("", *tables.ENDS) if f"{name}{end}" in rows[0]]
         shown = None if arguments.wide else raw if arguments.si else columns
         table = tables.text(rows, shown, minor=minor, keep=("queue", "flow"), **look(arguments))
@@ -237,6 +238,5 @@ QUEUES = ("queue", "host_queue", "buffer", "rtt_s", "direction", "jain", "jain_h
           "queueing_s_mean", "overtaken", "sparse", "bulk", "unresponsive")  # fmt: skip
 """The columns on a screen; --wide and --json have all."""
 
-MINOR = ("overtaken", "unresponsive", "sparse", "bulk", "retransmitted", "queueing_s_p95", "count", "goodput_bit_per_s",
-         "queueing_s_p99", "marked_ratio")  # fmt: skip
+MINOR = ("overtaken", "retransmitted", "queueing_s_p95", "count", "goodput_bit_per_s", "queueing_s_p99", "marked_ratio")
 """The columns that go first where a screen is too narrow."""
