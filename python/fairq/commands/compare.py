@@ -159,8 +159,9 @@ def _shown(comparison: Comparison, arguments: Namespace) -> list[str]:
     parts = []
     # A limit that follows from the queue tells no rows apart.
     follows = [] if comparison.document["question"]["buffer"] else ["buffer"]
+    kinds = [] if comparison.document["question"]["hosts"] else FLOW_KINDS
+    minor = [*kinds, *follows, *MINOR]
     for title, rows, columns in (("Flows", comparison.rows, ROWS), ("Queues", comparison.queues, QUEUES)):
-        minor = [*FLOW_KINDS, *follows, *MINOR]
         raw = [f"{name}{end}" for name in columns for end in ("", *tables.ENDS) if f"{name}{end}" in rows[0]]
         shown = None if arguments.wide else raw if arguments.si else columns
         table = tables.text(rows, shown, minor=minor, keep=("queue", "flow"), **look(arguments))
