@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fairq import UsageError, api
+from fairq.cli import parser
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -304,3 +305,19 @@ def test_the_ending_of_a_picture_may_be_in_capitals(fairq, tmp_path):
     for name, begins in (("X.SVG", b"<?xml"), ("X.Png", b"\x89PNG")):
         assert fairq("theory", "delay-curve", "--plot", tmp_path / name)[0] == 0
         assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+def test_two_dashes_are_no_value_of_any_option():
+    """argparse of Python 3.11 makes an empty list of `--option=--`."""
+    commands = next(action for action in parser()._actions if isinstance(action.choices, dict)).choices
+    tried = 0
+    for command in commands.values():
+        for action in command._actions:
+            if action.option_strings and action.nargs is None:
+                try:
+                    found = command.parse_args([f"{action.option_strings[-1]}=--"])
+                except UsageError as error:
+                    found = str(error)
+                assert "'--' is no value" in found, action
+                tried += 1
+    assert tried > 100

@@ -157,3 +157,9 @@ def test_a_burst_below_a_packet_is_refused_where_it_stands(capsys):
     said = capsys.readouterr().err
     assert "police lets no packet above 1 kB pass, and those of cubic" in said and "of 15 kB or more" in said
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("settings", ["burst=1500B", "burst=15kB, mtu=1500B"])
+def test_a_policer_that_would_drop_every_full_packet_is_not_written(refused, settings):
+    """As Linux counts a packet, with its Ethernet header: `tc --read` refuses the same."""
+    assert "is below a packet of 1514 B" in refused("tc", f"police(rate=1Mbit/s, {settings}) + fifo")

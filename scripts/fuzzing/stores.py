@@ -129,7 +129,7 @@ def rewritten(draw: Draw, part: bytes) -> bytes:
 
     try:
         table = parquet.ParquetFile(io.BytesIO(part)).read(use_threads=False)
-    except (arrow.ArrowException, OSError):
+    except (arrow.ArrowException, OSError, UnicodeDecodeError):
         return part
     for _ in range(draw.up_to(2)):
         at = draw.up_to(table.num_columns - 1)

@@ -55,6 +55,12 @@ class Parser(argparse.ArgumentParser):
             self._refuse(unknown, given)
         return known, unknown
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """As it is there, but `--option=--` has no value: argparse makes a list of nothing of it."""
+        if action.option_strings and arg_strings == ["--"]:
+            self.error(f"argument {'/'.join(action.option_strings)}: '--' is no value")
+        return super()._get_values(action, arg_strings)
+
     def _refuse(self, unknown: Sequence[str], given: Sequence[str]) -> NoReturn:
         option = next((word for word in unknown if word.startswith("-") and word != "-"), None)
         if option is None:

@@ -92,9 +92,13 @@ def _check(given: Mapping[str, Any], what: str) -> None:
         raise UsageError(f"tc: {what}: burst without rate; write rate 10mbit")
     if "peakrate" in given and "mtu" not in given:
         raise UsageError(f"tc: {what}: peakrate without mtu; write mtu {MTU}")
-    for name, more in (("burst", "15k"), ("mtu", f"{MTU}")):
-        if given.get(name, MTU) < MTU:
-            raise UsageError(
-                f"tc: {what}: {name} {given[name]} is below a packet of {MTU} B: every such packet would be dropped;"
-                f" write {name} {more}"
-            )
+    for name, more in (("burst", "burst 15k"), ("mtu", f"mtu {MTU}")):
+        refuse_below_a_packet(what, name, given.get(name, MTU), more)
+
+
+def refuse_below_a_packet(what: str, name: str, size: int, more: str) -> None:
+    """UsageError if a `name` of this size would drop every full packet, as Linux counts them."""
+    if size < MTU:
+        raise UsageError(
+            f"tc: {what}: {name} {size} is below a packet of {MTU} B: every such packet would be dropped; write {more}"
+        )

@@ -8,7 +8,7 @@ from fairq import quantities
 from fairq._native import UsageError
 from fairq.tc import cake, qdiscs
 from fairq.tc.options import CHOKE_MAX, FQ_WEIGHT_MIN
-from fairq.tc.policing import LONGEST
+from fairq.tc.policing import LONGEST, refuse_below_a_packet
 from fairq.tc.units import MOST, rate_word
 from fairq.tc.writer import (
     AVPKT,
@@ -390,11 +390,14 @@ def police(writer: Writer, part: Settings) -> None:
     """The commands of a policer before the queue: a filter where packets leave the device."""
     if part.get("rate") is None:
         raise UsageError("tc: police: no rate, and tc wants one; write police(rate=10Mbit/s)")
-    words = [f"rate {as_rate(part['rate'])}", f"burst {bytes_of(part['burst'])}"]
+    burst, mtu = bytes_of(part["burst"]), bytes_of(part["mtu"]) if part.get("mtu") is not None else LONGEST
+    refuse_below_a_packet("police", "burst", burst, "burst=15kB")
+    refuse_below_a_packet("police", "mtu", mtu, f"mtu={qdiscs.MTU}B")
+    words = [f"rate {as_rate(part['rate'])}", f"burst {burst}"]
     if part.get("peak_rate") is not None and quantities.rate(part["peak_rate"]) > 0:
         words.append(f"peakrate {as_rate(part['peak_rate'])}")
     # Without one tc would have 2040 B, and drop super-packets.
-    words.append(f"mtu {bytes_of(part['mtu']) if part.get('mtu') is not None else LONGEST}")
+    words.append(f"mtu {mtu}")
     writer.say("qdisc replace dev", writer.dev, "clsact")
     writer.say("filter replace dev", writer.dev, "egress prio 1 handle 1 matchall action police", *words,
                "conform-exceed drop/ok")  # fmt: skip
