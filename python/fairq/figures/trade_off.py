@@ -87,7 +87,8 @@ def _drawn(
     if marks.least:
         panel.axvline(marks.least / x_size, color=style.faint, linewidth=style.line, linestyle="--", zorder=1)
     heights = [row[up] / y_size for row in rows if row[up] > 0]
-    if heights and max(heights) > 20 * min(heights) and len(heights) == len(rows):
+    is_wide = heights and max(heights) > 20 * min(heights) and len(heights) == len(rows)
+    if is_wide and not y_label.endswith("(%)"):
         panel.set_yscale("log")
         plain_logarithm(panel.yaxis)
     else:

@@ -17,7 +17,7 @@ STEPS = {
 }
 """The sizes of a unit and their names, the largest first."""
 
-RATIOS = ("share", "loss", "utilisation", "marked_ratio")
+RATIOS = ("share", "loss", "utilisation", "marked_ratio", "call_in_time")
 """Columns in 0 to 1 that are shown in per cent."""
 
 WORDS = {
