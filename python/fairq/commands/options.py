@@ -56,7 +56,7 @@ class Parser(argparse.ArgumentParser):
         return known, unknown
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """As it is there, but `--option=--` has no value: argparse makes a list of nothing of it."""
+        """As it is there, but `--option=--` has no value: argparse makes an empty list of it."""
         if action.option_strings and arg_strings == ["--"]:
             self.error(f"argument {'/'.join(action.option_strings)}: '--' is no value")
         return super()._get_values(action, arg_strings)
