@@ -236,7 +236,7 @@ ROWS = ("queue", "host_queue", "buffer", "rtt_s", "flow", "direction", "count", 
         "goodput_bit_per_s", "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss", "marked_ratio",
         "retransmitted", "completion_s_mean")  # fmt: skip
 QUEUES = ("queue", "host_queue", "buffer", "rtt_s", "direction", "jain", "jain_hosts", "utilisation",
-          "queueing_s_mean", "overtaken", "sparse", "bulk", "unresponsive")  # fmt: skip
+          "queueing_s_mean", "overtaken", *FLOW_KINDS)  # fmt: skip
 """The columns on a screen; --wide and --json have all."""
 
 MINOR = ("overtaken", "retransmitted", "queueing_s_p95", "count", "goodput_bit_per_s", "queueing_s_p99", "marked_ratio")

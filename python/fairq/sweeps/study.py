@@ -44,6 +44,9 @@ RUNS_MAX = 1_000_000
 COMBINATIONS_MAX = RUNS_MAX
 """The most combinations of the axes' values, those that no condition leaves included."""
 
+ONE_RUN = ("measure.replications", "1")
+"""What is set where a point's scenario is for one run."""
+
 BLOCK = 64
 """Points whose runs are named at a time: a block for each thread."""
 
@@ -480,7 +483,7 @@ def _check_keep(document: Document, study: Study) -> None:
     for name, series, packets in (("series", keep.series, None), ("packets", None, keep.packets)):
         if series or packets:
             try:
-                _native.Experiment(*study.scenario, [*point.sets, ("measure.replications", "1")], series, packets)
+                _native.Experiment(*study.scenario, [*point.sets, ONE_RUN], series, packets)
             except FairqError as error:
                 raise document.fault(f"keep.{name}", str(error)) from None
 

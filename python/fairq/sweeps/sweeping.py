@@ -19,7 +19,7 @@ from fairq.sweeps import answer, dask, part, progress, summary, threads
 from fairq.sweeps.claims import LEASE_S
 from fairq.sweeps.reader import Results
 from fairq.sweeps.store import Damage, Finished, Store
-from fairq.sweeps.study import Find, Run, Sets, Study, read_study
+from fairq.sweeps.study import ONE_RUN, Find, Run, Sets, Study, read_study
 from fairq.sweeps.work import Counts, Failed, Job, tasks
 
 ENGINES = ("threads", "dask")
@@ -27,9 +27,6 @@ ENGINES = ("threads", "dask")
 
 REPLICATIONS_MAX = 1000
 """The most replications that --until adds up to."""
-
-ONE_RUN = ("measure.replications", "1")
-"""What is set to try a run of a point."""
 
 SHOW_S, ANSWER_S = 0.2, 2.0
 """How often the line of progress is written, and how often its answer is computed."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fairq import _native
 from fairq.sweeps.claims import Owner
 from fairq.sweeps.store import Finished, Store
-from fairq.sweeps.study import Keep, Run, Sets, Study
+from fairq.sweeps.study import ONE_RUN, Keep, Run, Sets, Study
 
 PART_S = 1.0
 """Work that a part holds: runs shorter than this share one."""
@@ -101,7 +101,7 @@ class Simulations:
                 return self._kept[sets]
         keep = self._job.keep
         # one replication: the limit of rows of a series is for what is in memory
-        settings = [*sets, ("measure.replications", "1")]
+        settings = [*sets, ONE_RUN]
         made = _native.Experiment(self._job.text, self._job.name, settings, keep.series, keep.packets, keep.states)
         with self._lock:
             self._kept[sets] = made

@@ -416,20 +416,8 @@ CLASSES: Mapping[str, Reader] = {
 }  # fmt: skip
 
 SENT_ALONE = {
-    "codel",
-    "fq_codel",
-    "pie",
-    "fq_pie",
-    "fq",
-    "cake",
-    "cake_mq",
-    "sfq",
-    "hhf",
-    "dualpi2",
-    "hfsc",
-    "drr",
-    "ets",
-}
+    "codel", "fq_codel", "pie", "fq_pie", "fq", "cake", "cake_mq", "sfq", "hhf", "dualpi2", "hfsc", "drr", "ets",
+}  # fmt: skip
 """Kinds of which tc sends only what is said, so that `change` keeps the rest; of others all is set anew."""
 
 
