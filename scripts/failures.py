@@ -39,7 +39,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from fairq import cli, figures, output, remedies, results, signals  # noqa: F401 - loaded before the forks
-from fairq._native import OutputError
+from fairq.errors import OutputError
 from fairq.sweeps import store, threads
 
 ERRORS = [getattr(errno, name) for name in ("EACCES", "EIO", "ENOSPC", "EMFILE", "ESTALE", "EROFS", "EDQUOT")]

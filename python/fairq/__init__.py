@@ -14,7 +14,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairq._native import CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError
     from fairq.api import (
         Audit,
         Experiment,
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
         sweep,
         topology,
     )
+    from fairq.errors import CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError
 
     __version__: str
 
@@ -101,7 +101,7 @@ __all__ = [
     "topology",
 ]
 
-_NATIVE = frozenset(name for name in __all__ if name.endswith("Error"))
+_ERRORS = frozenset(name for name in __all__ if name.endswith("Error"))
 
 
 def __getattr__(name: str) -> Any:
@@ -109,7 +109,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         value: Any = import_module("fairq._native").version()
     elif name in __all__:
-        value = getattr(import_module("fairq._native" if name in _NATIVE else "fairq.api"), name)
+        value = getattr(import_module("fairq.errors" if name in _ERRORS else "fairq.api"), name)
     else:
         raise AttributeError(f"module 'fairq' has no attribute {name!r}")
     globals()[name] = value

@@ -15,7 +15,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.near import near_miss
 from fairq.questions.words import split
 

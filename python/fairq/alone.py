@@ -14,7 +14,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq import _native, quantities, tables
-from fairq._native import ScenarioError, UsageError
+from fairq.errors import FairqError, ScenarioError, UsageError
 from fairq.given import Text
 from fairq.questions import rates, words
 from fairq.questions import receive_window as windows
@@ -113,7 +113,7 @@ def scenario(question: Question) -> Text:
         made = Text(_text(question, _connection(question)), "baseline")
         _native.Experiment(*made, [])
     except ScenarioError as error:
-        raise UsageError(_by_words(question, str(error))) from None
+        raise _by_words(question, error) from None
     return made
 
 
@@ -176,7 +176,7 @@ def experiment(question: Question, trace: bool = False) -> Experiment:
         return Experiment(made, (), _interval(question), trace=trace)
     except UsageError as error:
         # Too many samples.
-        raise UsageError(f"--series {question.series}: {str(error).partition(': ')[2]}") from None
+        raise UsageError(error.fault, where=f"--series {question.series}") from None
 
 
 def baseline(question: Question, trace: bool = False, progress: Tell | None = None) -> Baseline:
@@ -428,10 +428,8 @@ def _time(seconds: float) -> str:
     return f"{round(seconds * 1e12)} ps" if seconds < 1e-6 else f"{round(seconds * 1e9)} ns"
 
 
-def _by_words(question: Question, message: str) -> str:
-    """A message about the scenario as one about the question: its place is the wrong word."""
-    _, _, rest = message.partition(": ")
-    path, _, fault = rest.partition(": ")
+def _by_words(question: Question, error: FairqError) -> FairqError:
+    """An error of the scenario as one of the question: its place is the wrong word."""
     words = {
         "measure.duration": f"--duration {question.length}",
         "defaults.connection": f"--profile {question.profile}",
@@ -444,9 +442,11 @@ def _by_words(question: Question, message: str) -> str:
         "flows[0]": question.control,
     }
     # What a scenario may say in place of it, a baseline may not.
+    fault = error.fault
     for theirs, ours in (
         ('write transport = "generic", or give the ftp at most 1000000 packets', "write cubic, or bbr3"),
         (" (for flow flow)", ""),
     ):
         fault = fault.replace(theirs, ours)
-    return next((f"{said}: {fault}" for start, said in words.items() if path.startswith(start)), message)
+    where = next((said for start, said in words.items() if error.path.startswith(start)), None)
+    return error if where is None else UsageError(fault, where)

@@ -17,6 +17,7 @@ from fairq import _native
 from fairq.arguments import checked
 from fairq.asking import compare_alone as compare_alone
 from fairq.asking import least_buffer as least_buffer
+from fairq.errors import UsageError
 from fairq.given import STANDARD_INPUT, Scenario, Settings, check_capture, pairs, read, replayed, room, split
 from fairq.output import folder
 from fairq.results import Result as Result
@@ -467,7 +468,7 @@ def replay(
     Raises CaptureError, UsageError or OutputError.
     """
     if queue is not None and disciplines is not None:
-        raise _native.UsageError("queue: disciplines is its older name; write queue alone")
+        raise UsageError("queue: disciplines is its older name; write queue alone")
     asked = split(queue) if isinstance(queue, str) else queue
     options: dict[str, Any] = {
         "rate": rate,
@@ -486,7 +487,7 @@ def replay(
     }
     check_capture(capture)
     if gap_max.strip().rstrip("smunpµ ") in ("0", "0.0"):
-        raise _native.UsageError(f"gap_max: {gap_max} makes one burst of the capture; write the longest gap, as 10s")
+        raise UsageError(f"gap_max: {gap_max} makes one burst of the capture; write the longest gap, as 10s")
     source = STANDARD_INPUT if capture == "-" else os.fspath(capture)
     if out is None:
         document = json.loads(_native.replay(source, json.dumps(options), progress))
@@ -688,7 +689,7 @@ def topology(
     Raises TopologyError with file and line.
     """
     if file == "-":
-        raise _native.UsageError("-: the name of a file tells its format; give the path of a file")
+        raise UsageError("-: the name of a file tells its format; give the path of a file")
     options = {"strict": strict, "default_rate": default_rate, "default_delay": default_delay}
     document = json.loads(_native.topology(os.fspath(file), json.dumps(options), progress))
     names = ("nodes", "links", "connected", "parts", "diameter_s", "warnings", "notes", "node_table", "link_table")
@@ -729,7 +730,7 @@ def listing(what: What) -> list[dict[str, Any]]:
     if what not in LISTS:
         from fairq.near import near_miss
 
-        raise _native.UsageError(f"{what}: nothing of that name to list{near_miss(what, LISTS)}")
+        raise UsageError(f"{what}: nothing of that name to list{near_miss(what, LISTS)}")
     if what == "papers":
         from fairq.papers import load, names
 
@@ -749,7 +750,7 @@ def explain(name: str, *, width: int = 100) -> str:
     Raises UsageError with the near miss.
     """
     if width < WIDTH_MIN:
-        raise _native.UsageError(f"width: {width} columns; write {WIDTH_MIN} or more")
+        raise UsageError(f"width: {width} columns; write {WIDTH_MIN} or more")
     return _native.explain(name, width)
 
 
@@ -768,7 +769,7 @@ def agree(witness: str, name: str | None = None) -> dict[str, Any]:
     from fairq import agreement
 
     if witness != "linux":
-        raise _native.UsageError(f"witness: {witness} was not recorded; write linux")
+        raise UsageError(f"witness: {witness} was not recorded; write linux")
     return agreement.documented(name)
 
 
@@ -817,7 +818,7 @@ def schema(name: str = "scenario") -> dict[str, Any]:
     if name not in schemas.NAMES:
         from fairq.near import near_miss
 
-        raise _native.UsageError(f"{name}: there is no schema of it{near_miss(name, schemas.NAMES)}")
+        raise UsageError(f"{name}: there is no schema of it{near_miss(name, schemas.NAMES)}")
     document: dict[str, Any] = json.loads(schemas.text(name))
     return document
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.given import Text
 from fairq.near import near_miss
 

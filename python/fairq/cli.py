@@ -7,15 +7,15 @@ status means is in exit_status.py.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from fairq import signals, streams
-from fairq._native import FairqError, version
+from fairq._native import version
 from fairq.commands import NAMES, SUMMARIES, Broken, adder
 from fairq.commands.options import Parser, check_plot, check_targets
+from fairq.errors import FairqError
 from fairq.exit_status import DONE, FAILED, FAULT, INTERRUPTED, NO_READER, REFUSED
 from fairq.memory import short_of_addresses
 from fairq.remedies import told
@@ -149,8 +149,7 @@ def _is_text(argument: str) -> bool:
 
 def _refused(error: FairqError | OSError | MemoryError) -> int:
     if isinstance(error, FairqError):
-        # the number of the system's error says nothing to a reader
-        return _fail(re.sub(r" \(os error \d+\)", "", str(error)))
+        return _fail(str(error))
     if isinstance(error, MemoryError):
         return _fail("there is not enough memory; ask for less, or run where there is more")
     streams.discard(sys.stdout)

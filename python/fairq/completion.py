@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from fairq import api, papers
-from fairq._native import UsageError
+from fairq.errors import UsageError
 
 FILES = frozenset({"SCENARIO.toml", "CAPTURE", "SENT", "RECEIVED", "FILE", "WHAT", "TEXT|SCENARIO"})
 """The names in help of what is a file, or may be one."""

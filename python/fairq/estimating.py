@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
-from fairq._native import FairqError
+from fairq.errors import FairqError
 from fairq.given import Text
 from fairq.memory import peak_memory
 from fairq.runs import Experiment

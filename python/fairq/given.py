@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairq import _native
+from fairq.errors import CaptureError, ScenarioError, UsageError
 from fairq.remedies import reason, told
 
 
@@ -57,10 +58,10 @@ def room(buffer: str, rtt: str | None) -> str:
     match = PRODUCT.fullmatch(buffer.strip())
     if match is None:
         if rtt is not None:
-            raise _native.UsageError(f"rtt: goes with a buffer of products, as 1BDP; {buffer} needs none")
+            raise UsageError(f"rtt: goes with a buffer of products, as 1BDP; {buffer} needs none")
         return buffer
     if rtt is None:
-        raise _native.UsageError(f"buffer: {buffer} is of a round trip, which no capture tells; write rtt beside it")
+        raise UsageError(f"buffer: {buffer} is of a round trip, which no capture tells; write rtt beside it")
     seconds = float(match[1]) * _native.quantity("time", rtt)
     return f"{round(seconds * 1e12)} ps"
 
@@ -77,7 +78,7 @@ def check_capture(capture: str | os.PathLike[str]) -> None:
     """Refuse a scenario where a capture is wanted."""
     path = Path(capture)
     if path.suffix.lower() in (".toml", ".json") and path.is_file():
-        raise _native.CaptureError(f"{path}: is a scenario and no capture; write fairq run {path}")
+        raise CaptureError(f"{path}: is a scenario and no capture; write fairq run {path}")
 
 
 def read(scenario: Scenario, what: str = "scenario") -> Text:
@@ -91,7 +92,7 @@ def read(scenario: Scenario, what: str = "scenario") -> Text:
         try:
             return Text(json.dumps(_plain(scenario, "")), what)
         except ValueError as error:
-            raise _native.ScenarioError(f"{what}: {error}") from None
+            raise ScenarioError(f"{what}: {error}") from None
     name = os.fspath(scenario)
     try:
         if name == "-":
@@ -100,17 +101,17 @@ def read(scenario: Scenario, what: str = "scenario") -> Text:
         else:
             data = Path(name).read_bytes()
         if data.startswith(CAPTURES):
-            raise _native.ScenarioError(f"{name}: is a capture and no {what}; write fairq replay {name}")
+            raise ScenarioError(f"{name}: is a capture and no {what}; write fairq replay {name}")
         return Text(data.decode().replace("\r\n", "\n"), name)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise _native.ScenarioError(f"{name}:{line}: not UTF-8 text; a {what} is a TOML file") from None
+        raise ScenarioError(f"{name}:{line}: not UTF-8 text; a {what} is a TOML file") from None
     except ValueError:
-        raise _native.ScenarioError(f"{name!r}: not a file name") from None
+        raise ScenarioError(f"{name!r}: not a file name") from None
     except OSError as error:
         is_misnamed = error.errno in (None, errno.ENOENT, errno.EISDIR, errno.ENOTDIR)
         said = f"{reason(error)}; give the path of a {what} file" if is_misnamed else told(error)
-        raise _native.ScenarioError(f"{name}: {said}") from None
+        raise ScenarioError(f"{name}: {said}") from None
 
 
 def pairs(settings: Settings) -> list[tuple[str, str]]:
@@ -123,7 +124,7 @@ def _said(path: str, value: object) -> str:
     try:
         return json.dumps(_plain(value, path))
     except ValueError as error:
-        raise _native.UsageError(f"set: {error}") from None
+        raise UsageError(f"set: {error}") from None
 
 
 DEPTH_MAX = 100
@@ -180,7 +181,7 @@ def ran(scenario: Scenario, settings: Settings) -> dict[str, Any]:
     try:
         # as runs read it: with bounds on its depth, unlike tomllib
         said = json.loads(_native.toml_tree(text, name)[0])
-    except _native.ScenarioError:
+    except ScenarioError:
         # it is refused when it is read for its run
         said = text
     return {"scenario": said, "set": pairs(settings)}

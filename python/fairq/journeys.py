@@ -18,7 +18,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from fairq import _native, pairs
-from fairq._native import CaptureError, UsageError
+from fairq.errors import CaptureError, UsageError
 from fairq.pairs import (
     ALIKE,
     CLOCKS_APART,

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fairq._native import OutputError
+from fairq.errors import OutputError
 from fairq.remedies import system_error, told
 from fairq.signals import deferred
 
@@ -186,20 +186,22 @@ def _check_folder(target: Path, work: object, replace: bool) -> None:
 
 def _check_held(target: Path, work: object, replace: bool) -> None:
     if target.is_symlink():
-        raise OutputError(f"{target}: is a link; give the folder itself")
+        raise OutputError("is a link; give the folder itself", where=str(target))
     if not target.exists():
         return
     if not target.is_dir():
-        raise OutputError(f"{target}: is a file, not a folder; choose another name with --out")
+        raise OutputError("is a file, not a folder; choose another name with --out", where=str(target))
     held = [entry.name for entry in _held(target)]
     if held and MARKER not in held:
         raise OutputError(
-            f"{target}: holds something that fairq did not write ({min(held)}); choose another folder with --out"
+            f"holds something that fairq did not write ({min(held)}); choose another folder with --out",
+            where=str(target),
         )
     if held and not replace and not _is_of(target / MARKER, work):
         raise OutputError(
-            f"{target}: holds the result of other work ({_marked(target / MARKER)[0]}, with another scenario or other"
-            " settings); choose another folder with --out, or write --replace"
+            f"holds the result of other work ({_marked(target / MARKER)[0]}, with another scenario or other"
+            " settings); choose another folder with --out, or write --replace",
+            where=str(target),
         )
 
 
@@ -208,7 +210,7 @@ def _check_aside(held: Path, target: Path, work: object, replace: bool) -> None:
     try:
         _check_held(held, work, replace)
     except OutputError as error:
-        raise OutputError(str(error).replace(str(held), str(target))) from None
+        raise OutputError(error.fault, where=str(target)) from None
 
 
 def _held(target: Path) -> list[Path]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fairq import _native
+from fairq.errors import UsageError
 
 NUMBER = re.compile(r"\d+(\.\d*)?")
 
@@ -25,7 +26,7 @@ def rate(text: str) -> float:
     """Bits per second from "56 kbit/s"; UsageError says what to write."""
     if NUMBER.fullmatch(text.strip()):
         # no line is of 100 bit/s, the unit that the parser would add
-        raise _native.UsageError(f"`{text}`: a rate needs a unit; write {text.strip()}Mbit/s or {text.strip()}kbit/s")
+        raise UsageError(f"`{text}`: a rate needs a unit; write {text.strip()}Mbit/s or {text.strip()}kbit/s")
     return _native.quantity("rate", text)
 
 

@@ -7,7 +7,9 @@ system another folder. Every message about a file that cannot be read or written
 from __future__ import annotations
 
 import errno
-import re
+import os
+
+from fairq.errors import FairqError
 
 REMEDIES = {
     errno.EACCES: "ask its owner for the right, or choose another place",
@@ -28,9 +30,6 @@ REMEDIES = {
 }
 """By errno(3): what a user can do."""
 
-NATIVE = re.compile(r"\(os error (\d+)\)$")
-"""How the compiled part ends what the system says."""
-
 
 def reason(error: OSError) -> str:
     """What the system says, in lower case: "no such file or directory"."""
@@ -38,21 +37,23 @@ def reason(error: OSError) -> str:
     return said[:1].lower() + said[1:]
 
 
+def remedy_of(error: OSError, other: str = "") -> str:
+    """What to do about a failure; `other` about one that has no row."""
+    return REMEDIES.get(error.errno or 0, other)
+
+
 def told(error: OSError, other: str = "") -> str:
     """What the system says, and what to do: "no space left on device; make room on its disk".
 
     `other` is what to do about a failure that has no row.
     """
-    remedy = REMEDIES.get(error.errno or 0, other)
+    remedy = remedy_of(error, other)
     return f"{reason(error)}; {remedy}" if remedy else reason(error)
 
 
 def system_error(error: Exception) -> OSError | None:
-    """The system's error that an exception is, or that the compiled part made a message of."""
+    """The system's error that an exception is, or that is the cause of what fairq refuses."""
     if isinstance(error, OSError):
         return error
-    found = NATIVE.search(str(error))
-    if found is None:
-        return None
-    said = str(error)[: found.start()].rpartition(": ")[2].strip()
-    return OSError(int(found[1]), said)
+    number = error.errno if isinstance(error, FairqError) else None
+    return None if number is None else OSError(number, os.strerror(number))

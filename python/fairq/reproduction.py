@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairq import _native, tables
+from fairq import tables
 from fairq.api import Print, Reproduction
+from fairq.errors import UsageError
 from fairq.given import Text
 from fairq.output import check, folder
 from fairq.pages.parts import sha
@@ -74,7 +75,7 @@ def reproduce(
     phase moved.
     """
     if seeds is not None and seeds < 2:
-        raise _native.UsageError(f"--seeds {seeds}: an interval needs at least 2 seeds")
+        raise UsageError(f"--seeds {seeds}: an interval needs at least 2 seeds")
     work = {"paper": paper, "seeds": seeds, "quick": quick, "start": start}
     if out is not None:
         check(out, of=work, replace=replace)
@@ -107,7 +108,7 @@ def setups(paper: Paper, seeds: int | None, quick: bool, start: str, workers: in
     compare = paper.compare
     if start not in compare.STARTS:
         known = ", ".join(compare.STARTS)
-        raise _native.UsageError(f"--start {start}: {paper.name} does not have it; write one of: {known}")
+        raise UsageError(f"--start {start}: {paper.name} does not have it; write one of: {known}")
     count = seeds or (compare.QUICK_SEEDS if quick else compare.SEEDS)
     return [Setup(count, each, workers, quick) for each in dict.fromkeys(("together", start))]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from fairq import _native, tables
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.remedies import reason
 
 if TYPE_CHECKING:

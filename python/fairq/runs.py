@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairq import _native
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.results import TABLES, Result, Table, table
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 from fairq import _native
-from fairq._native import UsageError
+from fairq.errors import UsageError
 
 Scale = Literal["plain", "log", "logit"]
 """Where an interval is symmetric.

@@ -12,7 +12,7 @@ from raw_captures import raw, udp
 
 import fairq as package
 from fairq import quantities, tc
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.questions import advice, advising, asked, candidates, ranking, recorded
 from fairq.questions import users as mix
 from fairq.questions import words as words_of

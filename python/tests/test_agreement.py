@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from fairq import agreement
-from fairq._native import UsageError
 from fairq.api import agree
+from fairq.errors import UsageError
 from fairq.questions import kernel
 from fairq.questions.kernel import Asked
 

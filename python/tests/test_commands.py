@@ -76,7 +76,7 @@ def test_a_list_that_goes_to_a_file_has_whole_sentences(fairq, monkeypatch):
 
 
 def test_a_card_needs_some_columns():
-    with pytest.raises(api._native.UsageError, match="width: 19 columns; write 20 or more"):
+    with pytest.raises(UsageError, match="width: 19 columns; write 20 or more"):
         api.explain("fq", width=19)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fairq as package
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.questions import asked, network, steady
 from fairq.questions.course import STRETCHES
 from fairq.questions.measured import Search, measured

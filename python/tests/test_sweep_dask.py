@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 from sweep_studies import rows_of, write_study
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.sweeps import sweeping
 from fairq.sweeps.reader import Results
 from fairq.sweeps.sweeping import Options, sweep

@@ -14,7 +14,7 @@ import pytest
 from sweep_studies import BUFFERS, SCENARIO, STUDY, digests_of, rows_of, write_study
 
 import fairq
-from fairq._native import OutputError, ScenarioError, UsageError
+from fairq.errors import OutputError, ScenarioError, UsageError
 from fairq.sweeps import answer, claims, dask, store, sweeping, threads, work
 from fairq.sweeps.claims import Owner
 from fairq.sweeps.reader import Results

@@ -1,6 +1,6 @@
 //! Tables as Arrow: to Python by the C data interface's capsules, without a copy, and to Parquet.
 
-use crate::errors::{OutputError, UsageError};
+use crate::errors::{self, UsageError};
 use crate::parquet::{self, About, Cell};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
@@ -142,7 +142,9 @@ impl Table {
         py.detach(|| {
             let file = std::fs::File::create_new(path);
             let written = file.and_then(|file| self.write(std::io::BufWriter::new(file), About { source, seed }));
-            written.map_err(|cause| OutputError::new_err(format!("{path}: cannot be written: {cause}")))
+            written.map_err(|cause| {
+                errors::output(format!("{path}: cannot be written: {}", errors::reason(&cause)), cause.raw_os_error())
+            })
         })
     }
 }

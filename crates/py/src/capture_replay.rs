@@ -1,6 +1,7 @@
 //! `fairq replay`: opens the capture, reads the options, replays, and writes what became of each
 //! packet.
 
+use crate::errors::reason;
 use crate::parquet::{About, Cell, Column, Kind, Table};
 use fairq_link::capture::{Frame, Reader, Stamp, Writer};
 use fairq_replay::{
@@ -18,7 +19,7 @@ pub(crate) enum Failure {
     /// The capture is wrong.
     Capture(String),
     /// The output cannot be written.
-    Output(String),
+    Output(String, Option<i32>),
     /// The progress callback asked to stop.
     Stopped,
 }
@@ -58,10 +59,10 @@ pub(crate) fn replay(
             if let Some(direction) = direction {
                 folder.push(direction.name());
             }
-            std::fs::create_dir_all(&folder).map_err(|cause| Failure::Output(not_writable(&folder, &cause)))?;
+            std::fs::create_dir_all(&folder).map_err(|cause| not_written(&failed(&folder, &cause)))?;
             let source = format!("{command} --discipline \"{}\"", lane.name);
             let files = Files::new(&folder, About { source: &source, seed: Some(options.seed) });
-            lane.sink = Some(Box::new(files.map_err(|error| Failure::Output(error.to_string()))?));
+            lane.sink = Some(Box::new(files.map_err(|cause| not_written(&cause))?));
         }
     }
 
@@ -72,7 +73,7 @@ pub(crate) fn replay(
     let mut report = replay_capture(&mut reader, &stream, gateways, &mut told).map_err(|error| match error {
         ReplayError::Stopped => Failure::Stopped,
         ReplayError::Capture(_) | ReplayError::NoPacket { .. } => Failure::Capture(error.to_string()),
-        ReplayError::Sink { cause, .. } => Failure::Output(cause.to_string()),
+        ReplayError::Sink { cause, .. } => not_written(&cause),
         other => Failure::Usage(other.to_string()),
     })?;
     report.capture.buffer = Some(options.buffer.to_string());
@@ -94,7 +95,8 @@ fn given(options: &Options) -> String {
 /// The file and its length.
 pub(crate) fn open(path: &str) -> Result<(File, u64), Failure> {
     let cannot = |cause: io::Error| {
-        Failure::Capture(format!("{path}: cannot be opened: {cause}; give the path of a pcap or pcapng file"))
+        let said = reason(&cause);
+        Failure::Capture(format!("{path}: cannot be opened: {said}; give the path of a pcap or pcapng file"))
     };
     let file = File::open(path).map_err(cannot)?;
     let about = file.metadata().map_err(cannot)?;
@@ -104,9 +106,26 @@ pub(crate) fn open(path: &str) -> Result<(File, u64), Failure> {
     Ok((file, about.len()))
 }
 
-/// The one line for a file or folder that cannot be written.
-fn not_writable(path: &Path, cause: &io::Error) -> String {
-    format!("{}: cannot be written: {cause}; choose another folder with --out", path.display())
+/// A file or folder that cannot be written.
+#[derive(Debug)]
+struct Unwritable {
+    path: PathBuf,
+    cause: String,
+    errno: Option<i32>,
+}
+
+impl std::fmt::Display for Unwritable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: cannot be written: {}; choose another folder with --out", self.path.display(), self.cause)
+    }
+}
+
+impl std::error::Error for Unwritable {}
+
+/// The failure that an error of [`failed`], or of a sink that gave one, is.
+fn not_written(cause: &io::Error) -> Failure {
+    let inner = cause.get_ref().and_then(|inner| inner.downcast_ref::<Unwritable>());
+    Failure::Output(reason(cause), inner.map_or(cause.raw_os_error(), |inner| inner.errno))
 }
 
 /// From 0 to 1; 0 of a pipe, which has no length.
@@ -201,7 +220,8 @@ impl Sink for Files {
     }
 }
 
-/// The line that names the file and the cause.
+/// An error that names the file and the cause.
 fn failed(path: &Path, cause: &io::Error) -> io::Error {
-    io::Error::new(cause.kind(), not_writable(path, cause))
+    let (path, errno) = (path.to_owned(), cause.raw_os_error());
+    io::Error::new(cause.kind(), Unwritable { path, cause: reason(cause), errno })
 }

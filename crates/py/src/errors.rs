@@ -1,26 +1,44 @@
-//! The one place where an error of the core becomes an exception of Python.
-//!
-//! Every exception carries one line that names the file, the place in it and what to write instead;
-//! the command line prints it as it is.
+//! The one place where an error of the core becomes an exception of Python: with its place, path
+//! and text as fields, and the number of the system's error.
 
-use pyo3::create_exception;
-use pyo3::exceptions::PyException;
-use pyo3::prelude::*;
+use fairq_experiment::scenario::problem::Problem;
+use pyo3::PyErr;
+use std::io;
 
-create_exception!(fairq._native, FairqError, PyException, "Anything fairq refuses; the message is one clear line.");
-create_exception!(fairq._native, UsageError, FairqError, "An argument or a name that is not known.");
-create_exception!(fairq._native, ScenarioError, FairqError, "A scenario that cannot be read or run.");
-create_exception!(fairq._native, CaptureError, FairqError, "A file that is not a capture, or a broken one.");
-create_exception!(fairq._native, TopologyError, FairqError, "A file that is not a topology, or a broken one.");
-create_exception!(fairq._native, OutputError, FairqError, "A file or folder that cannot be written.");
+/// The classes of `fairq.errors`.
+mod classes {
+    pyo3::import_exception!(fairq.errors, FairqError);
+    pyo3::import_exception!(fairq.errors, UsageError);
+    pyo3::import_exception!(fairq.errors, ScenarioError);
+    pyo3::import_exception!(fairq.errors, CaptureError);
+    pyo3::import_exception!(fairq.errors, TopologyError);
+    pyo3::import_exception!(fairq.errors, OutputError);
+}
 
-/// Adds the exception types to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let py = module.py();
-    module.add("FairqError", py.get_type::<FairqError>())?;
-    module.add("UsageError", py.get_type::<UsageError>())?;
-    module.add("ScenarioError", py.get_type::<ScenarioError>())?;
-    module.add("CaptureError", py.get_type::<CaptureError>())?;
-    module.add("TopologyError", py.get_type::<TopologyError>())?;
-    module.add("OutputError", py.get_type::<OutputError>())
+pub(crate) use classes::{CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError};
+
+/// What is wrong in a scenario.
+#[allow(clippy::needless_pass_by_value, reason = "as map_err gives it")]
+pub(crate) fn scenario(problem: Problem) -> PyErr {
+    let [path, field] = problem.names();
+    ScenarioError::new_err((problem.message(), problem.place(), path, field))
+}
+
+/// What is wrong in what an option or an argument asks of a scenario.
+#[allow(clippy::needless_pass_by_value, reason = "as map_err gives it")]
+pub(crate) fn usage(problem: Problem) -> PyErr {
+    let [path, field] = problem.names();
+    UsageError::new_err((problem.message(), problem.place(), path, field))
+}
+
+/// A file that cannot be written.
+pub(crate) fn output(text: String, errno: Option<i32>) -> PyErr {
+    OutputError::new_err((text, "", "", "", errno))
+}
+
+/// What the system says, without the number that says nothing to a reader.
+pub(crate) fn reason(cause: &io::Error) -> String {
+    let said = cause.to_string();
+    let Some(number) = cause.raw_os_error() else { return said };
+    said.strip_suffix(&format!(" (os error {number})")).unwrap_or(&said).to_owned()
 }

@@ -1,7 +1,7 @@
 //! Experiments, their runs and what they give, as Python holds them.
 
 use crate::arrow::Table;
-use crate::errors::{FairqError, ScenarioError, UsageError};
+use crate::errors::{self, FairqError, UsageError};
 use crate::progress::{Progress, heard};
 use crate::{read, read_file, speed};
 use fairq_experiment::digest::RESULTS_VERSION;
@@ -145,7 +145,7 @@ fn run(
             outcome.run_info.insert("cpu_s".to_owned(), (speed::process_cpu_s()? - start).into());
             Ok(Outcome { outcome })
         }
-        (Err(Stopped::Problem(problem)), None) => Err(ScenarioError::new_err(problem.to_string())),
+        (Err(Stopped::Problem(problem)), None) => Err(errors::scenario(problem)),
         (Err(Stopped::Interrupted), None) => Err(FairqError::new_err("the run was stopped")),
     }
 }
@@ -163,10 +163,10 @@ impl Source {
                     "series: 0 s is no distance between samples; write a time like 100ms, or auto",
                 ));
             }
-            experiment.sample_every(interval).map_err(|problem| UsageError::new_err(problem.to_string()))?;
+            experiment.sample_every(interval).map_err(errors::usage)?;
         }
         if let Some(flow) = &self.packets {
-            experiment.trace_flow(flow).map_err(|problem| UsageError::new_err(problem.to_string()))?;
+            experiment.trace_flow(flow).map_err(errors::usage)?;
         }
         if self.states {
             experiment.keep_states();
@@ -201,14 +201,14 @@ impl Run {
     #[getter]
     fn digest(&self, py: Python<'_>) -> PyResult<String> {
         let digest = py.detach(|| self.run.digest(&|file| read_file(&self.source.name, file)));
-        digest.map(|digest| digest.to_string()).map_err(|problem| ScenarioError::new_err(problem.to_string()))
+        digest.map(|digest| digest.to_string()).map_err(errors::scenario)
     }
 
     /// Runs from start to end on one thread.
     fn finish(&self, py: Python<'_>) -> PyResult<Tables> {
         let files = |file: &str| read_file(&self.source.name, file);
         let tables = py.detach(|| self.run.finish(&files));
-        tables.map(|tables| Tables { tables }).map_err(|problem| ScenarioError::new_err(problem.to_string()))
+        tables.map(|tables| Tables { tables }).map_err(errors::scenario)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Remade)> {

@@ -22,7 +22,6 @@ use std::path::Path;
 
 use fairq_experiment::experiment::Experiment;
 use fairq_experiment::results::table::Table;
-use fairq_experiment::scenario::problem::Problem;
 use fairq_experiment::scenario::read::Document;
 use fairq_experiment::{columns as described, reference, routes as paths, shares};
 use fairq_sched::units::{Bytes, Rate, Time, UnitError};
@@ -30,7 +29,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use capture_replay::Failure;
-use errors::{CaptureError, FairqError, OutputError, ScenarioError, UsageError};
+use errors::{CaptureError, FairqError, UsageError};
 use progress::{Progress, heard};
 
 /// The compiled part of fairq.
@@ -51,12 +50,6 @@ mod _native {
         audit, bench_disciplines, check_capture, columns, explain, explained, lines, listing, max_min, pair_captures,
         quantity, queue, replay, routes, scenes, schema, schema_names, table_of, topology, version,
     };
-    use pyo3::prelude::*;
-
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        super::errors::register(module)
-    }
 }
 
 /// The version of the package.
@@ -168,14 +161,14 @@ fn read(text: &str, name: &str, sets: &[(String, String)]) -> PyResult<Experimen
         sets.iter().try_for_each(|(path, value)| document.set(path, value))?;
         Experiment::of(document, &|file| read_file(name, file))
     };
-    read().map_err(|problem: Problem| ScenarioError::new_err(problem.to_string()))
+    read().map_err(errors::scenario)
 }
 
 /// The bytes of a file that the scenario called `name` names; a relative path is one from the
 /// scenario's folder.
 fn read_file(name: &str, file: &str) -> Result<Vec<u8>, String> {
     let path = Path::new(name).parent().unwrap_or_else(|| Path::new("")).join(file);
-    std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+    std::fs::read(&path).map_err(|error| format!("{} cannot be read: {}", path.display(), errors::reason(&error)))
 }
 
 /// The max-min shares of a scenario's flows, as JSON.
@@ -222,7 +215,7 @@ fn failed(failure: Failure) -> PyErr {
     match failure {
         Failure::Usage(message) => UsageError::new_err(message),
         Failure::Capture(message) => CaptureError::new_err(message),
-        Failure::Output(message) => OutputError::new_err(message),
+        Failure::Output(message, errno) => errors::output(message, errno),
         Failure::Stopped => FairqError::new_err("the reading was stopped"),
     }
 }

@@ -2,7 +2,7 @@
 //! and the tables of Parquet files that it wrote before.
 
 use crate::arrow::Table;
-use crate::errors::{OutputError, ScenarioError};
+use crate::errors::{self, OutputError};
 use crate::experiments::{Tables, no_table};
 use crate::machine;
 use crate::progress::heard;
@@ -29,7 +29,7 @@ use std::sync::{Arc, Once};
 /// A text in TOML as JSON, and the line of each of its paths.
 #[pyfunction]
 pub(crate) fn toml_tree(text: &str, name: &str) -> PyResult<(String, Vec<(String, usize)>)> {
-    let written = Written::read(text, name).map_err(said)?;
+    let written = Written::read(text, name).map_err(errors::scenario)?;
     Ok((written.tree.to_string(), written.lines))
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn named_runs(
         document.bound_memory(machine::memory());
         points.iter().map(|sets| named_at(document.clone(), &name, sets, replications)).collect::<Result<_, Problem>>()
     };
-    heard(py, named)?.map_err(said)
+    heard(py, named)?.map_err(errors::scenario)
 }
 
 fn named_at(
@@ -79,10 +79,6 @@ fn named_at(
         Ok((Value::Object(labels).to_string(), first, digests.collect()))
     })
     .collect()
-}
-
-fn said(problem: Problem) -> PyErr {
-    ScenarioError::new_err(problem.to_string())
 }
 
 /// The tables called `name` of several runs as one: the digest of each before its rows.

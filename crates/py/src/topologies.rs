@@ -1,6 +1,6 @@
 //! A topology, described: a file of one, the network of a scenario, or a shape by name.
 
-use crate::errors::{FairqError, TopologyError, UsageError};
+use crate::errors::{self, FairqError, TopologyError, UsageError};
 use crate::json;
 use crate::progress::Progress;
 use fairq_experiment::topology::diameter::{GoOn, Stopped};
@@ -59,7 +59,7 @@ fn describe_file(path: &str, said: &Said, go_on: GoOn<'_>) -> PyResult<Result<De
     };
     let bytes = std::fs::read(path).map_err(|error| {
         let remedy = "give the path of a topology's file, or a shape that fairq list topologies shows";
-        TopologyError::new_err(format!("{path}: cannot be read: {error}; {remedy}"))
+        TopologyError::new_err(format!("{path}: cannot be read: {}; {remedy}", errors::reason(&error)))
     })?;
     let options = Options { rate, delay, is_strict: said.strict };
     Ok(summary::describe(&bytes, path, &options, go_on))
@@ -80,11 +80,11 @@ fn describe_network(
     let folder = if is_scenario { std::path::Path::new(path).parent() } else { None };
     let files = |name: &str| {
         let at = folder.map_or_else(|| name.into(), |folder| folder.join(name));
-        std::fs::read(&at).map_err(|error| format!("{}: cannot be read: {error}", at.display()))
+        std::fs::read(&at).map_err(|error| format!("{}: cannot be read: {}", at.display(), errors::reason(&error)))
     };
     if is_scenario {
         let text = std::fs::read_to_string(path)
-            .map_err(|error| TopologyError::new_err(format!("{path}: cannot be read: {error}")))?;
+            .map_err(|error| TopologyError::new_err(format!("{path}: cannot be read: {}", errors::reason(&error))))?;
         Ok(summary::describe_scenario(&text, path, &files, go_on))
     } else {
         Ok(summary::describe_shape(path, &files, go_on))

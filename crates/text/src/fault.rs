@@ -5,6 +5,9 @@
 pub struct Fault {
     /// Where: `links[0].queue.quantum`; empty for the whole.
     pub path: String,
+    /// The field of the scenario that is meant, where `path` is an axis or an option that sets it;
+    /// else empty.
+    pub field: String,
     /// What, and what to write instead.
     pub message: String,
 }
@@ -12,7 +15,14 @@ pub struct Fault {
 impl Fault {
     /// A fault of `message` at `path`.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { path: path.into(), message: message.into() }
+        Self { path: path.into(), field: String::new(), message: message.into() }
+    }
+
+    /// The same fault of this field, which what stands at the path sets.
+    #[must_use]
+    pub fn of_field(mut self, field: impl Into<String>) -> Self {
+        self.field = field.into();
+        self
     }
 }
 

@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 from fairq import _native
 from fairq.benchmarks.capture import write_capture
+from fairq.errors import UsageError
 from fairq.progress import Tell
 
 HERE = Path(__file__).parent
@@ -99,7 +100,7 @@ def chosen(names: Sequence[str]) -> list[Row]:
         if name not in every:
             near = get_close_matches(name, every, 1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(every)}"
-            raise _native.UsageError(f"{name}: there is no such workload; {hint}")
+            raise UsageError(f"{name}: there is no such workload; {hint}")
     return [every[name] for name in names] or list(every.values())
 
 

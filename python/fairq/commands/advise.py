@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairq import api, tables
-from fairq._native import UsageError
 from fairq.commands.options import Commands, command, count, dry_run, looks, plot, target, workers
 from fairq.commands.printing import as_json, cost, look, picture, save, save_text, style, tell, written
+from fairq.errors import UsageError
 from fairq.output import check_file
 from fairq.progress import Bar
 from fairq.questions import advising, asked, least_buffer

@@ -6,7 +6,6 @@ import argparse
 from argparse import Namespace
 
 from fairq import api, tables
-from fairq._native import UsageError
 from fairq.commands.options import (
     Commands,
     Parser,
@@ -15,6 +14,7 @@ from fairq.commands.options import (
     quick,
 )
 from fairq.commands.printing import as_json, look, sections
+from fairq.errors import UsageError
 from fairq.progress import Bar
 
 

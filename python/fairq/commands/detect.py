@@ -5,13 +5,13 @@ from __future__ import annotations
 from argparse import Namespace
 
 from fairq import api, tables
-from fairq._native import UsageError
 from fairq.commands.options import (
     Commands,
     command,
     looks,
 )
 from fairq.commands.printing import FLOWS_SHOWN, as_json, look
+from fairq.errors import UsageError
 
 
 def add(commands_of: Commands) -> None:

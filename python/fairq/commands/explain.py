@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairq import agreement, api, streams, tables
-from fairq._native import UsageError
 from fairq.commands.options import (
     Commands,
     command,
@@ -18,6 +17,7 @@ from fairq.commands.options import (
     workers,
 )
 from fairq.commands.printing import as_json, look, picture, save, sections, style, written
+from fairq.errors import UsageError
 from fairq.progress import Bar
 
 

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn, TypeAlias
 
-from fairq._native import UsageError
 from fairq.commands import NAMES, SUMMARIES, Command, adder
+from fairq.errors import UsageError
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 """What commands are added to."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from fairq import streams, tables
-from fairq._native import OutputError, UsageError
+from fairq.errors import OutputError, UsageError
 from fairq.estimating import Estimate
 from fairq.output import check_file, file
 from fairq.progress import span

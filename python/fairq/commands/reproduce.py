@@ -6,7 +6,6 @@ import sys
 from argparse import Namespace
 
 from fairq import api, streams, tables
-from fairq._native import UsageError
 from fairq.commands.options import (
     Commands,
     command,
@@ -16,6 +15,7 @@ from fairq.commands.options import (
     workers,
 )
 from fairq.commands.printing import as_json, look, written
+from fairq.errors import UsageError
 from fairq.progress import Bar
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fairq import streams, tables
-from fairq._native import UsageError
 from fairq.commands import Broken
 from fairq.commands.options import Commands, command, count, dry_run, looks, verify, workers
 from fairq.commands.printing import as_json, look
 from fairq.documents import Left
+from fairq.errors import UsageError
 from fairq.progress import Line, span
 from fairq.sweeps import answer
 from fairq.sweeps.sweeping import ENGINES, REPLICATIONS_MAX, Options, Sweep

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairq import _native
-from fairq._native import UsageError
 from fairq.commands.options import (
     Commands,
     command,
 )
 from fairq.commands.printing import as_json
+from fairq.errors import UsageError
 from fairq.given import read
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from fairq import api, processor_sharing, tables, tcp_throughput, theory
-from fairq._native import UsageError
 from fairq.commands import SUMMARIES
 from fairq.commands.options import (
     Commands,
@@ -27,6 +26,7 @@ from fairq.commands.options import (
 from fairq.commands.printing import as_json, look, pairs, picture, save, style, written
 from fairq.delay_bounds import Hop
 from fairq.delay_bounds import pgps as pgps_bound
+from fairq.errors import UsageError
 from fairq.quantities import rate, rates, size, time
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.figures import text, units
 from fairq.figures.means import named, sentences
 from fairq.figures.over_time import curve

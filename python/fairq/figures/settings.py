@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.near import near_miss
 
 P = ParamSpec("P")

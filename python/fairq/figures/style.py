@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 
 For = Literal["paper", "slide", "page"]
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq import quantities, statistics, tc
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.near import near_miss
 from fairq.output import file
 from fairq.questions import advice, asked, kernel, network, ranking, rates, recorded, sentences, words
@@ -198,7 +198,7 @@ def _devices(dev: str, lan: str, below: float) -> Devices:
         try:
             tc.write("fifo", device)
         except UsageError as error:
-            raise UsageError(f"{option} {str(error).removeprefix('tc: ')}") from None
+            raise UsageError(f"{option} {error.fault}") from None
     if dev == lan:
         raise UsageError(f"--lan {lan}: it is --dev as well; name the device to the line and that to your network")
     return Devices(dev, lan, below)

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from fairq import _native
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.questions import rates, words
 from fairq.questions import receive_window as windows
 from fairq.questions.losses import Loss, losses
@@ -375,23 +375,15 @@ def check_queues(question: Question) -> None:
             try:
                 parts = json.loads(_native.queue(queue))
             except UsageError as error:
-                why = _of_tc(queue, str(error)) or str(error)
-                raise UsageError(f"{option} {queue}: {why}") from None
+                raise UsageError(_of_tc(queue) or error.fault, where=f"{option} {queue}") from None
             if option == "--queue" and question.buffers and parts.get("limit") is not None:
                 raise UsageError(
                     f"--queue {queue}: it names its own limit; leave --buffer out, or write the queue without the limit"
                 )
 
 
-FORM = ("write setting=value", "write name(setting=value)", "no such field", "is not known here", "no part of a queue")
-"""What the parser says of words that it does not know; a value that cannot be has other
-messages."""
-
-
-def _of_tc(queue: str, error: str) -> str | None:
+def _of_tc(queue: str) -> str | None:
     """What to write for a queue in the words of tc; `None` if these are none."""
-    if not any(each in error for each in FORM):
-        return None
     from fairq import tc
 
     try:

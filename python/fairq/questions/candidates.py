@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fairq import _native, quantities, tc
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.questions import network, words
 from fairq.questions import rates as rates_of
 from fairq.questions.asked import Question, Setup
@@ -75,7 +75,7 @@ def grids(rtts: Sequence[str], queue: str | Sequence[str] | None, buffer: str | 
         try:
             tc.write(text)
         except UsageError as error:
-            raise UsageError(f"--queue {text}: {str(error).removeprefix('tc: ')}") from None
+            raise UsageError(error.fault, where=f"--queue {text}") from None
     if queues:
         return [Grid(tuple(queues), tuple(buffers))]
     if buffers:
@@ -107,8 +107,8 @@ def _candidate(
         try:
             read = tc.read("\n".join(written[way].commands))
         except UsageError as error:
-            fault = str(error).removeprefix("tc: ")
-            raise UsageError(f"--queue {queue}: its tc commands cannot be read back: {fault}") from None
+            fault = f"its tc commands cannot be read back: {error.fault}"
+            raise UsageError(fault, where=f"--queue {queue}") from None
         queues.append(read.text)
         rates.append(read.rate or own_rate)
         # CAKE shapes by itself, in front of the line.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq import _native, api, statistics
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.questions import asked, knobs, network, sentences, steady, words
 from fairq.questions.answers import Point, Seeds
 from fairq.questions.asked import Question
@@ -90,7 +90,7 @@ class Subject:
             network.scenario(replace(question, seeds=1))
         except UsageError as error:
             # Of an error only what it says of the value is of interest.
-            return str(error).rpartition(": ")[2]
+            return error.fault
         return None
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq import statistics, tables
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.questions import asked, network, sentences, words
 from fairq.questions.advising import LONGER
 from fairq.questions.answers import Answers, Choice, Point

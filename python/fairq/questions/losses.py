@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.questions import words
 
 

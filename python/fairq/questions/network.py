@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from fairq._native import ScenarioError, UsageError
+from fairq.errors import FairqError, ScenarioError, UsageError
 from fairq.given import Text
 from fairq.questions import rates, words
 from fairq.questions import receive_window as windows
@@ -117,7 +117,7 @@ def scenario(question: Question) -> Text:
     try:
         Experiment(text)
     except ScenarioError as error:
-        raise UsageError(made.by_words(str(error))) from None
+        raise made.by_words(error) from None
     return text
 
 
@@ -159,12 +159,9 @@ class _Made:
         ]
         return "\n\n".join(parts) + "\n"
 
-    def by_words(self, message: str) -> str:
-        """A message about the scenario as one about the question: its place becomes a word."""
-        place, _, rest = message.partition(": ")
-        del place
-        path, _, fault = rest.partition(": ")
-        question = self.question
+    def by_words(self, error: FairqError) -> FairqError:
+        """An error of the scenario as one of the question: its place becomes a word."""
+        path, question = error.path, self.question
         word = {
             "measure.warm_up": f"--warm-up {self.warm_up}",
             "measure.duration": f"--duration {self.duration}",
@@ -183,19 +180,19 @@ class _Made:
         }
         for start, said in word.items():
             if path.startswith(start):
-                return f"{said}: {fault}"
+                return UsageError(error.fault, said)
         if path.startswith("flows["):
             number = int(path[len("flows[") : path.index("]")])
             what = "--host-queue" if "host_queue" in path else "--flows"
             entry = self.entries[number]
             said = ",".join(question.host_queues) if "host_queue" in path else entry.group.item.text
-            return f"{what} {said}: {fault}"
+            return UsageError(error.fault, f"{what} {said}")
         if path.startswith("axes["):
             axis = self.axes[int(path[len("axes[") : path.index("]")])]
             value = axis["values"][int(path[path.rindex("[") + 1 : path.rindex("]")])]
             said = value["name"] if isinstance(value, Mapping) else value
-            return f"--{axis['name'].replace(' ', '-')} {said}: {fault.partition(': ')[2] or fault}"
-        return message
+            return UsageError(error.fault, f"--{axis['name'].replace(' ', '-')} {said}")
+        return error
 
     def _defaults(self) -> dict[str, Any]:
         question = self.question

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from fairq import _native, quantities
-from fairq._native import ScenarioError, UsageError
+from fairq.errors import ScenarioError, UsageError
 
 TRACE, BETWEEN = "trace:", ".."
 """What a trace begins with, and what stands between the ends of a walk."""
@@ -103,7 +103,5 @@ def _moving(text: str) -> float:
     try:
         (line, *_) = json.loads(_native.lines(scenario, "rate", []))
     except ScenarioError as error:
-        # rate:6: links[0].rate: what is wrong
-        fault = str(error).split(": ", 2)[2]
-        raise UsageError(f"{TRACE}{fault}" if text.startswith(TRACE) else fault) from None
+        raise UsageError(f"{TRACE}{error.fault}" if text.startswith(TRACE) else error.fault) from None
     return float(line["rate_bit_per_s"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fairq import quantities
-from fairq._native import UsageError
+from fairq.errors import UsageError
 
 OPTION = "--receive-window"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from fairq import pairs
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.questions.words import RECORDED, Item
 
 FLOWS_MAX = 8

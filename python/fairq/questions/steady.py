@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from fairq import tables
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.questions import network, words
 from fairq.questions.asked import DURATION, WARM_UP, Question
 from fairq.questions.course import STRETCHES, Course, Halves, Of

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairq import _native, quantities, tc
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.questions import rates, words
 from fairq.questions.asked import Question
 

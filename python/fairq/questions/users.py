@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 
 MIX = (
     (3, ("web",)),

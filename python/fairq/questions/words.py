@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from fairq import api, quantities
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.near import meant, near_miss
 
 TRAFFIC = ("web", "call", "flood")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fairq import statistics
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.near import near_miss
 from fairq.results import described
 from fairq.sweeps import summary

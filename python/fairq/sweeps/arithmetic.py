@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from fairq import _native
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.near import near_miss
 
 Value = float | int | str | bool

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from fairq._native import FairqError, UsageError
+from fairq.errors import FairqError, UsageError
 from fairq.sweeps import threads
 from fairq.sweeps.store import Store
 from fairq.sweeps.work import Counts, Job, Task

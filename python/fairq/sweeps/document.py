@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fairq import _native
-from fairq._native import ScenarioError
+from fairq.errors import ScenarioError
 from fairq.near import near_miss
 
 Schema = Mapping[str, Any]
@@ -40,8 +40,7 @@ class Document:
         while around and around not in self._lines:
             around = around[: max(around.rfind("."), around.rfind("["), 0)]
         line = f":{self._lines[around]}" if around else ""
-        said = f"{path}: {message}" if path else message
-        return ScenarioError(f"{self.name}{line}: {said}")
+        return ScenarioError(message, f"{self.name}{line}", path)
 
     def _check(self, value: Any, schema: Schema, path: str) -> None:
         if "$ref" in schema:

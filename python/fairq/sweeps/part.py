@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 
 WRITTEN = re.compile(r"(\d{1,9})/(\d{1,9})")
 

@@ -17,7 +17,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairq._native import OutputError, UsageError
+from fairq.errors import OutputError, UsageError
 from fairq.quantities import numbers
 from fairq.results import TABLES, described
 from fairq.sweeps.reader import Results, RunRow

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairq import _native
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.near import near_miss
 from fairq.results import Row, Table, described
 from fairq.sweeps.store import Marker, Store

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairq import _native, statistics
-from fairq._native import FairqError
+from fairq.errors import FairqError
 from fairq.sweeps import summary
 from fairq.sweeps.reader import Results
 from fairq.sweeps.study import Sets

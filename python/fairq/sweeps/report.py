@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.output import check_file, file
 from fairq.pages.rendering import fitting, rendered
 from fairq.sweeps.reader import Results

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairq import _native, shapes
-from fairq._native import OutputError, UsageError
-from fairq.remedies import system_error, told
+from fairq.errors import OutputError, UsageError
+from fairq.remedies import reason, remedy_of, system_error, told
 from fairq.results import TABLES, described
 from fairq.sweeps.claims import LEASE_S, Owner
 from fairq.sweeps.linking import give_name
@@ -233,11 +233,11 @@ class Store:
             if failure is None:
                 # it says itself what is wrong
                 raise
-            said, _, remedy = told(failure).partition("; ")
+            remedy = remedy_of(failure)
             remedy = f"{remedy}; " if remedy else ""
             raise OutputError(
-                f"{self.root}: cannot be written: {said[:1].lower()}{said[1:]}; what is done stays: {remedy}"
-                "the same command goes on from there"
+                f"cannot be written: {reason(failure)}; what is done stays: {remedy}the same command goes on from there",
+                where=str(self.root),
             ) from None
 
     @contextmanager

@@ -11,7 +11,6 @@ import itertools
 import json
 import math
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -19,8 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairq import _native
-from fairq._native import FairqError, ScenarioError, UsageError
 from fairq.arguments import checked
+from fairq.errors import FairqError, ScenarioError, UsageError
 from fairq.given import Text, read
 from fairq.near import near_miss
 from fairq.questions.asked import Question
@@ -50,8 +49,8 @@ ONE_RUN = ("measure.replications", "1")
 BLOCK = 64
 """Points whose runs are named at a time: a block for each thread."""
 
-OPTION = re.compile(r"^(?P<file>.*?): --set (?P<path>\S+?): (?P<message>.*)$", re.DOTALL)
-"""What the compiled part says of a field that a point sets."""
+OPTION = "--set "
+"""What begins the path of a fault in a field that a point sets."""
 
 Sets = tuple[tuple[str, str], ...]
 """Paths of the scenario's fields and their values as JSON."""
@@ -437,11 +436,12 @@ def _located(
         try:
             _native.named_runs(scenario.text, scenario.name, [list(sets)], 1)
         except FairqError as found:
-            if (said := OPTION.match(str(found))) is None:
+            if not found.path.startswith(OPTION):
                 return found
-            place = _setter(document, said["path"], dict(sets))
-            message = _of_question(document, said["path"]) or f"{said['message']}{_at(labels)}"
-            return document.fault(place, f"{said['path']}: {message}")
+            path = found.path.removeprefix(OPTION)
+            fault = f"{found.field}: {found.fault}" if found.field else found.fault
+            message = _of_question(document, path) or f"{fault}{_at(labels)}"
+            return document.fault(_setter(document, path, dict(sets)), f"{path}: {message}")
     return error
 
 

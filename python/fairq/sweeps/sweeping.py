@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairq import estimating
-from fairq._native import UsageError
 from fairq.documents import Left, MissingRun, Swept
+from fairq.errors import UsageError
 from fairq.questions import steady
 from fairq.questions.asked import Question
 from fairq.questions.measured import Search

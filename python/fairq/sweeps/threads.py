@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from fairq import _native
-from fairq._native import OutputError
+from fairq.errors import OutputError
 from fairq.signals import deferred
 from fairq.sweeps.store import Finished, Store
 from fairq.sweeps.work import (

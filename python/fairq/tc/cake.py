@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fairq._native import UsageError
+from fairq.tc.refusal import refused
 from fairq.tc.units import rate, rate_form, signed, size, time_form, time_us, whole
 from fairq.tc.words import Differs, Words
 
@@ -57,7 +57,7 @@ def words_of_cake(words: Words) -> dict[str, Any]:
             found["rtt"] = words.value(word, time_us)
         elif word in CAKE_RTTS:
             if named:
-                raise UsageError(f"tc: {words.what}: {named} and {word}; write one of them")
+                raise refused(f"{words.what}: {named} and {word}; write one of them")
             found["rtt"] = named = word
         elif word in ("bandwidth", "unlimited"):
             found["bandwidth"] = words.value(word, rate) if word == "bandwidth" else 0
@@ -92,11 +92,11 @@ def _add(found: dict[str, Any], word: str, words: Words) -> None:
     elif word == "overhead":
         found[word] = words.value(word, signed)
         if not -64 <= found[word] <= 256:
-            raise UsageError(f"tc: {words.what}: overhead {found[word]}; write -64 to 256")
+            raise refused(f"{words.what}: overhead {found[word]}; write -64 to 256")
     elif word == "mpu":
         found[word] = words.value(word, whole)
         if found[word] > 256:
-            raise UsageError(f"tc: {words.what}: mpu {found[word]}; write 0 to 256")
+            raise refused(f"{words.what}: mpu {found[word]}; write 0 to 256")
 
 
 def text_of_cake(given: Mapping[str, Any], differs: Differs) -> dict[str, Any]:

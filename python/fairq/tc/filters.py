@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.tc.policing import Policer, read_policer
 from fairq.tc.units import Id, class_id, decimal, hexadecimal, id_form, whole
 from fairq.tc.words import Differs, Words

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.tc.cake import words_of_cake
+from fairq.tc.refusal import refused
 from fairq.tc.units import (
     decimal,
     hexadecimal,
@@ -54,7 +55,7 @@ def _plain(
 
 
 def _refuse(words: Words, why: str) -> UsageError:
-    return UsageError(f"tc: {words.what}: {why}")
+    return refused(f"{words.what}: {why}")
 
 
 PRIO = options({"bands": decimal, "priomap": ("", Several(decimal)), "multiqueue": ON})

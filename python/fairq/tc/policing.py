@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.tc.qdiscs import MTU, form
+from fairq.tc.refusal import refused
 from fairq.tc.units import decimal, linklayer, rate, rate_form, size, size_and_cell, whole
 from fairq.tc.words import Differs, Words, options
 
@@ -87,11 +88,11 @@ def read_policer(words: Words, differs: Differs) -> Policer | None:
 def _check(given: Mapping[str, Any], what: str) -> None:
     """What tc refuses, and a policer that would drop every full packet."""
     if "rate" in given and "burst" not in given:
-        raise UsageError(f"tc: {what}: rate without burst; write burst 15k")
+        raise refused(f"{what}: rate without burst; write burst 15k")
     if "burst" in given and "rate" not in given and "avrate" not in given:
-        raise UsageError(f"tc: {what}: burst without rate; write rate 10mbit")
+        raise refused(f"{what}: burst without rate; write rate 10mbit")
     if "peakrate" in given and "mtu" not in given:
-        raise UsageError(f"tc: {what}: peakrate without mtu; write mtu {MTU}")
+        raise refused(f"{what}: peakrate without mtu; write mtu {MTU}")
     for name, more in (("burst", "burst 15k"), ("mtu", f"mtu {MTU}")):
         refuse_below_a_packet(what, name, given.get(name, MTU), more)
 
@@ -99,6 +100,6 @@ def _check(given: Mapping[str, Any], what: str) -> None:
 def refuse_below_a_packet(what: str, name: str, size: int, more: str) -> None:
     """UsageError if a `name` of this size would drop every full packet, as Linux counts them."""
     if size < MTU:
-        raise UsageError(
-            f"tc: {what}: {name} {size} is below a packet of {MTU} B: every such packet would be dropped; write {more}"
+        raise refused(
+            f"{what}: {name} {size} is below a packet of {MTU} B: every such packet would be dropped; write {more}"
         )

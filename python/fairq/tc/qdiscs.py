@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.tc.cake import text_of_cake
 from fairq.tc.options import PRIOMAP
+from fairq.tc.refusal import refused
 from fairq.tc.units import rate_form, time_form, whole
 from fairq.tc.words import Differs
 
@@ -92,16 +93,16 @@ def _red_of_sfq(given: Given) -> str:
     """The RED of each queue; what is not said follows from redflowlimit (iproute2, q_sfq.c)."""
     packet = given.get("avpkt", 1000)
     if not packet:
-        raise UsageError("tc: qdisc sfq: avpkt 0; write avpkt 1000")
+        raise refused("qdisc sfq: avpkt 0; write avpkt 1000")
     most = given.get("max") or given["redflowlimit"] // 4
     least = given.get("min") or most // 3
     if least >= most:
-        raise UsageError(f"tc: qdisc sfq: min {least} is not below max {most}")
+        raise refused(f"qdisc sfq: min {least} is not below max {most}")
     burst = given.get("burst") or (2 * least + most) // (3 * packet)
     try:
         weighs = weight(least, burst, packet)
     except UsageError as error:
-        raise UsageError(f"tc: qdisc sfq: {error}") from None
+        raise refused(f"qdisc sfq: {error}") from None
     said = {
         "min": f"{least}B", "max": f"{most}B", "probability": given.get("probability", 0.02), "weight": weighs,
         "ecn": _flag(given, "ecn"), "hard_drop": _flag(given, "harddrop"),
@@ -222,7 +223,7 @@ def _curve_of_red(given: Given, kind: str, differs: Differs) -> dict[str, Any]:
     """RED's settings from tc's; red's thresholds are in bytes, choke's in packets of avpkt."""
     packet = given.get("avpkt", 1000)
     if not packet:
-        raise UsageError(f"tc: qdisc {kind}: avpkt 0; write avpkt 1000")
+        raise refused(f"qdisc {kind}: avpkt 0; write avpkt 1000")
     unit, length = ("B", 1) if kind == "red" else ("packets", packet)
     most = given.get("max")
     if most is None:
@@ -234,7 +235,7 @@ def _curve_of_red(given: Given, kind: str, differs: Differs) -> dict[str, Any]:
     try:
         weighs = weight(least * length, burst, packet)
     except UsageError as error:
-        raise UsageError(f"tc: qdisc {kind}: {error}") from None
+        raise refused(f"qdisc {kind}: {error}") from None
     return {
         "min": f"{least}{unit}", "max": f"{most}{unit}", "probability": given.get("probability", 0.02),
         "weight": weighs, "mean_packet": f"{packet}B" if packet != 1000 else None, "ecn": _ecn(given),
@@ -339,7 +340,7 @@ def _netem(given: Given, differs: Differs) -> str:
     try:
         here = f"fifo + {whole(limit)}packets"
     except UsageError as error:
-        raise UsageError(f"tc: qdisc netem: limit {error}") from None
+        raise refused(f"qdisc netem: limit {error}") from None
     return _unlike(here, "delay, loss and the like, to be written on the link: netem")(given, differs)
 
 

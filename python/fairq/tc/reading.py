@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairq import _native
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.near import near_miss
 from fairq.tc import filters, lines, options, qdiscs, quanta, trees
 from fairq.tc.devices import Device, Node
 from fairq.tc.filters import Left
+from fairq.tc.refusal import refused
 from fairq.tc.shell import commands
 from fairq.tc.units import ROOT, Id, class_id, decimal, id_form, qdisc_id, rate_form
 from fairq.tc.words import Differs, Words, shortened
@@ -57,8 +58,8 @@ def read(text: str) -> Read:
     chosen = next((device for device in devices.values() if device.root() is not None), None)
     if chosen is None:
         if any(device.qdiscs for device in devices.values()):
-            raise UsageError("tc: no qdisc stands at the root; write tc qdisc add dev eth0 root …")
-        raise UsageError("tc: no command sets up a qdisc; write tc qdisc add dev eth0 root fq_codel")
+            raise refused("no qdisc stands at the root; write tc qdisc add dev eth0 root …")
+        raise refused("no command sets up a qdisc; write tc qdisc add dev eth0 root fq_codel")
     for device in devices.values():
         for _, said in device.of_filters:
             device.differs.extend(row for row in said if row not in device.differs)
@@ -92,18 +93,18 @@ def _command(given: list[str], devices: dict[str, Device]) -> None:
     what = shortened(words[0], OBJECTS) if words else None
     if what is None:
         word = words[0] if words else ""
-        raise UsageError(f"tc: {' '.join(given)[:60]}: {word or 'it'} is no object of tc{near_miss(word, OBJECTS)}")
+        raise refused(f"{' '.join(given)[:60]}: {word or 'it'} is no object of tc{near_miss(word, OBJECTS)}")
     word = words[1] if len(words) > 1 else ""
     verb = shortened(word, VERBS)
     if verb is None:
         if shortened(word, LIST):
             return
-        raise UsageError(f"tc: {what}: there is no {word or 'verb'}{near_miss(word, VERBS)}")
+        raise refused(f"{what}: there is no {word or 'verb'}{near_miss(word, VERBS)}")
     rest = words[2:]
     # The device may stand anywhere before the kind.
     at = rest.index("dev") + 1 if "dev" in rest else len(rest)
     if at == len(rest):
-        raise UsageError(f"tc: {what}: no device; write dev eth0")
+        raise refused(f"{what}: no device; write dev eth0")
     device = devices.setdefault(rest[at], Device(rest[at]))
     _DO[what](Words([*rest[: at - 1], *rest[at + 1 :]], what), verb, device)
 
@@ -129,7 +130,7 @@ def _place(words: Words, differs: Differs) -> tuple[Id | None, int | None, Id | 
     while (word := words.peek()) in BEFORE_KIND:
         words.next("it")
         if word in ("root", "parent") and parent is not None:
-            raise UsageError(f"tc: {words.what}: {word} after another parent; write one of them")
+            raise refused(f"{words.what}: {word} after another parent; write one of them")
         if word == "root":
             parent = ROOT
         elif word == "parent":
@@ -170,27 +171,27 @@ def _qdisc(words: Words, verb: str, device: Device) -> None:
         return
     kind = words.next("the kind of the qdisc")
     if kind not in options.KINDS:
-        raise UsageError(f"tc: qdisc: there is no qdisc {kind} here{near_miss(kind, options.KINDS)}")
+        raise refused(f"qdisc: there is no qdisc {kind} here{near_miss(kind, options.KINDS)}")
     words.what = f"qdisc {kind}"
     given = options.KINDS[kind](words)
     if parent is None:
-        raise UsageError(f"tc: {words.what}: no parent; write root, or parent 1:1")
+        raise refused(f"{words.what}: no parent; write root, or parent 1:1")
     if parent != ROOT:
         _check_parent(words.what, parent, device)
     there = device.child(parent)
     if there is not None and verb == "add":
-        raise UsageError(f"tc: {words.what}: {there.kind} stands at {id_form(parent)} already; write replace")
+        raise refused(f"{words.what}: {there.kind} stands at {id_form(parent)} already; write replace")
     is_same = there is not None and there.kind == kind and handle in (None, there.id[0])
     if there is not None and is_same:
         there.options = options.changed(kind, there.options, given)
         return
     if verb in ("change", "link"):
         said = f"{there.kind} stands" if there is not None else "nothing stands"
-        raise UsageError(f"tc: {words.what}: {verb}, but {said} at {id_form(parent)}; write replace")
+        raise refused(f"{words.what}: {verb}, but {said} at {id_form(parent)}; write replace")
     if there is not None:
         device.remove(there)
     if handle is not None and handle in device.qdiscs:
-        raise UsageError(f"tc: {words.what}: handle {handle:x}: is that of {device.qdiscs[handle].kind}; write another")
+        raise refused(f"{words.what}: handle {handle:x}: is that of {device.qdiscs[handle].kind}; write another")
     number = handle or next(one for one in range(FIRST_HANDLE, INGRESS) if one not in device.qdiscs)
     device.qdiscs[number] = Node((number, 0), parent, kind, given)
 
@@ -199,18 +200,18 @@ def _check_parent(what: str, parent: Id, device: Device) -> None:
     """Whether a qdisc may stand there."""
     above = device.qdiscs.get(parent[0])
     if above is None:
-        raise UsageError(f"tc: {what}: parent {id_form(parent)}: there is no qdisc {parent[0]:x}:{_there(device)}")
+        raise refused(f"{what}: parent {id_form(parent)}: there is no qdisc {parent[0]:x}:{_there(device)}")
     bands = above.options.get("bands", 0)
     if above.kind in BY_BAND and not 1 <= parent[1] <= bands:
-        raise UsageError(f"tc: {what}: parent {id_form(parent)}: {above.kind} has the bands 1 to {bands}")
+        raise refused(f"{what}: parent {id_form(parent)}: {above.kind} has the bands 1 to {bands}")
     if above.kind in BY_CLASS:
         if parent not in device.classes:
             names = [id_form(one) for one in device.classes]
-            raise UsageError(f"tc: {what}: parent {id_form(parent)}: no such class{near_miss(id_form(parent), names)}")
+            raise refused(f"{what}: parent {id_form(parent)}: no such class{near_miss(id_form(parent), names)}")
         if device.is_inner(parent):
-            raise UsageError(f"tc: {what}: parent {id_form(parent)} has classes below it; write one of those")
+            raise refused(f"{what}: parent {id_form(parent)} has classes below it; write one of those")
     elif above.kind not in (*BY_BAND, *WITH_CHILD):
-        raise UsageError(f"tc: {what}: parent {id_form(parent)}: {above.kind} has no classes")
+        raise refused(f"{what}: parent {id_form(parent)}: {above.kind} has no classes")
 
 
 def _there(device: Device) -> str:
@@ -223,7 +224,7 @@ def _class(words: Words, verb: str, device: Device) -> None:
     if verb != "delete":
         kind = words.next("the kind of the class")
         if kind not in options.CLASSES:
-            raise UsageError(f"tc: class: there is no class {kind} here{near_miss(kind, options.CLASSES)}")
+            raise refused(f"class: there is no class {kind} here{near_miss(kind, options.CLASSES)}")
         words.what = f"class {kind}"
         given = options.CLASSES[kind](words)
     elif words:
@@ -232,42 +233,40 @@ def _class(words: Words, verb: str, device: Device) -> None:
             raise words.unknown(kind, [*BEFORE_KIND, *options.CLASSES])
     what = words.what
     if name is None or not name[1]:
-        raise UsageError(f"tc: {what}: no classid; write classid 1:10")
+        raise refused(f"{what}: no classid; write classid 1:10")
     root = device.root()
     if not device.qdiscs:
-        raise UsageError(
-            "tc: no command sets up a qdisc before a class; write tc qdisc add dev eth0 root handle 1: htb"
-        )
+        raise refused("no command sets up a qdisc before a class; write tc qdisc add dev eth0 root handle 1: htb")
     if parent == ROOT and root is not None:
         parent = root.id
     if not name[0]:
         name = (parent[0] if parent else root.id[0] if root else 0, name[1])
     above = device.qdiscs.get(name[0])
     if above is None:
-        raise UsageError(f"tc: {what}: classid {id_form(name)}: there is no qdisc {name[0]:x}:{_there(device)}")
+        raise refused(f"{what}: classid {id_form(name)}: there is no qdisc {name[0]:x}:{_there(device)}")
     if parent is not None and parent[0] != name[0]:
-        raise UsageError(f"tc: {what}: classid {id_form(name)} is of another qdisc than parent {id_form(parent)}")
+        raise refused(f"{what}: classid {id_form(name)} is of another qdisc than parent {id_form(parent)}")
     there = device.classes.get(name)
     if verb == "delete":
         _delete_class(name, there, device)
         return
     if above.kind != kind:
-        raise UsageError(f"tc: {what}: classid {id_form(name)}: the qdisc {name[0]:x}: is {above.kind}")
+        raise refused(f"{what}: classid {id_form(name)}: the qdisc {name[0]:x}: is {above.kind}")
     if kind == "ets":
         _change_band(what, name, given, above)
         return
     if there is not None:
         if verb == "add":
-            raise UsageError(f"tc: {what}: {id_form(name)} is there already; write change")
+            raise refused(f"{what}: {id_form(name)} is there already; write change")
         there.options = options.changed(kind, there.options, given)
         return
     if verb in ("change", "link"):
-        raise UsageError(f"tc: {what}: {verb}, but there is no {id_form(name)}; write add")
+        raise refused(f"{what}: {verb}, but there is no {id_form(name)}; write add")
     if parent is None:
-        raise UsageError(f"tc: {what}: no parent; write parent {name[0]:x}:")
+        raise refused(f"{what}: no parent; write parent {name[0]:x}:")
     if parent[1] and parent not in device.classes:
         names = [id_form(one.id) for one in device.below(above)]
-        raise UsageError(f"tc: {what}: parent {id_form(parent)}: no such class{near_miss(id_form(parent), names)}")
+        raise refused(f"{what}: parent {id_form(parent)}: no such class{near_miss(id_form(parent), names)}")
     # Those of drr and qfq stand side by side, whatever their parent is said to be.
     device.classes[name] = Node(name, parent if kind in ("htb", "hfsc") else above.id, kind, given)
     # A class that gets classes below it loses its queue.
@@ -277,9 +276,9 @@ def _class(words: Words, verb: str, device: Device) -> None:
 
 def _delete_class(name: Id, there: Node | None, device: Device) -> None:
     if there is None:
-        raise UsageError(f"tc: class: there is no {id_form(name)} to delete")
+        raise refused(f"class: there is no {id_form(name)} to delete")
     if device.is_inner(name) or any(one.to == name for one in device.filters):
-        raise UsageError(f"tc: class: {id_form(name)} has classes below it or filters; delete those before it")
+        raise refused(f"class: {id_form(name)} has classes below it or filters; delete those before it")
     if (child := device.child(name)) is not None:
         device.remove(child)
     del device.classes[name]
@@ -288,7 +287,7 @@ def _delete_class(name: Id, there: Node | None, device: Device) -> None:
 def _change_band(what: str, name: Id, given: Mapping[str, Any], above: Node) -> None:
     strict, bands = above.options["strict"], above.options["bands"]
     if not strict < name[1] <= bands:
-        raise UsageError(f"tc: {what}: {id_form(name)} is no band that shares; those are {strict + 1} to {bands}")
+        raise refused(f"{what}: {id_form(name)} is no band that shares; those are {strict + 1} to {bands}")
     changed = {**above.options.get("changed", {}), **({name[1] - 1: given["quantum"]} if given else {})}
     above.options = {**above.options, "changed": changed}
 
@@ -311,12 +310,12 @@ def _filter(words: Words, verb: str, device: Device) -> None:
         return
     above = device.qdiscs.get(one.at[0])
     if above is None:
-        raise UsageError(f"tc: filter: parent {id_form(one.at)}: there is no qdisc {one.at[0]:x}:{_there(device)}")
+        raise refused(f"filter: parent {id_form(one.at)}: there is no qdisc {one.at[0]:x}:{_there(device)}")
     if one.at[1] and one.at not in device.classes:
-        raise UsageError(f"tc: filter: there is no class {id_form(one.at)} for its parent")
+        raise refused(f"filter: there is no class {id_form(one.at)} for its parent")
     if above.kind in BY_CLASS and one.to not in device.classes:
         names = [id_form(each.id) for each in device.below(above)]
-        raise UsageError(f"tc: filter: there is no class {id_form(one.to)}{near_miss(id_form(one.to), names)}")
+        raise refused(f"filter: there is no class {id_form(one.to)}{near_miss(id_form(one.to), names)}")
     device.filters.append(one)
 
 
@@ -353,7 +352,7 @@ def _queue(device: Device) -> Read:
     try:
         _native.queue(text)
     except UsageError as error:
-        raise UsageError(f"tc: qdisc {root.kind}: {_in_words_of_tc(str(error))}") from None
+        raise refused(f"qdisc {root.kind}: {_in_words_of_tc(str(error))}") from None
     return Read(text, rate_form(rate) if rate is not None else None, list(differs), quanta.warned(device))
 
 

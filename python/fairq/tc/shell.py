@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from fairq._native import UsageError
+from fairq.tc.refusal import refused
 
 ENDS = ("&&", "||", ";", "&", "\n")
 """What stands between two commands."""
@@ -35,7 +35,7 @@ def _of_line(line: str) -> Iterator[list[str]]:
             yield words
             words = []
         elif piece == "|" or piece.startswith(("<<", "(", ")")):
-            raise UsageError(f"tc: {line.strip()[:60]}: {piece} is of a shell and no part of a command; leave it out")
+            raise refused(f"{line.strip()[:60]}: {piece} is of a shell and no part of a command; leave it out")
         elif (found := REDIRECTION.fullmatch(piece)) is not None:
             if not found[3]:
                 # the file
@@ -59,7 +59,7 @@ def _pieces(line: str) -> list[str]:
         if match[0].strip() and not match[0].startswith("#"):
             found.append(match[0])
     if at != len(line):
-        raise UsageError(f"tc: {line.strip()!r}: No closing quotation, or nothing behind a \\")
+        raise refused(f"{line.strip()!r}: No closing quotation, or nothing behind a \\")
     return found
 
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.tc.filters import POINTS, Left
 from fairq.tc.options import BANDS_MAX
 from fairq.tc.qdiscs import MTU, TXQUEUELEN, form, in_bytes, left
 from fairq.tc.quanta import R2Q, clamped
+from fairq.tc.refusal import refused
 from fairq.tc.units import Id, id_form, rate_form, time_form
 from fairq.tc.words import Differs
 
@@ -61,7 +62,7 @@ class Tree:
 
 
 def _no_class(kind: str, options: str) -> UsageError:
-    return UsageError(f"tc: qdisc {kind}: no class; write class add dev eth0 parent 1: classid 1:1 {kind} {options}")
+    return refused(f"qdisc {kind}: no class; write class add dev eth0 parent 1: classid 1:1 {kind} {options}")
 
 
 def _each_its_own(differs: Differs) -> None:
@@ -93,7 +94,7 @@ def priority(point: int) -> int:
 def _bands(strict: int, quanta: Sequence[int], places: Sequence[int], priomap: Sequence[int] = ()) -> str:
     """The bands by code point, by precedence where its eight are alike, or by priority."""
     if strict + len(quanta) > BANDS_MAX:
-        raise UsageError(f"tc: {strict + len(quanta)} classes; as bands of ets there are at most {BANDS_MAX}")
+        raise refused(f"{strict + len(quanta)} classes; as bands of ets there are at most {BANDS_MAX}")
     sizes = ", ".join(f"{quantum}B" for quantum in quanta)
     alike = all(place == places[point & ~7] for point, place in enumerate(places))
     said = f"priomap={list(priomap)}" if priomap else f"map={list(places[::8] if alike else places)}"
@@ -236,9 +237,7 @@ def hfsc(tree: Tree, differs: Differs) -> str:
             del given["rt"]
             differs.say(f"rt of class {id_form(one.id)}", "left out: a curve of leaves", "no effect above leaves")
             if "ls" not in given:
-                raise UsageError(
-                    f"tc: class hfsc {id_form(one.id)}: only rt, with classes below it; write ls rate 1mbit"
-                )
+                raise refused(f"class hfsc {id_form(one.id)}: only rt, with classes below it; write ls rate 1mbit")
         return {here: _curve(given[there]) for there, here in CURVES.items() if there in given}
 
     return form("hfsc", {"classes": _classes(tree, settings), "default": default and default.name})

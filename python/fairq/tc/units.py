@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.near import near_miss
 
 RATES = {

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.near import near_miss
+from fairq.tc.refusal import refused
 
 T = TypeVar("T")
 
@@ -39,7 +40,7 @@ class Words:
         """The next word, which is `of` something."""
         word = self.peek()
         if word is None:
-            raise UsageError(f"tc: {self.what}: {of} has no value")
+            raise refused(f"{self.what}: {of} has no value")
         self._at += 1
         return word
 
@@ -49,7 +50,7 @@ class Words:
         try:
             return read(word)
         except UsageError as error:
-            raise UsageError(f"tc: {self.what}: {of} {error}") from None
+            raise refused(f"{self.what}: {of} {error}") from None
 
     def rest(self) -> list[str]:
         """All that is left."""
@@ -58,11 +59,11 @@ class Words:
 
     def unknown(self, word: str, known: Sequence[str]) -> UsageError:
         """The error for an option that there is not."""
-        return UsageError(f"tc: {self.what}: there is no option {word}{near_miss(word, known)}")
+        return refused(f"{self.what}: there is no option {word}{near_miss(word, known)}")
 
     def twice(self, word: str) -> UsageError:
         """The error for an option that tc takes once."""
-        return UsageError(f"tc: {self.what}: {word} stands twice; write it once")
+        return refused(f"{self.what}: {word} stands twice; write it once")
 
     def take(self, known: Mapping[str, Option], short: Sequence[str] = (), once: Sequence[str] = ()) -> dict[str, Any]:
         """The values of options, each by its first name; the last word on a thing counts.

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairq import _native
-from fairq._native import UsageError
 from fairq.tc import writing_qdiscs, writing_trees
+from fairq.tc.refusal import refused
 from fairq.tc.units import rate_word
 from fairq.tc.writer import Writer, limit_of, native_queue
 
@@ -50,7 +50,7 @@ def write(text: str, dev: str = "eth0", *, rate_bit_per_s: float | None = None) 
 
 def _check(dev: str) -> None:
     if not DEVICE.fullmatch(dev):
-        raise UsageError(f"tc: {dev!r} is no name of a device; write up to 15 letters, digits and . _ @ + -, as eth0")
+        raise refused(f"{dev!r} is no name of a device; write up to 15 letters, digits and . _ @ + -, as eth0")
 
 
 def of_scenario(text: str, name: str, dev: str = "eth0") -> Written:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from fairq import quantities
-from fairq._native import UsageError
+from fairq.errors import UsageError
 from fairq.tc import cake, qdiscs
 from fairq.tc.options import CHOKE_MAX, FQ_WEIGHT_MIN
 from fairq.tc.policing import LONGEST, refuse_below_a_packet
+from fairq.tc.refusal import refused
 from fairq.tc.units import MOST, rate_word
 from fairq.tc.writer import (
     AVPKT,
@@ -129,7 +130,7 @@ def _red_words(writer: Writer, part: Settings, in_packets: bool) -> list[str]:
     unit = packet if in_packets else 1
     least, most = (_threshold(part[name], packet) for name in ("min", "max"))
     if least // unit >= MOST:
-        raise UsageError(f"tc: red: min is {part['min']}, for which the kernel has no room; write less than 4 GB")
+        raise refused(f"red: min is {part['min']}, for which the kernel has no room; write less than 4 GB")
     if part.get("gentle"):
         writer.differ("gentle", True, "drops all above max")
     bandwidth = rate_word(writer.rate) if writer.rate else "10mbit"
@@ -292,9 +293,7 @@ def _cbs(writer: Writer, part: Settings, limit: Limit) -> None:
     port = writer.rate or (quantities.rate(slopes[0]) * 2 if slopes and slopes[0] else None)
     slope = quantities.rate(slopes[0]) if slopes and slopes[0] else (port or 0) * part["share"] / max(1, len(slopes))
     if not port or not slope:
-        raise UsageError(
-            "tc: cbs: neither the line's rate nor an idle_slope is known; write idle_slope=2Mbit/s in a class"
-        )
+        raise refused("cbs: neither the line's rate nor an idle_slope is known; write idle_slope=2Mbit/s in a class")
     first = part["classes"][0]
     falls = quantities.rate(first["send_slope"]) if first.get("send_slope") else port - slope
     # IEEE 802.1Q annex L: the credits of one class beside packets of the MTU.
@@ -312,7 +311,7 @@ def _cbs(writer: Writer, part: Settings, limit: Limit) -> None:
 def _token_bucket(writer: Writer, part: Settings, limit: Limit) -> None:
     rate = part.get("rate")
     if rate is None:
-        raise UsageError("tc: token_bucket: no rate, and tc wants one; write token_bucket(rate=1Mbit/s)")
+        raise refused("token_bucket: no rate, and tc wants one; write token_bucket(rate=1Mbit/s)")
     words = [f"rate {as_rate(rate)}", f"burst {bytes_of(part['burst'])}"]
     if part.get("peak_rate") is not None and quantities.rate(part["peak_rate"]) <= quantities.rate(rate):
         writer.differ("peak_rate", part["peak_rate"], "left out: it has to be above the rate")
@@ -389,7 +388,7 @@ def _dualpi2(writer: Writer, part: Settings, limit: Limit) -> None:
 def police(writer: Writer, part: Settings) -> None:
     """The commands of a policer before the queue: a filter where packets leave the device."""
     if part.get("rate") is None:
-        raise UsageError("tc: police: no rate, and tc wants one; write police(rate=10Mbit/s)")
+        raise refused("police: no rate, and tc wants one; write police(rate=10Mbit/s)")
     burst, mtu = bytes_of(part["burst"]), bytes_of(part["mtu"]) if part.get("mtu") is not None else LONGEST
     refuse_below_a_packet("police", "burst", burst, "burst=15kB")
     refuse_below_a_packet("police", "mtu", mtu, f"mtu={qdiscs.MTU}B")

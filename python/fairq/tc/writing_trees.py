@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from fairq._native import UsageError
 from fairq.tc import qdiscs
 from fairq.tc.filters import POINTS
 from fairq.tc.options import PRIORITIES
+from fairq.tc.refusal import refused
 from fairq.tc.writer import Limit, Settings, Writer, as_rate, as_time, bytes_of, changed, left, plainly, us_of
 from fairq.tc.writing_qdiscs import fair
 
@@ -91,7 +91,7 @@ def _htb(writer: Writer, part: Settings, limit: Limit) -> None:
     writer.qdisc("htb", [f"default {_default(part, numbers)}", *r2q])
     for one in _from_above(classes):
         if one.get("rate") is None:
-            raise UsageError(f"tc: htb: class {one['name']} has no rate, and tc wants one; write rate=1Mbit/s in it")
+            raise refused(f"htb: class {one['name']} has no rate, and tc wants one; write rate=1Mbit/s in it")
         rate, ceil = as_rate(one["rate"]), one.get("ceil")
         words = [f"rate {rate}", *([f"ceil {as_rate(ceil)}"] if ceil is not None else [])]
         words += [f"burst {bytes_of(one['burst'])}", f"cburst {bytes_of(one['cburst'])}"]
@@ -121,7 +121,7 @@ def _hfsc(writer: Writer, part: Settings, limit: Limit) -> None:
             if one.get(name) is not None:
                 words += [word, *_curve(one[name])]
         if not words:
-            raise UsageError(f"tc: hfsc: class {one['name']} has no curve, and tc wants one; write"
+            raise refused(f"hfsc: class {one['name']} has no curve, and tc wants one; write"
                              " link_share=(m2=1Mbit/s) in it")  # fmt: skip
         writer.klass(numbers.get(one.get("parent") or "", ""), numbers[one["name"]], "hfsc", words)
     _filters(writer, classes, numbers)

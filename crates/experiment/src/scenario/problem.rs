@@ -14,21 +14,38 @@ pub struct Problem {
     pub fault: Fault,
 }
 
+impl Problem {
+    /// The file and the line: `net.toml:3`.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.line.map_or_else(|| self.file.clone(), |line| format!("{}:{line}", self.file))
+    }
+
+    /// The path, and the field that it sets, in one line: a name may contain a line break.
+    #[must_use]
+    pub fn names(&self) -> [String; 2] {
+        let in_line = |name: &str| {
+            let letters = name.chars().map(|letter| match letter {
+                letter if letter.is_control() => letter.escape_default().to_string(),
+                letter => letter.to_string(),
+            });
+            letters.collect()
+        };
+        [in_line(&self.fault.path), in_line(&self.fault.field)]
+    }
+
+    /// The message in one line, whatever a library's message contains.
+    #[must_use]
+    pub fn message(&self) -> String {
+        self.fault.message.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        if !self.fault.path.is_empty() {
-            f.write_str(": ")?;
-            // The name of a field may contain anything, even a line break.
-            for letter in self.fault.path.chars() {
-                if letter.is_control() { write!(f, "{}", letter.escape_default())? } else { write!(f, "{letter}")? }
-            }
-        }
-        // The message is one line, whatever a library's message contains.
-        write!(f, ": {}", self.fault.message.split_whitespace().collect::<Vec<_>>().join(" "))
+        f.write_str(&self.place())?;
+        self.names().iter().filter(|name| !name.is_empty()).try_for_each(|name| write!(f, ": {name}"))?;
+        write!(f, ": {}", self.message())
     }
 }
 

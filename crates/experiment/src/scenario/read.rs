@@ -184,12 +184,12 @@ impl Document {
         let mut varied: Vec<(String, &str)> = Vec::new();
         for set in &point.overrides {
             let path = axes::set(&mut tree, &set.path, set.value.clone()).map_err(|fault| {
-                self.problem(Fault::new(&set.path_place, format!("{}: {}", set.path, fault.message)))
+                self.problem(Fault::new(&set.path_place, fault.message).of_field(&set.path))
             })?;
             let axis = set.place.split('.').next().unwrap_or_default();
             if let Some((_, other)) = varied.iter().find(|(known, other)| *known == path && *other != axis) {
-                let message = format!("{}: {other} varies this field already; give one axis all the values", set.path);
-                return Err(self.problem(Fault::new(axis, message)));
+                let message = format!("{other} varies this field already; give one axis all the values");
+                return Err(self.problem(Fault::new(axis, message).of_field(&set.path)));
             }
             if let Some((_, option)) = self.sets.iter().find(|(known, _)| *known == path) {
                 let message = format!("{axis} varies this field; choose by --set '{axis}.values=[…]' instead");
@@ -209,16 +209,12 @@ impl Document {
         let fault = where_written(&self.tree, fault);
         let set = |(path, option): &(String, String)| Some((within(&fault.path, path)?.to_string(), option.clone()));
         if let Some((rest, option)) = self.sets.iter().rev().find_map(set) {
-            let message = match rest.trim_start_matches('.') {
-                "" => fault.message,
-                field => format!("{field}: {}", fault.message),
-            };
-            return self.told(None, Fault::new(option, message));
+            return self.told(None, Fault::new(option, fault.message).of_field(rest.trim_start_matches('.')));
         }
         // A table that only the option has made: its path leads nowhere.
         let made = |path: &str| within(path, &fault.path).is_some() && at_path(&self.written, &fault.path).is_none();
         if let Some((_, option)) = self.sets.iter().find(|(path, _)| made(path)) {
-            return self.told(None, Fault::new(option, format!("{}: {}", fault.path, fault.message)));
+            return self.told(None, Fault::new(option, fault.message).of_field(fault.path));
         }
         let mut path = fault.path.as_str();
         let line = loop {
@@ -249,12 +245,12 @@ impl Document {
                 Some(_) => &set.place,
                 // A table that only the axis has made: its path leads nowhere.
                 None if !is_known && within(path, &fault.path).is_some() => {
-                    return self.problem(Fault::new(&set.path_place, format!("{}: {}", fault.path, fault.message)));
+                    return self.problem(Fault::new(&set.path_place, fault.message).of_field(fault.path));
                 }
                 None => continue,
             };
             let rest = within(&fault.path, path).unwrap_or_default();
-            return self.problem(Fault::new(place, format!("{}{rest}: {}", set.path, fault.message)));
+            return self.problem(Fault::new(place, fault.message).of_field(format!("{}{rest}", set.path)));
         }
         self.problem(fault)
     }
@@ -292,7 +288,8 @@ fn where_written(tree: &Value, fault: Fault) -> Fault {
         let name = item.get("name").and_then(Value::as_str).unwrap_or(number);
         let inside = within(forward, field).unwrap_or_default();
         let of = list.trim_end_matches('s');
-        Some(Fault::new(format!("defaults.{field}{inside}"), format!("{} (for {of} {name})", fault.message)))
+        let message = format!("{} (for {of} {name})", fault.message);
+        Some(Fault::new(format!("defaults.{field}{inside}"), message).of_field(&fault.field))
     };
     found().unwrap_or(fault)
 }

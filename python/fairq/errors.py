@@ -1,0 +1,55 @@
+"""What fairq refuses, as values: where, what is wrong and what to write instead.
+
+The compiled part raises these too. The line of text is made here, once, and no code takes it apart again: who
+says a fault in other words takes `fault`, and gives its own `where`.
+"""
+
+from __future__ import annotations
+
+
+class FairqError(Exception):
+    """Anything fairq refuses; `str()` of it is one clear line.
+
+    `where` is the file and the line in it, or the option; `path` the place within, as
+    "links[0].queue"; `field` the field that is meant where an axis or an option sets it; `message`
+    what is wrong; `remedy` what to write instead, the part of the text behind the first semicolon;
+    `fault` the two as one text; `errno` the number of the system's error, if one is the cause. What
+    is not known is empty, and `errno` None.
+    """
+
+    def __init__(
+        self, fault: str = "", where: str = "", path: str = "", field: str = "", errno: int | None = None
+    ) -> None:
+        super().__init__(": ".join(part for part in (where, path, field, fault) if part))
+        self.where, self.path, self.field, self.fault, self.errno = where, path, field, fault, errno
+        self.message, self.remedy = _divided(fault)
+
+
+class UsageError(FairqError):
+    """An argument or a name that is not known."""
+
+
+class ScenarioError(FairqError):
+    """A scenario that cannot be read or run."""
+
+
+class CaptureError(FairqError):
+    """A file that is not a capture, or a broken one."""
+
+
+class TopologyError(FairqError):
+    """A file that is not a topology, or a broken one."""
+
+
+class OutputError(FairqError):
+    """A file or folder that cannot be written."""
+
+
+def _divided(text: str) -> tuple[str, str]:
+    """What is wrong and the remedy; a semicolon within what the user wrote, in `…`, divides nothing."""
+    pieces = text.split("; ")
+    for at in range(1, len(pieces)):
+        message = "; ".join(pieces[:at])
+        if message.count("`") % 2 == 0:
+            return message, "; ".join(pieces[at:])
+    return text, ""
