@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from fairq import _native
+from fairq import _native, registry
 from fairq.arguments import checked
 from fairq.asking import compare_alone as compare_alone
 from fairq.asking import least_buffer as least_buffer
@@ -22,11 +22,12 @@ from fairq.given import STANDARD_INPUT, Scenario, Settings, check_capture, pairs
 from fairq.output import folder
 from fairq.results import Result as Result
 from fairq.runs import Experiment as Experiment
+from fairq.runs import cores as cores
 
 if TYPE_CHECKING:
     from fairq.alone import Baseline
     from fairq.estimating import Estimate
-    from fairq.progress import Tell
+    from fairq.progress import Print, Tell
     from fairq.questions.advising import Advice
     from fairq.questions.comparing import Comparison
     from fairq.questions.effects import Effects
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 """One row of a table: column name to value; a value that does not exist is None."""
-
-Print = Callable[[str], None]
-"""Is given the next part of a text that is to be shown."""
 
 LISTS = ("disciplines", "transports", "traffic", "receivers", "topologies", "papers")
 """What can be listed."""
@@ -173,7 +171,7 @@ def run(
     Raises ScenarioError with file, line and field.
     """
     scenario = read(scenario)
-    result = Experiment(scenario, pairs(set), series, packets, states, trace).run(_threads(workers), progress)
+    result = Experiment(scenario, pairs(set), series, packets, states, trace).run(workers or cores(), progress)
     if overlay:
         from fairq.overlay import beside
         from fairq.results import table_of
@@ -289,7 +287,7 @@ def compare(
         loss=loss, jitter=jitter, reorder=reorder, seeds=seeds, duration=duration, warm_up=warm_up, profile=profile,
         receive_window=receive_window,
     )  # fmt: skip
-    return comparing.compare(question, paired=paired, workers=_threads(workers), progress=progress)
+    return comparing.compare(question, paired=paired, workers=workers or cores(), progress=progress)
 
 
 @checked
@@ -344,7 +342,7 @@ def advise(
         utilisation_min=utilisation_min, queue=queue, buffer=buffer, seeds=seeds, duration=duration,
         warm_up=warm_up, dev=dev, lan=lan, below=below, latency_target=latency_target, users=users,
     )  # fmt: skip
-    return advising.advise(wish, _threads(workers), progress)
+    return advising.advise(wish, workers or cores(), progress)
 
 
 @checked
@@ -376,7 +374,7 @@ def effects(
     from fairq.questions import effects as asked
 
     return asked.effects(
-        name, rate=rate, rtt=rtt, flows=flows, seeds=seeds, duration=duration, workers=_threads(workers),
+        name, rate=rate, rtt=rtt, flows=flows, seeds=seeds, duration=duration, workers=workers or cores(),
         progress=progress,
     )  # fmt: skip
 
@@ -395,7 +393,7 @@ def estimate(scenario: Scenario, *, set: Settings = (), workers: int | None = No
     """
     from fairq import estimating
 
-    return estimating.estimate(read(scenario), pairs(set), _threads(workers))
+    return estimating.estimate(read(scenario), pairs(set), workers or cores())
 
 
 @checked
@@ -659,10 +657,11 @@ def reproduce(
     """
     from fairq import reproduction
 
-    return reproduction.reproduce(
-        paper, seeds=seeds, quick=quick, start=start, workers=_threads(workers), out=out, replace=replace,
+    rows, report = reproduction.reproduce(
+        paper, seeds=seeds, quick=quick, start=start, workers=workers or cores(), out=out, replace=replace,
         progress=progress, printed=printed, width=width,
     )  # fmt: skip
+    return Reproduction(rows, report)
 
 
 @checked
@@ -739,8 +738,7 @@ def listing(what: What) -> list[dict[str, Any]]:
             {"name": name, "title": compare.TITLE, "seeds": compare.SEEDS, "quick_seeds": compare.QUICK_SEEDS}
             for name, compare in found
         ]
-    entries: list[dict[str, Any]] = json.loads(_native.listing(what))
-    return entries
+    return registry.listing(what)
 
 
 @checked
@@ -786,8 +784,7 @@ def cards(name: str) -> list[dict[str, Any]]:
 
     Raises UsageError with the near miss.
     """
-    found: list[dict[str, Any]] = explained(name)["cards"]
-    return found
+    return registry.cards(name)
 
 
 @checked
@@ -796,8 +793,7 @@ def explained(name: str) -> dict[str, Any]:
 
     Raises UsageError with the near miss.
     """
-    document: dict[str, Any] = json.loads(_native.explained(name))
-    return document
+    return registry.explained(name)
 
 
 @checked
@@ -850,12 +846,3 @@ def bench_disciplines(
     options = json.dumps({"names": list(names), "mixed": mixed, "quick": quick})
     document: dict[str, Any] = json.loads(_native.bench_disciplines(options, progress))
     return document
-
-
-def cores() -> int:
-    """How many threads a run gets unless it is told otherwise: the cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _threads(workers: int | None) -> int:
-    return workers or cores()

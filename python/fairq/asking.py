@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fairq.arguments import checked
+from fairq.runs import cores
 
 if TYPE_CHECKING:
     from fairq.progress import Tell
@@ -46,7 +47,6 @@ def compare_alone(
 
     Raises UsageError that names the word and what would make sense.
     """
-    from fairq.api import cores
     from fairq.questions import asked
     from fairq.questions.each_alone import each_alone
 
@@ -86,7 +86,6 @@ def least_buffer(
 
     Raises UsageError that names the word and what would make sense.
     """
-    from fairq.api import cores
     from fairq.questions import least_buffer as buffers
 
     sought = buffers.ask(

@@ -58,12 +58,16 @@ def pgps(burst: float, packet: float, hops: Sequence[Hop], *, rate: float | None
     Raises ValueError if there is no hop, a share exceeds its line, or the flow sends more than it is guaranteed.
     """
     check(len(hops) > 0, "a path has at least one line")
-    check(0 < packet <= burst and math.isfinite(burst), "the burst must be at least one packet, and that above 0")
+    check(0 < packet <= burst and math.isfinite(burst), "the burst must be at least one packet, and that above 0",
+          "burst", "packet")  # fmt: skip
     for hop in hops:
-        check(0 < hop.share <= hop.rate, "a share must be above 0 and at most the rate of its line")
-        check(hop.largest >= 0 and hop.propagation >= 0, "neither a packet nor a propagation can be below 0")
+        check(0 < hop.share <= hop.rate, "a share must be above 0 and at most the rate of its line",
+              "share", "lines")  # fmt: skip
+        check(hop.largest >= 0 and hop.propagation >= 0, "neither a packet nor a propagation can be below 0",
+              "largest", "propagation")  # fmt: skip
     share = min(hop.share for hop in hops)
-    check(rate is None or 0 < rate <= share, f"the flow must send above 0 and at most {share:g} bit/s, its least share")
+    check(rate is None or 0 < rate <= share, f"the flow must send above 0 and at most {share:g} bit/s, its least share",
+          "rate", "share")  # fmt: skip
     latencies = [packet / hop.share + hop.largest / hop.rate + hop.propagation for hop in hops]
     # the packet itself is within the burst: it is not counted at the slowest share and once more at the hops
     waits = (burst - packet) / share

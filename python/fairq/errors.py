@@ -1,7 +1,7 @@
 """What fairq refuses, as values: where, what is wrong and what to write instead.
 
-The compiled part raises these too. The line of text is made here, once, and no code takes it apart again: who
-says a fault in other words takes `fault`, and gives its own `where`.
+The compiled part raises these too. The line of text is made here, once, and no code takes it apart
+again: to say a fault of another place, take `fault` and give your own `where`.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def least_number(probability: float, load: float, full: int = 1) -> int:
     (65, 131)
     """
     _check(load, full)
-    check(LEAST <= probability < 1, f"the probability must be at least {LEAST:g} and below 1")
+    check(LEAST <= probability < 1, f"the probability must be at least {LEAST:g} and below 1", "probability")
     high = 1
     while more_than(high, load, full) > probability:
         high *= 2
@@ -101,10 +101,10 @@ def filled_by(rate: float, peak: float | None) -> int:
     """How many transfers at their peak rate fill the line; 1 if a transfer can use all of it."""
     if peak is None:
         return 1
-    check(peak > 0, "the peak rate must be above 0")
+    check(peak > 0, "the peak rate must be above 0", "peak")
     return max(1, math.ceil(rate / peak - 1e-9))
 
 
 def _check(load: float, full: int) -> None:
-    check(0 < load < 1, "the load must lie between 0 and 1")
+    check(0 < load < 1, "the load must lie between 0 and 1", "load")
     check(1 <= full <= MOST, f"at most {MOST} transfers may fill the line")

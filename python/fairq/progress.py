@@ -15,6 +15,9 @@ Tell = Callable[[float, float, int], None]
 """Is told the fraction done, the simulated seconds and the packet-hops so far; what it raises stops
 the run."""
 
+Print = Callable[[str], None]
+"""Is given the next part of a text that is to be shown."""
+
 
 class Line:
     """One line that is rewritten; a context manager that removes it in the end."""

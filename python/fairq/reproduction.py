@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairq import tables
-from fairq.api import Print, Reproduction
 from fairq.errors import UsageError
 from fairq.given import Text
 from fairq.output import check, folder
 from fairq.pages.parts import sha
 from fairq.papers import Job, Paper, Plotted, Results, Setup, load, names
-from fairq.progress import Tell
+from fairq.progress import Print, Tell
 from fairq.runs import Experiment
 from fairq.verdicts import COLUMNS, Line, read_published
 
@@ -66,8 +65,8 @@ def reproduce(
     progress: Tell | None = None,
     printed: Print | None = None,
     width: int | None = None,
-) -> Reproduction:
-    """Run the scenarios of a paper, or of all, and judge each number; see `fairq.reproduce`.
+) -> tuple[tuple[Mapping[str, Any], ...], str]:
+    """Run the scenarios of a paper, or of all, and judge each number: rows, and the report; see `fairq.reproduce`.
 
     `printed` is called with the parts of the report, in order, each as soon as its runs are done,
     and of lines of `width` columns if that is said.
@@ -92,7 +91,7 @@ def reproduce(
     if out is not None:
         with folder(out, wrote=f"fairq reproduce {paper}", of=work, replace=replace) as inside:
             write(outcomes, text, inside, _command(work))
-    return Reproduction(rows, text)
+    return rows, text
 
 
 def _command(work: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ A run can be pickled, sent to another process or machine, and run there; its dig
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,11 @@ from fairq.results import TABLES, Result, Table, table
 if TYPE_CHECKING:
     from fairq.given import Text
     from fairq.progress import Tell
+
+
+def cores() -> int:
+    """How many threads a run gets unless it is told otherwise: the cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class RunTables(Mapping[str, Table[Any]]):

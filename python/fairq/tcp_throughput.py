@@ -47,7 +47,7 @@ def padhye_full(
     69.524
     """
     _check(round_trip, loss, timeout, acknowledged, window)
-    check(loss < 1, "the loss must be below 1")
+    check(loss < 1, "the loss must be below 1", "loss")
     b, p = acknowledged, loss
     term = (2 + b) / (3 * b)
     # E[W], the window at the end of a period without timeout
@@ -81,8 +81,8 @@ def _some(packets: float, loss: float) -> float:
 
 
 def _check(round_trip: float, loss: float, timeout: float, acknowledged: int, window: float) -> None:
-    check(0 < round_trip < math.inf, "the round trip must be above 0")
-    check(0 < loss <= 1, "the loss must be above 0 and at most 1")
-    check(0 <= timeout < math.inf, "the timeout must not be below 0")
+    check(0 < round_trip < math.inf, "the round trip must be above 0", "rtt")
+    check(0 < loss <= 1, "the loss must be above 0 and at most 1", "loss")
+    check(0 <= timeout < math.inf, "the timeout must not be below 0", "timeout")
     check(acknowledged >= 1, "an acknowledgement covers at least one packet")
     check(window >= 1, "the window must be at least one packet")

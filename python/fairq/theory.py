@@ -33,7 +33,7 @@ def extra_delay(ftps: int, packet: float, ftp_packet: float = 1.0, *, preemptive
     Raises ValueError if `ftps` < 1 or a size is out of range.
     """
     check(ftps >= 1, "there must be at least one FTP")
-    check(ftp_packet > 0 and math.isfinite(ftp_packet), "the FTP packet must be larger than 0")
+    check(ftp_packet > 0 and math.isfinite(ftp_packet), "the FTP packet must be larger than 0", "ftp_packet")
     check(not math.isnan(packet), "the packet's size must be a number")
     n, p = ftps, max(packet, 0.0) / ftp_packet
     late = n * (p - 0.5)
@@ -95,8 +95,8 @@ def poisson_general(
     Raises ValueError unless 0 < rho < 1.
     """
     check(ftps >= 1, "there must be at least one FTP")
-    check(0 < rho < 1, "rho must lie between 0 and 1")
-    check(delta >= 0, "delta must not be negative")
+    check(0 < rho < 1, "rho must lie between 0 and 1", "rho")
+    check(delta >= 0, "delta must not be negative", "delta")
     check(packet > 0, "the packet must be larger than 0")
     rate = rho / (packet * (ftps + 1))
 
@@ -129,8 +129,8 @@ def poisson_delay(ftps: int, rho: float, delta: float, *, as_printed: bool = Fal
     Raises ValueError unless 0 < rho < 1: the delay grows without limit as rho nears 1.
     """
     check(ftps >= 1, "there must be at least one FTP")
-    check(0 < rho < 1, "rho must lie between 0 and 1")
-    check(delta >= 0, "delta must not be negative")
+    check(0 < rho < 1, "rho must lie between 0 and 1", "rho")
+    check(delta >= 0, "delta must not be negative", "delta")
     n = ftps
     first = rho / (2 * (1 - rho)) * (1 if as_printed else n + 1)
     reach = min(delta, (1 - 1 / n) / 2)
@@ -150,15 +150,23 @@ def fcfs_delay(ftps: int, window: int, rho: float) -> float:
     Raises ValueError unless 0 <= rho < N+1.
     """
     check(ftps >= 1 and window >= 1, "there must be at least one FTP and a window of one packet")
-    check(0 <= rho < ftps + 1, f"rho must lie between 0 and {ftps + 1}")
+    check(0 <= rho < ftps + 1, f"rho must lie between 0 and {ftps + 1}", "rho")
     load = rho / (ftps + 1)
     return (ftps * window - 0.5) / (1 - load) + load / (2 * (1 - load))
 
 
-def check(holds: bool, remedy: str) -> None:
-    """Refuse what has no answer: ValueError with the remedy."""
+class NoAnswerError(ValueError):
+    """What is asked has no answer; `of` names the arguments that it is about."""
+
+    def __init__(self, remedy: str, of: tuple[str, ...] = ()) -> None:
+        super().__init__(remedy)
+        self.of = of
+
+
+def check(holds: bool, remedy: str, *of: str) -> None:
+    """Refuse what has no answer: ValueError with the remedy, which is about the arguments `of`."""
     if not holds:
-        raise ValueError(remedy)
+        raise NoAnswerError(remedy, of)
 
 
 def _integral(f: Callable[[float], float], low: float, high: float, steps: int = 4000) -> float:

@@ -335,7 +335,7 @@ def test_no_interval_is_called_one_seed_only_of_one_seed(seeds, said):
 
 def test_a_candidate_whose_commands_cannot_be_read_back_is_one_line(refused, monkeypatch):
     def fails(text):
-        raise UsageError("tc: qdisc cake: no such queue here")
+        raise UsageError("qdisc cake: no such queue here", where="tc")
 
     monkeypatch.setattr(candidates.tc, "read", fails)
     line = refused("advise", *LINE, "--queue", "cake")

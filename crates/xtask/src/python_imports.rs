@@ -47,7 +47,8 @@ pub(crate) fn imports(folder: &Path) -> Imports {
     imports
 }
 
-/// The Python files below `folder` with the names of their modules.
+/// The Python files below `folder` with the names of their modules; a stub is that of the compiled
+/// part.
 fn sources(folder: &Path, name: &str, files: &mut Vec<(String, String)>) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).filter(|path| !path.is_symlink()).collect();
@@ -56,7 +57,7 @@ fn sources(folder: &Path, name: &str, files: &mut Vec<(String, String)>) {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         if path.is_dir() {
             sources(&path, &format!("{name}.{stem}"), files);
-        } else if path.extension().is_some_and(|ending| ending == "py") {
+        } else if path.extension().is_some_and(|ending| ending == "py" || ending == "pyi") {
             let module = if stem == "__init__" { name.to_owned() } else { format!("{name}.{stem}") };
             files.push((module, fs::read_to_string(&path).unwrap_or_default()));
         }

@@ -135,7 +135,7 @@ def _least_buffer(arguments: Namespace, words: Mapping[str, Any]) -> str:
             raise UsageError(f"--{word.replace('_', '-')}: --buffer-for tries rooms alone; leave one of the two out")
     asks = {word: words[word] for word in OF_BUFFERS} | {"share": arguments.buffer_for}
     if arguments.dry_run:
-        search = Search([least_buffer.ask(**asks).question], arguments.workers, longer=LONGER)
+        search = Search([least_buffer.ask(**asks).question], arguments.workers or api.cores(), longer=LONGER)
         found = search.expected()
         if arguments.scenario:
             save_text(search.scenarios()[0].text, arguments.scenario)
@@ -160,7 +160,7 @@ def _least_buffer(arguments: Namespace, words: Mapping[str, Any]) -> str:
 def _dry_run(wish: Wish, table: Path | None, arguments: Namespace) -> str:
     """What the runs will cost; writes the scenario, if it is asked for."""
     with advising.with_packets(wish, table) as question:
-        search = Search([question], arguments.workers, longer=LONGER)
+        search = Search([question], arguments.workers or api.cores(), longer=LONGER)
         found = search.expected()
     if arguments.scenario:
         save_text(search.scenarios()[0].text, arguments.scenario)

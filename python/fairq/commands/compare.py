@@ -98,7 +98,7 @@ def compare(arguments: Namespace) -> str:
     if arguments.alone:
         _check_alone(arguments)
     if arguments.dry_run:
-        search = Search([question], arguments.workers)
+        search = Search([question], arguments.workers or api.cores())
         found = search.expected()
         if arguments.scenario:
             save_text(search.scenarios()[0].text, arguments.scenario)

@@ -386,10 +386,10 @@ def _refusals(arguments: Namespace, *options: str, **values: float) -> Iterator[
     """What the theory refuses, as an error of use: it names `values` and those of `options` that are given."""
     try:
         yield
-    except ValueError as error:
-        given = {name: getattr(arguments, name.replace("-", "_")) for name in options}
-        shown = [f"--{name} {value:g}" for name, value in values.items()]
-        shown += [f"--{name} {value}" for name, value in given.items() if value is not None]
-        # what the message speaks of comes first, and alone if there is such an option
-        spoken = [each for each in shown if each.split()[0].strip("-").split("-")[0] in str(error)]
-        raise UsageError(f"{', '.join(spoken or shown)}: {error}") from None
+    except theory.NoAnswerError as error:
+        given = {name: f"{value:g}" for name, value in values.items()}
+        given |= {name: getattr(arguments, name.replace("-", "_")) for name in options}
+        shown = {name: f"--{name} {value}" for name, value in given.items() if value is not None}
+        # those that it is about alone, if they are options
+        about = [said for name, said in shown.items() if name.replace("-", "_") in error.of]
+        raise UsageError(str(error), where=", ".join(about or shown.values())) from None

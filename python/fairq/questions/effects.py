@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairq import _native, api, statistics
+from fairq import _native, registry, statistics
 from fairq.errors import UsageError
 from fairq.questions import asked, knobs, network, sentences, steady, words
 from fairq.questions.answers import Point, Seeds
@@ -134,9 +134,9 @@ def effects(
 
 def _subject(name: str, *, rate: str, rtt: str, flows: str | Sequence[str] | None, duration: str | None) -> Subject:
     """What a name means, over a line."""
-    cards = [card for card in api.cards(name) if card["part"] in (*QUEUES, "transport")]
+    cards = [card for card in registry.cards(name) if card["part"] in (*QUEUES, "transport")]
     if not cards:
-        part = next((card["part"] for card in api.cards(name)), None)
+        part = next((card["part"] for card in registry.cards(name)), None)
         kind = "an edition or a profile" if part is None else f"{'a kind of ' if part == 'traffic' else 'a '}{part}"
         raise UsageError(
             f"{name}: --effects is for disciplines and congestion controls, and {name} is {kind}; "

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairq import api
-from fairq.estimating import Estimate, together
+from fairq.estimating import Estimate, estimate, together
 from fairq.given import Text
 from fairq.questions import network, steady
 from fairq.questions.answers import Answers
@@ -127,7 +126,7 @@ class Search:
 
     def expected(self) -> Estimate:
         """What it will cost: that of the first runs, and of all runs up to the longest."""
-        each = [api.estimate(scenario, workers=self.workers) for scenario in self.scenarios()]
+        each = [estimate(scenario, (), self.workers) for scenario in self.scenarios()]
         return together(each, steady.most(self.first, self.longest))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from fairq import api, quantities
+from fairq import quantities, registry
 from fairq.errors import UsageError
 from fairq.near import meant, near_miss
 
@@ -314,7 +314,7 @@ def _checked(where: str, found: Item) -> Item:
 @cache
 def controls() -> dict[str, str]:
     """Congestion controls and the other transports by name and by alias."""
-    entries = api.listing("transports")
+    entries = registry.listing("transports")
     return {name: entry["name"] for entry in entries for name in (entry["name"], *entry["aliases"])}
 
 
@@ -344,7 +344,7 @@ def can_mark(name: str) -> bool:
 
 def takes(name: str, parts: Sequence[str], setting: str) -> bool:
     """Whether an entry of the registry, as one of these parts, has a setting that is off."""
-    cards = [card for card in api.cards(name) if card["part"] in parts]
+    cards = [card for card in registry.cards(name) if card["part"] in parts]
     return any(each["name"] == setting and each["default"] is False for card in cards for each in card["settings"])
 
 

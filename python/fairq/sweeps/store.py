@@ -236,7 +236,8 @@ class Store:
             remedy = remedy_of(failure)
             remedy = f"{remedy}; " if remedy else ""
             raise OutputError(
-                f"cannot be written: {reason(failure)}; what is done stays: {remedy}the same command goes on from there",
+                f"cannot be written: {reason(failure)}; what is done stays: {remedy}"
+                "the same command goes on from there",
                 where=str(self.root),
             ) from None
 
