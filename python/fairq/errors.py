@@ -46,7 +46,7 @@ class OutputError(FairqError):
 
 
 def _divided(text: str) -> tuple[str, str]:
-    """What is wrong and the remedy; a semicolon within what the user wrote, in `…`, divides nothing."""
+    """What is wrong, and the remedy; a semicolon within `…`, a quote, divides nothing."""
     pieces = text.split("; ")
     for at in range(1, len(pieces)):
         message = "; ".join(pieces[:at])

@@ -9,7 +9,7 @@ from fairq import _native
 
 
 def listing(what: str) -> list[dict[str, Any]]:
-    """The entries of a kind: "disciplines", "transports", "traffic", "receivers" or "topologies"."""
+    """The entries of a kind: "disciplines", "transports", "traffic", "receivers", "topologies"."""
     entries: list[dict[str, Any]] = json.loads(_native.listing(what))
     return entries
 

@@ -66,7 +66,9 @@ def reproduce(
     printed: Print | None = None,
     width: int | None = None,
 ) -> tuple[tuple[Mapping[str, Any], ...], str]:
-    """Run the scenarios of a paper, or of all, and judge each number: rows, and the report; see `fairq.reproduce`.
+    """Run the scenarios of a paper, or of all, and judge each number; see `fairq.reproduce`.
+
+    Gives rows and the report.
 
     `printed` is called with the parts of the report, in order, each as soon as its runs are done,
     and of lines of `width` columns if that is said.

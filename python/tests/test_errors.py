@@ -1,4 +1,4 @@
-"""What fairq refuses crosses as fields; the line of text is made of them, and nobody takes it apart."""
+"""Errors are fields, of which the line of text is made; no code takes it apart."""
 
 from __future__ import annotations
 
