@@ -441,12 +441,9 @@ def _by_words(question: Question, error: FairqError) -> FairqError:
         "flows[0].transport": question.control,
         "flows[0]": question.control,
     }
-    # What a scenario may say in place of it, a baseline may not.
-    fault = error.fault
-    for theirs, ours in (
-        ('write transport = "generic", or give the ftp at most 1000000 packets', "write cubic, or bbr3"),
-        (" (for flow flow)", ""),
-    ):
-        fault = fault.replace(theirs, ours)
+    fault = error.fault.removesuffix(" (for flow flow)")
+    if error.path == "flows[0].transport" and _is_in("transports", _name(question.control)):
+        # it is known, and unfit for this traffic; a scenario may say other traffic, and a baseline may not
+        fault = f"{error.message}; write cubic, or bbr3"
     where = next((said for start, said in words.items() if error.path.startswith(start)), None)
     return error if where is None else UsageError(fault, where)
