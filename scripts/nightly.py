@@ -65,7 +65,8 @@ PARTS = {
     "fuzz": Part(
         f"tests with random input, {TIMES} times longer",
         (
-            _fuzz("fairq-experiment", "fuzz", "random_networks", "topology_fuzz"),
+            _fuzz("fairq-experiment", "fuzz", "random_networks"),
+            _fuzz("fairq-topologies", "topology_fuzz"),
             _fuzz("fairq-link", "fuzz", "trace_fuzz"),
         ),
         (("FAIRQ_TIMES", TIMES),),

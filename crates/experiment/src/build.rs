@@ -47,14 +47,15 @@ const PACKETS_AT_ONCE: u64 = 1_000_000;
 const LINES_OF_A_PATH: usize = u16::MAX as usize;
 
 /// Checks the whole scenario and computes the routes; `files` gives the bytes of files that its
-/// topology and its links name.
+/// topology and its links name, `reader` reads that of a topology.
 ///
 /// # Errors
 /// The first impossible setting, with its path.
-pub fn plan(scenario: &Scenario, files: Files<'_>) -> Result<Plan, Fault> {
+pub fn plan(scenario: &Scenario, files: Files<'_>, reader: Option<topology::Reader>) -> Result<Plan, Fault> {
     check_measure(scenario)?;
     let mut builder = Builder {
         scenario,
+        reader,
         said: Nodes::new(scenario),
         nodes: Vec::new(),
         numbers: BTreeMap::new(),
@@ -121,6 +122,7 @@ fn deadline_fault(deadline: Option<Time>, traffic: &TrafficSettings) -> Option<&
 
 struct Builder<'a> {
     scenario: &'a Scenario,
+    reader: Option<topology::Reader>,
     said: Nodes<'a>,
     nodes: Vec<String>,
     /// The numbers of nodes by name, and those of a topology's nodes by label.
@@ -151,7 +153,7 @@ impl Builder<'_> {
     /// Adds the nodes and links of the topology, in its order. Returns its warnings and notes.
     fn add_topology(&mut self, files: Files<'_>, media: &mut Media<'_>) -> Result<Vec<String>, Fault> {
         let Some(TextForm(settings)) = &self.scenario.topology else { return Ok(Vec::new()) };
-        let context = Context { seed: self.scenario.measure.seed, files };
+        let context = Context { seed: self.scenario.measure.seed, files, reader: self.reader };
         let graph = settings.build(context).map_err(|message| Fault::new("topology", message))?;
         for node in &graph.nodes {
             let number = self.node(&node.name);

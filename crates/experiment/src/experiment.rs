@@ -111,7 +111,8 @@ impl Experiment {
         let need = need(&document, &points)?;
         for point in points {
             let at = document.at(&point)?;
-            let plan = build::plan(&at, &noted).map_err(|fault| document.problem_at(&point, fault))?;
+            let plan = build::plan(&at, &noted, document.topology_reader())
+                .map_err(|fault| document.problem_at(&point, fault))?;
             read.push(digests.take());
             plans.push((point, plan));
         }

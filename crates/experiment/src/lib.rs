@@ -24,5 +24,4 @@ pub mod scenes;
 mod sense;
 pub mod shares;
 pub mod topology;
-pub mod topology_summary;
 pub mod values;

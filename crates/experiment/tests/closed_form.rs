@@ -124,7 +124,7 @@ fn found_by_packets(load: f64, seconds: u64) -> Vec<Found> {
         );
         let document = Document::parse(&text, "known.toml").unwrap_or_else(|problem| panic!("{problem}"));
         let (scenario, _) = document.scenario().unwrap_or_else(|problem| panic!("{problem}"));
-        let plan = build::plan(&scenario, &|_| Err(String::new())).unwrap_or_else(|fault| panic!("{fault:?}"));
+        let plan = build::plan(&scenario, &|_| Err(String::new()), None).unwrap_or_else(|fault| panic!("{fault:?}"));
         let simulation = Simulation::new(&plan, seed, &|_| Err(String::new()));
         let mut simulation = simulation.unwrap_or_else(|fault| panic!("{fault:?}"));
         let found = Found::default();

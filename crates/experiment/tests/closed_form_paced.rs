@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 fn simulation(text: &str) -> Simulation {
     let document = Document::parse(text, "rates.toml").unwrap_or_else(|problem| panic!("{problem}"));
     let (scenario, _) = document.scenario().unwrap_or_else(|problem| panic!("{problem}"));
-    let plan = build::plan(&scenario, &|name| Err(name.to_string())).unwrap_or_else(|fault| panic!("{fault:?}"));
+    let plan = build::plan(&scenario, &|name| Err(name.to_string()), None).unwrap_or_else(|fault| panic!("{fault:?}"));
     Simulation::new(&plan, 1, &|_| Err("no file is read here".to_string())).unwrap_or_else(|fault| panic!("{fault:?}"))
 }
 

@@ -175,7 +175,7 @@ fn simulation(text: &str, file: &str) -> Simulation {
     let (scenario, _) = document.scenario().unwrap_or_else(|problem| panic!("{problem}"));
     let file = file.as_bytes().to_vec();
     let files = move |_: &str| Ok(file.clone());
-    let plan = build::plan(&scenario, &files).unwrap_or_else(|fault| panic!("{fault:?}"));
+    let plan = build::plan(&scenario, &files, None).unwrap_or_else(|fault| panic!("{fault:?}"));
     Simulation::new(&plan, 1, &files).unwrap_or_else(|fault| panic!("{fault:?}"))
 }
 

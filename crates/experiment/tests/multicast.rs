@@ -87,7 +87,7 @@ fn a_layer_that_was_left_comes_until_the_router_has_waited_and_the_source_has_he
     let text = pairs("fq", &format!("leave_latency = \"2 s\"\n{BACKLOGGED}start = \"20 s\"\n"));
     let document = Document::parse(&text, "multicast.toml").unwrap_or_else(|problem| panic!("{problem}"));
     let (scenario, _) = document.scenario().unwrap_or_else(|problem| panic!("{problem}"));
-    let plan = build::plan(&scenario, &|_| Err(String::new())).unwrap_or_else(|fault| panic!("{fault:?}"));
+    let plan = build::plan(&scenario, &|_| Err(String::new()), None).unwrap_or_else(|fault| panic!("{fault:?}"));
     let mut simulation = Simulation::new(&plan, 1, &|_| Err(String::new())).unwrap_or_else(|fault| panic!("{fault:?}"));
     let seen = Seen::default();
     simulation.observe(Box::new(seen.clone()));

@@ -416,26 +416,6 @@ fn the_scenarios_of_the_repository_have_no_notes_but_these() {
 }
 
 #[test]
-fn what_a_topology_s_file_lacks_or_leaves_to_a_guess_is_noted() {
-    let text = "edition = 2\ntopology = \"file(file=x.csv)\"\n[measure]\nduration = \"1 s\"\n[[flows]]\nname = \"f\"\nfrom = \"a\"\n\
-                to = \"b\"\ntraffic = \"poisson(rate=1Mbit/s)\"\n";
-    let of = |file: &str| {
-        let files = |_: &str| Ok(file.as_bytes().to_vec());
-        let experiment = Experiment::read_with(text, "notes.toml", &[], &files);
-        let experiment = experiment.unwrap_or_else(|problem| panic!("{problem}"));
-        let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-        result.unwrap_or_else(|stopped| panic!("{stopped:?}"))["notes"].clone()
-    };
-    assert_eq!(of("from,to,rate,delay\na,b,10 Mbit/s,1 ms\n"), serde_json::json!([]));
-    assert_eq!(
-        of("from,to,label,delay\na,b,Fast Ethernet,fast\n"),
-        serde_json::json!([{ "code": "topology", "where": "topology", "text": "a delay has a unit, as in \"5 ms\", unlike `fast`; \
-            1 link without delay or coordinates given 1 ms: `a-b`; the rate of 1 link is guessed from labels: `Fast Ethernet` \
-            as 100 Mbit/s" }])
-    );
-}
-
-#[test]
 fn flows_with_the_same_ends_that_a_queue_takes_for_one_are_told() {
     let access = "access = { rate = \"100 Mbit/s\", buffer = \"1000 packets\" }\n";
     let of = |queue: &str, access_instead: &str| {

@@ -158,6 +158,7 @@ fn read(text: &str, name: &str, sets: &[(String, String)]) -> PyResult<Experimen
     let read = || {
         let mut document = Document::parse(text, name)?;
         document.bound_memory(machine::memory());
+        document.read_topologies_by(fairq_topologies::read);
         sets.iter().try_for_each(|(path, value)| document.set(path, value))?;
         Experiment::of(document, &|file| read_file(name, file))
     };

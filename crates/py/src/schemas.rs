@@ -5,9 +5,9 @@
 use fairq_audit::document::Document;
 use fairq_bench::Measured;
 use fairq_experiment::reference::{Entry, Explained, Played};
-use fairq_experiment::topology_summary::Summary;
 use fairq_experiment::{described, scenario};
 use fairq_replay::Report;
+use fairq_topologies::summary::Summary;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};

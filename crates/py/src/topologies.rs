@@ -3,12 +3,11 @@
 use crate::errors::{self, FairqError, TopologyError, UsageError};
 use crate::json;
 use crate::progress::Progress;
-use fairq_experiment::topology::diameter::{GoOn, Stopped};
-use fairq_experiment::topology::file::{usual_delay, usual_rate};
-use fairq_experiment::topology::format::Options;
-use fairq_experiment::topology_summary::{self as summary, Description};
+use fairq_experiment::topology::file::{Options, usual_delay, usual_rate};
 use fairq_experiment::values::LineRate;
 use fairq_sched::units::Time;
+use fairq_topologies::diameter::{GoOn, Stopped};
+use fairq_topologies::summary::{self, Description};
 use pyo3::prelude::*;
 use serde::Deserialize;
 

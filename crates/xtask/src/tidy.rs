@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fairq-text", &["fairq-sched"]),
     ("fairq-sim", &["fairq-sched", "fairq-link"]),
     ("fairq-experiment", &["fairq-sched", "fairq-link", "fairq-text", "fairq-sim"]),
+    ("fairq-topologies", &["fairq-sched", "fairq-text", "fairq-sim", "fairq-experiment"]),
     ("fairq-replay", &["fairq-sched", "fairq-link", "fairq-text"]),
     // What it measures is below; its programs run scenarios too.
     ("fairq-bench", &["fairq-sched", "fairq-text", "fairq-sim", "fairq-experiment"]),
@@ -24,12 +25,32 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fairq-audit", &["fairq-sched"]),
     (
         "fairq-py",
-        &["fairq-sched", "fairq-link", "fairq-text", "fairq-experiment", "fairq-replay", "fairq-bench", "fairq-audit"],
+        &[
+            "fairq-sched",
+            "fairq-link",
+            "fairq-text",
+            "fairq-experiment",
+            "fairq-topologies",
+            "fairq-replay",
+            "fairq-bench",
+            "fairq-audit",
+        ],
     ),
     ("fairq-wasm", &["fairq-experiment"]),
     ("fairq-testkit", &["fairq-sched", "fairq-audit"]),
     // For the schemas of all documents.
-    ("xtask", &["fairq-sched", "fairq-sim", "fairq-experiment", "fairq-replay", "fairq-bench", "fairq-audit"]),
+    (
+        "xtask",
+        &[
+            "fairq-sched",
+            "fairq-sim",
+            "fairq-experiment",
+            "fairq-topologies",
+            "fairq-replay",
+            "fairq-bench",
+            "fairq-audit",
+        ],
+    ),
 ];
 const TESTKIT: &str = "fairq-testkit";
 

@@ -10,6 +10,7 @@ use super::edition::{Decided, fill_disciplines};
 use super::expand::{expand, expand_at};
 use super::problem::Problem;
 use super::{Scenario, alias, profiles};
+use crate::topology;
 use fairq_text::{Fault, scalar, typed};
 use serde_json::{Map, Value};
 use toml::Spanned;
@@ -72,6 +73,8 @@ pub struct Document {
     sets: Vec<(String, String)>,
     /// The bytes that its networks and runs may need, if they are bounded.
     memory: Option<u64>,
+    /// Reads the topology files that it names.
+    topology_reader: Option<topology::Reader>,
 }
 
 impl Document {
@@ -81,8 +84,15 @@ impl Document {
     /// What is not TOML (or JSON, if it begins with a brace), and a text form that cannot be read.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
         let Written { tree: written, lines } = Written::read(text, file)?;
-        let mut document =
-            Self { file: file.into(), tree: written.clone(), written, lines, sets: Vec::new(), memory: None };
+        let mut document = Self {
+            file: file.into(),
+            tree: written.clone(),
+            written,
+            lines,
+            sets: Vec::new(),
+            memory: None,
+            topology_reader: None,
+        };
         expand(&mut document.tree).map_err(|fault| document.problem(fault))?;
         Ok(document)
     }
@@ -97,6 +107,17 @@ impl Document {
             .map_err(|fault| self.told(None, Fault::new(&option, fault.message)))?;
         self.sets.push((set.clone(), option));
         expand_at(&mut self.tree, &set).map_err(|fault| self.problem(fault))
+    }
+
+    /// Has the topology files that it names read by this function.
+    pub const fn read_topologies_by(&mut self, reader: topology::Reader) {
+        self.topology_reader = Some(reader);
+    }
+
+    /// The function that reads topology files, if one was given.
+    #[must_use]
+    pub const fn topology_reader(&self) -> Option<topology::Reader> {
+        self.topology_reader
     }
 
     /// Bounds the bytes that its networks and runs may need.
@@ -183,9 +204,8 @@ impl Document {
         let mut tree = self.tree.clone();
         let mut varied: Vec<(String, &str)> = Vec::new();
         for set in &point.overrides {
-            let path = axes::set(&mut tree, &set.path, set.value.clone()).map_err(|fault| {
-                self.problem(Fault::new(&set.path_place, fault.message).of_field(&set.path))
-            })?;
+            let path = axes::set(&mut tree, &set.path, set.value.clone())
+                .map_err(|fault| self.problem(Fault::new(&set.path_place, fault.message).of_field(&set.path)))?;
             let axis = set.place.split('.').next().unwrap_or_default();
             if let Some((_, other)) = varied.iter().find(|(known, other)| *known == path && *other != axis) {
                 let message = format!("{other} varies this field already; give one axis all the values");

@@ -19,7 +19,6 @@
 //! Bound: every node and link of the file is in the network
 //! (topologies.rs: all_real_maps_load_and_route).
 
-use super::format::{self, Options};
 use super::{Context, Graph, rate};
 use crate::values::{BufferSize, LineRate, TextForm};
 use fairq_sched::queue::Queue;
@@ -48,6 +47,17 @@ pub struct Settings {
     pub buffer: Option<BufferSize>,
 }
 
+/// Values for what a file leaves out, and whether warnings are errors.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The rate of a link without one in the file.
+    pub rate: LineRate,
+    /// The delay of a link without one in the file, if the place of one of its ends is not known.
+    pub delay: Time,
+    /// Whether a warning is an error.
+    pub is_strict: bool,
+}
+
 /// 1 Gbit/s.
 #[must_use]
 pub const fn usual_rate() -> LineRate {
@@ -65,7 +75,8 @@ pub const fn usual_delay() -> Time {
 /// # Errors
 /// What is wrong with the file.
 pub fn build(settings: &Settings, context: Context<'_>) -> Result<Graph, String> {
+    let read = context.reader.ok_or_else(|| format!("{}: no reader of topology files is here", settings.file))?;
     let bytes = (context.files)(&settings.file)?;
     let options = Options { rate: settings.default_rate, delay: settings.default_delay, is_strict: settings.strict };
-    format::read(&bytes, &settings.file, &options).map(|(_, graph)| graph)
+    read(&bytes, &settings.file, &options)
 }

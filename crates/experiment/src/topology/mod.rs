@@ -1,14 +1,11 @@
 //! Topologies: the shape of a network, generated or read from a file, before it has queues and
-//! flows.
+//! flows. The formats of files are crate `fairq-topologies`; here is only the function that reads
+//! one.
 
 pub mod chain;
-pub mod diameter;
-mod distances;
 pub mod dumbbell;
 pub mod fat_tree;
 pub mod file;
-pub mod format;
-pub mod fuzz;
 pub mod leaf_spine;
 pub mod parking_lot;
 pub mod registry;
@@ -18,6 +15,7 @@ pub mod tiers;
 use crate::values::LineRate;
 use fairq_sched::units::{Rate, Time, Weight};
 use fairq_sim::plan::Files;
+use file::Options;
 
 /// The most nodes of a topology: a mistyped number is refused before it fills the memory.
 pub const NODES_MAX: u64 = 100_000;
@@ -29,7 +27,12 @@ pub struct Context<'a> {
     pub seed: u64,
     /// Gives the bytes of a file by its name.
     pub files: Files<'a>,
+    /// Reads a file of a topology.
+    pub reader: Option<Reader>,
 }
+
+/// Reads the bytes of the file of this name as a topology; the error is one line that names it.
+pub type Reader = fn(&[u8], &str, &Options) -> Result<Graph, String>;
 
 /// Where a node is.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -288,7 +288,7 @@ mod tests {
             (found.nodes[0].id.as_str(), found.nodes[0].label.as_str()),
             ("3", "München & Zürich \u{a0}ÿ &none;")
         );
-        assert_eq!(found.nodes[0].place, Some(super::super::Place::Plane { x: 1.0, y: 2.5 }));
+        assert_eq!(found.nodes[0].place, Some(fairq_experiment::topology::Place::Plane { x: 1.0, y: 2.5 }));
         assert_eq!((found.nodes[1].line, found.edges[0].line), (6, 10));
         assert_eq!(found.edges[0].rate.map(|rate| rate.bit_per_s()), Some(10_000_000_000));
     }

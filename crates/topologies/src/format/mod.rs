@@ -16,21 +16,11 @@ mod graphml;
 mod places;
 mod tiers_output;
 
-use super::{Edge, Graph, Node, Place};
-use crate::values::LineRate;
+use fairq_experiment::topology::file::Options;
+use fairq_experiment::topology::{Edge, Graph, Node, Place};
+use fairq_experiment::values::LineRate;
 use fairq_sched::units::{Rate, Time, Weight};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Values for what a file leaves out, and whether warnings are errors.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// The rate of a link without one in the file.
-    pub rate: LineRate,
-    /// The delay of a link without one in the file, if the place of one of its ends is not known.
-    pub delay: Time,
-    /// Whether a warning is an error.
-    pub is_strict: bool,
-}
 
 /// A fault of a file, and its line.
 struct Broken {

@@ -173,7 +173,7 @@ mod tests {
         assert!(is_it(TEXT));
         let Ok(found) = parse(TEXT) else { panic!("it is GraphML") };
         assert_eq!((found.nodes.len(), found.edges.len(), found.edges[0].is_directed), (2, 1, false));
-        let place = super::super::Place::Globe { latitude: 52.5, longitude: 13.4 };
+        let place = fairq_experiment::topology::Place::Globe { latitude: 52.5, longitude: 13.4 };
         assert_eq!((found.nodes[0].place, found.nodes[1].place), (Some(place), None));
         assert_eq!((found.nodes[1].label.as_str(), found.nodes[1].line), ("Berlin", 9));
         assert_eq!(found.edges[0].rate.map(|rate| rate.bit_per_s()), Some(155_000_000));

@@ -6,8 +6,8 @@
 //! Delays are milliseconds. Bandwidths have no unit in the format and are taken for Mbit/s, as its
 //! users do.
 
-use super::super::Place;
 use super::{Broken, Found, FoundEdge, FoundNode, delay_of, number, rate_said, shown};
+use fairq_experiment::topology::Place;
 
 pub(super) fn is_it(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));

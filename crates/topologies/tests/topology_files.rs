@@ -1,9 +1,10 @@
 //! The peculiarities of topology files: defaults, encodings, declarations, directions, labels.
 
+use fairq_experiment::topology::file::Options;
 use fairq_experiment::topology::file::{usual_delay, usual_rate};
-use fairq_experiment::topology::format::{self, Options};
 use fairq_experiment::topology::{Graph, Place};
 use fairq_sched::units::{Rate, Time};
+use fairq_topologies::format;
 
 const LENIENT: Options = Options { rate: usual_rate(), delay: usual_delay(), is_strict: false };
 

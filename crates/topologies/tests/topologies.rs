@@ -2,13 +2,14 @@
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_experiment::scenario::problem::Problem;
+use fairq_experiment::scenario::read::Document;
+use fairq_experiment::topology::file::Options as FileOptions;
 use fairq_experiment::topology::file::{usual_delay, usual_rate};
-use fairq_experiment::topology::format::{self, Options as FileOptions};
 use fairq_experiment::topology::registry::TopologySettings;
 use fairq_experiment::topology::{Context, Graph};
-use fairq_experiment::topology_summary as summary;
 use fairq_sched::units::{Rate, Time};
-use fairq_sim::plan::Plan;
+use fairq_sim::plan::{Files, Plan};
+use fairq_topologies::{format, summary};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -19,13 +20,19 @@ fn no_file(name: &str) -> Result<Vec<u8>, String> {
     Err(format!("{name}: no file is read here"))
 }
 
+fn read_with(text: &str, name: &str, files: Files<'_>) -> Result<Experiment, Problem> {
+    let mut document = Document::parse(text, name)?;
+    document.read_topologies_by(fairq_topologies::read);
+    Experiment::of(document, files)
+}
+
 fn graph(settings: serde_json::Value) -> Result<Graph, String> {
     let settings: TopologySettings = serde_json::from_value(settings).expect("settings");
-    settings.build(Context { seed: 1, files: &no_file })
+    settings.build(Context { seed: 1, files: &no_file, reader: Some(fairq_topologies::read) })
 }
 
 fn read(text: &str, files: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Result<Experiment, Problem> {
-    Experiment::read_with(text, "a.toml", &[], files)
+    read_with(text, "a.toml", files)
 }
 
 fn plan(text: &str) -> Plan {
@@ -546,5 +553,25 @@ fn settings_without_sense_are_refused_in_one_line() {
     assert_eq!(
         problem.as_deref(),
         Some("a.toml:6: flows[0].from: 2 nodes are labelled x; write the name of one: 0, 1")
+    );
+}
+
+#[test]
+fn what_a_topology_s_file_lacks_or_leaves_to_a_guess_is_noted() {
+    let text = "edition = 2\ntopology = \"file(file=x.csv)\"\n[measure]\nduration = \"1 s\"\n[[flows]]\nname = \"f\"\nfrom = \"a\"\n\
+                to = \"b\"\ntraffic = \"poisson(rate=1Mbit/s)\"\n";
+    let of = |file: &str| {
+        let files = |_: &str| Ok(file.as_bytes().to_vec());
+        let experiment = read_with(text, "notes.toml", &files);
+        let experiment = experiment.unwrap_or_else(|problem| panic!("{problem}"));
+        let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
+        result.unwrap_or_else(|stopped| panic!("{stopped:?}"))["notes"].clone()
+    };
+    assert_eq!(of("from,to,rate,delay\na,b,10 Mbit/s,1 ms\n"), json!([]));
+    assert_eq!(
+        of("from,to,label,delay\na,b,Fast Ethernet,fast\n"),
+        json!([{ "code": "topology", "where": "topology", "text": "a delay has a unit, as in \"5 ms\", unlike `fast`; \
+            1 link without delay or coordinates given 1 ms: `a-b`; the rate of 1 link is guessed from labels: `Fast Ethernet` \
+            as 100 Mbit/s" }])
     );
 }

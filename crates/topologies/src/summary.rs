@@ -1,11 +1,12 @@
 //! The summary of a topology: its size, whether it is connected, the distance of its ends.
 
-use crate::scenario::read::Document;
-use crate::topology::diameter::{self, GoOn, Stopped, diameter};
-use crate::topology::format::{self, Options};
-use crate::topology::registry::TOPOLOGIES;
-use crate::topology::{Context, Edge, Graph, Node, Place};
-use crate::values::{LineRate, LinkRate, TextForm};
+use crate::diameter::{self, GoOn, Stopped, diameter};
+use crate::{format, read};
+use fairq_experiment::scenario::read::Document;
+use fairq_experiment::topology::file::Options;
+use fairq_experiment::topology::registry::TOPOLOGIES;
+use fairq_experiment::topology::{Context, Edge, Graph, Node, Place};
+use fairq_experiment::values::{LineRate, LinkRate, TextForm};
 use fairq_sched::units::{PS_PER_S, Rate};
 use fairq_sim::plan::Files;
 use fairq_text::Fault;
@@ -125,7 +126,7 @@ pub fn describe_scenario(text: &str, file: &str, files: Files<'_>, go_on: GoOn<'
 fn graph(text: &str, file: &str, files: Files<'_>) -> Result<Graph, String> {
     let document = Document::parse(text, file).map_err(|problem| problem.to_string())?;
     let (scenario, _) = document.scenario().map_err(|problem| problem.to_string())?;
-    let context = Context { seed: scenario.measure.seed, files };
+    let context = Context { seed: scenario.measure.seed, files, reader: Some(read) };
     let fault = |message: String| document.problem(Fault::new("topology", message)).to_string();
     let mut graph = match &scenario.topology {
         Some(TextForm(settings)) => settings.build(context).map_err(fault)?,

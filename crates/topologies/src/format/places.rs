@@ -1,8 +1,8 @@
 //! The places of nodes, and the delays that follow: light in glass, two thirds of its speed in
 //! vacuum, along the great circle.
 
-use super::super::{Graph, Place};
 use super::{count, short, shown, some};
+use fairq_experiment::topology::{Graph, Place};
 use fairq_sched::units::Time;
 use std::collections::BTreeSet;
 

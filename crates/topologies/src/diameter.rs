@@ -17,8 +17,8 @@
 //! graphs like that of the Internet take some twenty; random graphs of tens of thousands of nodes
 //! and equal delays some hundreds; a ring, where all nodes are alike, takes one for each of them.
 
-use super::Graph;
-use super::distances::Distances;
+use crate::distances::Distances;
+use fairq_experiment::topology::Graph;
 use fairq_sched::units::Time;
 use std::cmp::Reverse;
 
@@ -212,9 +212,15 @@ impl Search {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Medium, rate};
     use super::*;
+    use fairq_experiment::topology::Medium;
+    use fairq_experiment::values::LineRate;
     use fairq_sched::hash::splitmix;
+    use fairq_sched::units::Rate;
+
+    const fn rate(bit_per_s: u64) -> LineRate {
+        LineRate(Rate::new(bit_per_s))
+    }
 
     /// The diameter over all pairs, by Floyd and Warshall, beside ours; and the number of searches.
     fn both(nodes: usize, links: &[(usize, usize, u64)]) -> (Time, Time, usize) {

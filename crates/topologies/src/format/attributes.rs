@@ -3,8 +3,8 @@
 //! Names are those of the Topology Zoo and of common exporters, in any case. An unknown field is
 //! ignored; a known field with an unreadable value is a warning.
 
-use super::super::Place;
 use super::{FoundEdge, FoundNode, capacity, delay_of, figures, number, rate_said, shown};
+use fairq_experiment::topology::Place;
 use fairq_sched::units::{Rate, Time, Weight};
 use std::borrow::Cow;
 

@@ -5,8 +5,8 @@
 //! every state are links, also redundant ones. The program writes an edge from either end: the
 //! second one is a duplicate.
 
-use super::super::Place;
 use super::{Broken, Found, FoundEdge, FoundNode, delay_of, number, rate_said, shown};
+use fairq_experiment::topology::Place;
 use std::collections::BTreeSet;
 
 pub(super) fn is_it(text: &str) -> bool {

@@ -1,9 +1,9 @@
 //! No damaged bytes break the reading of a topology. `FAIRQ_TIMES=50` makes the run that many times
 //! longer.
 
-use fairq_experiment::topology::fuzz::fuzz_topology;
 use fairq_testkit::mutate::Mutator;
 use fairq_testkit::skip::iterations;
+use fairq_topologies::fuzz::fuzz_topology;
 
 const GML: &[u8] = b"graph [\n directed 0\n node [\n id 0\n label \"New &#89;ork\"\n Longitude -74.0\n Latitude 40.7\n ]\n \
 node [ id 1 label \"x\" graphics [ x 1 y 2 ] ]\n node [ id 2 ]\n edge [ source 0 target 1 LinkLabel \"OC-192c\" ]\n \
@@ -145,7 +145,7 @@ fn damage(seed: u64, iterations: u64) {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 eprintln!("{file}: seed {seed:#x}, iteration {iteration}: fuzz_topology panics on\n{text}");
                 eprintln!(
-                    "replay: cargo test -p fairq-experiment --test topology_fuzz; the text follows from seed and iteration"
+                    "replay: cargo test -p fairq-topologies --test topology_fuzz; the text follows from seed and iteration"
                 );
                 std::panic::resume_unwind(panic);
             }

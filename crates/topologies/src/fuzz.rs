@@ -1,9 +1,9 @@
 //! The fuzz target of topology files: what must hold for any bytes.
 
-use super::diameter::{diameter, parts};
-use super::file::{usual_delay, usual_rate};
-use super::format::{self, Options};
-use super::{Edge, Graph};
+use crate::diameter::{diameter, parts};
+use crate::format;
+use fairq_experiment::topology::file::{Options, usual_delay, usual_rate};
+use fairq_experiment::topology::{Edge, Graph};
 use fairq_sched::units::Time;
 use fairq_sim::net::route::{Ends, Routes};
 use std::collections::BTreeSet;
