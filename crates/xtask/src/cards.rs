@@ -16,7 +16,7 @@ use crate::Findings;
 /// The cards of all registries, and where the code lies that they may name.
 const KINDS: [(&[&str], &[&[Card]]); 2] = [
     (&["crates/sched/"], &[SCHEDULERS, BUFFER_POLICIES, CLASSIFIERS, MARKERS, POLICERS, DESIGNS]),
-    (&["crates/sim/", "crates/experiment/"], &[TRANSPORTS, TRAFFIC, RECEIVERS, TOPOLOGIES]),
+    (&["crates/sim/", "crates/experiment/", "crates/topologies/"], &[TRANSPORTS, TRAFFIC, RECEIVERS, TOPOLOGIES]),
 ];
 
 /// What every card has.
