@@ -2,11 +2,11 @@
 //! wrong.
 
 use crate::arrivals::{self, Load as Drawn, Pattern};
-use crate::checked::{Checked, Rules};
 use crate::draw::{Draw, Replay};
 use crate::driver::{Arrival, Driver, Journey, header};
 use crate::measure::Exact;
 use crate::uneven_line;
+use fairq_sched::checked::{Checked, Rules};
 use fairq_sched::contract::Line;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::SchedulerSettings;

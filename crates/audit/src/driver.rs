@@ -5,8 +5,8 @@
 //! transmission that ends at that instant is over. The end of a transmission is computed from the
 //! bits since the line became busy, rounded up to a whole picosecond.
 
-use crate::invariant::{Invariant, Tally};
 use fairq_sched::contract::{Dequeue, Discipline, Handle};
+use fairq_sched::invariant::{Invariant, Tally};
 use fairq_sched::packet::{Address, Fates, Header, Marks, Outcome, Packet, Reason};
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 

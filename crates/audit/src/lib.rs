@@ -6,11 +6,9 @@
 
 pub mod arrivals;
 pub mod case;
-pub mod checked;
 pub mod document;
 pub mod draw;
 pub mod driver;
-pub mod invariant;
 pub mod measure;
 pub mod report;
 mod runs;
@@ -21,6 +19,7 @@ pub mod world;
 mod yardstick;
 
 use driver::Journey;
+pub use fairq_sched::{checked, invariant};
 use report::Report;
 use runs::{Run, Runs};
 use subject::Subject;

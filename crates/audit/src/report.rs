@@ -1,6 +1,6 @@
 //! What an audit found.
 
-use crate::invariant::Invariant;
+use fairq_sched::invariant::Invariant;
 
 /// A measure of an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

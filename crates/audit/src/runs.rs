@@ -2,13 +2,13 @@
 
 use crate::arrivals::Pattern;
 use crate::case::{self, Case};
-use crate::checked::{Checked, Rules};
 use crate::draw::Draw;
 use crate::driver::{Driver, End, Journey};
-use crate::invariant::{Fault, Invariant, Tally};
 use crate::report::{Example, InvariantRow, MeasureRow, Report, Violation, Yardstick};
 use crate::subject::Subject;
 use crate::world::World;
+use fairq_sched::checked::{Checked, Rules};
+use fairq_sched::invariant::{Fault, Invariant, Tally};
 use fairq_sched::promise::{Load, Measure};
 use fairq_sched::units::Limit;
 use std::cell::Cell;

@@ -1,8 +1,8 @@
 //! What is audited: a queue of the registry, or anything that is built like one.
 
-use crate::checked::Rules;
 use crate::work::{Counted, counted};
 use fairq_sched::card::Card;
+use fairq_sched::checked::Rules;
 use fairq_sched::contract::{Discipline, Line};
 use fairq_sched::promise::{Load, Measure};
 use fairq_sched::queue::Queue;

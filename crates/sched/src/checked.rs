@@ -4,14 +4,18 @@
 //! no harm, only the one is asked again, and whatever harm it did shows as a difference from then
 //! on.
 
+use crate::card;
+use crate::contract::{Dequeue, Discipline, Handle, Held};
 use crate::invariant::{Invariant, Tally};
-use fairq_sched::card;
-use fairq_sched::contract::{Dequeue, Discipline, Handle, Held};
-use fairq_sched::packet::{Address, Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use fairq_sched::queue::Queue;
-use fairq_sched::registry::{DESIGNS, SCHEDULERS};
-use fairq_sched::units::{Limit, Rate, Time, Weight};
-use std::collections::BTreeMap;
+use crate::packet::{Address, Fate, Fates, Header, Marks, Outcome, Packet, Reason};
+use crate::queue::Queue;
+use crate::registry::{DESIGNS, SCHEDULERS};
+use crate::units::{Limit, Rate, Time, Weight};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 /// What holds for one discipline and not for another.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,8 @@
 //! The invariants that every discipline keeps, and the count of checks of each.
 
-use std::cell::{Cell, RefCell};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
 
 /// What must hold after every call, whatever the discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
