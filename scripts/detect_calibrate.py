@@ -4,9 +4,12 @@
     .venv/bin/python scripts/detect_calibrate.py --judge           keeps the coefficients, judges held-out networks anew
     .venv/bin/python scripts/detect_calibrate.py --table           makes tables and figure from the rows kept
 
-The recorded traffic is the captures of FAIRQ_DATA/captures. Each of them is judged by a model that was trained without
-it. Writes the coefficients (python/fairq/detection.json), the held-out networks and the replays of captures with what
-was said of them, the calibration table and its figure (docs/experiments/detect/).
+The recorded traffic is the captures of FAIRQ_DATA/captures. Each of them is judged by a model that
+was trained without it. Writes the coefficients (python/fairq/detection.json), and into the folder
+that `--out` names (target/detect) the held-out networks and the replays of captures with what was
+said of them, the calibration table and its figure. Rows that a run does not make anew are those of
+the folder, or of python/tests/data if the folder has none. The tables of docs/design/detect.md are
+of the rows in python/tests/data: copy `detect_*.csv` there when the coefficients change.
 """
 
 from __future__ import annotations
@@ -33,7 +36,9 @@ from fairq.tables import text, write_csv
 
 ROOT = Path(__file__).resolve().parents[1]
 MODEL = ROOT / "python" / "fairq" / "detection.json"
-FOLDER = ROOT / "docs" / "experiments" / "detect"
+OUT = ROOT / "target" / "detect"
+KEPT = ROOT / "python" / "tests" / "data"
+"""Where rows are written by default, and those that the tests and the page of the design hold."""
 
 TAUGHT = range(1500)
 HELD_OUT = range(100_000, 100_500)
@@ -260,9 +265,15 @@ def told(numbers: Iterable[int], what: str) -> Iterable[int]:
         yield number
 
 
-def kept(name: str = "held_out") -> list[Row]:
+def rows_file(name: str, folder: Path) -> Path:
+    """The file in a folder that has the rows of a name."""
+    return folder / f"detect_{name}.csv"
+
+
+def kept(name: str = "held_out", folder: Path = KEPT) -> list[Row]:
     """Rows as they were written: of `held_out` networks, or of `replayed` captures."""
-    with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+    path = rows_file(name, folder)
+    with (path if path.exists() else rows_file(name, KEPT)).open(encoding="utf-8", newline="") as file:
         rows: list[Row] = list(csv.DictReader(file))
     for row in rows:
         for column in ("world", "fair", "pairs", "rate_mbit_per_s"):
@@ -274,7 +285,7 @@ def kept(name: str = "held_out") -> list[Row]:
     return rows
 
 
-def train() -> None:
+def train(folder: Path) -> None:
     """Fits the coefficients, and judges each capture by those that were fitted without it."""
     if "FAIRQ_DATA" not in os.environ:
         raise SystemExit(
@@ -295,7 +306,7 @@ def train() -> None:
     for capture in captures:
         others = [row for row in recorded if capture.name not in row.captures]
         rows += replayed(capture, fitted([*drawn, *others]))
-    write_csv(FOLDER / "replayed.csv", rows)
+    write_csv(rows_file("replayed", folder), rows)
 
 
 def main() -> None:
@@ -304,16 +315,18 @@ def main() -> None:
     part = arguments.add_mutually_exclusive_group()
     part.add_argument("--judge", action="store_true", help="keep the coefficients")
     part.add_argument("--table", action="store_true", help="keep the held-out rows too")
+    arguments.add_argument("--out", type=Path, default=OUT, metavar="FOLDER", help="where to write (target/detect)")
     given = arguments.parse_args()
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    folder: Path = given.out
+    folder.mkdir(parents=True, exist_ok=True)
     if not (given.judge or given.table):
-        train()
+        train(folder)
     if not given.table:
-        write_csv(FOLDER / "held_out.csv", [said(number) for number in told(HELD_OUT, "judged")])
-    rows, real = kept(), kept("replayed")
+        write_csv(rows_file("held_out", folder), [said(number) for number in told(HELD_OUT, "judged")])
+    rows, real = kept("held_out", folder), kept("replayed", folder)
     table = calibration(rows)
-    write_csv(FOLDER / "calibration.csv", table)
-    figures.save(reliability(table, rows), FOLDER / "reliability")
+    write_csv(folder / "calibration.csv", table)
+    figures.save(reliability(table, rows), folder / "reliability")
     print(text(table), *(f"\n{text(by(rows, column))}" for column in ("kind", "others", "mine")), sep="\n")
     parts = [
         summary(rows, "held-out networks"),

@@ -3,7 +3,7 @@
     .venv/bin/python scripts/detect_closed_loop.py
 
 My packets are trains at times that are known, beside TCP connections in the simulator; when they were received is read
-from samples over time, every 50 µs. Prints a row for each run; docs/experiments/detect.md quotes them.
+from samples over time, every 50 µs. Prints a row for each run; docs/design/detect.md sums them up.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measures how the cost of a packet-hop grows with flows, window, links and buffer; draws docs/experiments/growth.svg.
+"""Measures how the cost of a packet-hop grows with flows, window, links and buffer; draws target/growth.svg.
 
     cargo build --release -p fairq-bench --example workload
     .venv/bin/python scripts/growth.py
@@ -85,7 +85,7 @@ def main() -> int:
     """Measure, print the table, draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workload", type=Path, default=ROOT / "target/release/examples/workload", help="the program")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs/experiments/growth.svg", help="the picture")
+    parser.add_argument("--out", type=Path, default=ROOT / "target/growth.svg", help="the picture")
     arguments = parser.parse_args()
     if not arguments.workload.is_file():
         print(f"{arguments.workload}: no such file; cargo build --release -p fairq-bench --example workload makes it")
@@ -146,6 +146,7 @@ def draw(found: Mapping[tuple[str, str, int], Cost], out: Path) -> None:
     for row in panels:
         row[0].set_ylim(0, 1.05 * row[0].get_ylim()[1])
     panels[0][0].legend(frameon=False)
+    out.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(out, metadata={"Date": None})
 
 

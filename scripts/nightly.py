@@ -1,4 +1,4 @@
-"""What takes too long for a run of CI, and the page of its result: docs/experiments/nightly.md.
+"""What takes too long for a run of CI, and the page of its result: docs/design/nightly.md.
 
     make nightly                                        all parts
     .venv/bin/python scripts/nightly.py wheel fuzz      some parts; the rows of the others stay
@@ -21,7 +21,7 @@ from pathlib import Path
 from run_tests import counted, stream
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "experiments" / "nightly.md"
+PAGE = ROOT / "docs" / "design" / "nightly.md"
 PYTHON = str(ROOT / ".venv" / "bin" / "python")
 TIMES = "10"
 """The factor by which tests with random input run longer than usual."""
