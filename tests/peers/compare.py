@@ -2,7 +2,7 @@
 
     python tests/peers/compare.py --scenarios dumbbell,vwfq,buffers,legout --peer ns2 --seeds 10 --cache out/peers
 
-docs/experiments/peers.md says what must be installed and how the table is read.
+README.md says what must be installed and how the table is read.
 """
 
 from __future__ import annotations

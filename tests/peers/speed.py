@@ -2,9 +2,9 @@
 
     python tests/peers/speed.py --scenarios dumbbell,legout --rounds 3
 
-Time is user time of the whole process, its start included. Tuned is ns-2 without queue monitors and without the packet
-headers that no run uses; its hops are those of the same run with monitors. docs/experiments/peers.md says how to
-read it.
+Time is user time of the whole process, its start included. Tuned is ns-2 without queue monitors and
+without the packet headers that no run uses; its hops are those of the same run with monitors.
+README.md says how to read it.
 """
 
 from __future__ import annotations
