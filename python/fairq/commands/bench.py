@@ -81,7 +81,7 @@ of finish numbers. ratio: to the floor, timed in turn. given: by the flow's slot
 unfairness: the worst between two of 16 flows over any interval of the run, in greatest packets for a flow of weight 1;
 - where a flow was not backlogged throughout. Bytes: allocated, for each flow when all were seen and nothing waits, and
 when two packets of each wait. For instructions count a run of the example `workload backlog NAME FLOWS PACKETS` of
-crates/bench with callgrind: docs/experiments/performance.md."""
+crates/bench with callgrind: docs/design/performance.md."""
 """What the numbers of `fairq bench disciplines` mean."""
 
 

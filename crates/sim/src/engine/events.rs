@@ -7,7 +7,7 @@
 //! The near future is a ring of spans of time. Each span has a chain of its few events in order; a
 //! bitmap says which spans have any. An event beyond the ring, or whose chain is long, is in a
 //! heap. The length of a span adapts to the cost of recent events and affects nothing else
-//! (docs/experiments/performance.md).
+//! (docs/design/performance.md).
 //! Cost: O(1) for what the ring holds, O(log n) for what passes through the heap; no allocation
 //! after the first growth.
 
