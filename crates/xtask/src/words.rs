@@ -52,8 +52,12 @@ const EXEMPTIONS: &[Exemption] = &[
     Exemption { path: "", phrase: "control laws", reason: "the term of RFC 8289 and of control theory" },
     Exemption { path: "", phrase: "Law and Kelton", reason: "authors of a textbook" },
     Exemption { path: "", phrase: "Little's law", reason: "the name of the theorem" },
-    Exemption { path: "crates/topologies/src/", phrase: "Small World Networks", reason: "the title of a paper" },
-    Exemption { path: "crates/topologies/src/", phrase: "Real-World", reason: "the title of a paper" },
+    Exemption {
+        path: "crates/experiment/src/topology/",
+        phrase: "Small World Networks",
+        reason: "the title of a paper",
+    },
+    Exemption { path: "crates/experiment/src/topology/", phrase: "Real-World", reason: "the title of a paper" },
     Exemption { path: "docs/reference/traffic.md", phrase: "\"drawn\"", reason: "a value of `begins`" },
 ];
 /// More of them, and the list of words is wrong.
@@ -71,7 +75,7 @@ const QUOTING: &str = "papers/";
 const WIDTH_MAX: usize = 100;
 /// Lines of comments and pages that are wider. The number may not rise; when it falls, write the
 /// new one.
-const WIDE_LINES: usize = 821;
+const WIDE_LINES: usize = 816;
 
 /// Refused words and lines too wide in the files of the checkout.
 pub(crate) fn words(root: &Path, paths: &[String]) -> Findings {
