@@ -52,12 +52,8 @@ const EXEMPTIONS: &[Exemption] = &[
     Exemption { path: "", phrase: "control laws", reason: "the term of RFC 8289 and of control theory" },
     Exemption { path: "", phrase: "Law and Kelton", reason: "authors of a textbook" },
     Exemption { path: "", phrase: "Little's law", reason: "the name of the theorem" },
-    Exemption {
-        path: "crates/experiment/src/topology/",
-        phrase: "Small World Networks",
-        reason: "the title of a paper",
-    },
-    Exemption { path: "crates/experiment/src/topology/", phrase: "Real-World", reason: "the title of a paper" },
+    Exemption { path: "crates/topologies/src/", phrase: "Small World Networks", reason: "the title of a paper" },
+    Exemption { path: "crates/topologies/src/", phrase: "Real-World", reason: "the title of a paper" },
     Exemption { path: "docs/reference/traffic.md", phrase: "\"drawn\"", reason: "a value of `begins`" },
 ];
 /// More of them, and the list of words is wrong.
