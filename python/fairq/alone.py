@@ -7,13 +7,13 @@ no packet is lost on the way. What is seen is the control's own doing.
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq import _native, quantities, tables
+from fairq.declared import command_line, said, word
 from fairq.errors import FairqError, ScenarioError, UsageError
 from fairq.given import Text
 from fairq.questions import rates, words
@@ -62,20 +62,32 @@ class Baseline(NamedTuple):
         return f"<Baseline: {self.control}, series {len(self.series)}, phases {len(self.phases)}>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Question:
     """A control and the line that it has for itself; quantities are text with units."""
 
-    control: str
-    rate: str
-    rtt: str
-    buffer: str = BUFFER
-    queue: str = QUEUE
-    duration: str | None = None
-    """How long it runs; `None`: until throughput and round trip stand still, at least DURATION."""
-    profile: str = PROFILE
-    series: str | None = None
-    receive_window: str | None = None
+    # fmt: off
+    control: str = word(
+        metavar="CONTROL", is_argument=True, required=True,
+        help="the congestion control, as bbr3 or cubic(decrease=0.8)",
+    )
+    rate: str = word(
+        required=True, help="the rate of the line, as 20Mbit/s, 30Mbit/s..130Mbit/s, or trace:FILE"
+    )
+    rtt: str = word(metavar="TIME", required=True, help="the round trip without queueing, as 100ms")
+    buffer: str = word(
+        metavar="ROOM", default=BUFFER, help=f"the room of the line's queue, as 2BDP or 60kB (default {BUFFER})"
+    )
+    queue: str = word(default=QUEUE, help=f"the queue of the line (default {QUEUE})")
+    duration: str | None = word(
+        metavar="TIME", help=f"run this long (default: until it stands still, at least {DURATION})"
+    )
+    profile: str = word(metavar="NAME", default=PROFILE, help=f"the system of the hosts (default {PROFILE})")
+    receive_window: str | None = word(
+        metavar="SIZE", help="the receive window, as 6MB or 4000packets (default: the profile's)"
+    )
+    series: str | None = word(metavar="TIME", help="sample this often (default: four times in a round trip)")
+    # fmt: on
 
     @property
     def length(self) -> str:
@@ -85,18 +97,8 @@ class Question:
     @property
     def command(self) -> str:
         """The command that asks it."""
-        words = ["fairq", "baseline", self.control, "--rate", self.rate, "--rtt", self.rtt]
-        for option, value, usual in (
-            ("--buffer", self.buffer, BUFFER),
-            ("--queue", self.queue, QUEUE),
-            ("--duration", self.duration, None),
-            ("--profile", self.profile, PROFILE),
-            ("--series", self.series, None),
-            (windows.OPTION, self.receive_window, None),
-        ):
-            if value is not None and value != usual:
-                words += [option, value]
-        return shlex.join(words)
+        unusual = [(option, texts) for option, texts in said(self) if texts != [option.default]]
+        return command_line("fairq baseline", unusual)
 
 
 def scenario(question: Question) -> Text:

@@ -17,6 +17,7 @@ from fairq import _native, registry
 from fairq.arguments import checked
 from fairq.asking import compare_alone as compare_alone
 from fairq.asking import least_buffer as least_buffer
+from fairq.declared import picked
 from fairq.errors import UsageError
 from fairq.given import STANDARD_INPUT, Scenario, Settings, check_capture, pairs, read, replayed, room, split
 from fairq.output import folder
@@ -211,10 +212,10 @@ def baseline(
 
     Raises UsageError that names the word and what would make sense.
     """
+    given = locals()
     from fairq import alone
 
-    question = alone.Question(control, rate, rtt, buffer, queue, duration, profile, series, receive_window)
-    return alone.baseline(question, trace, progress)
+    return alone.baseline(alone.Question(**picked(alone.Question, given)), trace, progress)
 
 
 @checked
@@ -280,13 +281,10 @@ def compare(
 
     Raises UsageError that names the word and what would make sense.
     """
+    given = locals()
     from fairq.questions import asked, comparing
 
-    question = asked.ask(
-        rate=rate, flows=flows, rtt=rtt, hosts=hosts, queue=queue, host_queue=host_queue, buffer=buffer, ecn=ecn,
-        loss=loss, jitter=jitter, reorder=reorder, seeds=seeds, duration=duration, warm_up=warm_up, profile=profile,
-        receive_window=receive_window,
-    )  # fmt: skip
+    question = asked.ask(**picked(asked.Question, given))
     return comparing.compare(question, paired=paired, workers=workers or cores(), progress=progress)
 
 
@@ -335,13 +333,10 @@ def advise(
 
     Raises UsageError that names the word and what would make sense, and CaptureError.
     """
+    given = locals()
     from fairq.questions import advising
 
-    wish = advising.wish(
-        down=down, up=up, rtt=rtt, flows=flows, capture=capture, me=me, criterion=criterion,
-        utilisation_min=utilisation_min, queue=queue, buffer=buffer, seeds=seeds, duration=duration,
-        warm_up=warm_up, dev=dev, lan=lan, below=below, latency_target=latency_target, users=users,
-    )  # fmt: skip
+    wish = advising.wish(**picked(advising.Line, given))
     return advising.advise(wish, workers or cores(), progress)
 
 
@@ -552,22 +547,11 @@ def sweep(
     Raises ScenarioError for what is wrong in the study, with its line, and OutputError if the store
     cannot be written.
     """
+    given = locals()
     from fairq.sweeps import sweeping
 
-    options = sweeping.Options(
-        store=os.fspath(store) if store is not None else None,
-        part=part,
-        engine=engine,
-        address=address,
-        client=client,
-        workers=workers,
-        until=until,
-        replications_max=replications_max,
-        fail_fast=fail_fast,
-        mix_versions=mix_versions,
-        verify=verify,
-        show=show,
-    )
+    del given["study"]
+    options = sweeping.Options(**given | {"store": os.fspath(store) if store is not None else None})
     return sweeping.sweep(study, options)
 
 

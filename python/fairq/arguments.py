@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
+from fairq import declared
 from fairq.errors import UsageError
 from fairq.given import Text
 from fairq.near import near_miss
@@ -35,8 +36,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         if rest is None and len(arguments) > len(names):
             raise UsageError(f"{function.__name__}: {len(arguments)} values without a name; write {_named(every)}")
         _check_names(function.__name__, every, named)
-        if missing := [name for name in required[len(arguments) :] if name not in named]:
-            raise UsageError(f"{function.__name__}: {missing[0]} is missing; write {missing[0]}=")
+        _check_required(function.__name__, required[len(arguments) :], named)
         if twice := [name for name in names[: len(arguments)] if name in named]:
             raise UsageError(f"{function.__name__}: {twice[0]} is given twice")
         given = [_fit(name, kinds[name], value) for name, value in zip(names, arguments, strict=False)]
@@ -53,6 +53,26 @@ def _check_names(function: str, every: Sequence[str], given: Iterable[str]) -> N
     for name in given:
         if name not in every:
             raise UsageError(f"{function}: there is no argument {name}{near_miss(name, every)}")
+
+
+def _check_required(function: str, required: Sequence[str], given: Mapping[str, Any]) -> None:
+    if missing := [name for name in required if name not in given]:
+        raise UsageError(f"{function}: {missing[0]} is missing; write {missing[0]}=")
+
+
+def read(kind: type[R], called: str, given: Mapping[str, Any]) -> R:
+    """The object of a class whose fields are words (`declared.word`): each checked, then read.
+
+    What is None was left out. UsageError names the word, and `called` if it is no word or missing.
+    """
+    _check_names(called, [option.name for option in declared.options(kind)], given)
+    _check_required(called, declared.required(kind), given)
+    found = {}
+    for field, option, reader in declared.words(kind):
+        value = _fit(option.name, option.annotation, given.get(option.name, option.default))
+        if value is not None:
+            found[field] = value if reader is None else reader(option.flag, value)
+    return kind(**found)
 
 
 def _named(names: Sequence[str]) -> str:
@@ -112,6 +132,12 @@ def _texts(value: Any) -> list[str] | None:
     return list(value) if all(_text(each) is not None for each in value) else None
 
 
+def _list(value: Any) -> str | list[str] | None:
+    """A list as text, or texts."""
+    text = _text(value)
+    return _texts(value) if text is None else text
+
+
 def _part(value: Any) -> str | float | None:
     """A number, or its text."""
     if isinstance(value, bool):
@@ -143,7 +169,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "bool": (lambda value: value if isinstance(value, bool) else None, "True or False"),
     "str | os.PathLike[str]": (_path, "the path of a file"),
     "Sequence[str]": (_texts, 'a list of texts, as ["fifo", "fq"]'),
-    "str | Sequence[str]": (lambda value: _text(value) or _texts(value), "text with commas, or a list of texts"),
+    "str | Sequence[str]": (_list, "text with commas, or a list of texts"),
     "str | float": (_part, 'a number, or text as "1%"'),
     "str | float | Sequence[str]": (_parts, 'a number, text as "0,1%", or a list of texts'),
     "Scenario": (_scenario, "the path of a scenario, or dicts and lists"),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fairq.arguments import checked
+from fairq.declared import picked
 from fairq.runs import cores
 
 if TYPE_CHECKING:
@@ -47,14 +48,11 @@ def compare_alone(
 
     Raises UsageError that names the word and what would make sense.
     """
+    given = locals()
     from fairq.questions import asked
     from fairq.questions.each_alone import each_alone
 
-    question = asked.ask(
-        rate=rate, flows=flows, rtt=rtt, queue=queue, host_queue=host_queue, buffer=buffer, ecn=ecn, loss=loss,
-        alone=True, jitter=jitter, reorder=reorder, seeds=seeds, duration=duration, warm_up=warm_up, profile=profile,
-        receive_window=receive_window,
-    )  # fmt: skip
+    question = asked.ask(alone=True, **picked(asked.Question, given))
     return each_alone(question, workers=workers or cores(), progress=progress)
 
 
@@ -86,10 +84,8 @@ def least_buffer(
 
     Raises UsageError that names the word and what would make sense.
     """
+    given = locals()
     from fairq.questions import least_buffer as buffers
 
-    sought = buffers.ask(
-        share=share, down=down, up=up, rtt=rtt, flows=flows, queue=queue, seeds=seeds, duration=duration,
-        warm_up=warm_up,
-    )  # fmt: skip
+    sought = buffers.ask(share, **{word: given[word] for word in buffers.WORDS})
     return buffers.least_buffer(sought, workers=workers or cores(), progress=progress)

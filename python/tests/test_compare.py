@@ -1,6 +1,5 @@
 """`fairq compare`: what its words mean, the scenario they make, and what makes no sense."""
 
-import inspect
 import json
 import math
 import shlex
@@ -476,11 +475,3 @@ def test_a_round_trip_that_a_flow_has_is_no_axis_of_a_figure():
     comparison = package.compare(**asked_of, seeds=1, warm_up="1s", duration="1s")
     panel = compare._figure(comparison, figures.PAGE).axes[0]
     assert [label.get_text() for label in panel.get_yticklabels()] == ["fifo", "fq_codel"]
-
-
-def test_what_is_left_out_is_the_same_in_the_call_and_in_the_words():
-    """The call says the defaults in its signature without loading the questions."""
-    call, words = (inspect.signature(each).parameters for each in (package.compare, asked.ask))
-    # Where items are alone, the answer has another form: compare_alone.
-    said = {name: each.default for name, each in words.items() if name != "alone"}
-    assert {name: call[name].default for name in said} == said

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairq import api, tables
-from fairq.commands.options import Commands, command, count, dry_run, looks, plot, target, workers
+from fairq.commands.options import DRY_RUN, LOOKS, SCENARIO, WORKERS, Commands, declare, plot
 from fairq.commands.printing import as_json, cost, look, picture, save, save_text, style, tell, written
+from fairq.declared import PART, Option, Spec, options, picked
 from fairq.errors import UsageError
 from fairq.output import check_file
 from fairq.progress import Bar
-from fairq.questions import advising, asked, least_buffer
-from fairq.questions.advising import BELOW, LONGER, UTILISATION_MIN, Advice, Wish
+from fairq.questions import advising, least_buffer
+from fairq.questions.advising import LONGER, Advice, Line, Wish
 from fairq.questions.measured import Search
 from fairq.questions.measures import quantity
 from fairq.questions.ranking import CRITERIA
@@ -24,77 +25,38 @@ if TYPE_CHECKING:
     from fairq.figures import Style
 
 
+SPEC = Spec(
+    "advise",
+    "fairq advise --down 50Mbit/s --up 10Mbit/s --rtt 20ms,80ms",
+    (
+        *options(Line),
+        Option("buffer_for", "find the least buffers that use this part of the line, as 99%", PART, "PART",
+               in_python=False),
+        *plot("draw the trade-off into FILE"),
+        SCENARIO,
+        WORKERS,
+        DRY_RUN,
+        *LOOKS,
+    ),
+    "Queues as Linux's tc sets them up have bulk flows in both directions, a user of the web, and a call or your"
+    " own packets, on a line of these rates. They are ranked by the call; those within 5 ms of the best by"
+    " transfers,"
+    f" then by queueing of bulk flows, then by utilisation; or by one of {', '.join(CRITERIA)}."
+    " docs/guide/advise.md says what is behind it.",
+    functions=("advise", "least_buffer"),
+    beside=("share", "progress"),
+)  # fmt: skip
+
+
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(
-        commands_of, "advise", advise, "fairq advise --down 50Mbit/s --up 10Mbit/s --rtt 20ms,80ms",
-        "Queues as Linux's tc sets them up have bulk flows in both directions, a user of the web, and a call or your"
-        " own packets, on a line of these rates. They are ranked by the call; those within 5 ms of the best by"
-        " transfers,"
-        f" then by queueing of bulk flows, then by utilisation; or by one of {', '.join(CRITERIA)}."
-        " docs/guide/advise.md says what is behind it.",
-    )  # fmt: skip
-    parser.add_argument("--down", required=True, metavar="RATE", help="the line's rate to you, as of fairq compare")
-    parser.add_argument("--up", required=True, metavar="RATE", help="its rate from you, as 10Mbit/s")
-    parser.add_argument(
-        "--rtt", required=True, metavar="LIST", help="round trips to your servers without queueing, as 20ms,80ms"
-    )
-    parser.add_argument("--capture", metavar="FILE", help="take your own packets of this capture in place of a call")
-    parser.add_argument("--me", metavar="ADDRESS", help="your address in it, or network; several with commas between")
-    parser.add_argument(
-        "--flows", metavar="LIST", help="the flows, as of fairq compare (default: bulk and calls both ways, web)"
-    )
-    parser.add_argument("--users", type=count, metavar="N", help="or of these users: calls, web, updates, backups")
-    parser.add_argument(
-        "--latency-target", metavar="TIME", help="rank by the part of time that calls arrive within this, one way"
-    )
-    parser.add_argument("--criterion", metavar="NAME", help="rank by this alone, as completion (default: several)")
-    parser.add_argument(
-        "--utilisation-min",
-        metavar="PART",
-        help=f"rank only what uses this part of the rate set up (default {100 * UTILISATION_MIN:g}%%)",
-    )
-    parser.add_argument("--queue", metavar="LIST", help="rank these queues (default: those of Linux)")
-    parser.add_argument(
-        "--buffer", metavar="LIST", help="give them these rooms, as 100ms,60kB (default: those of Linux)"
-    )
-    parser.add_argument("--dev", default="eth0", help="the device to the line, in tc commands (default eth0)")
-    parser.add_argument(
-        "--lan", default="eth1", metavar="DEV", help="the device to your network, in tc commands (default eth1)"
-    )
-    parser.add_argument(
-        "--below", metavar="PART", help=f"let tc shape this part below the line (default {100 * BELOW:g}%%)"
-    )
-    parser.add_argument(
-        "--seeds",
-        type=count,
-        default=asked.SEEDS,
-        metavar="N",
-        help=f"runs of each candidate and round trip (default {asked.SEEDS})",
-    )
-    parser.add_argument(
-        "--duration", metavar="TIME", help="measure this long (default: until shares and delays stand still)"
-    )
-    parser.add_argument("--warm-up", metavar="TIME", help="leave out this time before it (default: likewise)")
-    parser.add_argument(
-        "--buffer-for", metavar="PART", help="find the least buffers that use this part of the line, as 99%%"
-    )
-    plot(parser, "draw the trade-off into FILE")
-    parser.add_argument("--scenario", type=target, metavar="FILE", help="write the scenario that is run, for fairq run")
-    workers(parser)
-    dry_run(parser)
-    looks(parser)
-
-
-WORDS = ("down", "up", "rtt", "flows", "capture", "me", "criterion", "utilisation_min", "queue", "buffer", "seeds",
-         "duration", "warm_up", "dev", "lan", "below", "latency_target", "users")  # fmt: skip
-"""The words of a line, which the API has as well."""
+    declare(commands_of, SPEC, advise)
 
 
 def advise(arguments: Namespace) -> str:
     """`fairq advise`."""
     drawing = picture(arguments.plot) if arguments.plot else None
-    words: dict[str, Any] = {word: getattr(arguments, word) for word in WORDS}
+    words = picked(Line, vars(arguments))
     for word, value in words.items():
         if value == "":
             raise UsageError(f"--{word.replace('_', '-')} is empty; write a value, or leave it out")
@@ -124,16 +86,12 @@ def advise(arguments: Namespace) -> str:
     return "\n\n".join(parts) + (f"\n{places}" if places else "")
 
 
-OF_BUFFERS = ("down", "up", "rtt", "flows", "queue", "seeds", "duration", "warm_up")
-"""The words that --buffer-for goes with."""
-
-
 def _least_buffer(arguments: Namespace, words: Mapping[str, Any]) -> str:
     """`fairq advise --buffer-for`: the least buffer of each queue."""
     for word in ("capture", "me", "criterion", "utilisation_min", "buffer", "below", "plot", "latency_target", "users"):
         if getattr(arguments, word) is not None:
             raise UsageError(f"--{word.replace('_', '-')}: --buffer-for tries rooms alone; leave one of the two out")
-    asks = {word: words[word] for word in OF_BUFFERS} | {"share": arguments.buffer_for}
+    asks = {word: words[word] for word in least_buffer.WORDS} | {"share": arguments.buffer_for}
     if arguments.dry_run:
         search = Search([least_buffer.ask(**asks).question], arguments.workers or api.cores(), longer=LONGER)
         found = search.expected()

@@ -7,20 +7,29 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairq import agreement, api, tables
-from fairq.commands.options import Commands, command, looks
+from fairq.commands.options import LOOKS, Commands, declare
 from fairq.commands.printing import as_json, look
+from fairq.declared import Option, Spec
+
+SPEC = Spec(
+    "agree",
+    "fairq agree linux fq_codel",
+    (
+        Option("witness", f"linux: {agreement.KERNEL}", metavar="WITNESS", choices=("linux",), is_argument=True,
+               required=True),
+        Option("name", "a discipline or a congestion control, as fq_codel", metavar="NAME", nargs="?",
+               is_argument=True),
+        *LOOKS,
+    ),
+    "Without NAME there is a line for each discipline and each congestion control that was recorded."
+    " docs/agreement/linux.md shows every cell.",
+    functions=("agree",),
+)  # fmt: skip
 
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(
-        commands_of, "agree", agree, "fairq agree linux fq_codel",
-        "Without NAME there is a line for each discipline and each congestion control that was recorded."
-        " docs/agreement/linux.md shows every cell.",
-    )  # fmt: skip
-    parser.add_argument("witness", choices=["linux"], metavar="WITNESS", help=f"linux: {agreement.KERNEL}")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="a discipline or a congestion control, as fq_codel")
-    looks(parser)
+    declare(commands_of, SPEC, agree)
 
 
 def agree(arguments: Namespace) -> str:

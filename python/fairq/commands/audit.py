@@ -8,27 +8,33 @@ from typing import Any
 
 from fairq import api, tables
 from fairq.commands import Broken
-from fairq.commands.options import (
-    Commands,
-    command,
-    count,
-    looks,
-)
+from fairq.commands.options import LOOKS, QUICK, Commands, declare
 from fairq.commands.printing import Look, as_json, look, sections
+from fairq.declared import OneOf, Option, Spec
 from fairq.progress import Bar
+
+SPEC = Spec(
+    "audit",
+    "fairq audit sfq --quick",
+    (
+        Option("discipline", "a name of the registry, or parts as 'sfq + red'; see fairq list disciplines",
+               metavar="DISCIPLINE", is_argument=True, required=True),
+        OneOf((
+            Option("seeds", "seeds of each kind of run (default 200)", "int", "N"),
+            QUICK._replace(help="use 10 seeds of each kind of run"),
+            Option("replay", "repeat one run of an audit, as returning:7, and show its packets", metavar="RUN",
+                   called="run"),
+        )),
+        *LOOKS,
+    ),
+    functions=("audit",),
+    beside=("progress",),
+)  # fmt: skip
 
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "audit", audit, "fairq audit sfq --quick")  # fmt: skip
-    parser.add_argument("discipline", metavar="DISCIPLINE",
-                       help="a name of the registry, or parts as 'sfq + red'; see fairq list disciplines")  # fmt: skip
-    how_many = parser.add_mutually_exclusive_group()
-    how_many.add_argument("--seeds", type=count, metavar="N", help="seeds of each kind of run (default 200)")
-    how_many.add_argument("--quick", action="store_true", help="use 10 seeds of each kind of run")
-    how_many.add_argument("--replay", metavar="RUN",
-                          help="repeat one run of an audit, as returning:7, and show its packets")  # fmt: skip
-    looks(parser)
+    declare(commands_of, SPEC, audit)
 
 
 BOUNDS = ["measure", "worst", "bound", "ratio", "unit", "of", "run", "runs"]
@@ -38,13 +44,7 @@ BOUNDS = ["measure", "worst", "bound", "ratio", "unit", "of", "run", "runs"]
 def audit(arguments: Namespace) -> str:
     """`fairq audit`."""
     with Bar(arguments.discipline) as bar:
-        found = api.audit(
-            arguments.discipline,
-            seeds=arguments.seeds,
-            quick=arguments.quick,
-            run=arguments.replay,
-            progress=bar,
-        )
+        found = api.audit(**SPEC.words(vars(arguments)), progress=bar)
     text = as_json(found.document, "audit") if arguments.json else _audited(found, look(arguments))
     if not found.passed:
         raise Broken(text)

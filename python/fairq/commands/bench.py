@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
-import argparse
 from argparse import Namespace
 
 from fairq import api, tables
-from fairq.commands.options import (
-    Commands,
-    Parser,
-    command,
-    looks,
-    quick,
-)
+from fairq.commands.options import LOOKS, QUICK, Commands, Parser, declare
 from fairq.commands.printing import as_json, look, sections
+from fairq.declared import Option, Spec
 from fairq.errors import UsageError
 from fairq.progress import Bar
 
+SPEC = Spec(
+    "bench",
+    "fairq bench --quick",
+    (
+        QUICK,
+        *LOOKS,
+        Option("rows", "measure only this workload; may be repeated (default: all)", "Sequence[str]", "NAME",
+               default=(), flags=("--row",), called="names"),
+    ),
+    functions=("bench",),
+    beside=("progress",),
+)  # fmt: skip
+
+DISCIPLINES = Spec(
+    "bench disciplines",
+    "fairq bench disciplines drr fq --mixed",
+    (
+        Option("names", "schedulers, buffer policies (over fifo), designs (default: all)", "Sequence[str]", "NAME",
+               default=(), typed=None, is_argument=True, nargs="*"),
+        Option("mixed", "use weights of 1 to 4 and packets of 64 to 1500 bytes, not equal ones", "bool",
+               default=False),
+        QUICK,
+        *LOOKS,
+    ),
+    summary="measure disciplines beside the least work of their kind",
+    functions=("bench_disciplines",),
+    beside=("progress",),
+)  # fmt: skip
+
 
 def add(commands_of: Commands) -> None:
-    """Add the command."""
-    parser = command(commands_of, "bench", bench, "fairq bench --quick")  # fmt: skip
-    quick(parser)
-    looks(parser)
-    parser.add_argument("--row", dest="rows", action="append", default=[], metavar="NAME",
-                       help="measure only this workload; may be repeated (default: all)")  # fmt: skip
-    parts = parser.add_subparsers(metavar="WHAT", parser_class=Parser)
-    disciplines = command(parts, "disciplines", bench_disciplines,
-                           "fairq bench disciplines drr fq --mixed",
-                           summary="measure disciplines beside the least work of their kind",
-                           default=argparse.SUPPRESS)  # fmt: skip
-    disciplines.add_argument("names", nargs="*", metavar="NAME",
-                             help="schedulers, buffer policies (over fifo), designs (default: all)")  # fmt: skip
-    disciplines.add_argument("--mixed", action="store_true",
-                             help="use weights of 1 to 4 and packets of 64 to 1500 bytes, not equal ones")  # fmt: skip
-    quick(disciplines, default=argparse.SUPPRESS)
-    looks(disciplines, default=argparse.SUPPRESS)
+    """Add the command, and the one inside it."""
+    parser = declare(commands_of, SPEC, bench)
+    inside = parser.add_subparsers(metavar="WHAT", parser_class=Parser)
+    declare(inside, DISCIPLINES, bench_disciplines, inside=SPEC)
 
 
 BENCH_COLUMNS = (
@@ -88,7 +98,7 @@ crates/bench with callgrind: docs/design/performance.md."""
 def bench(arguments: Namespace) -> str:
     """`fairq bench`."""
     with Bar("bench") as bar:
-        result = api.bench(arguments.rows, quick=arguments.quick, progress=bar)
+        result = api.bench(**SPEC.words(vars(arguments)), progress=bar)
     if arguments.json:
         return as_json(result, "bench")
     shown = [{name: row[name] for name in BENCH_COLUMNS if name in row} for row in result["rows"]]
@@ -102,7 +112,7 @@ def bench_disciplines(arguments: Namespace) -> str:
     if arguments.rows:
         raise UsageError("--row: it names a workload of fairq bench; write names behind fairq bench disciplines")
     with Bar("bench disciplines") as bar:
-        result = api.bench_disciplines(arguments.names, mixed=arguments.mixed, quick=arguments.quick, progress=bar)
+        result = api.bench_disciplines(**DISCIPLINES.words(vars(arguments)), progress=bar)
     if arguments.json:
         return as_json(result, "bench-disciplines")
     floors = [{"floor": row["floor"], "flows": row["flows"], "ns_per_packet": row["ns_per_packet"]}

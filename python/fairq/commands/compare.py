@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairq import api, tables
-from fairq.commands.options import Commands, command, count, dry_run, looks, plot, target, workers
+from fairq.commands.options import DRY_RUN, LOOKS, SCENARIO, WORKERS, Commands, declare, plot
 from fairq.commands.printing import as_json, cost, look, picture, save, save_text, style, tell, written
+from fairq.declared import Option, Spec, options, picked
 from fairq.errors import UsageError
 from fairq.output import check_file
 from fairq.progress import Bar
-from fairq.questions import asked
+from fairq.questions import asked, comparing
+from fairq.questions.asked import Question
 from fairq.questions.comparing import Comparison
+from fairq.questions.each_alone import each_alone
 from fairq.questions.measured import Search
 from fairq.questions.measures import FLOW_KINDS
 from fairq.questions.sentences import amount
@@ -22,79 +25,38 @@ if TYPE_CHECKING:
     from fairq.figures import Style
 
 
+SPEC = Spec(
+    "compare",
+    "fairq compare --rate 100Mbit/s --rtt 40ms --flows cubic:2,bbr:2 --queue fifo,fq_codel,cake",
+    (
+        *options(asked.Question),
+        Option("paired", "show differences between runs of the same seeds, and which are decided", "bool",
+               default=False),
+        *plot("draw means with their intervals"),
+        SCENARIO,
+        WORKERS,
+        DRY_RUN,
+        *LOOKS,
+    ),
+    "An item of --flows is CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=up|down)], or web,"
+    " call(rate=) or flood(rate=). The values of --queue, --host-queue, --buffer and --rtt are crossed."
+    " docs/guide/compare.md shows what to ask.",
+    functions=("compare", "compare_alone"),
+    beside=("progress",),
+)  # fmt: skip
+
+
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(
-        commands_of, "compare", compare,
-        "fairq compare --rate 100Mbit/s --rtt 40ms --flows cubic:2,bbr:2 --queue fifo,fq_codel,cake",
-        "An item of --flows is CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=up|down)], or web,"
-        " call(rate=) or flood(rate=). The values of --queue, --host-queue, --buffer and --rtt are crossed."
-        " docs/guide/compare.md shows what to ask.",
-    )  # fmt: skip
-    parser.add_argument(
-        "--rate",
-        required=True,
-        metavar="DOWN[/UP]",
-        help="the line's rate, as 50Mbit/s/10Mbit/s, 30Mbit/s..130Mbit/s, or trace:FILE",
-    )
-    parser.add_argument("--rtt", metavar="LIST", help="round trips without queueing, as 20ms,80ms")
-    parser.add_argument("--flows", required=True, metavar="LIST", help="the flows, as cubic:2,bbr@80ms")
-    parser.add_argument(
-        "--hosts", metavar="HxC,…", help="put the flows on H clients with C connections each, as 16x1,1x4"
-    )
-    parser.add_argument("--queue", metavar="LIST", help="queues of the line, as fifo,fq_codel,cake (default fifo)")
-    parser.add_argument("--host-queue", metavar="LIST", help="queues of the sending hosts, as linux_fq,fq_codel")
-    parser.add_argument(
-        "--buffer", metavar="LIST", help="rooms of the line's queue, as 1BDP,60kB (default: Linux's limits)"
-    )
-    parser.add_argument("--ecn", action="store_true", help="mark in place of dropping, where both ends can")
-    parser.add_argument(
-        "--loss", metavar="PART", help="lose this part of the packets, as 1%% or in bursts as 2%%@burst=5"
-    )
-    parser.add_argument(
-        "--alone", action="store_true", help="give each item of --flows a line of its own; --loss may then be a list"
-    )
-    parser.add_argument("--jitter", metavar="TIME", help="delay each packet by up to this, in their order")
-    parser.add_argument("--reorder", metavar="PART@TIME", help="send this part of the packets late, as 1%%@5ms")
-    parser.add_argument(
-        "--seeds",
-        type=count,
-        default=asked.SEEDS,
-        metavar="N",
-        help=f"runs of each point, each with its random numbers (default {asked.SEEDS})",
-    )
-    parser.add_argument(
-        "--duration", metavar="TIME", help="measure this long (default: until shares and delays stand still)"
-    )
-    parser.add_argument("--warm-up", metavar="TIME",
-                        help="leave out this time before it (default: likewise)")  # fmt: skip
-    parser.add_argument("--profile", default=asked.PROFILE, metavar="NAME",
-                        help=f"the system of the hosts (default {asked.PROFILE})")  # fmt: skip
-    parser.add_argument(
-        "--receive-window", metavar="SIZE", help="the receive window, as 6MB or 4000packets (default: the profile's)"
-    )
-    parser.add_argument(
-        "--paired", action="store_true", help="show differences between runs of the same seeds, and which are decided"
-    )
-    plot(parser, "draw means with their intervals")
-    parser.add_argument("--scenario", type=target, metavar="FILE", help="write the scenario that is run, for fairq run")
-    workers(parser)
-    dry_run(parser)
-    looks(parser)
-
-
-WORDS = ("rate", "rtt", "flows", "hosts", "queue", "host_queue", "buffer", "ecn", "loss", "jitter", "reorder",
-         "seeds", "duration", "warm_up", "profile", "receive_window")  # fmt: skip
-"""The words of a question, which the API has as well."""
+    declare(commands_of, SPEC, compare)
 
 
 def compare(arguments: Namespace) -> str:
     """`fairq compare`."""
-    words: dict[str, Any] = {word: getattr(arguments, word) for word in WORDS}
     drawing = picture(arguments.plot) if arguments.plot else None
     if arguments.scenario:
         check_file(arguments.scenario)
-    question = asked.ask(**words, alone=arguments.alone)
+    question = asked.ask(**picked(asked.Question, vars(arguments)))
     if arguments.alone:
         _check_alone(arguments)
     if arguments.dry_run:
@@ -108,9 +70,11 @@ def compare(arguments: Namespace) -> str:
             else cost(found) + written(arguments, arguments.scenario)
         )
     if arguments.alone:
-        return _alone(arguments, words)
+        return _alone(arguments, question)
     with Bar("compare") as bar:
-        comparison = api.compare(**words, paired=arguments.paired, workers=arguments.workers, progress=bar)
+        comparison = comparing.compare(
+            question, paired=arguments.paired, workers=arguments.workers or api.cores(), progress=bar
+        )
     if arguments.scenario:
         save_text(comparison.scenario, arguments.scenario)
     if drawing is not None:
@@ -130,13 +94,10 @@ def _check_alone(arguments: Namespace) -> None:
             raise UsageError(f"--{option}: --alone compares no flows of one line; leave one of the two out")
 
 
-def _alone(arguments: Namespace, words: Mapping[str, Any]) -> str:
+def _alone(arguments: Namespace, question: Question) -> str:
     """`fairq compare --alone`: each item on a line of its own."""
     with Bar("compare") as bar:
-        found = api.compare_alone(
-            **{word: value for word, value in words.items() if word != "hosts"},
-            workers=arguments.workers, progress=bar,
-        )  # fmt: skip
+        found = each_alone(question, workers=arguments.workers or api.cores(), progress=bar)
     if arguments.scenario:
         save_text(found.scenario, arguments.scenario)
     tell(note for note in found.notes if note["code"] != "buffer")

@@ -5,27 +5,32 @@ from __future__ import annotations
 from argparse import Namespace
 
 from fairq import api, tables
-from fairq.commands.options import (
-    Commands,
-    command,
-    looks,
-)
+from fairq.commands.options import LOOKS, Commands, declare
 from fairq.commands.printing import FLOWS_SHOWN, as_json, look
+from fairq.declared import Option, Spec, typed_only
 from fairq.errors import UsageError
+
+SPEC = Spec(
+    "detect",
+    "fairq detect sent.pcap received.pcap --flow 10.0.0.1",
+    typed_only(
+        Option("sent", "the capture of the sending end; or, alone, a folder or a .csv table", metavar="SENT",
+               is_argument=True, required=True),
+        Option("received", "the capture of the receiving end", metavar="RECEIVED", is_argument=True, nargs="?"),
+        Option("flow", "judge only flows with this in their name", metavar="TEXT"),
+        Option("all", "show all flows, not only those with most packets", "bool", default=False),
+        *LOOKS,
+    ),
+    "In place of two captures it takes a folder of fairq run --packets, a folder of fairq replay for"
+    " one discipline, or a .csv table of sent_s, received_s, bytes.",
+    functions=("detect",),
+    beside=("paths",),
+)  # fmt: skip
 
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "detect", detect,
-                      "fairq detect sent.pcap received.pcap --flow 10.0.0.1",
-                      "In place of two captures it takes a folder of fairq run --packets, a folder of fairq replay for"
-                      " one discipline, or a .csv table of sent_s, received_s, bytes.")  # fmt: skip
-    parser.add_argument("sent", metavar="SENT",
-                        help="the capture of the sending end; or, alone, a folder or a .csv table")  # fmt: skip
-    parser.add_argument("received", metavar="RECEIVED", nargs="?", help="the capture of the receiving end")
-    parser.add_argument("--flow", metavar="TEXT", help="judge only flows with this in their name")
-    parser.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
-    looks(parser)
+    declare(commands_of, SPEC, detect)
 
 
 DETECTED = ["flow", "verdict", "confidence", "capacity_bit_per_s", "share_bit_per_s", "packets", "unmatched", "pairs",

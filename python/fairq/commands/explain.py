@@ -8,44 +8,46 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairq import agreement, api, streams, tables
-from fairq.commands.options import (
-    Commands,
-    command,
-    count,
-    looks,
-    plot,
-    workers,
-)
+from fairq.commands.options import LOOKS, WORKERS, Commands, declare, plot
 from fairq.commands.printing import as_json, look, picture, save, sections, style, written
+from fairq.declared import LIST, OneOf, Option, Spec, typed_only
 from fairq.errors import UsageError
 from fairq.progress import Bar
+
+LINE = (
+    Option("rate", "the line's rate (default 20Mbit/s)", metavar="DOWN[/UP]", default="20Mbit/s", typed=None),
+    Option("rtt", "its round trip without queueing (default 40ms)", metavar="TIME", default="40ms", typed=None),
+    Option("flows", "the flows, as of fairq compare (default: bulk, bulk with ECN, a call)", LIST, "LIST"),
+    Option("seeds", "runs of each value (default 10, or as many as take 60 s of the processor)", "int", "N"),
+    Option("duration", "measure this long (default 15s)", metavar="TIME"),
+)
+"""What the line of --effects can be told."""
+
+SPEC = Spec(
+    "explain",
+    "fairq explain fq_codel --effects --plot effects.svg",
+    (
+        Option("name", metavar="NAME", is_argument=True, required=True),
+        OneOf(typed_only(
+            Option("scenes", "drive a transport alone through named scenes and print one line a round", "bool",
+                   default=False),
+            Option("effects", "measure what each setting does to delay, share and loss", "bool", default=False),
+        )),
+        *plot("draw the scenes, or the effects, into FILE"),
+        *LINE,
+        WORKERS,
+        *LOOKS,
+    ),
+    "--effects varies each setting alone over one line, and --rate, --rtt, --flows, --seeds and"
+    " --duration say which line.",
+    functions=("explain", "effects"),
+    beside=("width", "progress"),
+)  # fmt: skip
 
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "explain", explain, "fairq explain fq_codel --effects --plot effects.svg",
-                       "--effects varies each setting alone over one line, and --rate, --rtt, --flows, --seeds and"
-                       " --duration say which line.")  # fmt: skip
-    parser.add_argument("name", metavar="NAME")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--scenes", action="store_true", help="drive a transport alone through named scenes"
-                      " and print one line a round")  # fmt: skip
-    what.add_argument("--effects", action="store_true", help="measure what each setting does to delay, share and loss")
-    plot(parser, "draw the scenes, or the effects, into FILE")
-    parser.add_argument("--rate", metavar="DOWN[/UP]", help="the line's rate (default 20Mbit/s)")
-    parser.add_argument("--rtt", metavar="TIME", help="its round trip without queueing (default 40ms)")
-    parser.add_argument(
-        "--flows", metavar="LIST", help="the flows, as of fairq compare (default: bulk, bulk with ECN, a call)"
-    )
-    parser.add_argument(
-        "--seeds",
-        type=count,
-        metavar="N",
-        help="runs of each value (default 10, or as many as take 60 s of the processor)",
-    )
-    parser.add_argument("--duration", metavar="TIME", help="measure this long (default 15s)")
-    workers(parser)
-    looks(parser)
+    declare(commands_of, SPEC, explain)
 
 
 CARD_WIDTH = 100
@@ -55,17 +57,14 @@ CARD_WIDTH = 100
 CARD_WIDTH_MAX = 120
 """Columns of a card at most: longer lines are hard to read."""
 
-LINE = ("rate", "rtt", "flows", "seeds", "duration")
-"""What the line of --effects can be told."""
-
 
 def explain(arguments: Namespace) -> str:
     """`fairq explain`."""
     if arguments.effects:
         return _effects(arguments)
-    for word in (*LINE, "workers"):
-        if getattr(arguments, word) is not None:
-            raise UsageError(f"--{word} goes with --effects; write fairq explain {arguments.name} --effects")
+    for option in (*LINE, WORKERS):
+        if getattr(arguments, option.name) is not None:
+            raise UsageError(f"{option.flag} goes with --effects; write fairq explain {arguments.name} --effects")
     if arguments.scenes or arguments.plot:
         return _scenes(arguments)
     if arguments.json:
@@ -100,9 +99,9 @@ def _scenes(arguments: Namespace) -> str:
 def _effects(arguments: Namespace) -> str:
     """The settings that change something, those that do not, and those that are not varied."""
     drawing = picture(arguments.plot) if arguments.plot else None
-    line = {word: getattr(arguments, word) for word in LINE if getattr(arguments, word) is not None}
+    line = {word: value for word, value in SPEC.words(vars(arguments)).items() if value is not None}
     with Bar(f"explain {arguments.name}") as bar:
-        found = api.effects(arguments.name, **line, workers=arguments.workers, progress=bar)
+        found = api.effects(**line, progress=bar)
     if drawing:
         from fairq import figures
 

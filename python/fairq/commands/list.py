@@ -8,19 +8,21 @@ from itertools import groupby
 from typing import Any
 
 from fairq import api, streams, tables
-from fairq.commands.options import (
-    Commands,
-    command,
-    looks,
-)
+from fairq.commands.options import LOOKS, Commands, declare
 from fairq.commands.printing import as_json, look
+from fairq.declared import Option, Spec
+
+SPEC = Spec(
+    "list",
+    "fairq list disciplines",
+    (Option("what", kind="What", choices=api.LISTS, is_argument=True, required=True), *LOOKS),
+    functions=("listing",),
+)
 
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "list", listing, "fairq list disciplines")  # fmt: skip
-    parser.add_argument("what", choices=["disciplines", "transports", "traffic", "receivers", "topologies", "papers"])
-    looks(parser)
+    declare(commands_of, SPEC, listing)
 
 
 NAME_WIDTH = 18

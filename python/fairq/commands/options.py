@@ -1,14 +1,15 @@
-"""Options that several commands have, and the parser whose errors are one line."""
+"""Options that several commands have, what makes options of declarations, and the parser whose errors are one line."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from fairq.commands import NAMES, SUMMARIES, Command, adder
+from fairq.declared import PATH, OneOf, Option, Spec, of_one, typed_only
 from fairq.errors import UsageError
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
@@ -42,6 +43,9 @@ FIELDS = {
 
 class Parser(argparse.ArgumentParser):
     """Errors are one line and exit status 2, like all others; they name what was meant, where that can be known."""
+
+    spec: Spec | None = None
+    """What it was made from; None if it only holds other commands."""
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""
@@ -103,90 +107,101 @@ def _options_of(command: str) -> list[str]:
     return list(commands_of.choices[command]._option_string_actions)
 
 
-def command(
-    commands_of: Commands,
-    name: str, function: Command, example: str, more: str = "", summary: str | None = None,
-    default: bool | str = False,
-) -> argparse.ArgumentParser:  # fmt: skip
-    """Add a command: an example, and what else its help should say.
+JSON = Option("json", "print one JSON document and nothing else", "bool", default=False, in_python=False)
+QUIET = Option("quiet", "print results and errors: no progress, no notes", "bool", default=False, in_python=False)
+"""Options of every command."""
 
-    `summary` says what it does (imperative, under 80 characters): it is given of a command inside another, and of the
-    others stands in the list of commands. `default` is that of --json, SUPPRESS for a command inside one that has it:
-    both places count.
-    """
-    summary = SUMMARIES[name] if summary is None else summary
-    description = f"{summary[0].upper()}{summary[1:]}. {more}".rstrip()
-    added = commands_of.add_parser(name, help=summary, description=description, epilog=f"example: {example}")
-    added.set_defaults(command=function)
-    added.add_argument("--json", action="store_true", default=default, help="print one JSON document and nothing else")
-    added.add_argument(
-        "--quiet", action="store_true", default=default, help="print results and errors: no progress, no notes"
+FILE = Option(
+    "scenario", "the scenario file; - reads standard input", "Scenario", "SCENARIO.toml", required=True,
+    is_argument=True,
+)  # fmt: skip
+STUDY = Option("study", "the study file, or the folder of its store", PATH, "STUDY", required=True, is_argument=True)
+QUICK = Option("quick", "use short runs, too short to quote", "bool", default=False)
+SET = Option(
+    "set", "change a field of the scenario, as defaults.queue=fq; may be repeated", "Settings", "PATH=VALUE",
+    default=(),
+)  # fmt: skip
+WORKERS = Option("workers", "threads (default: all cores); same results", "int", "N")
+VERIFY = Option("verify", "read every part of the store and check its digest", "bool", default=False)
+STORE = Option("store", "the store (default: the study's path without .toml)", PATH, "DIR")
+
+(WIDE, SI, DRY_RUN) = typed_only(
+    Option("wide", "show all columns, wider than the terminal if need be", "bool", default=False),
+    Option("si", "show raw numbers, as seconds and bit/s, not as 3.4 ms and 16.2 Mbit/s", "bool", default=False),
+    Option("dry_run", "say how many runs there are and what they will take, and end", "bool", default=False),
+)
+LOOKS = (WIDE, SI)
+"""How tables look."""
+
+(TRACE, QLOG, SCENARIO) = typed_only(
+    Option("trace", "write waits and sends of packets, for ui.perfetto.dev (JSON)", PATH, "FILE", is_written=True),
+    Option("qlog", "write what each flow's sender did and heard, for qvis (a file a flow)", PATH, "FILE",
+           is_written=True),
+    Option("scenario", "write the scenario that is run, for fairq run", PATH, "FILE", is_written=True),
+)  # fmt: skip
+
+PICTURE_LOOKS = typed_only(
+    Option("size", "what the picture is for: page (1280 pixels, default), slide or paper", choices=SIZES,
+           flags=("--for",)),
+    Option("dark", "draw the picture on a dark ground", "bool", default=False),
+    Option("bare", "leave title and caption of the picture to your text", "bool", default=False),
+)  # fmt: skip
+
+
+def plot(what: str) -> tuple[Option, ...]:
+    """--plot, which does `what`, and how a picture looks. `printing.style` makes a style of them."""
+    to = Option("plot", f"{what} (.svg, .png or .pdf)", PATH, "FILE", is_written=True, in_python=False)
+    return (to, *PICTURE_LOOKS)
+
+
+def out(what: str) -> tuple[Option, ...]:
+    """--out, which does `what`, and --replace."""
+    replace = "let --out replace the result of another scenario, or of other settings"
+    return (
+        Option("out", what, PATH, "DIR", is_written=True),
+        Option("replace", replace, "bool", default=False),
     )
+
+
+def declare(commands_of: Commands, spec: Spec, function: Command, inside: Spec | None = None) -> Parser:
+    """Add a command as it is declared; flags that a command has too `inside` which it is count at both places."""
+    name = spec.name.split()[-1]
+    summary = SUMMARIES[name] if spec.summary is None else spec.summary
+    description = f"{summary[0].upper()}{summary[1:]}. {spec.more}".rstrip()
+    added = commands_of.add_parser(name, help=summary, description=description, epilog=f"example: {spec.example}")
+    added.spec = spec
+    added.set_defaults(command=function)
+    outer = {option.name for option in (JSON, QUIET, *inside.all())} if inside else set()
+    for each in (JSON, QUIET, *spec.options):
+        group = each if isinstance(each, OneOf) else None
+        to: Any = added.add_mutually_exclusive_group(required=group.required) if group else added
+        for option in of_one(each):
+            _add(to, option, is_of_both=option.name in outer)
     return added
 
 
-def quick(command: argparse.ArgumentParser, default: bool | str = False) -> None:
-    """Add --quick."""
-    command.add_argument("--quick", action="store_true", default=default, help="use short runs, too short to quote")
+def _add(to: Any, option: Option, *, is_of_both: bool) -> None:
+    """Add an option or an argument to a parser, or to a group of one."""
+    told: dict[str, Any] = {"help": option.help and option.help.replace("%", "%%")}
+    if option.kind == "bool":
+        action = "store_false" if option.default else "store_true"
+        usual = argparse.SUPPRESS if is_of_both else option.default
+        to.add_argument(*_flags(option), dest=option.name, action=action, default=usual, **told)
+        return
+    told |= {"metavar": option.metavar, "choices": option.choices}
+    told["type"] = target if option.is_written else READERS.get(option.kind)
+    told["default"] = option.default if option.typed is ... else option.typed
+    if option.is_argument:
+        to.add_argument(option.name, nargs=option.nargs, **told)
+    elif option.kind in REPEATED:
+        told["default"] = list(option.default)
+        to.add_argument(*_flags(option), dest=option.name, action="append", required=option.required, **told)
+    else:
+        to.add_argument(*_flags(option), dest=option.name, required=option.required, **told)
 
 
-def looks(command: argparse.ArgumentParser, default: bool | str = False) -> None:
-    """Add --wide and --si."""
-    command.add_argument("--wide", action="store_true", default=default,
-                         help="show all columns, wider than the terminal if need be")  # fmt: skip
-    command.add_argument("--si", action="store_true", default=default,
-                         help="show raw numbers, as seconds and bit/s, not as 3.4 ms and 16.2 Mbit/s")  # fmt: skip
-
-
-def set_field(command: argparse.ArgumentParser) -> None:
-    """Add --set."""
-    command.add_argument("--set", action="append", default=[], type=_assignment, metavar="PATH=VALUE",
-                         help="change a field of the scenario, as defaults.queue=fq; may be repeated")  # fmt: skip
-
-
-def workers(command: argparse.ArgumentParser) -> None:
-    """Add --workers."""
-    command.add_argument("--workers", type=count, metavar="N", help="threads (default: all cores); same results")
-
-
-def dry_run(command: argparse.ArgumentParser) -> None:
-    """Add --dry-run."""
-    command.add_argument("--dry-run", action="store_true",
-                         help="say how many runs there are and what they will take, and end")  # fmt: skip
-
-
-def verify(command: argparse.ArgumentParser) -> None:
-    """Add --verify."""
-    command.add_argument("--verify", action="store_true", help="read every part of the store and check its digest")
-
-
-def out(command: argparse.ArgumentParser, what: str) -> None:
-    """Add --out and --replace; `what` is what --out does."""
-    command.add_argument("--out", type=target, metavar="DIR", help=what)
-    command.add_argument("--replace", action="store_true",
-                         help="let --out replace the result of another scenario, or of other settings")  # fmt: skip
-
-
-def traces(command: argparse.ArgumentParser) -> None:
-    """Add --trace and --qlog."""
-    command.add_argument("--trace", type=target, metavar="FILE",
-                         help="write waits and sends of packets, for ui.perfetto.dev (JSON)")  # fmt: skip
-    command.add_argument("--qlog", type=target, metavar="FILE",
-                         help="write what each flow's sender did and heard, for qvis (a file a flow)")  # fmt: skip
-
-
-def plot(command: argparse.ArgumentParser, what: str) -> None:
-    """Add --plot, --for and --dark; `what` is what --plot does. `printing.style` makes a style of them."""
-    command.add_argument("--plot", type=target, metavar="FILE", help=f"{what} (.svg, .png or .pdf)")
-    picture_looks(command)
-
-
-def picture_looks(command: argparse.ArgumentParser) -> None:
-    """Add --for, --dark and --bare."""
-    command.add_argument("--for", dest="size", choices=SIZES,
-                         help="what the picture is for: page (1280 pixels, default), slide or paper")  # fmt: skip
-    command.add_argument("--dark", action="store_true", help="draw the picture on a dark ground")
-    command.add_argument("--bare", action="store_true", help="leave title and caption of the picture to your text")
+def _flags(option: Option) -> Sequence[str]:
+    return option.flags or (option.flag,)
 
 
 def check_plot(arguments: argparse.Namespace) -> None:
@@ -265,3 +280,16 @@ def number(text: str) -> float:
 def numbers(text: str) -> list[float]:
     """Numbers with commas between them, of an option."""
     return [number(part) for part in text.split(",")]
+
+
+READERS: Mapping[str, Callable[[str], Any]] = {
+    "int": count,
+    "whole": whole,
+    "number": number,
+    "numbers": numbers,
+    "Settings": _assignment,
+}
+"""By kind: what reads the text of an option that is no text."""
+
+REPEATED = ("Settings", "Sequence[str]")
+"""The kinds of options that may be given more than once."""

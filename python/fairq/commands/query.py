@@ -7,22 +7,28 @@ import io
 from argparse import Namespace
 
 from fairq import tables
-from fairq.commands.options import Commands, command, verify
+from fairq.commands.options import STORE, STUDY, VERIFY, Commands, declare
 from fairq.commands.printing import as_json, tell_of
+from fairq.declared import Option, Spec, typed_only
+
+SPEC = Spec(
+    "query",
+    "fairq query study.toml 'select queue, avg(share) from flows group by all'",
+    (
+        STUDY,
+        Option("sql", "one query, in DuckDB's SQL", metavar="SQL", is_argument=True, required=True),
+        STORE,
+        *typed_only(VERIFY, Option("csv", "print CSV", "bool", default=False)),
+    ),
+    "The tables of the study are views with its axes as columns, and runs has a row for each run;"
+    " docs/guide/query.md shows questions. It needs DuckDB: pip install duckdb.",
+    functions=("query",),
+)
 
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(
-        commands_of, "query", query, "fairq query study.toml 'select queue, avg(share) from flows group by all'",
-        "The tables of the study are views with its axes as columns, and runs has a row for each run;"
-        " docs/guide/query.md shows questions. It needs DuckDB: pip install duckdb.",
-    )  # fmt: skip
-    parser.add_argument("study", metavar="STUDY", help="the study file, or the folder of its store")
-    parser.add_argument("sql", metavar="SQL", help="one query, in DuckDB's SQL")
-    parser.add_argument("--store", metavar="DIR", help="the store (default: the study's path without .toml)")
-    verify(parser)
-    parser.add_argument("--csv", action="store_true", help="print CSV")
+    declare(commands_of, SPEC, query)
 
 
 def query(arguments: Namespace) -> str:

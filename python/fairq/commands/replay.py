@@ -8,15 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairq import api, cells, replays, tables
-from fairq.commands.options import (
-    Commands,
-    command,
-    looks,
-    out,
-    plot,
-)
+from fairq.commands.options import LOOKS, Commands, declare, out, plot
 from fairq.commands.printing import FLOWS_SHOWN, as_json, look, pairs, picture, save, style, written
-from fairq.given import split
+from fairq.declared import LIST, PATH, Option, Spec, typed_only
 from fairq.progress import Bar
 
 if TYPE_CHECKING:
@@ -34,63 +28,55 @@ MINOR = ["delay_s_p50", "bytes", "delay_s_max"]
 """The columns of flows that go first where a screen is too narrow."""
 
 
+SPEC = Spec(
+    "replay",
+    "fairq replay web.pcap --me 192.168.1.7 --down 50Mbit/s --up 10Mbit/s --buffer 1000packets",
+    (
+        Option("capture", "a pcap or pcapng file; - reads standard input", PATH, "CAPTURE", is_argument=True,
+               required=True),
+        Option("rate", "rate of the gateway's line, as 300kbit/s, if there is one for all packets"),
+        Option("me", "split by direction: your address or network; several with commas between", metavar="ADDRESS"),
+        Option("down", "rate of the line to --me, as 50Mbit/s", metavar="RATE"),
+        Option("up", "rate of the line from --me, as 10Mbit/s", metavar="RATE"),
+        Option("only", "replay only these packets: 'up and not (tcp port 22 or 443)'", metavar="EXPR"),
+        Option("buffer", "what may wait, as 40packets, 60kB, 50ms, 1BDP or unlimited", required=True),
+        Option("rtt", "the round trip of --buffer 1BDP, as 40ms", metavar="TIME"),
+        Option("queue", f"queues, one replay each (default {','.join(api.REPLAYED)})", LIST, "LIST",
+               typed=",".join(api.REPLAYED), flags=("--queue", "--discipline")),
+        Option("classifier", "define a flow by pair, port_pair, source, destination or tos"),
+        Option("gap_max", "cut longer idle gaps to this (default 10 s)", metavar="TIME", default="10 s"),
+        Option("fluid", "skip the comparison with a fluid: faster, but no lateness", "bool", default=True,
+               flags=("--no-fluid",)),
+        Option("under", "let the device (default) or a class of htb ask the disciplines for packets",
+               "Literal['device', 'class']", default="device", choices=("device", "class")),
+        *typed_only(
+            Option("each", "add a table of the flows of each discipline by itself", "bool", default=False),
+            Option("all", "show all flows, not only those with most packets", "bool", default=False),
+        ),
+        *plot("draw delay over time under each discipline"),
+        *LOOKS,
+        *out("write packets.parquet and capture.pcapng of each discipline into this folder"),
+    ),
+    "All packets pass a line of --rate; or those to --me pass one of --down, those from there one of"
+    " --up. --only takes words of tcpdump (host, net, port, src, dst, ip, ip6, tcp, udp, icmp, icmp6,"
+    " and, or, not) and up and down. --classifier defines the flows of all tables and of each"
+    " discipline that names no classifier. A class of htb (--under class) does not ask a discipline"
+    " that holds no packet.",
+    functions=("replay",),
+    beside=("disciplines", "class_burst", "progress"),
+)  # fmt: skip
+
+
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "replay", replay,
-                     "fairq replay web.pcap --me 192.168.1.7 --down 50Mbit/s --up 10Mbit/s --buffer 1000packets",
-                      "All packets pass a line of --rate; or those to --me pass one of --down, those from there one of"
-                      " --up. --only takes words of tcpdump (host, net, port, src, dst, ip, ip6, tcp, udp, icmp, icmp6,"
-                      " and, or, not) and up and down. --classifier defines the flows of all tables and of each"
-                      " discipline that names no classifier. A class of htb (--under class) does not ask a discipline"
-                      " that holds no packet."
-                      )  # fmt: skip
-    parser.add_argument("capture", metavar="CAPTURE", help="a pcap or pcapng file; - reads standard input")
-    parser.add_argument("--rate", help="rate of the gateway's line, as 300kbit/s, if there is one for all packets")
-    parser.add_argument("--me", metavar="ADDRESS",
-                        help="split by direction: your address or network; several with commas between")  # fmt: skip
-    parser.add_argument("--down", metavar="RATE", help="rate of the line to --me, as 50Mbit/s")
-    parser.add_argument("--up", metavar="RATE", help="rate of the line from --me, as 10Mbit/s")
-    parser.add_argument("--only", metavar="EXPR",
-                        help="replay only these packets: 'up and not (tcp port 22 or 443)'")  # fmt: skip
-    parser.add_argument("--buffer", required=True, help="what may wait, as 40packets, 60kB, 50ms, 1BDP or unlimited")
-    parser.add_argument("--rtt", metavar="TIME", help="the round trip of --buffer 1BDP, as 40ms")
-    parser.add_argument("--queue", "--discipline", default=",".join(api.REPLAYED), metavar="LIST",
-                        help=f"queues, one replay each (default {','.join(api.REPLAYED)})")  # fmt: skip
-    parser.add_argument("--classifier", help="define a flow by pair, port_pair, source, destination or tos")
-    parser.add_argument("--gap-max", default="10 s", metavar="TIME", help="cut longer idle gaps to this (default 10 s)")
-    parser.add_argument("--no-fluid", dest="fluid", action="store_false",
-                        help="skip the comparison with a fluid: faster, but no lateness")  # fmt: skip
-    parser.add_argument("--under", choices=["device", "class"], default="device",
-                        help="let the device (default) or a class of htb ask the disciplines for packets")  # fmt: skip
-    parser.add_argument("--each", action="store_true", help="add a table of the flows of each discipline by itself")
-    parser.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
-    plot(parser, "draw delay over time under each discipline")
-    looks(parser)
-    out(parser, "write packets.parquet and capture.pcapng of each discipline into this folder")
+    declare(commands_of, SPEC, replay)
 
 
 def replay(arguments: Namespace) -> str:
     """`fairq replay`."""
     drawing = picture(arguments.plot) if arguments.plot else None
     with Bar(Path(arguments.capture).name) as bar:
-        result = api.replay(
-            arguments.capture,
-            rate=arguments.rate,
-            me=arguments.me,
-            down=arguments.down,
-            up=arguments.up,
-            rtt=arguments.rtt,
-            buffer=arguments.buffer,
-            only=arguments.only,
-            queue=split(arguments.queue),
-            classifier=arguments.classifier,
-            gap_max=arguments.gap_max,
-            fluid=arguments.fluid,
-            under=arguments.under,
-            out=arguments.out,
-            replace=arguments.replace,
-            progress=bar,
-        )
+        result = api.replay(**SPEC.words(vars(arguments)), progress=bar)
     if drawing:
         _plot(drawing, result, style(arguments))
     if arguments.json:

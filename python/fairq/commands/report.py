@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from fairq.commands.options import Commands, command, target, verify
+from fairq.commands.options import STORE, STUDY, VERIFY, Commands, declare
 from fairq.commands.printing import as_json, tell_of, written
+from fairq.declared import PATH, Option, Spec, typed_only
+
+SPEC = Spec(
+    "report",
+    "fairq report study.toml --out report.html",
+    (
+        STUDY,
+        STORE,
+        *typed_only(VERIFY),
+        Option("out", "the page (default: the study's path with .html)", PATH, "FILE", is_written=True),
+    ),
+    "The page holds figures, tables with intervals and what each axis changes, and asks for no other file;"
+    " docs/guide/reports.md shows how to read it.",
+    functions=("report",),
+)
 
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(
-        commands_of, "report", report, "fairq report study.toml --out report.html",
-        "The page holds figures, tables with intervals and what each axis changes, and asks for no other file;"
-        " docs/guide/reports.md shows how to read it.",
-    )  # fmt: skip
-    parser.add_argument("study", metavar="STUDY", help="the study file, or the folder of its store")
-    parser.add_argument("--store", metavar="DIR", help="the store (default: the study's path without .toml)")
-    verify(parser)
-    parser.add_argument("--out", type=target, metavar="FILE", help="the page (default: the study's path with .html)")
+    declare(commands_of, SPEC, report)
 
 
 def report(arguments: Namespace) -> str:

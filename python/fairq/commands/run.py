@@ -10,15 +10,17 @@ from typing import Any
 
 from fairq import api, tables
 from fairq.commands.options import (
+    DRY_RUN,
+    FILE,
+    LOOKS,
+    QLOG,
+    SET,
+    TRACE,
+    WORKERS,
     Commands,
-    command,
-    dry_run,
-    looks,
+    declare,
     out,
     plot,
-    set_field,
-    traces,
-    workers,
 )
 from fairq.commands.printing import (
     as_json,
@@ -34,35 +36,43 @@ from fairq.commands.printing import (
     tell,
     written,
 )
+from fairq.declared import Option, Spec, typed_only
 from fairq.given import ran, read
 from fairq.output import check, check_file, folder
 from fairq.progress import Bar
 from fairq.results import Result
 
+SPEC = Spec(
+    "run",
+    "fairq run scenarios/dumbbell.toml --set defaults.buffer=40packets --out out/dumbbell",
+    (
+        FILE,
+        SET,
+        WORKERS,
+        Option("series", "sample throughput and queues this often, as 100ms; auto takes 200 samples", metavar="TIME"),
+        Option("packets", "record each packet of this flow (needs --out, --json or --plot)", metavar="FLOW"),
+        Option("states", "show what each discipline counts and keeps at the end, as tc -s does", "bool",
+               default=False),
+        *plot("draw samples over time, or means over axes"),
+        TRACE,
+        QLOG,
+        Option("overlay", "add predicted throughput and delay bounds, and the relative difference", "bool",
+               default=False),
+        *LOOKS,
+        DRY_RUN,
+        *typed_only(*out("write the tables (CSV and Parquet) and result.json into this folder")),
+    ),
+    "docs/reference/scenario.md has every field of a scenario, docs/guide/measured.md every column."
+    " --overlay predicts by max-min, Mathis, Padhye and PGPS. `fairq detect DIR` reads what"
+    " --packets FLOW --out DIR writes.",
+    functions=("run",),
+    beside=("trace", "progress"),
+)  # fmt: skip
+
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "run", run,
-                     "fairq run scenarios/dumbbell.toml --set defaults.buffer=40packets --out out/dumbbell",
-                   "docs/reference/scenario.md has every field of a scenario, docs/guide/measured.md every column."
-                   " --overlay predicts by max-min, Mathis, Padhye and PGPS. `fairq detect DIR` reads what"
-                   " --packets FLOW --out DIR writes.")  # fmt: skip
-    parser.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file; - reads standard input")
-    set_field(parser)
-    workers(parser)
-    parser.add_argument("--series", metavar="TIME",
-                     help="sample throughput and queues this often, as 100ms; auto takes 200 samples")  # fmt: skip
-    parser.add_argument("--packets", metavar="FLOW",
-                     help="record each packet of this flow (needs --out, --json or --plot)")  # fmt: skip
-    parser.add_argument("--states", action="store_true",
-                     help="show what each discipline counts and keeps at the end, as tc -s does")  # fmt: skip
-    plot(parser, "draw samples over time, or means over axes")
-    traces(parser)
-    parser.add_argument("--overlay", action="store_true",
-                     help="add predicted throughput and delay bounds, and the relative difference")  # fmt: skip
-    looks(parser)
-    dry_run(parser)
-    out(parser, "write the tables (CSV and Parquet) and result.json into this folder")
+    declare(commands_of, SPEC, run)
 
 
 SHOWN = {
@@ -109,13 +119,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
         return as_json(found._asdict(), "estimate") if arguments.json else cost(found)
     with Bar(Path(scenario.name).stem) as bar:
         result = api.run(
-            scenario,
-            set=arguments.set,
-            workers=arguments.workers,
-            series=series,
-            packets=arguments.packets,
-            states=arguments.states,
-            overlay=arguments.overlay,
+            **SPEC.words(vars(arguments)) | {"scenario": scenario, "series": series},
             trace=bool(arguments.trace or arguments.qlog),
             progress=bar,
         )

@@ -5,18 +5,24 @@ from __future__ import annotations
 from argparse import Namespace
 
 from fairq import schemas
-from fairq.commands.options import (
-    Commands,
-    command,
-)
+from fairq.commands.options import Commands, declare
+from fairq.declared import Option, Spec
+
+SPEC = Spec(
+    "schema",
+    "fairq schema scenario > scenario.schema.json",
+    (
+        Option("name", "scenario (default), result, or a command, as theory-tcp", metavar="NAME",
+               choices=schemas.NAMES, default="scenario", is_argument=True, nargs="?"),
+    ),
+    f"There are {', '.join(schemas.NAMES)}.",
+    functions=("schema",),
+)  # fmt: skip
 
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "schema", schema, "fairq schema scenario > scenario.schema.json",
-                      f"There are {', '.join(schemas.NAMES)}.")  # fmt: skip
-    parser.add_argument("name", metavar="NAME", nargs="?", choices=schemas.NAMES, default="scenario",
-                        help="scenario (default), result, or a command, as theory-tcp")  # fmt: skip
+    declare(commands_of, SPEC, schema)
 
 
 def schema(arguments: Namespace) -> str:

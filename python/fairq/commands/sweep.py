@@ -8,8 +8,9 @@ from typing import Any
 
 from fairq import streams, tables
 from fairq.commands import Broken
-from fairq.commands.options import Commands, command, count, dry_run, looks, verify, workers
+from fairq.commands.options import DRY_RUN, LOOKS, STORE, STUDY, VERIFY, WORKERS, Commands, declare
 from fairq.commands.printing import as_json, look
+from fairq.declared import OneOf, Option, Spec, typed_only
 from fairq.documents import Left
 from fairq.errors import UsageError
 from fairq.progress import Line, span
@@ -20,33 +21,41 @@ POINTS_SHOWN = 40
 """Rows of the answer so far that a screen shows."""
 
 
+SPEC = Spec(
+    "sweep",
+    "fairq sweep study.toml --until 'throughput half-width < 1%'",
+    (
+        STUDY._replace(metavar="STUDY.toml", help="the study file"),
+        STORE._replace(help="keep the runs there (default: the study's path without .toml)"),
+        Option("part", "run only the share of task I of N, as 3/16", metavar="I/N"),
+        Option("engine", "what runs it (default threads)", "Literal['threads', 'dask']", default="threads",
+               choices=ENGINES),
+        Option("address", "the scheduler of --engine dask, as tcp://10.0.0.1:8786", metavar="URL"),
+        WORKERS,
+        Option("until", "add replications until it holds, as 'goodput half-width < 1%'", metavar="CONDITION"),
+        Option("replications_max", f"the most replications that --until adds up to (default {REPLICATIONS_MAX})",
+               "int", "N", default=REPLICATIONS_MAX, typed=None),
+        Option("fail_fast", "end at the first run that fails", "bool", default=False),
+        Option("mix_versions", "go on in a store that another version of fairq wrote", "bool", default=False),
+        VERIFY,
+        DRY_RUN,
+        *LOOKS,
+        OneOf(typed_only(
+            Option("list_missing", "list the runs that are missing, and end", "bool", default=False),
+            Option("watch", "run nothing; show how far other processes have come", "bool", default=False),
+        )),
+    ),
+    "Ctrl-C, and the same command again, goes on where it stopped; so does a machine that failed. Any number of"
+    " processes may work on one store. docs/guide/sweeps.md shows a study and job arrays; fairq schema study has"
+    " its fields.",
+    functions=("sweep",),
+    beside=("client", "show"),
+)  # fmt: skip
+
+
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(
-        commands_of, "sweep", sweep, "fairq sweep study.toml --until 'throughput half-width < 1%'",
-        "Ctrl-C, and the same command again, goes on where it stopped; so does a machine that failed. Any number of"
-        " processes may work on one store. docs/guide/sweeps.md shows a study and job arrays; fairq schema study has"
-        " its fields.",
-    )  # fmt: skip
-    parser.add_argument("study", metavar="STUDY.toml", help="the study file")
-    parser.add_argument("--store", metavar="DIR", help="keep the runs there (default: the study's path without .toml)")
-    parser.add_argument("--part", metavar="I/N", help="run only the share of task I of N, as 3/16")
-    parser.add_argument("--engine", choices=ENGINES, default="threads", help="what runs it (default threads)")
-    parser.add_argument("--address", metavar="URL", help="the scheduler of --engine dask, as tcp://10.0.0.1:8786")
-    workers(parser)
-    condition = "add replications until it holds, as 'goodput half-width < 1%%'"
-    parser.add_argument("--until", metavar="CONDITION", help=condition)
-    most = f"the most replications that --until adds up to (default {REPLICATIONS_MAX})"
-    parser.add_argument("--replications-max", type=count, metavar="N", help=most)
-    parser.add_argument("--fail-fast", action="store_true", help="end at the first run that fails")
-    parser.add_argument("--mix-versions", action="store_true",
-                        help="go on in a store that another version of fairq wrote")  # fmt: skip
-    verify(parser)
-    dry_run(parser)
-    looks(parser)
-    shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("--list-missing", action="store_true", help="list the runs that are missing, and end")
-    shown.add_argument("--watch", action="store_true", help="run nothing; show how far other processes have come")
+    declare(commands_of, SPEC, sweep)
 
 
 def sweep(arguments: Namespace) -> str:
@@ -55,18 +64,9 @@ def sweep(arguments: Namespace) -> str:
 
     if arguments.replications_max is not None and arguments.until is None:
         raise UsageError("--replications-max goes with --until; write the number of replications into the study")
-    options = Options(
-        store=arguments.store,
-        part=arguments.part,
-        engine=arguments.engine,
-        address=arguments.address,
-        workers=arguments.workers,
-        until=arguments.until,
-        replications_max=arguments.replications_max or REPLICATIONS_MAX,
-        fail_fast=arguments.fail_fast,
-        mix_versions=arguments.mix_versions,
-        verify=arguments.verify,
-    )
+    given = SPEC.words(vars(arguments)) | {"replications_max": arguments.replications_max or REPLICATIONS_MAX}
+    del given["study"]
+    options = Options(**given)
     if arguments.list_missing:
         missing = sweeping.list_missing(arguments.study, options)
         if arguments.json:

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairq import _native
-from fairq.commands.options import (
-    Commands,
-    command,
-)
+from fairq.commands.options import Commands, declare
 from fairq.commands.printing import as_json
+from fairq.declared import OneOf, Option, Spec
 from fairq.errors import UsageError
 from fairq.given import read
 
@@ -21,20 +19,27 @@ if TYPE_CHECKING:
     from fairq.tc import Read
 
 
+SPEC = Spec(
+    "tc",
+    "fairq tc 'fq_codel(target=3ms) + 1000packets' --dev eth1;"
+    " fairq tc --read 'qdisc add dev eth0 root fq_codel limit 1000 target 3ms'",
+    (
+        OneOf((
+            Option("queue", "a queue's text form, or a scenario file: print its tc commands", "str",
+                   "TEXT|SCENARIO", default=[], is_argument=True, nargs="*"),
+            Option("read", "print the text form of these tc commands; - reads standard input", metavar="COMMANDS"),
+        ), required=True),
+        Option("dev", "the device of the commands (default eth0)", default="eth0"),
+    ),
+    "Prints the nearest configuration, and what differs. --read takes qdisc, class and filter commands,"
+    " separated by semicolons; --read - takes a line each from standard input. The words of a qdisc, as"
+    " fq_codel target 5ms, need no --read.",
+)  # fmt: skip
+
+
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "tc", tc,
-                  "fairq tc 'fq_codel(target=3ms) + 1000packets' --dev eth1;"
-                  " fairq tc --read 'qdisc add dev eth0 root fq_codel limit 1000 target 3ms'",
-                  "Prints the nearest configuration, and what differs. --read takes qdisc, class and filter commands,"
-                  " separated by semicolons; --read - takes a line each from standard input. The words of a qdisc, as"
-                  " fq_codel target 5ms, need no --read.")  # fmt: skip
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("queue", metavar="TEXT|SCENARIO", nargs="*", default=[],
-                      help="a queue's text form, or a scenario file: print its tc commands")  # fmt: skip
-    what.add_argument("--read", metavar="COMMANDS",
-                      help="print the text form of these tc commands; - reads standard input")  # fmt: skip
-    parser.add_argument("--dev", default="eth0", help="the device of the commands (default eth0)")
+    declare(commands_of, SPEC, tc)
 
 
 def tc(arguments: Namespace) -> str:

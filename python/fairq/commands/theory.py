@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fairq import api, processor_sharing, tables, tcp_throughput, theory
 from fairq.commands import SUMMARIES
-from fairq.commands.options import (
-    Commands,
-    Parser,
-    command,
-    count,
-    looks,
-    number,
-    numbers,
-    plot,
-    set_field,
-    whole,
-)
+from fairq.commands.options import FILE, LOOKS, SET, Commands, Parser, declare, plot
 from fairq.commands.printing import as_json, look, pairs, picture, save, style, written
+from fairq.declared import Option, Spec
 from fairq.delay_bounds import Hop
 from fairq.delay_bounds import pgps as pgps_bound
 from fairq.errors import UsageError
@@ -32,133 +21,120 @@ from fairq.quantities import rate, rates, size, time
 T = TypeVar("T")
 
 
+def _option(name: str, metavar: str, help: str, kind: str = "str", default: Any = None) -> Option:
+    return Option(name, help, kind, metavar, default)
+
+
+def _needed(name: str, metavar: str, help: str, kind: str = "str") -> Option:
+    return Option(name, help, kind, metavar, required=True)
+
+
+FTPS = _option("ftps", "N", "FTPs, always backlogged (default 3)", "int", 3)
+PACKETS = (
+    FTPS,
+    _option("telnet_packet", "SIZE", "P_T (default 40 B)", default="40 B"),
+    _option("ftp_packet", "SIZE", "P_F (default 1000 B)", default="1000 B"),
+    _option("delta", "SIZE", "the promptness δ (default 0 B)", default="0 B"),
+)
+IN_SECONDS = _option("rate", "RATE", "show the delays in seconds too, on a line of this rate")
+
+DELAY_BOUNDS = Spec(
+    "theory delay-bounds",
+    "fairq theory delay-bounds --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rate 56kbit/s",
+    (*PACKETS, IN_SECONDS, *LOOKS),
+    summary="compute A(P), the mean extra delay of an isolated packet beside busy FTPs",
+)
+DELAY = Spec(
+    "theory delay",
+    "fairq theory delay --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rho 0.5 --delta 1kB",
+    (
+        *PACKETS,
+        _option("rho", "LIST", "shares of the fair share, below 1 (default 0.1,0.5,0.9)", "numbers", [0.1, 0.5, 0.9]),
+        IN_SECONDS,
+        *LOOKS,
+    ),
+    summary="compute D_N(P), the mean delay of a Poisson source by the general relation",
+)
+DELAY_CURVE = Spec(
+    "theory delay-curve",
+    "fairq theory delay-curve --ftps 3 --delta 1 --plot curve.svg",
+    (
+        FTPS,
+        _option("delta", "X", "δ in packets (default 0)", "number", 0.0),
+        _option("window", "W", "window of the FTPs under FCFS (default 5)", "int", 5),
+        _option("rho", "LIST", "shares of the fair share (default 0.01,0.1,…,0.9)", "numbers",
+                [0.01, *(tenths / 10 for tenths in range(1, 10))]),
+        *plot("draw the curves into FILE"),
+        *LOOKS,
+    ),
+    summary="compute the delay-throughput curve of one Poisson source (figure 1)",
+)  # fmt: skip
+MAX_MIN = Spec(
+    "theory max-min",
+    "fairq theory max-min papers/demers1990/scenario5.toml",
+    (FILE, SET, *LOOKS),
+    summary="compute the max-min fair shares of a scenario's flows",
+    functions=("max_min",),
+)
+PGPS = Spec(
+    "theory pgps",
+    "fairq theory pgps --burst 1250B --packet 125B --share 100kbit/s --lines 1Mbit/s,1Mbit/s,1Mbit/s,1Mbit/s",
+    (
+        _needed("burst", "SIZE", "what the flow may send at once"),
+        _needed("packet", "SIZE", "its longest packet"),
+        _needed("share", "RATE[,…]", "what it is guaranteed, of all lines or each"),
+        _needed("lines", "RATE[,…]", "the lines of its path, as 1Mbit/s,10Mbit/s"),
+        _option("largest", "SIZE", "the longest packet on the lines (default --packet)"),
+        _option("rate", "RATE", "what it sends in the long run (default its least share)"),
+        _option("propagation", "TIME", "the delay of all lines together (0 s)", default="0 s"),
+        *LOOKS,
+    ),
+    summary="bound the delay of a limited burst over weighted fair queues (PGPS)",
+)
+TCP = Spec(
+    "theory tcp",
+    "fairq theory tcp --rtt 100ms --loss 0.001,0.01 --packet 1000B --timeout 1s",
+    (
+        _needed("rtt", "TIME", "the round trip, queueing included"),
+        _needed("loss", "LIST", "the part of packets that is lost", "numbers"),
+        _option("packet", "SIZE", "a packet (default 1000 B)", default="1000 B"),
+        _option("timeout", "TIME", "the first retransmission timeout (default 1 s)", default="1 s"),
+        _option("acknowledged", "B", "packets that an acknowledgement covers (default 1)", "int", 1),
+        _option("window", "N", "the receive window in packets (default: no limit)", "int"),
+        *LOOKS,
+    ),
+    summary="compute TCP's rate at a loss and a round trip (Mathis, Padhye)",
+)
+SHARING = Spec(
+    "theory sharing",
+    "fairq theory sharing --load 0.8,0.9 --more-than 100 --rate 50Mbit/s --size 1MB",
+    (
+        _needed("load", "LIST", "the line's load, below 1", "numbers"),
+        _option("more_than", "N", "show P(N > this) (default 100)", "whole", 100),
+        _option("probability", "P", "show the least n with P(N > n) at most this (default 0.001)", "number", 1e-3),
+        _option("rate", "RATE", "the line's rate (default 1 Mbit/s)", default="1 Mbit/s"),
+        _option("size", "SIZE", "a transfer, for its time (default 1 MB)", default="1 MB"),
+        _option("peak", "RATE", "what a transfer uses at most (default: the whole line)"),
+        _option("distribution", "N", "show P(N = n) up to this n", "whole"),
+        *LOOKS,
+    ),
+    summary="compute how many transfers share a line, and their times (M/G/1-PS)",
+)
+
+
 def add(commands_of: Commands) -> None:
-    """Add the command."""
-    """The commands of `fairq theory`."""
-    theory = commands_of.add_parser("theory", help=SUMMARIES["theory"],
-                                    description="Compute what the papers derive.",
-                                    epilog="example: fairq theory delay-curve --ftps 3 --delta 1")  # fmt: skip
-    results = theory.add_subparsers(metavar="RESULT", required=True, parser_class=Parser)
-
-    bounds = command(
-        results,
-        "delay-bounds",
-        delay_bounds,
-        "fairq theory delay-bounds --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rate 56kbit/s",
-        summary="compute A(P), the mean extra delay of an isolated packet beside busy FTPs",
-    )
-    _ftps(bounds)
-    _sizes(bounds)
-    bounds.add_argument("--delta", default="0 B", metavar="SIZE", help="the promptness δ (default 0 B)")
-    bounds.add_argument("--rate", metavar="RATE", help="show the delays in seconds too, on a line of this rate")
-
-    general = command(
-        results,
-        "delay",
-        delay_general,
-        "fairq theory delay --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rho 0.5 --delta 1kB",
-        summary="compute D_N(P), the mean delay of a Poisson source by the general relation",
-    )
-    _ftps(general)
-    _sizes(general)
-    general.add_argument("--delta", default="0 B", metavar="SIZE", help="the promptness δ (default 0 B)")
-    general.add_argument("--rho", type=numbers, default=[0.1, 0.5, 0.9], metavar="LIST",
-                         help="shares of the fair share, below 1 (default 0.1,0.5,0.9)")  # fmt: skip
-    general.add_argument("--rate", metavar="RATE", help="show the delays in seconds too, on a line of this rate")
-
-    curve = command(results, "delay-curve", delay_curve,
-                     "fairq theory delay-curve --ftps 3 --delta 1 --plot curve.svg",
-                     summary="compute the delay-throughput curve of one Poisson source (figure 1)")  # fmt: skip
-    _ftps(curve)
-    curve.add_argument("--delta", type=number, default=0.0, metavar="X", help="δ in packets (default 0)")
-    curve.add_argument("--window", type=count, default=5, metavar="W", help="window of the FTPs under FCFS (default 5)")
-    curve.add_argument("--rho", type=numbers, default=[0.01, *(tenths / 10 for tenths in range(1, 10))],
-                       metavar="LIST", help="shares of the fair share (default 0.01,0.1,…,0.9)")  # fmt: skip
-    plot(curve, "draw the curves into FILE")
-
-    shares = command(results, "max-min", max_min,
-                      "fairq theory max-min papers/demers1990/scenario5.toml",
-                      summary="compute the max-min fair shares of a scenario's flows")  # fmt: skip
-    shares.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file; - reads standard input")
-    set_field(shares)
-
-    _formulas(results)
-    for each in results.choices.values():
-        looks(each)
-
-
-def _formulas(results: Commands) -> None:
-    """The commands of `fairq theory` that go by no scenario and no paper of fairq's."""
-    pgps_options = command(
-        results,
-        "pgps",
-        pgps,
-        "fairq theory pgps --burst 1250B --packet 125B --share 100kbit/s --lines 1Mbit/s,1Mbit/s,1Mbit/s,1Mbit/s",
-        summary="bound the delay of a limited burst over weighted fair queues (PGPS)",
-    )
-    pgps_options.add_argument("--burst", required=True, metavar="SIZE", help="what the flow may send at once")
-    pgps_options.add_argument("--packet", required=True, metavar="SIZE", help="its longest packet")
-    pgps_options.add_argument(
-        "--share", required=True, metavar="RATE[,…]", help="what it is guaranteed, of all lines or each"
-    )
-    pgps_options.add_argument(
-        "--lines", required=True, metavar="RATE[,…]", help="the lines of its path, as 1Mbit/s,10Mbit/s"
-    )
-    pgps_options.add_argument("--largest", metavar="SIZE", help="the longest packet on the lines (default --packet)")
-    pgps_options.add_argument("--rate", metavar="RATE", help="what it sends in the long run (default its least share)")
-    pgps_options.add_argument(
-        "--propagation", default="0 s", metavar="TIME", help="the delay of all lines together (0 s)"
-    )
-
-    tcp_options = command(results, "tcp", tcp,
-                   "fairq theory tcp --rtt 100ms --loss 0.001,0.01 --packet 1000B --timeout 1s",
-                   summary="compute TCP's rate at a loss and a round trip (Mathis, Padhye)")  # fmt: skip
-    tcp_options.add_argument("--rtt", required=True, metavar="TIME", help="the round trip, queueing included")
-    tcp_options.add_argument(
-        "--loss", required=True, type=numbers, metavar="LIST", help="the part of packets that is lost"
-    )
-    tcp_options.add_argument("--packet", default="1000 B", metavar="SIZE", help="a packet (default 1000 B)")
-    tcp_options.add_argument(
-        "--timeout", default="1 s", metavar="TIME", help="the first retransmission timeout (default 1 s)"
-    )
-    tcp_options.add_argument("--acknowledged", type=count, default=1, metavar="B",
-                     help="packets that an acknowledgement covers (default 1)")  # fmt: skip
-    tcp_options.add_argument(
-        "--window", type=count, metavar="N", help="the receive window in packets (default: no limit)"
-    )
-
-    sharing_options = command(
-        results,
-        "sharing",
-        sharing,
-        "fairq theory sharing --load 0.8,0.9 --more-than 100 --rate 50Mbit/s --size 1MB",
-        summary="compute how many transfers share a line, and their times (M/G/1-PS)",
-    )
-    sharing_options.add_argument("--load", required=True, type=numbers, metavar="LIST", help="the line's load, below 1")
-    sharing_options.add_argument(
-        "--more-than", type=whole, default=100, metavar="N", help="show P(N > this) (default 100)"
-    )
-    sharing_options.add_argument("--probability", type=number, default=1e-3, metavar="P",
-                         help="show the least n with P(N > n) at most this (default 0.001)")  # fmt: skip
-    sharing_options.add_argument(
-        "--rate", default="1 Mbit/s", metavar="RATE", help="the line's rate (default 1 Mbit/s)"
-    )
-    sharing_options.add_argument(
-        "--size", default="1 MB", metavar="SIZE", help="a transfer, for its time (default 1 MB)"
-    )
-    sharing_options.add_argument(
-        "--peak", metavar="RATE", help="what a transfer uses at most (default: the whole line)"
-    )
-    sharing_options.add_argument("--distribution", type=whole, metavar="N", help="show P(N = n) up to this n")
-
-
-def _ftps(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--ftps", type=count, default=3, metavar="N", help="FTPs, always backlogged (default 3)")
-
-
-def _sizes(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--telnet-packet", default="40 B", metavar="SIZE", help="P_T (default 40 B)")
-    command.add_argument("--ftp-packet", default="1000 B", metavar="SIZE", help="P_F (default 1000 B)")
+    """Add the command, and those inside it."""
+    group = commands_of.add_parser("theory", help=SUMMARIES["theory"],
+                                   description="Compute what the papers derive.",
+                                   epilog="example: fairq theory delay-curve --ftps 3 --delta 1")  # fmt: skip
+    results = group.add_subparsers(metavar="RESULT", required=True, parser_class=Parser)
+    declare(results, DELAY_BOUNDS, delay_bounds)
+    declare(results, DELAY, delay_general)
+    declare(results, DELAY_CURVE, delay_curve)
+    declare(results, MAX_MIN, max_min)
+    declare(results, PGPS, pgps)
+    declare(results, TCP, tcp)
+    declare(results, SHARING, sharing)
 
 
 FORMS = ("non-preemptive", "preemptive")
@@ -235,7 +211,7 @@ simulation confirms; the printed formula lacks it. share: of the fair share."""
 
 def max_min(arguments: Namespace) -> str:
     """`fairq theory max-min`."""
-    shares = api.max_min(arguments.scenario, set=arguments.set)
+    shares = api.max_min(**MAX_MIN.words(vars(arguments)))
     if arguments.json:
         return as_json(shares, "theory-max-min")
     if any(row["share_bit_per_s"] is None for row in shares):

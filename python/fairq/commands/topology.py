@@ -6,45 +6,41 @@ from argparse import Namespace
 from pathlib import Path
 
 from fairq import api
-from fairq.commands.options import (
-    Commands,
-    command,
-    looks,
-    picture_looks,
-    target,
-)
+from fairq.commands.options import LOOKS, PICTURE_LOOKS, Commands, declare
 from fairq.commands.printing import as_json, pairs, picture, save, style, written
+from fairq.declared import PATH, Option, Spec
 from fairq.progress import Bar
+
+SPEC = Spec(
+    "topology",
+    "fairq topology 'fat_tree(k=4)' --out map.svg",
+    (
+        Option("file", "a topology file, a scenario, or a shape by name, as 'fat_tree(k=4)'", PATH, "WHAT",
+               is_argument=True, required=True),
+        Option("strict", "refuse what is otherwise warned of", "bool", default=False),
+        Option("default_rate", "the rate of links without one in the file (default 1 Gbit/s)", metavar="RATE"),
+        Option("default_delay", "the delay of links without delay or coordinates (default 1 ms)", metavar="TIME"),
+        Option("out", "draw the topology into an SVG, PNG or PDF file", PATH, "FILE", is_written=True,
+               in_python=False),
+        *PICTURE_LOOKS,
+        *LOOKS,
+    ),
+    "Reads GML, GraphML, BRITE, the output of tiers, an edge list in CSV, or a scenario (.toml, .json).",
+    functions=("topology",),
+    beside=("progress",),
+)  # fmt: skip
 
 
 def add(commands_of: Commands) -> None:
     """Add the command."""
-    parser = command(commands_of, "topology", topology, "fairq topology 'fat_tree(k=4)' --out map.svg",
-                        "Reads GML, GraphML, BRITE, the output of tiers, an edge list in CSV, or a scenario (.toml,"
-                        " .json).")  # fmt: skip
-    parser.add_argument("file", metavar="WHAT",
-                          help="a topology file, a scenario, or a shape by name, as 'fat_tree(k=4)'")  # fmt: skip
-    parser.add_argument("--strict", action="store_true", help="refuse what is otherwise warned of")
-    parser.add_argument("--default-rate", metavar="RATE",
-                          help="the rate of links without one in the file (default 1 Gbit/s)")  # fmt: skip
-    parser.add_argument("--default-delay", metavar="TIME",
-                          help="the delay of links without delay or coordinates (default 1 ms)")  # fmt: skip
-    parser.add_argument("--out", type=target, metavar="FILE", help="draw the topology into an SVG, PNG or PDF file")
-    picture_looks(parser)
-    looks(parser)
+    declare(commands_of, SPEC, topology)
 
 
 def topology(arguments: Namespace) -> str:
     """`fairq topology`."""
     out = picture(arguments.out) if arguments.out else None
     with Bar(Path(arguments.file).name) as bar:
-        found = api.topology(
-            arguments.file,
-            strict=arguments.strict,
-            default_rate=arguments.default_rate,
-            default_delay=arguments.default_delay,
-            progress=bar,
-        )
+        found = api.topology(**SPEC.words(vars(arguments)), progress=bar)
     said = {name: value for name, value in found.document.items() if not name.endswith("_table")}
     if out is not None:
         from fairq import maps

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,6 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq import quantities, statistics, tc
+from fairq.arguments import read
+from fairq.declared import LIST, PART, PATH, command_line, said, word
 from fairq.errors import UsageError
 from fairq.near import near_miss
 from fairq.output import file
@@ -102,41 +103,90 @@ class Wish:
     devices: Devices
 
 
-def wish(
-    *, down: str, up: str, rtt: str | Sequence[str], flows: str | Sequence[str] | None = None,
-    capture: str | os.PathLike[str] | None = None, me: str | None = None, criterion: str | None = None,
-    utilisation_min: str | float | None = None, queue: str | Sequence[str] | None = None,
-    buffer: str | Sequence[str] | None = None, seeds: int = asked.SEEDS, duration: str | None = None,
-    warm_up: str | None = None, dev: str = "eth0", lan: str = "eth1", below: str | float | None = None,
-    latency_target: str | None = None, users: int | None = None,
-) -> Wish:  # fmt: skip
-    """What these words ask for; UsageError names the word that makes no sense."""
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """What is asked, as it was said: the words of `fairq advise`."""
+
+    # fmt: off
+    down: str = word(metavar="RATE", required=True, help="the line's rate to you, as of fairq compare")
+    up: str = word(metavar="RATE", required=True, help="its rate from you, as 10Mbit/s")
+    rtt: tuple[str, ...] = word(
+        kind=LIST, metavar="LIST", read=asked.listed, required=True,
+        help="round trips to your servers without queueing, as 20ms,80ms",
+    )
+    capture: str | os.PathLike[str] | None = word(
+        kind=PATH, metavar="FILE", help="take your own packets of this capture in place of a call"
+    )
+    me: str | None = word(
+        metavar="ADDRESS", help="your address in it, or network; several with commas between"
+    )
+    flows: tuple[str, ...] | None = word(
+        kind=LIST, metavar="LIST", read=asked.listed,
+        help="the flows, as of fairq compare (default: bulk and calls both ways, web)"
+    )
+    users: int | None = word(
+        kind="int", metavar="N", help="or of these users: calls, web, updates, backups"
+    )
+    latency_target: str | None = word(
+        metavar="TIME", help="rank by the part of time that calls arrive within this, one way"
+    )
+    criterion: str | None = word(
+        metavar="NAME", help="rank by this alone, as completion (default: several)"
+    )
+    utilisation_min: str | float | None = word(
+        kind=PART, metavar="PART",
+        help=f"rank only what uses this part of the rate set up (default {100 * UTILISATION_MIN:g}%)",
+    )
+    queue: tuple[str, ...] | None = word(
+        kind=LIST, metavar="LIST", read=asked.listed,
+        help="rank these queues (default: those of Linux)"
+    )
+    buffer: tuple[str, ...] | None = word(
+        kind=LIST, metavar="LIST", read=asked.listed,
+        help="give them these rooms, as 100ms,60kB (default: those of Linux)"
+    )
+    dev: str = word(default="eth0", help="the device to the line, in tc commands (default eth0)")
+    lan: str = word(
+        metavar="DEV", default="eth1", help="the device to your network, in tc commands (default eth1)"
+    )
+    below: str | float | None = word(
+        kind=PART, metavar="PART", help=f"let tc shape this part below the line (default {100 * BELOW:g}%)"
+    )
+    seeds: int = word(
+        kind="int", metavar="N", default=asked.SEEDS,
+        help=f"runs of each candidate and round trip (default {asked.SEEDS})",
+    )
+    duration: str | None = word(
+        metavar="TIME", help="measure this long (default: until shares and delays stand still)"
+    )
+    warm_up: str | None = word(metavar="TIME", help="leave out this time before it (default: likewise)")
+    # fmt: on
+
+
+def wish(**given: Any) -> Wish:
+    """What these words ask for, those of `Line`; UsageError names the word that makes no sense."""
+    asks = read(Line, "advise", given)
+    criterion = asks.criterion
     if criterion is not None and criterion not in CRITERIA:
         raise UsageError(f"--criterion {criterion} is not known{near_miss(criterion, CRITERIA)}")
-    target = _target(latency_target, criterion, words.values("--rtt", rtt))
+    target = _target(asks.latency_target, criterion, asks.rtt)
     usual = ORDER if target is None else IN_TIME
     levels = usual if criterion is None else (Level(CRITERIA[criterion]),)
-    for option, rate in (("--down", down), ("--up", up)):
+    for option, rate in (("--down", asks.down), ("--up", asks.up)):
         if rates.nominal(option, rate) <= 0:
             raise UsageError(f"{option} {rate}: a line has a rate above 0; write for example 50Mbit/s")
-    found = _capture(capture, me)
-    said = words.values("--flows", flows) or _of_users(users, found)
-    if flows is not None and users is not None:
-        raise UsageError(f"--users {users}: --flows says what there is; leave one of the two out")
-    # Without a criterion, pages of the web tell queues apart that serve a call alike.
-    if criterion is None and not any(item.has_transfers for item in words.items(said)):
-        said.append(WEB)
-    line = asked.ask(rate=f"{down}/{up}", rtt=rtt, flows=said, seeds=seeds, duration=duration, warm_up=warm_up)
-    line = replace(line, latency_target=target)
+    found = _capture(asks.capture, asks.me)
+    line = replace(_asked_line(asks, found), latency_target=target)
     if found is not None:
         line, found = _with_capture(line, found)
     least = (
         UTILISATION_MIN
-        if utilisation_min is None
-        else words.part("--utilisation-min", utilisation_min, "the rate set up", "95%")
+        if asks.utilisation_min is None
+        else words.part("--utilisation-min", asks.utilisation_min, "the rate set up", "95%")
     )
-    devices = _devices(dev, lan, BELOW if below is None else words.part("--below", below, "the rate", "5%"))
-    named = grids(line.line_rtts, queue, buffer)
+    below = BELOW if asks.below is None else words.part("--below", asks.below, "the rate", "5%")
+    devices = _devices(asks.dev, asks.lan, below)
+    named = grids(line.line_rtts, asks.queue, asks.buffer)
     for grid in named:
         asked.check_queues(replace(line, queues=grid.queues, buffers=grid.buffers))
     tried = tuple(candidates(line, named, devices))
@@ -144,7 +194,21 @@ def wish(
     question = replace(line, queues=tuple(each.name for each in tried), setups=tuple(each.setup for each in tried))
     made = Wish(question, tried, levels, name, least, found, devices)
     _check_flows(made)
-    return replace(made, question=replace(question, asked_by=_command(made, me, criterion, queue, buffer)))
+    return replace(made, question=replace(question, asked_by=_command(made, asks)))
+
+
+def _asked_line(asks: Line, capture: Capture | None) -> Question:
+    """The line with its flows: those that are named, or usual ones."""
+    if asks.flows is not None and asks.users is not None:
+        raise UsageError(f"--users {asks.users}: --flows says what there is; leave one of the two out")
+    flows = list(asks.flows) if asks.flows is not None else _of_users(asks.users, capture)
+    # Without a criterion, pages of the web tell queues apart that serve a call alike.
+    if asks.criterion is None and not any(item.has_transfers for item in words.items(flows)):
+        flows.append(WEB)
+    return asked.ask(
+        rate=f"{asks.down}/{asks.up}", rtt=asks.rtt, flows=flows, seeds=asks.seeds, duration=asks.duration,
+        warm_up=asks.warm_up,
+    )  # fmt: skip
 
 
 def _of_users(users: int | None, capture: Capture | None) -> list[str]:
@@ -173,24 +237,20 @@ def _target(said: str | None, criterion: str | None, rtts: Sequence[str]) -> str
     return said
 
 
-def _command(
-    wish: Wish, me: str | None, criterion: str | None, queue: str | Sequence[str] | None,
-    buffer: str | Sequence[str] | None,
-) -> str:  # fmt: skip
+def _command(wish: Wish, asks: Line) -> str:
     """The command that asks it, without its times."""
     line = wish.question
-    said = [
-        ("--down", line.rates[0]), ("--up", line.rates[1]), ("--rtt", ",".join(line.rtts)),
-        ("--flows", ",".join(item.text for item in line.flows)),
-        ("--capture", wish.capture.path if wish.capture else None), ("--me", me), ("--criterion", criterion),
-        ("--latency-target", line.latency_target),
-        ("--utilisation-min", f"{wish.utilisation_min:g}"),
-        ("--queue", ",".join(words.values("--queue", queue)) or None),
-        ("--buffer", ",".join(words.values("--buffer", buffer)) or None), ("--below", f"{wish.devices.below:g}"),
-        ("--seeds", str(line.seeds)),
-    ]  # fmt: skip
-    arguments = [word for option, value in said if value is not None for word in (option, value)]
-    return shlex.join(["fairq", "advise", *arguments])
+    found = {
+        "down": line.rates[0],
+        "up": line.rates[1],
+        "flows": ",".join(item.text for item in line.flows),
+        "capture": wish.capture.path if wish.capture else None,
+        "utilisation_min": f"{wish.utilisation_min:g}",
+        "below": f"{wish.devices.below:g}",
+    }
+    texts = {name: [text] if text is not None else [] for name, text in found.items()}
+    kept = [each for each in said(asks) if each[0].name not in ("users", "dev", "lan", "duration", "warm_up")]
+    return command_line("fairq advise", [(option, texts.get(option.name, value)) for option, value in kept])
 
 
 def _devices(dev: str, lan: str, below: float) -> Devices:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from fairq import _native
+from fairq import _native, declared
+from fairq.arguments import read
+from fairq.declared import LIST, PART, command_line, said, word
 from fairq.errors import UsageError
 from fairq.questions import rates, words
 from fairq.questions import receive_window as windows
@@ -63,30 +64,101 @@ class Setup:
     rates: tuple[str, str]
 
 
-@dataclass(frozen=True)
+def listed(flag: str, given: str | Sequence[str]) -> tuple[str, ...]:
+    """The values of a list."""
+    return tuple(words.values(flag, given))
+
+
+def _time(flag: str, given: str) -> str:
+    """A time, checked; it stays its text, which a scenario takes."""
+    words.quantity(flag, "time", given)
+    return given
+
+
+def _late(flag: str, given: str) -> str:
+    """A part that is late and by how much, likewise."""
+    words.part_at(flag, given)
+    return given
+
+
+def _window(_: str, given: str) -> str:
+    """A receive window, likewise."""
+    windows.packets(given)
+    return given
+
+
+@dataclass(frozen=True, kw_only=True)
 class Question:
     """Flows over one line; every queue is compared with every host queue, buffer and round trip."""
 
-    rate: str
-    flows: tuple[Item, ...]
-    rtts: tuple[str, ...] = ()
-    hosts: tuple[HostClass, ...] = ()
-    queues: tuple[str, ...] = QUEUES
-    host_queues: tuple[str, ...] = ()
-    buffers: tuple[str, ...] = ()
-    ecn: bool = False
-    losses: tuple[Loss, ...] = ()
+    # fmt: off
+    rate: str = word(
+        metavar="DOWN[/UP]", required=True,
+        help="the line's rate, as 50Mbit/s/10Mbit/s, 30Mbit/s..130Mbit/s, or trace:FILE",
+        at=("links[0].rate", "links[0].reverse_rate", "links[0].trace", "links[0].reverse_trace"),
+    )
+    rtts: tuple[str, ...] = word(
+        "rtt", kind=LIST, metavar="LIST", help="round trips without queueing, as 20ms,80ms",
+        value=(), read=listed, at=("links[0].delay",),
+    )
+    flows: tuple[Item, ...] = word(
+        kind=LIST, metavar="LIST", required=True, help="the flows, as cubic:2,bbr@80ms",
+        read=lambda _, given: tuple(words.items(given)),
+    )
+    hosts: tuple[HostClass, ...] = word(
+        kind=LIST, metavar="HxC,…", help="put the flows on H clients with C connections each, as 16x1,1x4",
+        value=(), read=lambda _, given: tuple(words.hosts(given)),
+    )
+    queues: tuple[str, ...] = word(
+        "queue", kind=LIST, metavar="LIST", help="queues of the line, as fifo,fq_codel,cake (default fifo)",
+        value=QUEUES, read=listed, at=("links[0].queue",),
+    )
+    host_queues: tuple[str, ...] = word(
+        "host_queue", kind=LIST, metavar="LIST", help="queues of the sending hosts, as linux_fq,fq_codel",
+        value=(), read=listed,
+    )
+    buffers: tuple[str, ...] = word(
+        "buffer", kind=LIST, metavar="LIST", help="rooms of the line's queue, as 1BDP,60kB (default: Linux's limits)",
+        value=(), read=lambda _, given: tuple(words.buffers(given)), at=("links[0].buffer",),
+    )
+    ecn: bool = word(kind="bool", default=False, help="mark in place of dropping, where both ends can")
+    losses: tuple[Loss, ...] = word(
+        "loss", kind=f"{PART} | Sequence[str]", metavar="PART",
+        help="lose this part of the packets, as 1% or in bursts as 2%@burst=5",
+        value=(), read=lambda _, given: losses(given), at=("links[0].loss",),
+    )
     """Several only if each item is alone."""
-    alone: bool = False
-    """Whether each item of flows has a line of its own."""
-    jitter: str | None = None
-    reorder: str | None = None
-    seeds: int = SEEDS
-    duration: str | None = None
+    alone: bool = word(
+        kind="bool", default=False, help="give each item of --flows a line of its own; --loss may then be a list"
+    )
+    jitter: str | None = word(
+        metavar="TIME", help="delay each packet by up to this, in their order", read=_time, at=("links[0].jitter",)
+    )
+    reorder: str | None = word(
+        metavar="PART@TIME", help="send this part of the packets late, as 1%@5ms",
+        read=_late, at=("links[0].reorder",),
+    )
+    seeds: int = word(
+        kind="int", metavar="N", default=SEEDS, at=("measure.replications",),
+        help=f"runs of each point, each with its random numbers (default {SEEDS})",
+    )
+    duration: str | None = word(
+        metavar="TIME", help="measure this long (default: until shares and delays stand still)",
+        at=("measure.duration",),
+    )
     """The measured time; `None` is found by the runs (steady.py)."""
-    warm_up: str | None = None
-    profile: str = PROFILE
-    receive_window: str | None = None
+    warm_up: str | None = word(
+        metavar="TIME", help="leave out this time before it (default: likewise)", at=("measure.warm_up",)
+    )
+    profile: str = word(
+        metavar="NAME", default=PROFILE, help=f"the system of the hosts (default {PROFILE})",
+        at=("defaults.connection",),
+    )
+    receive_window: str | None = word(
+        metavar="SIZE", help="the receive window, as 6MB or 4000packets (default: the profile's)",
+        read=_window,
+    )
+    # fmt: on
     latency_target: str | None = None
     """Within which the packets of calls are to arrive, if that is asked for."""
     seed: int = 1
@@ -168,103 +240,36 @@ class Question:
     @cached_property
     def command(self) -> str:
         """The command that asks it."""
-        times = [("--duration", self.duration), ("--warm-up", self.warm_up)]
+        asks = said(self)
         if self.asked_by is not None:
-            return " ".join([self.asked_by, *filter(None, [_options(times)])])
-        said: list[tuple[str, str | None]] = [
-            ("--rate", self.rate),
-            ("--rtt", ",".join(self.rtts) or None),
-            ("--flows", ",".join(item.text for item in self.flows)),
-            ("--hosts", ",".join(each.text for each in self.hosts) or None),
-            ("--queue", ",".join(self.queues)),
-            ("--host-queue", ",".join(self.host_queues) or None),
-            ("--buffer", ",".join(self.buffers) or None),
-            ("--loss", ",".join(loss.text for loss in self.losses) or None),
-            ("--jitter", self.jitter),
-            ("--reorder", self.reorder),
-            ("--seeds", str(self.seeds)),
-            *times,
-            ("--profile", self.profile),
-            (windows.OPTION, self.receive_window),
-        ]
-        flags = [name for name, is_on in (("--alone", self.alone), ("--ecn", self.ecn)) if is_on]
-        return " ".join(["fairq compare", _options(said), *flags])
+            # It says all but the times, which were found.
+            times = [each for each in asks if each[0].name in ("duration", "warm_up")]
+            return f"{self.asked_by} {command_line('', times)}".rstrip()
+        return command_line("fairq compare", asks)
 
     def document(self) -> dict[str, Any]:
         """The question as `--json` prints it."""
-        return {
-            "command": self.command,
-            "rate": self.rate,
-            "rtt": list(self.rtts),
-            "flows": [item.text for item in self.flows],
-            "hosts": [each.text for each in self.hosts],
-            "queue": list(self.queues),
-            "host_queue": list(self.host_queues),
-            "buffer": list(self.buffers),
-            "ecn": self.ecn,
-            "loss": self.loss.part if self.loss else None,
-            "loss_burst": self.loss.burst if self.loss else None,
-            "jitter": self.jitter,
-            "reorder": self.reorder,
-            "seeds": self.seeds,
-            "duration": self.duration,
-            "warm_up": self.warm_up,
-            "profile": self.profile,
-            "receive_window": self.receive_window,
-        }
+        found: dict[str, Any] = {"command": self.command}
+        for field, option, _ in declared.words(Question):
+            value = getattr(self, field)
+            several = isinstance(value, tuple)
+            found[option.name] = [getattr(each, "text", each) for each in value] if several else value
+            if option.name == "loss":
+                found["loss"] = self.loss.part if self.loss else None
+                found["loss_burst"] = self.loss.burst if self.loss else None
+        # A question of items alone has a document of its own.
+        del found["alone"]
+        return found
 
 
-def ask(
-    *,
-    rate: str,
-    flows: str | Sequence[str],
-    rtt: str | Sequence[str] | None = None,
-    hosts: str | Sequence[str] | None = None,
-    queue: str | Sequence[str] | None = None,
-    host_queue: str | Sequence[str] | None = None,
-    buffer: str | Sequence[str] | None = None,
-    ecn: bool = False,
-    loss: str | float | Sequence[str] | None = None,
-    alone: bool = False,
-    jitter: str | None = None,
-    reorder: str | None = None,
-    seeds: int = SEEDS,
-    duration: str | None = None,
-    warm_up: str | None = None,
-    profile: str = PROFILE,
-    receive_window: str | None = None,
-) -> Question:
-    """The question of these words; UsageError names a wrong word, and what would make sense."""
-    question = Question(
-        rate=rate,
-        flows=tuple(words.items(flows)),
-        rtts=tuple(words.values("--rtt", rtt)),
-        hosts=tuple(words.hosts(hosts)) if hosts is not None else (),
-        queues=tuple(words.values("--queue", queue)) or QUEUES,
-        host_queues=tuple(words.values("--host-queue", host_queue)),
-        buffers=tuple(words.buffers(buffer)),
-        ecn=ecn,
-        losses=losses(loss, is_alone=alone),
-        alone=alone,
-        jitter=jitter,
-        reorder=reorder,
-        seeds=seeds,
-        duration=duration,
-        warm_up=warm_up,
-        profile=profile,
-        receive_window=receive_window,
-    )
+def ask(**given: Any) -> Question:
+    """The question of the words of `Question`; UsageError names a wrong word and what to write."""
+    question = read(Question, "compare", given)
     _check_alone(question)
     _check_hosts(question)
     _check_round_trips(question)
     check_queues(question)
     _check_times(question)
-    if receive_window is not None:
-        windows.packets(receive_window)
-    if jitter is not None:
-        words.quantity("--jitter", "time", jitter)
-    if reorder is not None:
-        words.part_at("--reorder", reorder)
     return question
 
 
@@ -304,17 +309,15 @@ def is_pacer(queue: str) -> bool:
     return any(parts.get(part, {}).get("kind") in PACERS for part in ("design", "scheduler"))
 
 
-def _options(said: Sequence[tuple[str, str | None]]) -> str:
-    """Options with their values, as a shell takes them; without those that have none."""
-    return shlex.join([word for option, value in said if value is not None for word in (option, value)])
-
-
 def _seconds(text: str) -> float:
     return words.quantity("--rtt", "time", text)
 
 
 def _check_alone(question: Question) -> None:
     if not question.alone:
+        if len(question.losses) > 1:
+            texts = ",".join(loss.text for loss in question.losses)
+            raise UsageError(f"--loss {texts}: several losses go with --alone; write --alone, or one loss")
         return
     if question.hosts:
         raise UsageError("--alone: an item has no host beside others there; leave --hosts out")
@@ -398,8 +401,6 @@ def _of_tc(queue: str) -> str | None:
 
 
 def _check_times(question: Question) -> None:
-    if question.seeds < 1:
-        raise UsageError(f"--seeds {question.seeds}: write a whole number from 1 up")
     warm_up = words.quantity("--warm-up", "time", question.warm_up or "0 s")
     duration = math.inf if question.duration is None else words.quantity("--duration", "time", question.duration)
     if duration <= 0:

@@ -12,15 +12,16 @@ McKeown, "Sizing Router Buffers", SIGCOMM 2004); one product for one flow.
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq import statistics, tables
+from fairq.arguments import read
+from fairq.declared import command_line, said
 from fairq.errors import UsageError
 from fairq.questions import asked, network, sentences, words
-from fairq.questions.advising import LONGER
+from fairq.questions.advising import LONGER, Line
 from fairq.questions.answers import Answers, Choice, Point
 from fairq.questions.asked import Question
 from fairq.questions.measured import measured
@@ -67,25 +68,28 @@ class Sought:
     question: Question
 
 
-def ask(
-    *, share: str | float, down: str, up: str, rtt: str | Sequence[str], flows: str | Sequence[str] | None = None,
-    queue: str | Sequence[str] | None = None, seeds: int = asked.SEEDS, duration: str | None = None,
-    warm_up: str | None = None,
-) -> Sought:  # fmt: skip
-    """What these words ask for; UsageError names the word that makes no sense."""
+TIMES = ("duration", "warm_up")
+WORDS = ("down", "up", "rtt", "flows", "queue", "seeds", *TIMES)
+"""The words of a line that it goes with."""
+
+
+def ask(share: str | float, **given: Any) -> Sought:
+    """What these words ask for, WORDS of `Line`; UsageError names the word that makes no sense."""
     part = words.part("--buffer-for", share, "the line", "99%")
     if part <= 0:
         raise UsageError(f"--buffer-for {share}: write the part of the line that is to be used, as 99%")
+    asks = read(Line, "least_buffer", given)
     question = asked.ask(
-        rate=f"{down}/{up}", rtt=rtt, flows=flows or FLOWS, queue=queue or list(QUEUES), seeds=seeds,
-        duration=duration, warm_up=warm_up, buffer=[f"{product:g}BDP" for product in PRODUCTS],
+        rate=f"{asks.down}/{asks.up}", rtt=asks.rtt, flows=asks.flows or FLOWS, queue=asks.queue or list(QUEUES),
+        seeds=asks.seeds, duration=asks.duration, warm_up=asks.warm_up,
+        buffer=[f"{product:g}BDP" for product in PRODUCTS],
     )  # fmt: skip
     if not any(item.is_greedy for item in question.flows):
         raise UsageError("--flows: none takes what it can get, so that no buffer fills the line; write cubic as well")
-    asks = ["fairq", "advise", "--down", down, "--up", up, "--rtt", ",".join(question.rtts)]
-    asks += ["--flows", ",".join(item.text for item in question.flows), "--queue", ",".join(question.queues)]
-    asks += ["--seeds", str(seeds), "--buffer-for", f"{100 * part:g}%"]
-    return Sought(part, replace(question, asked_by=shlex.join(asks)))
+    asks = replace(asks, flows=tuple(item.text for item in question.flows), queue=question.queues)
+    kept = [each for each in said(asks) if each[0].name in WORDS and each[0].name not in TIMES]
+    command = f"{command_line('fairq advise', kept)} --buffer-for {100 * part:g}%"
+    return Sought(part, replace(question, asked_by=command))
 
 
 def least_buffer(sought: Sought, *, workers: int, progress: Tell | None = None) -> LeastBuffer:

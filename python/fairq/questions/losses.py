@@ -24,15 +24,10 @@ class Loss(NamedTuple):
         return self.part if self.burst is None else f"{self.part:g}@burst={self.burst:g}"
 
 
-def losses(given: str | float | Sequence[str] | None, *, is_alone: bool) -> tuple[Loss, ...]:
-    """The values of --loss, which are several with --alone only; UsageError says what to write."""
-    if given is None:
-        return ()
+def losses(given: str | float | Sequence[str]) -> tuple[Loss, ...]:
+    """The values of --loss; UsageError says what to write."""
     texts = [str(given)] if isinstance(given, str | int | float) else [str(each) for each in given]
-    found = tuple(_loss(text) for text in words.values("--loss", ",".join(texts)))
-    if len(found) > 1 and not is_alone:
-        raise UsageError(f"--loss {','.join(texts)}: several losses go with --alone; write --alone, or one loss")
-    return found
+    return tuple(_loss(text) for text in words.values("--loss", ",".join(texts)))
 
 
 def _loss(text: str) -> Loss:

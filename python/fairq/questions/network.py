@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from fairq import declared
 from fairq.errors import FairqError, ScenarioError, UsageError
 from fairq.given import Text
 from fairq.questions import rates, words
@@ -162,25 +163,12 @@ class _Made:
     def by_words(self, error: FairqError) -> FairqError:
         """An error of the scenario as one of the question: its place becomes a word."""
         path, question = error.path, self.question
-        word = {
-            "measure.warm_up": f"--warm-up {self.warm_up}",
-            "measure.duration": f"--duration {self.duration}",
-            "measure.replications": f"--seeds {question.seeds}",
-            "defaults.connection": f"--profile {question.profile}",
-            "links[0].rate": f"--rate {question.rate}",
-            "links[0].reverse_rate": f"--rate {question.rate}",
-            "links[0].trace": f"--rate {question.rate}",
-            "links[0].reverse_trace": f"--rate {question.rate}",
-            "links[0].queue": f"--queue {question.queues[0]}",
-            "links[0].buffer": f"--buffer {next(iter(question.buffers), '')}",
-            "links[0].loss": f"--loss {question.loss.text if question.loss else 0}",
-            "links[0].jitter": f"--jitter {question.jitter}",
-            "links[0].reorder": f"--reorder {question.reorder}",
-            "links[0].delay": f"--rtt {question.line_rtts[0]}",
-        }
-        for start, said in word.items():
-            if path.startswith(start):
-                return UsageError(error.fault, said)
+        # What was not said is what was found, or what follows from the flows.
+        otherwise = {"warm_up": self.warm_up, "duration": self.duration, "rtt": question.line_rtts[0], "loss": "0"}
+        for option, texts in declared.said(question):
+            if path.startswith(option.at):
+                first = texts[0] if isinstance(texts, list) and texts else otherwise.get(option.name, "")
+                return UsageError(error.fault, f"{option.flag} {first}".rstrip())
         if path.startswith("flows["):
             number = int(path[len("flows[") : path.index("]")])
             what = "--host-queue" if "host_queue" in path else "--flows"
@@ -222,8 +210,7 @@ class _Made:
             link["buffer"] = question.buffers[0]
         if question.loss is not None and question.loss.part:
             link["loss"] = question.loss.value
-        if question.jitter is not None:
-            link["jitter"] = question.jitter
+        link |= {} if question.jitter is None else {"jitter": question.jitter}
         if question.reorder is not None:
             part, delay = words.part_at("--reorder", question.reorder)
             link["reorder"] = {"probability": part, "delay": delay}

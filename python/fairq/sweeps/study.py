@@ -6,7 +6,6 @@ points differ by their axes and not by chance.
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import json
 import math
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairq import _native
-from fairq.arguments import checked
+from fairq.declared import properties, required
 from fairq.errors import FairqError, ScenarioError, UsageError
 from fairq.given import Text, read
 from fairq.near import near_miss
@@ -234,15 +233,15 @@ def _asked(document: Document, options: Mapping[str, Any], find: Find | None) ->
     """The scenario that a question of `fairq compare` makes; its lists are axes of the study."""
     from fairq.questions import asked, network
 
-    known = inspect.signature(asked.ask).parameters
+    known = properties(asked.Question)
     for name in options:
         if name not in known:
             raise document.fault(f"study.compare.{name}", f"no such option{near_miss(name, known)}")
-    for name, parameter in known.items():
-        if parameter.default is parameter.empty and name not in options:
+    for name in required(asked.Question):
+        if name not in options:
             raise document.fault("study.compare", f"{name} is missing")
     try:
-        question = checked(asked.ask)(**options)
+        question = asked.ask(**options)
         scenario = network.scenario(question)
         if find is None or (question.duration is not None and question.warm_up is not None):
             return scenario
@@ -449,7 +448,7 @@ def _of_question(document: Document, path: str) -> str | None:
     """What to write where an axis sets a word of the question, whose scenario has no such field."""
     from fairq.questions import asked
 
-    if "compare" not in document.tree["study"] or path not in inspect.signature(asked.ask).parameters:
+    if "compare" not in document.tree["study"] or path not in properties(asked.Question):
         return None
     return f'the question says this itself, and its lists are axes; write compare = {{ {path} = "…, …" }}'
 
