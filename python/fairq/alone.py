@@ -68,25 +68,22 @@ class Question:
 
     # fmt: off
     control: str = word(
-        metavar="CONTROL", is_argument=True, required=True,
-        help="the congestion control, as bbr3 or cubic(decrease=0.8)",
+        "the congestion control, as bbr3 or cubic(decrease=0.8)", "CONTROL", is_argument=True, required=True
     )
-    rate: str = word(
-        required=True, help="the rate of the line, as 20Mbit/s, 30Mbit/s..130Mbit/s, or trace:FILE"
-    )
-    rtt: str = word(metavar="TIME", required=True, help="the round trip without queueing, as 100ms")
+    rate: str = word("the rate of the line, as 20Mbit/s, 30Mbit/s..130Mbit/s, or trace:FILE", required=True)
+    rtt: str = word("the round trip without queueing, as 100ms", "TIME", required=True)
     buffer: str = word(
-        metavar="ROOM", default=BUFFER, help=f"the room of the line's queue, as 2BDP or 60kB (default {BUFFER})"
+        f"the room of the line's queue, as 2BDP or 60kB (default {BUFFER})", "ROOM", default=BUFFER
     )
-    queue: str = word(default=QUEUE, help=f"the queue of the line (default {QUEUE})")
+    queue: str = word(f"the queue of the line (default {QUEUE})", default=QUEUE)
     duration: str | None = word(
-        metavar="TIME", help=f"run this long (default: until it stands still, at least {DURATION})"
+        f"run this long (default: until it stands still, at least {DURATION})", "TIME"
     )
-    profile: str = word(metavar="NAME", default=PROFILE, help=f"the system of the hosts (default {PROFILE})")
+    profile: str = word(f"the system of the hosts (default {PROFILE})", "NAME", default=PROFILE)
     receive_window: str | None = word(
-        metavar="SIZE", help="the receive window, as 6MB or 4000packets (default: the profile's)"
+        "the receive window, as 6MB or 4000packets (default: the profile's)", "SIZE"
     )
-    series: str | None = word(metavar="TIME", help="sample this often (default: four times in a round trip)")
+    series: str | None = word("sample this often (default: four times in a round trip)", "TIME")
     # fmt: on
 
     @property

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 
 from fairq import signals, streams
 from fairq._native import version
-from fairq.commands import NAMES, SUMMARIES, Broken, adder
-from fairq.commands.options import Parser, check_plot, check_targets
+from fairq.commands import NAMES, SUMMARIES, Broken
+from fairq.commands.options import Parser, add, check_plot, check_targets
 from fairq.errors import FairqError
 from fairq.exit_status import DONE, FAILED, FAULT, INTERRUPTED, NO_READER, REFUSED
 from fairq.memory import short_of_addresses
@@ -86,7 +86,7 @@ def _meant(given: Sequence[str]) -> str | None:
     return next((word for word in given if word in SUMMARIES), "")
 
 
-def parser(name: str | None = None) -> argparse.ArgumentParser:
+def parser(name: str | None = None) -> Parser:
     """The options of the command called `name`; of all if there is none.
 
     Of other commands only the names are known then: their files, and what these import, are not loaded.
@@ -103,7 +103,7 @@ def parser(name: str | None = None) -> argparse.ArgumentParser:
 
     for each, summary in SUMMARIES.items():
         if name in (None, each):
-            adder(each)(commands_of)
+            add(commands_of, each)
         else:
             commands_of.add_parser(each, help=summary)
     return root

@@ -24,12 +24,12 @@ class Option(NamedTuple):
     name: str
     """Its name in Python; the command line writes - for _."""
     help: str | None = None
+    metavar: str | None = None
     kind: str = "str"
     """What Python takes: an annotation that `arguments.KINDS` has, without its `| None`.
 
     Of what the command line alone has, "whole", "number" or "numbers" of `commands.options.READERS`.
     """
-    metavar: str | None = None
     default: Any = None
     required: bool = False
     choices: Sequence[str] | None = None
@@ -60,6 +60,16 @@ class Option(NamedTuple):
         return self.kind if self.required or self.default is not None else f"{self.kind} | None"
 
 
+def switch(name: str, help: str, **more: Any) -> Option:
+    """An option without a value, which is off if it is not given."""
+    return Option(name, help, None, "bool", default=False, **more)
+
+
+def argument(name: str, help: str | None = None, metavar: str | None = None, kind: str = "str", **more: Any) -> Option:
+    """An option that is given by its place; it is required if `nargs` does not say how many there are."""
+    return Option(name, help, metavar, kind, is_argument=True, **{"required": "nargs" not in more} | more)
+
+
 class OneOf(NamedTuple):
     """Options of which one is given at most."""
 
@@ -83,9 +93,16 @@ class Spec(NamedTuple):
     """What its help says beside the summary."""
     summary: str | None = None
     """What it does, if the list of commands does not say it."""
+    does: str | None = None
+    """The function of its file, if it has not the command's name."""
     functions: Sequence[str] = ()
     beside: Sequence[str] = ()
     """Arguments that these functions alone have."""
+
+    @property
+    def said(self) -> str:
+        """What it does, as a sentence."""
+        return f"{(self.summary or '')[:1].upper()}{(self.summary or '')[1:]}."
 
     def all(self) -> list[Option]:
         """Its options, those of which one is given at most among them."""
@@ -117,15 +134,18 @@ class Word(NamedTuple):
     read: Read | None
 
 
-def word(name: str = "", *, value: Any = ..., read: Read | None = None, **declared: Any) -> Any:
-    """A field of a dataclass that holds what was said with the option that is `declared`.
+def word(
+    help: str, metavar: str | None = None, kind: str = "str", *,
+    name: str = "", value: Any = ..., read: Read | None = None, **more: Any,
+) -> Any:  # fmt: skip
+    """A field of a dataclass that holds what was said with an option.
 
     The option has the name of the field, if no `name` is given. `read` makes the field's value of
     what was said; `value` is that of an option that was left out, if it is not the default.
     """
     from dataclasses import field
 
-    option = Option(name, **declared)
+    option = Option(name, help, metavar, kind, **more)
     told = {"option": option, "read": read}
     return field(metadata=told) if option.required else field(
         default=option.default if value is ... else value, metadata=told

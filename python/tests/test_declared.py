@@ -6,12 +6,14 @@ the declarations here. So are the page of all commands and the question of a stu
 
 import inspect
 import json
+from pathlib import Path
 
 import pytest
 
 import fairq as package
 from fairq import arguments, cli, declared
 from fairq.alone import Question as Alone
+from fairq.commands import reference
 from fairq.questions.advising import Line
 from fairq.questions.asked import Question
 
@@ -57,6 +59,12 @@ def test_signatures_say_what_is_declared(name):
             # A function may take less: `compare` has one loss, `compare_alone` several.
             assert kinds(parameter.annotation) <= kinds(option.kind), where
             assert ("None" in parameter.annotation.split(" | ")) == (parameter.default is None), where
+
+
+def test_the_page_of_all_commands_is_what_is_declared():
+    place = "docs/reference/commands.md"
+    committed = (Path(__file__).parents[2] / place).read_text(encoding="utf-8")
+    assert reference.text() == committed, f"run: .venv/bin/python -m fairq.commands.reference {place}"
 
 
 def test_every_function_is_of_a_command_or_has_none():

@@ -1,15 +1,14 @@
 """The commands of fairq: a file for each, with its options and what it does.
 
-A command calls the function of api.py with the same name and turns its result into the text to print. Its file has
-`add`, which adds its options; the file is loaded when the command is typed.
+A command calls the function of api.py with the same name and turns its result into the text to
+print. Its file has SPEC, which declares what it takes, and a function of the command's name; or
+`add`, if there are commands inside it. The file is loaded when the command is typed.
 """
 
 from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from importlib import import_module
-from typing import Any
 
 Command = Callable[[Namespace], str | Iterator[str]]
 """A command: from its arguments to all that goes to standard output."""
@@ -39,12 +38,6 @@ SUMMARIES = {
 """The commands, each with its file here, and what each does, in the order of `fairq --help`."""
 
 NAMES = tuple(SUMMARIES)
-
-
-def adder(name: str) -> Callable[[Any], None]:
-    """What adds the options of a command."""
-    add: Callable[[Any], None] = import_module(f"fairq.commands.{name}").add
-    return add
 
 
 class Broken(Exception):  # noqa: N818 - it is no error: the command did what it should

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairq import api, tables
-from fairq.commands.options import DRY_RUN, LOOKS, SCENARIO, WORKERS, Commands, declare, plot
+from fairq.commands.options import DRY_RUN, LOOKS, SCENARIO, WORKERS, plot
 from fairq.commands.printing import as_json, cost, look, picture, save, save_text, style, tell, written
 from fairq.declared import PART, Option, Spec, options, picked
 from fairq.errors import UsageError
@@ -30,7 +30,7 @@ SPEC = Spec(
     "fairq advise --down 50Mbit/s --up 10Mbit/s --rtt 20ms,80ms",
     (
         *options(Line),
-        Option("buffer_for", "find the least buffers that use this part of the line, as 99%", PART, "PART",
+        Option("buffer_for", "find the least buffers that use this part of the line, as 99%", "PART", PART,
                in_python=False),
         *plot("draw the trade-off into FILE"),
         SCENARIO,
@@ -46,11 +46,6 @@ SPEC = Spec(
     functions=("advise", "least_buffer"),
     beside=("share", "progress"),
 )  # fmt: skip
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, advise)
 
 
 def advise(arguments: Namespace) -> str:

@@ -7,29 +7,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairq import agreement, api, tables
-from fairq.commands.options import LOOKS, Commands, declare
+from fairq.commands.options import LOOKS
 from fairq.commands.printing import as_json, look
-from fairq.declared import Option, Spec
+from fairq.declared import Spec, argument
 
 SPEC = Spec(
     "agree",
     "fairq agree linux fq_codel",
     (
-        Option("witness", f"linux: {agreement.KERNEL}", metavar="WITNESS", choices=("linux",), is_argument=True,
-               required=True),
-        Option("name", "a discipline or a congestion control, as fq_codel", metavar="NAME", nargs="?",
-               is_argument=True),
+        argument("witness", f"linux: {agreement.KERNEL}", "WITNESS", choices=("linux",)),
+        argument("name", "a discipline or a congestion control, as fq_codel", "NAME", nargs="?"),
         *LOOKS,
     ),
     "Without NAME there is a line for each discipline and each congestion control that was recorded."
     " docs/agreement/linux.md shows every cell.",
     functions=("agree",),
 )  # fmt: skip
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, agree)
 
 
 def agree(arguments: Namespace) -> str:

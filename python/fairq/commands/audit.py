@@ -8,21 +8,21 @@ from typing import Any
 
 from fairq import api, tables
 from fairq.commands import Broken
-from fairq.commands.options import LOOKS, QUICK, Commands, declare
+from fairq.commands.options import LOOKS, QUICK
 from fairq.commands.printing import Look, as_json, look, sections
-from fairq.declared import OneOf, Option, Spec
+from fairq.declared import OneOf, Option, Spec, argument
 from fairq.progress import Bar
 
 SPEC = Spec(
     "audit",
     "fairq audit sfq --quick",
     (
-        Option("discipline", "a name of the registry, or parts as 'sfq + red'; see fairq list disciplines",
-               metavar="DISCIPLINE", is_argument=True, required=True),
+        argument("discipline", "a name of the registry, or parts as 'sfq + red'; see fairq list disciplines",
+                 "DISCIPLINE"),
         OneOf((
-            Option("seeds", "seeds of each kind of run (default 200)", "int", "N"),
+            Option("seeds", "seeds of each kind of run (default 200)", "N", "int"),
             QUICK._replace(help="use 10 seeds of each kind of run"),
-            Option("replay", "repeat one run of an audit, as returning:7, and show its packets", metavar="RUN",
+            Option("replay", "repeat one run of an audit, as returning:7, and show its packets", "RUN",
                    called="run"),
         )),
         *LOOKS,
@@ -30,11 +30,6 @@ SPEC = Spec(
     functions=("audit",),
     beside=("progress",),
 )  # fmt: skip
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, audit)
 
 
 BOUNDS = ["measure", "worst", "bound", "ratio", "unit", "of", "run", "runs"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from fairq import alone, api, tables
-from fairq.commands.options import LOOKS, QLOG, SCENARIO, TRACE, Commands, declare, plot
+from fairq.commands.options import LOOKS, QLOG, SCENARIO, TRACE, plot
 from fairq.commands.printing import (
     as_json,
     look,
@@ -38,11 +38,6 @@ SPEC = Spec(
     functions=("baseline",),
     beside=("trace", "progress"),
 )
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, baseline)
 
 
 PHASES = ("phase", "begins", "duration_s", "throughput_bit_per_s", "flight_bytes", "window_bytes", "rtt_s")

@@ -7,7 +7,7 @@ from argparse import Namespace
 from fairq import api, tables
 from fairq.commands.options import LOOKS, QUICK, Commands, Parser, declare
 from fairq.commands.printing import as_json, look, sections
-from fairq.declared import Option, Spec
+from fairq.declared import Option, Spec, argument, switch
 from fairq.errors import UsageError
 from fairq.progress import Bar
 
@@ -17,7 +17,7 @@ SPEC = Spec(
     (
         QUICK,
         *LOOKS,
-        Option("rows", "measure only this workload; may be repeated (default: all)", "Sequence[str]", "NAME",
+        Option("rows", "measure only this workload; may be repeated (default: all)", "NAME", "Sequence[str]",
                default=(), flags=("--row",), called="names"),
     ),
     functions=("bench",),
@@ -28,10 +28,9 @@ DISCIPLINES = Spec(
     "bench disciplines",
     "fairq bench disciplines drr fq --mixed",
     (
-        Option("names", "schedulers, buffer policies (over fifo), designs (default: all)", "Sequence[str]", "NAME",
-               default=(), typed=None, is_argument=True, nargs="*"),
-        Option("mixed", "use weights of 1 to 4 and packets of 64 to 1500 bytes, not equal ones", "bool",
-               default=False),
+        argument("names", "schedulers, buffer policies (over fifo), designs (default: all)", "NAME",
+                 "Sequence[str]", default=(), typed=None, nargs="*"),
+        switch("mixed", "use weights of 1 to 4 and packets of 64 to 1500 bytes, not equal ones"),
         QUICK,
         *LOOKS,
     ),

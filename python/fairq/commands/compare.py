@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairq import api, tables
-from fairq.commands.options import DRY_RUN, LOOKS, SCENARIO, WORKERS, Commands, declare, plot
+from fairq.commands.options import DRY_RUN, LOOKS, SCENARIO, WORKERS, plot
 from fairq.commands.printing import as_json, cost, look, picture, save, save_text, style, tell, written
-from fairq.declared import Option, Spec, options, picked
+from fairq.declared import Spec, options, picked, switch
 from fairq.errors import UsageError
 from fairq.output import check_file
 from fairq.progress import Bar
@@ -30,8 +30,7 @@ SPEC = Spec(
     "fairq compare --rate 100Mbit/s --rtt 40ms --flows cubic:2,bbr:2 --queue fifo,fq_codel,cake",
     (
         *options(asked.Question),
-        Option("paired", "show differences between runs of the same seeds, and which are decided", "bool",
-               default=False),
+        switch("paired", "show differences between runs of the same seeds, and which are decided"),
         *plot("draw means with their intervals"),
         SCENARIO,
         WORKERS,
@@ -44,11 +43,6 @@ SPEC = Spec(
     functions=("compare", "compare_alone"),
     beside=("progress",),
 )  # fmt: skip
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, compare)
 
 
 def compare(arguments: Namespace) -> str:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from argparse import Namespace
 
 from fairq import api, tables
-from fairq.commands.options import LOOKS, Commands, declare
+from fairq.commands.options import LOOKS
 from fairq.commands.printing import FLOWS_SHOWN, as_json, look
-from fairq.declared import Option, Spec, typed_only
+from fairq.declared import Option, Spec, argument, switch, typed_only
 from fairq.errors import UsageError
 
 SPEC = Spec(
     "detect",
     "fairq detect sent.pcap received.pcap --flow 10.0.0.1",
     typed_only(
-        Option("sent", "the capture of the sending end; or, alone, a folder or a .csv table", metavar="SENT",
-               is_argument=True, required=True),
-        Option("received", "the capture of the receiving end", metavar="RECEIVED", is_argument=True, nargs="?"),
-        Option("flow", "judge only flows with this in their name", metavar="TEXT"),
-        Option("all", "show all flows, not only those with most packets", "bool", default=False),
+        argument("sent", "the capture of the sending end; or, alone, a folder or a .csv table", "SENT"),
+        argument("received", "the capture of the receiving end", "RECEIVED", nargs="?"),
+        Option("flow", "judge only flows with this in their name", "TEXT"),
+        switch("all", "show all flows, not only those with most packets"),
         *LOOKS,
     ),
     "In place of two captures it takes a folder of fairq run --packets, a folder of fairq replay for"
@@ -26,11 +25,6 @@ SPEC = Spec(
     functions=("detect",),
     beside=("paths",),
 )  # fmt: skip
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, detect)
 
 
 DETECTED = ["flow", "verdict", "confidence", "capacity_bit_per_s", "share_bit_per_s", "packets", "unmatched", "pairs",

@@ -6,9 +6,8 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from fairq import streams, tables
-from fairq.commands.options import Commands, declare
 from fairq.commands.printing import as_json, sections
-from fairq.declared import PATH, Option, Spec
+from fairq.declared import PATH, Spec, argument
 
 if TYPE_CHECKING:
     from fairq.sweeps.diff import Diff
@@ -18,18 +17,13 @@ SPEC = Spec(
     "diff",
     "fairq diff before.toml after.toml",
     (
-        Option("a", "a study file, or the folder of its store", PATH, "STUDY-A", is_argument=True, required=True),
-        Option("b", "the study that is compared with it", PATH, "STUDY-B", is_argument=True, required=True),
+        argument("a", "a study file, or the folder of its store", "STUDY-A", PATH),
+        argument("b", "the study that is compared with it", "STUDY-B", PATH),
     ),
     "Results are compared at the points that both have, in pairs of runs with the same seed: a difference is"
     " decided if its 95 % interval does not hold 0.",
     functions=("diff",),
 )
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, diff)
 
 
 def diff(arguments: Namespace) -> str:

@@ -8,18 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairq import agreement, api, streams, tables
-from fairq.commands.options import LOOKS, WORKERS, Commands, declare, plot
+from fairq.commands.options import LOOKS, WORKERS, plot
 from fairq.commands.printing import as_json, look, picture, save, sections, style, written
-from fairq.declared import LIST, OneOf, Option, Spec, typed_only
+from fairq.declared import LIST, OneOf, Option, Spec, argument, switch, typed_only
 from fairq.errors import UsageError
 from fairq.progress import Bar
 
 LINE = (
-    Option("rate", "the line's rate (default 20Mbit/s)", metavar="DOWN[/UP]", default="20Mbit/s", typed=None),
-    Option("rtt", "its round trip without queueing (default 40ms)", metavar="TIME", default="40ms", typed=None),
-    Option("flows", "the flows, as of fairq compare (default: bulk, bulk with ECN, a call)", LIST, "LIST"),
-    Option("seeds", "runs of each value (default 10, or as many as take 60 s of the processor)", "int", "N"),
-    Option("duration", "measure this long (default 15s)", metavar="TIME"),
+    Option("rate", "the line's rate (default 20Mbit/s)", "DOWN[/UP]", default="20Mbit/s", typed=None),
+    Option("rtt", "its round trip without queueing (default 40ms)", "TIME", default="40ms", typed=None),
+    Option("flows", "the flows, as of fairq compare (default: bulk, bulk with ECN, a call)", "LIST", LIST),
+    Option("seeds", "runs of each value (default 10, or as many as take 60 s of the processor)", "N", "int"),
+    Option("duration", "measure this long (default 15s)", "TIME"),
 )
 """What the line of --effects can be told."""
 
@@ -27,11 +27,10 @@ SPEC = Spec(
     "explain",
     "fairq explain fq_codel --effects --plot effects.svg",
     (
-        Option("name", metavar="NAME", is_argument=True, required=True),
+        argument("name", metavar="NAME"),
         OneOf(typed_only(
-            Option("scenes", "drive a transport alone through named scenes and print one line a round", "bool",
-                   default=False),
-            Option("effects", "measure what each setting does to delay, share and loss", "bool", default=False),
+            switch("scenes", "drive a transport alone through named scenes and print one line a round"),
+            switch("effects", "measure what each setting does to delay, share and loss"),
         )),
         *plot("draw the scenes, or the effects, into FILE"),
         *LINE,
@@ -43,11 +42,6 @@ SPEC = Spec(
     functions=("explain", "effects"),
     beside=("width", "progress"),
 )  # fmt: skip
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, explain)
 
 
 CARD_WIDTH = 100

@@ -8,21 +8,17 @@ from itertools import groupby
 from typing import Any
 
 from fairq import api, streams, tables
-from fairq.commands.options import LOOKS, Commands, declare
+from fairq.commands.options import LOOKS
 from fairq.commands.printing import as_json, look
-from fairq.declared import Option, Spec
+from fairq.declared import Spec, argument
 
 SPEC = Spec(
     "list",
     "fairq list disciplines",
-    (Option("what", kind="What", choices=api.LISTS, is_argument=True, required=True), *LOOKS),
+    (argument("what", kind="What", choices=api.LISTS), *LOOKS),
+    does="listing",
     functions=("listing",),
 )
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, listing)
 
 
 NAME_WIDTH = 18

@@ -1,4 +1,4 @@
-"""Options that several commands have, what makes options of declarations, and the parser whose errors are one line."""
+"""Options that several commands have, how declarations become a parser, and its errors of one line."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, NoReturn, TypeAlias
 
-from fairq.commands import NAMES, SUMMARIES, Command, adder
-from fairq.declared import PATH, OneOf, Option, Spec, of_one, typed_only
+from fairq.commands import NAMES, SUMMARIES, Command
+from fairq.declared import PATH, OneOf, Option, Spec, argument, of_one, switch, typed_only
 from fairq.errors import UsageError
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
@@ -46,6 +47,11 @@ class Parser(argparse.ArgumentParser):
 
     spec: Spec | None = None
     """What it was made from; None if it only holds other commands."""
+
+    def commands(self) -> dict[str, Parser]:
+        """The commands inside it."""
+        inner = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
+        return {name: parser for action in inner for name, parser in action.choices.items()}
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""
@@ -103,71 +109,77 @@ def _options_of(command: str) -> list[str]:
     """The options of a command, those of its own commands left out."""
     root = Parser()
     commands_of = root.add_subparsers(parser_class=Parser)
-    adder(command)(commands_of)
+    add(commands_of, command)
     return list(commands_of.choices[command]._option_string_actions)
 
 
-JSON = Option("json", "print one JSON document and nothing else", "bool", default=False, in_python=False)
-QUIET = Option("quiet", "print results and errors: no progress, no notes", "bool", default=False, in_python=False)
+JSON = switch("json", "print one JSON document and nothing else", in_python=False)
+QUIET = switch("quiet", "print results and errors: no progress, no notes", in_python=False)
 """Options of every command."""
 
-FILE = Option(
-    "scenario", "the scenario file; - reads standard input", "Scenario", "SCENARIO.toml", required=True,
-    is_argument=True,
-)  # fmt: skip
-STUDY = Option("study", "the study file, or the folder of its store", PATH, "STUDY", required=True, is_argument=True)
-QUICK = Option("quick", "use short runs, too short to quote", "bool", default=False)
-SET = Option(
-    "set", "change a field of the scenario, as defaults.queue=fq; may be repeated", "Settings", "PATH=VALUE",
-    default=(),
-)  # fmt: skip
-WORKERS = Option("workers", "threads (default: all cores); same results", "int", "N")
-VERIFY = Option("verify", "read every part of the store and check its digest", "bool", default=False)
-STORE = Option("store", "the store (default: the study's path without .toml)", PATH, "DIR")
+FILE = argument("scenario", "the scenario file; - reads standard input", "SCENARIO.toml", "Scenario")
+STUDY = argument("study", "the study file, or the folder of its store", "STUDY", PATH)
+QUICK = switch("quick", "use short runs, too short to quote")
+SET = Option("set", "change a field of the scenario, as defaults.queue=fq; may be repeated", "PATH=VALUE",
+             "Settings", default=())  # fmt: skip
+WORKERS = Option("workers", "threads (default: all cores); same results", "N", "int")
+VERIFY = switch("verify", "read every part of the store and check its digest")
+STORE = Option("store", "the store (default: the study's path without .toml)", "DIR", PATH)
 
 (WIDE, SI, DRY_RUN) = typed_only(
-    Option("wide", "show all columns, wider than the terminal if need be", "bool", default=False),
-    Option("si", "show raw numbers, as seconds and bit/s, not as 3.4 ms and 16.2 Mbit/s", "bool", default=False),
-    Option("dry_run", "say how many runs there are and what they will take, and end", "bool", default=False),
+    switch("wide", "show all columns, wider than the terminal if need be"),
+    switch("si", "show raw numbers, as seconds and bit/s, not as 3.4 ms and 16.2 Mbit/s"),
+    switch("dry_run", "say how many runs there are and what they will take, and end"),
 )
 LOOKS = (WIDE, SI)
 """How tables look."""
 
 (TRACE, QLOG, SCENARIO) = typed_only(
-    Option("trace", "write waits and sends of packets, for ui.perfetto.dev (JSON)", PATH, "FILE", is_written=True),
-    Option("qlog", "write what each flow's sender did and heard, for qvis (a file a flow)", PATH, "FILE",
+    Option("trace", "write waits and sends of packets, for ui.perfetto.dev (JSON)", "FILE", PATH,
            is_written=True),
-    Option("scenario", "write the scenario that is run, for fairq run", PATH, "FILE", is_written=True),
+    Option("qlog", "write what each flow's sender did and heard, for qvis (a file a flow)", "FILE", PATH,
+           is_written=True),
+    Option("scenario", "write the scenario that is run, for fairq run", "FILE", PATH, is_written=True),
 )  # fmt: skip
 
 PICTURE_LOOKS = typed_only(
     Option("size", "what the picture is for: page (1280 pixels, default), slide or paper", choices=SIZES,
            flags=("--for",)),
-    Option("dark", "draw the picture on a dark ground", "bool", default=False),
-    Option("bare", "leave title and caption of the picture to your text", "bool", default=False),
+    switch("dark", "draw the picture on a dark ground"),
+    switch("bare", "leave title and caption of the picture to your text"),
 )  # fmt: skip
 
 
 def plot(what: str) -> tuple[Option, ...]:
     """--plot, which does `what`, and how a picture looks. `printing.style` makes a style of them."""
-    to = Option("plot", f"{what} (.svg, .png or .pdf)", PATH, "FILE", is_written=True, in_python=False)
+    to = Option("plot", f"{what} (.svg, .png or .pdf)", "FILE", PATH, is_written=True, in_python=False)
     return (to, *PICTURE_LOOKS)
 
 
 def out(what: str) -> tuple[Option, ...]:
     """--out, which does `what`, and --replace."""
-    replace = "let --out replace the result of another scenario, or of other settings"
-    return (
-        Option("out", what, PATH, "DIR", is_written=True),
-        Option("replace", replace, "bool", default=False),
-    )
+    replace = switch("replace", "let --out replace the result of another scenario, or of other settings")
+    return (Option("out", what, "DIR", PATH, is_written=True), replace)
+
+
+def add(commands_of: Commands, name: str) -> None:
+    """Add the command of this name, which its file declares."""
+    file = import_module(f"fairq.commands.{name}")
+    if hasattr(file, "add"):
+        file.add(commands_of)
+    else:
+        declare(commands_of, file.SPEC, getattr(file, file.SPEC.does or name))
 
 
 def declare(commands_of: Commands, spec: Spec, function: Command, inside: Spec | None = None) -> Parser:
-    """Add a command as it is declared; flags that a command has too `inside` which it is count at both places."""
+    """Add a command as it is declared.
+
+    Flags that the command `inside` which it stands has too count at both places.
+    """
     name = spec.name.split()[-1]
     summary = SUMMARIES[name] if spec.summary is None else spec.summary
-    description = f"{summary[0].upper()}{summary[1:]}. {spec.more}".rstrip()
+    spec = spec._replace(summary=summary)
+    description = f"{spec.said} {spec.more}".rstrip()
     added = commands_of.add_parser(name, help=summary, description=description, epilog=f"example: {spec.example}")
     added.spec = spec
     added.set_defaults(command=function)

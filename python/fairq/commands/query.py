@@ -7,28 +7,23 @@ import io
 from argparse import Namespace
 
 from fairq import tables
-from fairq.commands.options import STORE, STUDY, VERIFY, Commands, declare
+from fairq.commands.options import STORE, STUDY, VERIFY
 from fairq.commands.printing import as_json, tell_of
-from fairq.declared import Option, Spec, typed_only
+from fairq.declared import Spec, argument, switch, typed_only
 
 SPEC = Spec(
     "query",
     "fairq query study.toml 'select queue, avg(share) from flows group by all'",
     (
         STUDY,
-        Option("sql", "one query, in DuckDB's SQL", metavar="SQL", is_argument=True, required=True),
+        argument("sql", "one query, in DuckDB's SQL", "SQL"),
         STORE,
-        *typed_only(VERIFY, Option("csv", "print CSV", "bool", default=False)),
+        *typed_only(VERIFY, switch("csv", "print CSV")),
     ),
     "The tables of the study are views with its axes as columns, and runs has a row for each run;"
     " docs/guide/query.md shows questions. It needs DuckDB: pip install duckdb.",
     functions=("query",),
 )
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, query)
 
 
 def query(arguments: Namespace) -> str:

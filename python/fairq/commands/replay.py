@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairq import api, cells, replays, tables
-from fairq.commands.options import LOOKS, Commands, declare, out, plot
+from fairq.commands.options import LOOKS, out, plot
 from fairq.commands.printing import FLOWS_SHOWN, as_json, look, pairs, picture, save, style, written
-from fairq.declared import LIST, PATH, Option, Spec, typed_only
+from fairq.declared import LIST, PATH, Option, Spec, argument, switch, typed_only
 from fairq.progress import Bar
 
 if TYPE_CHECKING:
@@ -32,26 +32,25 @@ SPEC = Spec(
     "replay",
     "fairq replay web.pcap --me 192.168.1.7 --down 50Mbit/s --up 10Mbit/s --buffer 1000packets",
     (
-        Option("capture", "a pcap or pcapng file; - reads standard input", PATH, "CAPTURE", is_argument=True,
-               required=True),
+        argument("capture", "a pcap or pcapng file; - reads standard input", "CAPTURE", PATH),
         Option("rate", "rate of the gateway's line, as 300kbit/s, if there is one for all packets"),
-        Option("me", "split by direction: your address or network; several with commas between", metavar="ADDRESS"),
-        Option("down", "rate of the line to --me, as 50Mbit/s", metavar="RATE"),
-        Option("up", "rate of the line from --me, as 10Mbit/s", metavar="RATE"),
-        Option("only", "replay only these packets: 'up and not (tcp port 22 or 443)'", metavar="EXPR"),
+        Option("me", "split by direction: your address or network; several with commas between", "ADDRESS"),
+        Option("down", "rate of the line to --me, as 50Mbit/s", "RATE"),
+        Option("up", "rate of the line from --me, as 10Mbit/s", "RATE"),
+        Option("only", "replay only these packets: 'up and not (tcp port 22 or 443)'", "EXPR"),
         Option("buffer", "what may wait, as 40packets, 60kB, 50ms, 1BDP or unlimited", required=True),
-        Option("rtt", "the round trip of --buffer 1BDP, as 40ms", metavar="TIME"),
-        Option("queue", f"queues, one replay each (default {','.join(api.REPLAYED)})", LIST, "LIST",
+        Option("rtt", "the round trip of --buffer 1BDP, as 40ms", "TIME"),
+        Option("queue", f"queues, one replay each (default {','.join(api.REPLAYED)})", "LIST", LIST,
                typed=",".join(api.REPLAYED), flags=("--queue", "--discipline")),
         Option("classifier", "define a flow by pair, port_pair, source, destination or tos"),
-        Option("gap_max", "cut longer idle gaps to this (default 10 s)", metavar="TIME", default="10 s"),
-        Option("fluid", "skip the comparison with a fluid: faster, but no lateness", "bool", default=True,
-               flags=("--no-fluid",)),
+        Option("gap_max", "cut longer idle gaps to this (default 10 s)", "TIME", default="10 s"),
+        Option("fluid", "skip the comparison with a fluid: faster, but no lateness", kind="bool",
+               default=True, flags=("--no-fluid",)),
         Option("under", "let the device (default) or a class of htb ask the disciplines for packets",
-               "Literal['device', 'class']", default="device", choices=("device", "class")),
+               kind="Literal['device', 'class']", default="device", choices=("device", "class")),
         *typed_only(
-            Option("each", "add a table of the flows of each discipline by itself", "bool", default=False),
-            Option("all", "show all flows, not only those with most packets", "bool", default=False),
+            switch("each", "add a table of the flows of each discipline by itself"),
+            switch("all", "show all flows, not only those with most packets"),
         ),
         *plot("draw delay over time under each discipline"),
         *LOOKS,
@@ -65,11 +64,6 @@ SPEC = Spec(
     functions=("replay",),
     beside=("disciplines", "class_burst", "progress"),
 )  # fmt: skip
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, replay)
 
 
 def replay(arguments: Namespace) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from fairq.commands.options import STORE, STUDY, VERIFY, Commands, declare
+from fairq.commands.options import STORE, STUDY, VERIFY
 from fairq.commands.printing import as_json, tell_of, written
 from fairq.declared import PATH, Option, Spec, typed_only
 
@@ -15,17 +15,12 @@ SPEC = Spec(
         STUDY,
         STORE,
         *typed_only(VERIFY),
-        Option("out", "the page (default: the study's path with .html)", PATH, "FILE", is_written=True),
+        Option("out", "the page (default: the study's path with .html)", "FILE", PATH, is_written=True),
     ),
     "The page holds figures, tables with intervals and what each axis changes, and asks for no other file;"
     " docs/guide/reports.md shows how to read it.",
     functions=("report",),
 )
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, report)
 
 
 def report(arguments: Namespace) -> str:

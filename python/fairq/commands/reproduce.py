@@ -6,9 +6,9 @@ import sys
 from argparse import Namespace
 
 from fairq import api, streams, tables
-from fairq.commands.options import LOOKS, QUICK, WORKERS, Commands, declare, out
+from fairq.commands.options import LOOKS, QUICK, WORKERS, out
 from fairq.commands.printing import as_json, look, written
-from fairq.declared import OneOf, Option, Spec
+from fairq.declared import OneOf, Option, Spec, argument, switch
 from fairq.errors import UsageError
 from fairq.progress import Bar
 
@@ -16,15 +16,15 @@ SPEC = Spec(
     "reproduce",
     "fairq reproduce demers1990 --quick --out out/demers1990",
     (
-        Option("paper", "one that --list shows, or all (--out is then out/all if not said)", metavar="PAPER",
-               is_argument=True, required=True, nargs="?"),
-        Option("list", "list the papers", "bool", default=False, in_python=False),
+        argument("paper", "one that --list shows, or all (--out is then out/all if not said)", "PAPER",
+                 required=True, nargs="?"),
+        switch("list", "list the papers", in_python=False),
         OneOf((
-            Option("seeds", "seeds of each scenario (default: the paper's own)", "int", "N"),
+            Option("seeds", "seeds of each scenario (default: the paper's own)", "N", "int"),
             QUICK._replace(help="use fewer seeds or scenarios: wider intervals, fewer cells decided"),
         )),
         Option("start", "start as the scenario files say (default), or compare random starts",
-               "Literal['together', 'drawn']", default="together", choices=("together", "drawn")),
+               kind="Literal['together', 'drawn']", default="together", choices=("together", "drawn")),
         WORKERS,
         *LOOKS,
         *out("write the report, tables, figures and index.html into this folder"),
@@ -32,11 +32,6 @@ SPEC = Spec(
     functions=("reproduce",),
     beside=("progress", "printed", "width"),
 )  # fmt: skip
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, reproduce)
 
 
 def reproduce(arguments: Namespace) -> str:

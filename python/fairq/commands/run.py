@@ -9,19 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairq import api, tables
-from fairq.commands.options import (
-    DRY_RUN,
-    FILE,
-    LOOKS,
-    QLOG,
-    SET,
-    TRACE,
-    WORKERS,
-    Commands,
-    declare,
-    out,
-    plot,
-)
+from fairq.commands.options import DRY_RUN, FILE, LOOKS, QLOG, SET, TRACE, WORKERS, out, plot
 from fairq.commands.printing import (
     as_json,
     cost,
@@ -36,7 +24,7 @@ from fairq.commands.printing import (
     tell,
     written,
 )
-from fairq.declared import Option, Spec, typed_only
+from fairq.declared import Option, Spec, switch, typed_only
 from fairq.given import ran, read
 from fairq.output import check, check_file, folder
 from fairq.progress import Bar
@@ -49,15 +37,13 @@ SPEC = Spec(
         FILE,
         SET,
         WORKERS,
-        Option("series", "sample throughput and queues this often, as 100ms; auto takes 200 samples", metavar="TIME"),
-        Option("packets", "record each packet of this flow (needs --out, --json or --plot)", metavar="FLOW"),
-        Option("states", "show what each discipline counts and keeps at the end, as tc -s does", "bool",
-               default=False),
+        Option("series", "sample throughput and queues this often, as 100ms; auto takes 200 samples", "TIME"),
+        Option("packets", "record each packet of this flow (needs --out, --json or --plot)", "FLOW"),
+        switch("states", "show what each discipline counts and keeps at the end, as tc -s does"),
         *plot("draw samples over time, or means over axes"),
         TRACE,
         QLOG,
-        Option("overlay", "add predicted throughput and delay bounds, and the relative difference", "bool",
-               default=False),
+        switch("overlay", "add predicted throughput and delay bounds, and the relative difference"),
         *LOOKS,
         DRY_RUN,
         *typed_only(*out("write the tables (CSV and Parquet) and result.json into this folder")),
@@ -68,11 +54,6 @@ SPEC = Spec(
     functions=("run",),
     beside=("trace", "progress"),
 )  # fmt: skip
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, run)
 
 
 SHOWN = {

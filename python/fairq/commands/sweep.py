@@ -8,9 +8,9 @@ from typing import Any
 
 from fairq import streams, tables
 from fairq.commands import Broken
-from fairq.commands.options import DRY_RUN, LOOKS, STORE, STUDY, VERIFY, WORKERS, Commands, declare
+from fairq.commands.options import DRY_RUN, LOOKS, STORE, STUDY, VERIFY, WORKERS
 from fairq.commands.printing import as_json, look
-from fairq.declared import OneOf, Option, Spec, typed_only
+from fairq.declared import OneOf, Option, Spec, switch, typed_only
 from fairq.documents import Left
 from fairq.errors import UsageError
 from fairq.progress import Line, span
@@ -27,22 +27,23 @@ SPEC = Spec(
     (
         STUDY._replace(metavar="STUDY.toml", help="the study file"),
         STORE._replace(help="keep the runs there (default: the study's path without .toml)"),
-        Option("part", "run only the share of task I of N, as 3/16", metavar="I/N"),
-        Option("engine", "what runs it (default threads)", "Literal['threads', 'dask']", default="threads",
-               choices=ENGINES),
-        Option("address", "the scheduler of --engine dask, as tcp://10.0.0.1:8786", metavar="URL"),
+        Option("part", "run only the share of task I of N, as 3/16", "I/N"),
+        Option("engine", "what runs it (default threads)", kind="Literal['threads', 'dask']",
+               default="threads", choices=ENGINES),
+        Option("address", "the scheduler of --engine dask, as tcp://10.0.0.1:8786", "URL"),
         WORKERS,
-        Option("until", "add replications until it holds, as 'goodput half-width < 1%'", metavar="CONDITION"),
-        Option("replications_max", f"the most replications that --until adds up to (default {REPLICATIONS_MAX})",
-               "int", "N", default=REPLICATIONS_MAX, typed=None),
-        Option("fail_fast", "end at the first run that fails", "bool", default=False),
-        Option("mix_versions", "go on in a store that another version of fairq wrote", "bool", default=False),
+        Option("until", "add replications until it holds, as 'goodput half-width < 1%'", "CONDITION"),
+        Option("replications_max",
+               f"the most replications that --until adds up to (default {REPLICATIONS_MAX})", "N", "int",
+               default=REPLICATIONS_MAX, typed=None),
+        switch("fail_fast", "end at the first run that fails"),
+        switch("mix_versions", "go on in a store that another version of fairq wrote"),
         VERIFY,
         DRY_RUN,
         *LOOKS,
         OneOf(typed_only(
-            Option("list_missing", "list the runs that are missing, and end", "bool", default=False),
-            Option("watch", "run nothing; show how far other processes have come", "bool", default=False),
+            switch("list_missing", "list the runs that are missing, and end"),
+            switch("watch", "run nothing; show how far other processes have come"),
         )),
     ),
     "Ctrl-C, and the same command again, goes on where it stopped; so does a machine that failed. Any number of"
@@ -51,11 +52,6 @@ SPEC = Spec(
     functions=("sweep",),
     beside=("client", "show"),
 )  # fmt: skip
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, sweep)
 
 
 def sweep(arguments: Namespace) -> str:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairq import _native
-from fairq.commands.options import Commands, declare
 from fairq.commands.printing import as_json
-from fairq.declared import OneOf, Option, Spec
+from fairq.declared import OneOf, Option, Spec, argument
 from fairq.errors import UsageError
 from fairq.given import read
 
@@ -25,9 +24,9 @@ SPEC = Spec(
     " fairq tc --read 'qdisc add dev eth0 root fq_codel limit 1000 target 3ms'",
     (
         OneOf((
-            Option("queue", "a queue's text form, or a scenario file: print its tc commands", "str",
-                   "TEXT|SCENARIO", default=[], is_argument=True, nargs="*"),
-            Option("read", "print the text form of these tc commands; - reads standard input", metavar="COMMANDS"),
+            argument("queue", "a queue's text form, or a scenario file: print its tc commands",
+                     "TEXT|SCENARIO", "str", default=[], nargs="*"),
+            Option("read", "print the text form of these tc commands; - reads standard input", "COMMANDS"),
         ), required=True),
         Option("dev", "the device of the commands (default eth0)", default="eth0"),
     ),
@@ -35,11 +34,6 @@ SPEC = Spec(
     " separated by semicolons; --read - takes a line each from standard input. The words of a qdisc, as"
     " fq_codel target 5ms, need no --read.",
 )  # fmt: skip
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, tc)
 
 
 def tc(arguments: Namespace) -> str:

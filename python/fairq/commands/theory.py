@@ -22,11 +22,11 @@ T = TypeVar("T")
 
 
 def _option(name: str, metavar: str, help: str, kind: str = "str", default: Any = None) -> Option:
-    return Option(name, help, kind, metavar, default)
+    return Option(name, help, metavar, kind, default=default)
 
 
 def _needed(name: str, metavar: str, help: str, kind: str = "str") -> Option:
-    return Option(name, help, kind, metavar, required=True)
+    return Option(name, help, metavar, kind, required=True)
 
 
 FTPS = _option("ftps", "N", "FTPs, always backlogged (default 3)", "int", 3)

@@ -6,21 +6,20 @@ from argparse import Namespace
 from pathlib import Path
 
 from fairq import api
-from fairq.commands.options import LOOKS, PICTURE_LOOKS, Commands, declare
+from fairq.commands.options import LOOKS, PICTURE_LOOKS
 from fairq.commands.printing import as_json, pairs, picture, save, style, written
-from fairq.declared import PATH, Option, Spec
+from fairq.declared import PATH, Option, Spec, argument, switch
 from fairq.progress import Bar
 
 SPEC = Spec(
     "topology",
     "fairq topology 'fat_tree(k=4)' --out map.svg",
     (
-        Option("file", "a topology file, a scenario, or a shape by name, as 'fat_tree(k=4)'", PATH, "WHAT",
-               is_argument=True, required=True),
-        Option("strict", "refuse what is otherwise warned of", "bool", default=False),
-        Option("default_rate", "the rate of links without one in the file (default 1 Gbit/s)", metavar="RATE"),
-        Option("default_delay", "the delay of links without delay or coordinates (default 1 ms)", metavar="TIME"),
-        Option("out", "draw the topology into an SVG, PNG or PDF file", PATH, "FILE", is_written=True,
+        argument("file", "a topology file, a scenario, or a shape by name, as 'fat_tree(k=4)'", "WHAT", PATH),
+        switch("strict", "refuse what is otherwise warned of"),
+        Option("default_rate", "the rate of links without one in the file (default 1 Gbit/s)", "RATE"),
+        Option("default_delay", "the delay of links without delay or coordinates (default 1 ms)", "TIME"),
+        Option("out", "draw the topology into an SVG, PNG or PDF file", "FILE", PATH, is_written=True,
                in_python=False),
         *PICTURE_LOOKS,
         *LOOKS,
@@ -29,11 +28,6 @@ SPEC = Spec(
     functions=("topology",),
     beside=("progress",),
 )  # fmt: skip
-
-
-def add(commands_of: Commands) -> None:
-    """Add the command."""
-    declare(commands_of, SPEC, topology)
 
 
 def topology(arguments: Namespace) -> str:

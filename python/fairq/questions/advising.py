@@ -108,58 +108,45 @@ class Line:
     """What is asked, as it was said: the words of `fairq advise`."""
 
     # fmt: off
-    down: str = word(metavar="RATE", required=True, help="the line's rate to you, as of fairq compare")
-    up: str = word(metavar="RATE", required=True, help="its rate from you, as 10Mbit/s")
+    down: str = word("the line's rate to you, as of fairq compare", "RATE", required=True)
+    up: str = word("its rate from you, as 10Mbit/s", "RATE", required=True)
     rtt: tuple[str, ...] = word(
-        kind=LIST, metavar="LIST", read=asked.listed, required=True,
-        help="round trips to your servers without queueing, as 20ms,80ms",
+        "round trips to your servers without queueing, as 20ms,80ms", "LIST", LIST, read=asked.listed,
+        required=True
     )
     capture: str | os.PathLike[str] | None = word(
-        kind=PATH, metavar="FILE", help="take your own packets of this capture in place of a call"
+        "take your own packets of this capture in place of a call", "FILE", PATH
     )
-    me: str | None = word(
-        metavar="ADDRESS", help="your address in it, or network; several with commas between"
-    )
+    me: str | None = word("your address in it, or network; several with commas between", "ADDRESS")
     flows: tuple[str, ...] | None = word(
-        kind=LIST, metavar="LIST", read=asked.listed,
-        help="the flows, as of fairq compare (default: bulk and calls both ways, web)"
+        "the flows, as of fairq compare (default: bulk and calls both ways, web)", "LIST", LIST,
+        read=asked.listed
     )
-    users: int | None = word(
-        kind="int", metavar="N", help="or of these users: calls, web, updates, backups"
-    )
+    users: int | None = word("or of these users: calls, web, updates, backups", "N", "int")
     latency_target: str | None = word(
-        metavar="TIME", help="rank by the part of time that calls arrive within this, one way"
+        "rank by the part of time that calls arrive within this, one way", "TIME"
     )
-    criterion: str | None = word(
-        metavar="NAME", help="rank by this alone, as completion (default: several)"
-    )
+    criterion: str | None = word("rank by this alone, as completion (default: several)", "NAME")
     utilisation_min: str | float | None = word(
-        kind=PART, metavar="PART",
-        help=f"rank only what uses this part of the rate set up (default {100 * UTILISATION_MIN:g}%)",
+        f"rank only what uses this part of the rate set up (default {100 * UTILISATION_MIN:g}%)", "PART",
+        PART
     )
     queue: tuple[str, ...] | None = word(
-        kind=LIST, metavar="LIST", read=asked.listed,
-        help="rank these queues (default: those of Linux)"
+        "rank these queues (default: those of Linux)", "LIST", LIST, read=asked.listed
     )
     buffer: tuple[str, ...] | None = word(
-        kind=LIST, metavar="LIST", read=asked.listed,
-        help="give them these rooms, as 100ms,60kB (default: those of Linux)"
+        "give them these rooms, as 100ms,60kB (default: those of Linux)", "LIST", LIST, read=asked.listed
     )
-    dev: str = word(default="eth0", help="the device to the line, in tc commands (default eth0)")
-    lan: str = word(
-        metavar="DEV", default="eth1", help="the device to your network, in tc commands (default eth1)"
-    )
+    dev: str = word("the device to the line, in tc commands (default eth0)", default="eth0")
+    lan: str = word("the device to your network, in tc commands (default eth1)", "DEV", default="eth1")
     below: str | float | None = word(
-        kind=PART, metavar="PART", help=f"let tc shape this part below the line (default {100 * BELOW:g}%)"
+        f"let tc shape this part below the line (default {100 * BELOW:g}%)", "PART", PART
     )
     seeds: int = word(
-        kind="int", metavar="N", default=asked.SEEDS,
-        help=f"runs of each candidate and round trip (default {asked.SEEDS})",
+        f"runs of each candidate and round trip (default {asked.SEEDS})", "N", "int", default=asked.SEEDS
     )
-    duration: str | None = word(
-        metavar="TIME", help="measure this long (default: until shares and delays stand still)"
-    )
-    warm_up: str | None = word(metavar="TIME", help="leave out this time before it (default: likewise)")
+    duration: str | None = word("measure this long (default: until shares and delays stand still)", "TIME")
+    warm_up: str | None = word("leave out this time before it (default: likewise)", "TIME")
     # fmt: on
 
 

@@ -93,70 +93,66 @@ class Question:
 
     # fmt: off
     rate: str = word(
-        metavar="DOWN[/UP]", required=True,
-        help="the line's rate, as 50Mbit/s/10Mbit/s, 30Mbit/s..130Mbit/s, or trace:FILE",
-        at=("links[0].rate", "links[0].reverse_rate", "links[0].trace", "links[0].reverse_trace"),
+        "the line's rate, as 50Mbit/s/10Mbit/s, 30Mbit/s..130Mbit/s, or trace:FILE", "DOWN[/UP]",
+        required=True,
+        at=("links[0].rate", "links[0].reverse_rate", "links[0].trace", "links[0].reverse_trace")
     )
     rtts: tuple[str, ...] = word(
-        "rtt", kind=LIST, metavar="LIST", help="round trips without queueing, as 20ms,80ms",
-        value=(), read=listed, at=("links[0].delay",),
+        "round trips without queueing, as 20ms,80ms", "LIST", LIST, name="rtt", value=(), read=listed,
+        at=("links[0].delay",)
     )
     flows: tuple[Item, ...] = word(
-        kind=LIST, metavar="LIST", required=True, help="the flows, as cubic:2,bbr@80ms",
-        read=lambda _, given: tuple(words.items(given)),
+        "the flows, as cubic:2,bbr@80ms", "LIST", LIST, required=True,
+        read=lambda _, given: tuple(words.items(given))
     )
     hosts: tuple[HostClass, ...] = word(
-        kind=LIST, metavar="HxC,…", help="put the flows on H clients with C connections each, as 16x1,1x4",
-        value=(), read=lambda _, given: tuple(words.hosts(given)),
+        "put the flows on H clients with C connections each, as 16x1,1x4", "HxC,…", LIST, value=(),
+        read=lambda _, given: tuple(words.hosts(given))
     )
     queues: tuple[str, ...] = word(
-        "queue", kind=LIST, metavar="LIST", help="queues of the line, as fifo,fq_codel,cake (default fifo)",
-        value=QUEUES, read=listed, at=("links[0].queue",),
+        "queues of the line, as fifo,fq_codel,cake (default fifo)", "LIST", LIST, name="queue",
+        value=QUEUES, read=listed, at=("links[0].queue",)
     )
     host_queues: tuple[str, ...] = word(
-        "host_queue", kind=LIST, metavar="LIST", help="queues of the sending hosts, as linux_fq,fq_codel",
-        value=(), read=listed,
+        "queues of the sending hosts, as linux_fq,fq_codel", "LIST", LIST, name="host_queue", value=(),
+        read=listed
     )
     buffers: tuple[str, ...] = word(
-        "buffer", kind=LIST, metavar="LIST", help="rooms of the line's queue, as 1BDP,60kB (default: Linux's limits)",
-        value=(), read=lambda _, given: tuple(words.buffers(given)), at=("links[0].buffer",),
+        "rooms of the line's queue, as 1BDP,60kB (default: Linux's limits)", "LIST", LIST, name="buffer",
+        value=(), read=lambda _, given: tuple(words.buffers(given)), at=("links[0].buffer",)
     )
-    ecn: bool = word(kind="bool", default=False, help="mark in place of dropping, where both ends can")
+    ecn: bool = word("mark in place of dropping, where both ends can", kind="bool", default=False)
     losses: tuple[Loss, ...] = word(
-        "loss", kind=f"{PART} | Sequence[str]", metavar="PART",
-        help="lose this part of the packets, as 1% or in bursts as 2%@burst=5",
-        value=(), read=lambda _, given: losses(given), at=("links[0].loss",),
+        "lose this part of the packets, as 1% or in bursts as 2%@burst=5", "PART",
+        f"{PART} | Sequence[str]", name="loss", value=(), read=lambda _, given: losses(given),
+        at=("links[0].loss",)
     )
     """Several only if each item is alone."""
     alone: bool = word(
-        kind="bool", default=False, help="give each item of --flows a line of its own; --loss may then be a list"
+        "give each item of --flows a line of its own; --loss may then be a list", kind="bool", default=False
     )
     jitter: str | None = word(
-        metavar="TIME", help="delay each packet by up to this, in their order", read=_time, at=("links[0].jitter",)
+        "delay each packet by up to this, in their order", "TIME", read=_time, at=("links[0].jitter",)
     )
     reorder: str | None = word(
-        metavar="PART@TIME", help="send this part of the packets late, as 1%@5ms",
-        read=_late, at=("links[0].reorder",),
+        "send this part of the packets late, as 1%@5ms", "PART@TIME", read=_late, at=("links[0].reorder",)
     )
     seeds: int = word(
-        kind="int", metavar="N", default=SEEDS, at=("measure.replications",),
-        help=f"runs of each point, each with its random numbers (default {SEEDS})",
+        f"runs of each point, each with its random numbers (default {SEEDS})", "N", "int", default=SEEDS,
+        at=("measure.replications",)
     )
     duration: str | None = word(
-        metavar="TIME", help="measure this long (default: until shares and delays stand still)",
-        at=("measure.duration",),
+        "measure this long (default: until shares and delays stand still)", "TIME", at=("measure.duration",)
     )
     """The measured time; `None` is found by the runs (steady.py)."""
     warm_up: str | None = word(
-        metavar="TIME", help="leave out this time before it (default: likewise)", at=("measure.warm_up",)
+        "leave out this time before it (default: likewise)", "TIME", at=("measure.warm_up",)
     )
     profile: str = word(
-        metavar="NAME", default=PROFILE, help=f"the system of the hosts (default {PROFILE})",
-        at=("defaults.connection",),
+        f"the system of the hosts (default {PROFILE})", "NAME", default=PROFILE, at=("defaults.connection",)
     )
     receive_window: str | None = word(
-        metavar="SIZE", help="the receive window, as 6MB or 4000packets (default: the profile's)",
-        read=_window,
+        "the receive window, as 6MB or 4000packets (default: the profile's)", "SIZE", read=_window
     )
     # fmt: on
     latency_target: str | None = None
