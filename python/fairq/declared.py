@@ -28,7 +28,7 @@ class Option(NamedTuple):
     kind: str = "str"
     """What Python takes: an annotation that `arguments.KINDS` has, without its `| None`.
 
-    Of what the command line alone has, "whole", "number" or "numbers" of `commands.options.READERS`.
+    The command line alone has "whole", "number" and "numbers" of `commands.options.READERS`.
     """
     default: Any = None
     required: bool = False
@@ -65,8 +65,10 @@ def switch(name: str, help: str, **more: Any) -> Option:
     return Option(name, help, None, "bool", default=False, **more)
 
 
-def argument(name: str, help: str | None = None, metavar: str | None = None, kind: str = "str", **more: Any) -> Option:
-    """An option that is given by its place; it is required if `nargs` does not say how many there are."""
+def argument(
+    name: str, help: str | None = None, metavar: str | None = None, kind: str = "str", **more: Any
+) -> Option:  # fmt: skip
+    """An option that is given by its place; it is required unless `nargs` says how many there are."""
     return Option(name, help, metavar, kind, is_argument=True, **{"required": "nargs" not in more} | more)
 
 

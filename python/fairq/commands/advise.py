@@ -83,7 +83,8 @@ def advise(arguments: Namespace) -> str:
 
 def _least_buffer(arguments: Namespace, words: Mapping[str, Any]) -> str:
     """`fairq advise --buffer-for`: the least buffer of each queue."""
-    for word in ("capture", "me", "criterion", "utilisation_min", "buffer", "below", "plot", "latency_target", "users"):
+    others = [option.name for option in options(Line, without=least_buffer.WORDS) if option.default is None]
+    for word in (*others, "plot"):
         if getattr(arguments, word) is not None:
             raise UsageError(f"--{word.replace('_', '-')}: --buffer-for tries rooms alone; leave one of the two out")
     asks = {word: words[word] for word in least_buffer.WORDS} | {"share": arguments.buffer_for}

@@ -1,4 +1,4 @@
-"""Options that several commands have, how declarations become a parser, and its errors of one line."""
+"""Options that several commands have, and how declarations become a parser."""
 
 from __future__ import annotations
 

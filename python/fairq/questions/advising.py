@@ -294,7 +294,7 @@ def advise(wish: Wish, workers: int, progress: Tell | None = None, table: Path |
     """Run the candidates on `workers` threads, and rank them; `table` as of `with_packets`."""
     with with_packets(wish, table) as question:
         (asked_of,), _, (answers,), steady = measured([question], workers, progress, LONGER)
-        scenario = network.scenario(asked_of).text
+        scenario = network.text(asked_of)
     weights = _weights(wish)
     tried = [
         _Tried(each, [point for point in answers.points if point.choice.queue == each.name], answers.question, weights)

@@ -48,7 +48,6 @@ def compare(question: Question, *, paired: bool, workers: int, progress: Tell | 
     """Run a question on `workers` threads."""
     found = measured([question], workers, progress)
     (question,), (result,), (answers,), steady = found
-    scenario = network.scenario(question)
     answer = answers.answer(steady)
     answer["text"] = sentences.text(answers, answer, steady)
     document: dict[str, Any] = {
@@ -68,4 +67,4 @@ def compare(question: Question, *, paired: bool, workers: int, progress: Tell | 
         ],
     }
     tables = {name: document[name] for name in ("answer", "rows", "queues", "paired", "notes")}
-    return Comparison(**tables, steady=steady.said(question), scenario=scenario.text, document=document)
+    return Comparison(**tables, steady=steady.said(question), scenario=network.text(question), document=document)

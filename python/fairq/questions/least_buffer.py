@@ -112,7 +112,7 @@ def least_buffer(sought: Sought, *, workers: int, progress: Tell | None = None) 
         "text": " ".join([*_sentences(sought.part, rows), *sentences.still_moving(steady, ("share",))]),
     }
     shown = {name: document[name] for name in ("rows", "tried", "text", "notes")}
-    scenario = network.scenario(question).text
+    scenario = network.text(question)
     return LeastBuffer(**shown, steady=steady.said(question), scenario=scenario, document=document)
 
 

@@ -13,7 +13,8 @@ from fairq.questions import network, steady
 from fairq.questions.answers import Answers
 from fairq.questions.asked import Question
 from fairq.questions.course import STRETCHES, Course
-from fairq.questions.steady import Steady
+from fairq.questions.network import Made
+from fairq.questions.steady import Steady, Times
 from fairq.results import Result
 from fairq.runs import Experiment
 
@@ -80,6 +81,7 @@ class Search:
 
     def __post_init__(self) -> None:
         self.first = self.times = steady.begin(self.questions)
+        self._made: tuple[Times, list[Made]] | None = None
         self.longest = steady.longest(self.questions, self._experiments(), self.first)
         self.longest = min(self.longest, self.longer * self.first.length)
         self.whole = _Whole(self.progress, 0.0) if self.progress is not None else None
@@ -93,11 +95,18 @@ class Search:
 
     def scenarios(self) -> list[Text]:
         """The scenarios with the times of now."""
-        return [network.scenario(question) for question in self.asked]
+        return [made.scenario for made in self._all()]
+
+    def _all(self) -> list[Made]:
+        """What the questions make with the times of now, made once."""
+        if self._made is None or self._made[0] != self.times:
+            self._made = (self.times, [network.made(question) for question in self.asked])
+        return self._made[1]
 
     def _experiments(self) -> list[Experiment]:
-        sets = self.sets or [()] * len(self.questions)
-        return [Experiment(*each) for each in zip(self.scenarios(), sets, strict=True)]
+        if not self.sets:
+            return [made.experiment for made in self._all()]
+        return [Experiment(*each) for each in zip(self.scenarios(), self.sets, strict=True)]
 
     def run(self) -> Steady:
         """Run the questions until they stand still, or to the longest."""

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairq import declared
 from fairq.errors import FairqError, ScenarioError, UsageError
@@ -111,15 +111,31 @@ def _nodes(host_class: HostClass) -> list[str]:
     return [f"{host_class.text}.{host}" for host in range(1, host_class.hosts + 1)]
 
 
-def scenario(question: Question) -> Text:
-    """The scenario in TOML, checked: UsageError names the word of the question that cannot be."""
-    made = _Made(question)
-    text = Text(made.text(), "compare")
+class Made(NamedTuple):
+    """What a question makes: its scenario in TOML, and that read and checked."""
+
+    scenario: Text
+    experiment: Experiment
+
+
+def made(question: Question) -> Made:
+    """The scenario, ready to run: UsageError names the word of the question that cannot be."""
+    tables = _Tables(question)
+    scenario = Text(tables.text(), "compare")
     try:
-        Experiment(text)
+        return Made(scenario, Experiment(scenario))
     except ScenarioError as error:
-        raise made.by_words(error) from None
-    return text
+        raise tables.by_words(error) from None
+
+
+def scenario(question: Question) -> Text:
+    """The scenario in TOML, checked."""
+    return made(question).scenario
+
+
+def text(question: Question) -> str:
+    """The scenario in TOML of a question that was run."""
+    return _Tables(question).text()
 
 
 def access_bit_per_s(question: Question) -> int:
@@ -130,7 +146,7 @@ def access_bit_per_s(question: Question) -> int:
     return next((rate for rate in ACCESS_RATES if rate >= 10 * fastest), ACCESS_RATES[-1])
 
 
-class _Made:
+class _Tables:
     """The tables of a scenario, and which word of the question each part comes from."""
 
     def __init__(self, question: Question) -> None:
