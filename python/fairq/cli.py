@@ -119,6 +119,7 @@ class _Completion(argparse.Action):
     def __call__(self, root: argparse.ArgumentParser, _namespace: Any, shell: Any, _option: Any = None) -> NoReturn:
         from fairq.completion import completion
 
+        assert isinstance(root, Parser), "it is an option of parser()"
         sys.stdout.write(completion(root, shell))
         root.exit()
 

@@ -6,15 +6,15 @@ import argparse
 from collections.abc import Iterator
 
 from fairq import api, papers
+from fairq.commands.options import Parser
+from fairq.declared import PATH, Option
 from fairq.errors import UsageError
 
-FILES = frozenset({"SCENARIO.toml", "CAPTURE", "SENT", "RECEIVED", "FILE", "WHAT", "TEXT|SCENARIO"})
-"""The names in help of what is a file, or may be one."""
-FOLDERS = frozenset({"DIR"})
-"""The names in help of what is a folder."""
+FILES = (PATH, "Scenario")
+"""The kinds of what is a file, or may be one; a folder is called DIR in help."""
 
 
-def completion(root: argparse.ArgumentParser, shell: str) -> str:
+def completion(root: Parser, shell: str) -> str:
     """The script that a shell reads; UsageError if the package that writes it is missing."""
     try:
         import shtab
@@ -22,14 +22,12 @@ def completion(root: argparse.ArgumentParser, shell: str) -> str:
         raise UsageError("--print-completion needs the package shtab; write: pip install shtab") from None
     known = {"PAPER": [*papers.names(), "all"], "DISCIPLINE": _listed("disciplines"),
              "NAME": [*_listed("disciplines"), *_listed("transports"), *_listed("traffic")]}  # fmt: skip
-    for action in _actions(root):
-        name = action.metavar
-        if name in FILES:
-            action.complete = shtab.FILE  # type: ignore[attr-defined]
-        elif name in FOLDERS:
-            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-        elif isinstance(name, str) and name in known and not action.option_strings:
-            action.choices = known[name]
+    for action, option in _declared(root):
+        if option.kind in FILES:
+            complete = shtab.DIRECTORY if option.metavar == "DIR" else shtab.FILE
+            action.complete = complete  # type: ignore[attr-defined]
+        elif option.metavar in known and option.is_argument:
+            action.choices = known[option.metavar]
     script: str = shtab.complete(root, shell)
     return script if script.endswith("\n") else script + "\n"
 
@@ -38,10 +36,11 @@ def _listed(what: api.What) -> list[str]:
     return [entry["name"] for entry in api.listing(what)]
 
 
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """The options and arguments of a command and of the commands in it."""
+def _declared(parser: Parser) -> Iterator[tuple[argparse.Action, Option]]:
+    """What a command takes, and the commands in it, each beside its declaration."""
+    options = {option.name: option for option in parser.spec.all()} if parser.spec is not None else {}
     for action in parser._actions:
-        yield action
-        if isinstance(action, argparse._SubParsersAction):
-            for inner in action.choices.values():
-                yield from _actions(inner)
+        if action.dest in options:
+            yield action, options[action.dest]
+    for inner in parser.commands().values():
+        yield from _declared(inner)

@@ -47,6 +47,8 @@ def test_names_and_files_are_completed(offered):
     assert "fq_codel" in offered("audit", "fq_")
     assert "mine.toml" in offered("run", "")
     assert offered("run", "x.toml", "--out", "") == {"inside"}
+    assert "mine.toml" in offered("sweep", "") & offered("diff", "x.toml", "")
+    assert offered("bench", "disc") == {"disciplines"}
 
 
 @pytest.mark.parametrize("shell", ["zsh", "tcsh"])

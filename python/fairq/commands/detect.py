@@ -7,15 +7,15 @@ from argparse import Namespace
 from fairq import api, tables
 from fairq.commands.options import LOOKS
 from fairq.commands.printing import FLOWS_SHOWN, as_json, look
-from fairq.declared import Option, Spec, argument, switch, typed_only
+from fairq.declared import PATH, Option, Spec, argument, switch, typed_only
 from fairq.errors import UsageError
 
 SPEC = Spec(
     "detect",
     "fairq detect sent.pcap received.pcap --flow 10.0.0.1",
     typed_only(
-        argument("sent", "the capture of the sending end; or, alone, a folder or a .csv table", "SENT"),
-        argument("received", "the capture of the receiving end", "RECEIVED", nargs="?"),
+        argument("sent", "the capture of the sending end; or, alone, a folder or a .csv table", "SENT", PATH),
+        argument("received", "the capture of the receiving end", "RECEIVED", PATH, nargs="?"),
         Option("flow", "judge only flows with this in their name", "TEXT"),
         switch("all", "show all flows, not only those with most packets"),
         *LOOKS,

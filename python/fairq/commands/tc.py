@@ -25,7 +25,7 @@ SPEC = Spec(
     (
         OneOf((
             argument("queue", "a queue's text form, or a scenario file: print its tc commands",
-                     "TEXT|SCENARIO", "str", default=[], nargs="*"),
+                     "TEXT|SCENARIO", "Scenario", default=[], nargs="*"),
             Option("read", "print the text form of these tc commands; - reads standard input", "COMMANDS"),
         ), required=True),
         Option("dev", "the device of the commands (default eth0)", default="eth0"),
