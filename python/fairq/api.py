@@ -3,6 +3,9 @@
 Functions take keyword arguments with units in text, return frozen objects whose tables are lists of dicts (one dict a
 row, the unit at the end of a column's name), keep no state and print nothing. Every command waits for this module: what
 takes long to load, as dataclasses do, is loaded where it is needed.
+
+A function that takes the words of a question picks them from its `locals()`, so that none is
+forgotten on the way; test_declared.py holds its signature to what is declared.
 """
 
 from __future__ import annotations
