@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         Audit,
         Experiment,
         Replay,
-        Reproduction,
         Result,
         Topology,
         advise,
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
         topology,
     )
     from fairq.errors import CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError
+    from fairq.verdicts import Reproduction
 
     __version__: str
 
@@ -101,7 +101,8 @@ __all__ = [
     "topology",
 ]
 
-_ERRORS = frozenset(name for name in __all__ if name.endswith("Error"))
+_ELSEWHERE = {name: "fairq.errors" for name in __all__ if name.endswith("Error")} | {"Reproduction": "fairq.verdicts"}
+"""The modules of what is not in `fairq.api`."""
 
 
 def __getattr__(name: str) -> Any:
@@ -109,7 +110,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         value: Any = import_module("fairq._native").version()
     elif name in __all__:
-        value = getattr(import_module("fairq.errors" if name in _ERRORS else "fairq.api"), name)
+        value = getattr(import_module(_ELSEWHERE.get(name, "fairq.api")), name)
     else:
         raise AttributeError(f"module 'fairq' has no attribute {name!r}")
     globals()[name] = value

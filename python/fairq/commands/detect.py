@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 
 from fairq import api, tables
 from fairq.commands.options import (
@@ -11,6 +12,7 @@ from fairq.commands.options import (
     looks,
 )
 from fairq.commands.printing import FLOWS_SHOWN, as_json, look
+from fairq.documents import Detected
 from fairq.errors import UsageError
 
 
@@ -47,7 +49,7 @@ docs/guide/detect.md says what can and cannot be told."""
 
 def detect(arguments: Namespace) -> str:
     """`fairq detect`."""
-    rows = api.detect(*(path for path in (arguments.sent, arguments.received) if path is not None))
+    rows: Sequence[Detected] = api.detect(*(path for path in (arguments.sent, arguments.received) if path is not None))
     if arguments.flow is not None:
         rows = [row for row in rows if arguments.flow in row["flow"]]
         if not rows:
