@@ -151,7 +151,8 @@ class Answer(Row):
 
 
 class Replay(
-    Record, places=("capture", "disciplines", "run_info", "document", "directions", "series", "answer")
+    Record, told=("disciplines", "directions", "series"),
+    places=("capture", "disciplines", "run_info", "document", "directions", "series", "answer")
 ):  # fmt: skip
     """What became of a capture: `capture` describes it, `disciplines` has one table of flows for each discipline.
 
@@ -224,7 +225,8 @@ class Journey(Row):
 
 
 class Audit(
-    Record, places=("discipline", "laws", "bounds", "costs", "violations", "packets", "document")
+    Record, told=("discipline", "laws", "bounds", "costs", "violations", "packets"),
+    places=("discipline", "laws", "bounds", "costs", "violations", "packets", "document")
 ):  # fmt: skip
     """What an audit found: how each invariant fared, the worst of each measure beside its bound, and what was not kept.
 
@@ -272,7 +274,7 @@ class TopologyLink(Row):
 
 
 class Topology(
-    Record,
+    Record, told=("nodes", "links", "connected", "parts", "diameter_s", "warnings", "notes"),
     places=("nodes", "links", "connected", "parts", "diameter_s", "warnings", "notes", "node_table", "link_table",
             "document"),
 ):  # fmt: skip

@@ -307,7 +307,7 @@ class BaselineSteady(Row):
 
 
 class Baseline(
-    Record, named="BaselineDocument",
+    Record, named="BaselineDocument", told=("control", "series", "phases"),
     places=("control", "series", "phases", "notes", "document", "result", "scenario"),
 ):  # fmt: skip
     """A congestion control alone on an ideal line.

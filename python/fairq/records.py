@@ -84,11 +84,10 @@ class Said:
         found[name].write_csv(path)
 
     def _repr_html_(self) -> str:
-        answer = getattr(self, "answer", None)
-        text = getattr(self, "text", answer["text"] if isinstance(answer, Mapping) else "")
+        text = getattr(self, "text", "")
         found = next((each for each in self._tables().values() if len(each)), None)
         shown = rows.html_of_values(self.document) if found is None else found._repr_html_()
-        return f"{f'<p>{escape(text)}</p>' if isinstance(text, str) and text else ''}{shown}"
+        return f"{f'<p>{escape(text)}</p>' if text else ''}{shown}"
 
 
 def _as_table(value: Any) -> Table[Any] | None:
@@ -110,19 +109,25 @@ class Document(Said, Row):
         return found
 
 
+BARE = ("control", "text")
+"""Fields that a prompt shows without their names."""
+
+
 class Record(Said, tuple[Any, ...]):
     """A result as a tuple with names.
 
     The annotated fields in their order are the document's. `places` are the fields that the tuple
-    has, in its order; `named` is the name of the type in its schema.
+    has, in its order; `named` is the name of the type in its schema; `told` are the fields that a
+    prompt shows, of a table its size.
     """
 
     _fields: ClassVar[tuple[str, ...]] = ()
     _field_defaults: ClassVar[Mapping[str, Any]] = {}
     _named: ClassVar[str] = ""
+    _told: ClassVar[Sequence[str]] = ()
 
-    def __init_subclass__(cls, *, places: Sequence[str], named: str = "") -> None:
-        cls._fields, cls._named = tuple(places), named
+    def __init_subclass__(cls, *, places: Sequence[str], named: str = "", told: Sequence[str] = ()) -> None:
+        cls._fields, cls._named, cls._told = tuple(places), named, told
         cls._field_defaults = {name: vars(cls)[name] for name in cls.__annotations__ if name in vars(cls)}
 
     def __new__(cls, *places: Any, **fields: Any) -> Self:
@@ -176,12 +181,14 @@ class Record(Said, tuple[Any, ...]):
         return _again, (type(self), {name: value for name, value in self.__dict__.items() if name != "document"})
 
     def __repr__(self) -> str:
+        if not self._told:
+            return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._asdict().items())})"
         said = []
-        for name, value in self._asdict().items():
-            if isinstance(value, Table | list) and len(value) and not name.endswith("_table"):
-                said.append(f"{name} {len(value)}")
-            elif isinstance(value, str | int | float) and "\n" not in str(value):
-                said.append(f"{name} {value}")
+        for name in self._told:
+            value = getattr(self, name)
+            is_table = isinstance(value, Table | list)
+            if len(value) if is_table else "\n" not in str(value):
+                said.append(f"{name} {len(value)}" if is_table else str(value) if name in BARE else f"{name} {value}")
         return f"<{type(self).__name__}: {', '.join(said)}>"
 
 

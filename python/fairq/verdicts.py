@@ -118,7 +118,7 @@ class Judged(Row, Line, named="Line"):
     """One line of the table of verdicts; its numbers have the unit of the paper's table or plot."""
 
 
-class Reproduction(Record, places=("rows", "report")):
+class Reproduction(Record, places=("rows", "report"), told=("rows",)):
     """A paper's numbers beside ours: `rows` as written to verdicts.csv, `report` as printed."""
 
     rows: Table[Judged]

@@ -254,7 +254,7 @@ class FromLinux(Row):
 
 
 class Comparison(
-    Record, named="Compared",
+    Record, named="Compared", told=("rows", "text"),
     places=("answer", "rows", "queues", "paired", "steady", "notes", "scenario", "document"),
 ):  # fmt: skip
     """What `fairq compare` found.
@@ -278,6 +278,11 @@ class Comparison(
     steady: Annotated[str, Beside("How long was measured, in words.")]
     scenario: Annotated[str, Beside("What was run, as a file in TOML.")]
 
+    @property
+    def text(self) -> str:
+        """The answer as a sentence."""
+        return self.answer.text
+
 
 class ByFormula(Row):
     """The loss of a line, and what formulas give for it."""
@@ -297,7 +302,7 @@ class RowAlone(GroupRow, ByFormula):
 
 
 class Alone(
-    Record, named="ComparedAlone",
+    Record, named="ComparedAlone", told=("rows", "text"),
     places=("rows", "text", "steady", "notes", "scenario", "document"),
 ):  # fmt: skip
     """What `fairq compare --alone` found.
@@ -353,7 +358,7 @@ class TriedRow(Filled):
 
 
 class LeastBuffer(
-    Record, named="LeastBuffers",
+    Record, named="LeastBuffers", told=("rows", "text"),
     places=("rows", "tried", "text", "steady", "notes", "scenario", "document"),
 ):  # fmt: skip
     """What `fairq advise --buffer-for` found.
@@ -436,7 +441,7 @@ class EffectRow(OfEffect, Seeds, Effect):
 
 
 class Effects(
-    Record, named="EffectsOfSettings",
+    Record, named="EffectsOfSettings", told=("settings", "rows"),
     places=("rows", "settings", "fixed", "text", "document"),
 ):  # fmt: skip
     """What `fairq explain NAME --effects` found.
@@ -450,10 +455,10 @@ class Effects(
     name: Annotated[str, "The entry."]
     part: Annotated[str, "The part of a queue that it is, or transport."]
     line: Line
-    times: Annotated[Steady, Named("steady")]
     settings: Table[Varied]
     fixed: Table[FixedSetting]
     rows: Table[EffectRow]
+    times: Annotated[Steady, Named("steady")]
     text: Annotated[str, "Which settings change something and which do not, in sentences."]
 
 
@@ -543,7 +548,7 @@ class AdvisedRow(OfCandidate, Where):
 
 
 class Advice(
-    Record, named="Advised",
+    Record, named="Advised", told=("candidates", "text"),
     places=("criterion", "candidates", "winner", "best", "margin", "low", "high", "margin_in", "price", "tc", "rows",
             "notes", "text", "steady", "scenario", "document"),
 ):  # fmt: skip
