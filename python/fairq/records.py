@@ -78,9 +78,11 @@ class Said:
         UsageError if there is none.
         """
         found = self._tables()
-        name = next(iter(found), "") if table is None else table
+        if not found:
+            raise UsageError(f"{type(self).__name__}: it has no table; write_json writes all of it")
+        name = next(iter(found)) if table is None else table
         if name not in found:
-            raise UsageError(f"table: {name or type(self).__name__} has no such table{near_miss(name, found)}")
+            raise UsageError(f"table: {name}: there is no such table{near_miss(name, found)}")
         found[name].write_csv(path)
 
     def _repr_html_(self) -> str:

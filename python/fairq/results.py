@@ -205,18 +205,24 @@ class _Written:
 
     def table(self, name: str) -> Kept:
         """The table called so."""
-        return _kept(name, list(self._document.get(name, ())))
+        seed = ["seed"] if name in ALONE else []
+        return self._kept(name, list(self._document.get(name, ())), seed)
 
     def by_seed(self, name: str) -> Kept:
         """Its rows of each seed."""
         if name not in TABLES:
             raise UsageError(f"{name}: a result that was read has no such table{near_miss(name, TABLES)}")
-        points = self._document["points"]
-        if any(name not in seed for point in points for seed in point["seeds"]):
-            # What is kept of single runs alone has the seed as a column.
+        if name in ALONE:
             return self.table(name)
-        every = [(point["axes"], seed) for point in points for seed in point["seeds"]]
-        return _kept(name, [{**axes, "seed": seed["seed"], **row} for axes, seed in every for row in seed[name]])
+        every = [(point["axes"], seed) for point in self._document["points"] for seed in point["seeds"]]
+        rows = [{**axes, "seed": seed["seed"], **row} for axes, seed in every for row in seed[name]]
+        return self._kept(name, rows, ["seed"])
+
+    def _kept(self, name: str, rows: list[dict[str, Any]], more: Sequence[str]) -> Kept:
+        """The rows; their first columns are the axes and `more`, and without rows the table's follow."""
+        axes = [axis for point in self._document["points"][:1] for axis in point["axes"]]
+        columns = [column["name"] for column in described()[name]["columns"]]
+        return Kept(rows, [*axes, *more, *([] if rows else columns)])
 
     def write_json(self, write: Callable[[str], object]) -> None:
         """Give the text that was read."""
@@ -229,10 +235,6 @@ class _Written:
     def write_qlog(self, flow: str, write: Callable[[str], object]) -> None:
         """Refuse: a document has no trace."""
         self.write_trace(write)
-
-
-def _kept(name: str, rows: list[dict[str, Any]]) -> Kept:
-    return Kept(rows, () if rows else [column["name"] for column in described()[name]["columns"]])
 
 
 def read_result(path: str | os.PathLike[str]) -> Result:
@@ -272,6 +274,9 @@ def _schema_version() -> int:
 
 TABLES = ("flows", "links", "queues", "transfers", "sessions", "series", "packets", "states")
 """The tables of a run."""
+
+ALONE = ("series", "packets", "states")
+"""Tables of which no mean is taken: they have the seed as a column."""
 
 
 @cache

@@ -223,9 +223,10 @@ class Table(Rows[R]):
 
     def _kept(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[R]:
         for row in rows:
-            is_whole = [*row] == [*self._names]
-            names = self._names if is_whole else {name: at for at, name in enumerate(row)}
-            yield self._row(names, _inside(self._row, row))
+            if row.keys() == self._names.keys():
+                yield self._row(self._names, _inside(self._row, {name: row[name] for name in self._names}))
+            else:
+                yield self._row({name: at for at, name in enumerate(row)}, _inside(self._row, row))
 
     # What a sequence has beside these; to be one in fact would hide Arrow's memory from polars.
     index = Sequence.index
