@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args, get
 from fairq import tables
 from fairq.errors import UsageError
 from fairq.near import near_miss
+from fairq.output import file
 
 if TYPE_CHECKING:
     import pandas
@@ -144,8 +145,6 @@ class Kept:
         except ImportError:
             raise UsageError("this table is written to Parquet by pyarrow: pip install pyarrow") from None
         told = {"fairq.source": source} | ({} if seed is None else {"fairq.seed": str(seed)})
-        from fairq.output import file
-
         with file(path) as place:
             pyarrow.parquet.write_table(self._arrow().replace_schema_metadata(told), place)
 
@@ -392,8 +391,6 @@ def path_of(path: Any) -> str:
 
 def write_into(path: Any, write: Callable[[Callable[[str], Any]], None]) -> None:
     """Write pieces of text into a file, whole or not at all."""
-    from fairq.output import file
-
     with file(path_of(path)) as place, place.open("w", encoding="utf-8", newline="") as into:
         write(into.write)
 

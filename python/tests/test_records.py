@@ -26,7 +26,7 @@ def test_a_result_is_shown_and_written_by_its_type(kinds, name, tmp_path):  # no
         result.write_csv(tmp_path / "it.csv", table)
         lines = (tmp_path / "it.csv").read_text().splitlines()
         assert lines[0].split(",")[0] == tables[table].columns[0] and len(lines) > len(tables[table])
-    with pytest.raises(fairq.UsageError, match="no such table|has no table"):
+    with pytest.raises(fairq.UsageError, match=r"no such table|has no table"):
         result.write_csv(tmp_path / "other.csv", "wonders")
     assert not (tmp_path / "other.csv").exists()
     with pytest.raises(AttributeError, match="cannot be changed"):
