@@ -1,8 +1,8 @@
 """What Python can call. The command line is these functions with the same names.
 
-Functions take keyword arguments with units in text, return frozen objects with tables (the unit at the end of a
-column's name), keep no state and print nothing. Every command waits for this module: what
-takes long to load, as dataclasses do, is loaded where it is needed.
+Functions take keyword arguments with units in text, return frozen objects with tables (the unit at
+the end of a column's name), keep no state and print nothing. Every command waits for this module:
+what takes long to load, as dataclasses do, is loaded where it is needed.
 """
 
 from __future__ import annotations

@@ -154,10 +154,12 @@ class Replay(
     Record, told=("disciplines", "directions", "series"),
     places=("capture", "disciplines", "run_info", "document", "directions", "series", "answer")
 ):  # fmt: skip
-    """What became of a capture: `capture` describes it, `disciplines` has one table of flows for each discipline.
+    """What became of a capture.
 
-    With `me` there are `directions`, and a discipline for each. `series` is delay over time, of all packets (flow None)
-    and of the flows with most; `answer` says under which discipline flows had the least 99th percentile delay.
+    `capture` describes it, `disciplines` has one table of flows for each discipline. With `me` there
+    are `directions`, and a discipline for each. `series` is delay over time, of all packets (flow
+    None) and of the flows with most; `answer` says under which discipline flows had the least 99th
+    percentile delay.
     """
 
     capture: Traffic
@@ -228,10 +230,12 @@ class Audit(
     Record, told=("discipline", "laws", "bounds", "costs", "violations", "packets"),
     places=("discipline", "laws", "bounds", "costs", "violations", "packets", "document")
 ):  # fmt: skip
-    """What an audit found: how each invariant fared, the worst of each measure beside its bound, and what was not kept.
+    """What an audit found.
 
-    `packets` has what became of each packet if one run was replayed. `costs` has what the card of each part claims of
-    its cost, and the instructions that were counted of it, which is not done here.
+    `laws` say how each invariant fared, `bounds` the worst of each measure beside its bound,
+    `violations` what was not kept. `packets` has what became of each packet if one run was
+    replayed. `costs` has what the card of each part claims of its cost, and the instructions that
+    were counted of it, which is not done here.
     """
 
     discipline: str
@@ -280,10 +284,11 @@ class Topology(
 ):  # fmt: skip
     """What a file of a topology holds.
 
-    `nodes` and `links` count; `connected` says whether every node has a path to every other, `parts` how many parts
-    there are; `diameter_s` is the greatest delay of a shortest path between two nodes that have one. `node_table` has
-    the name, label and place of each node, `link_table` the ends, rate, delay and weight of each link. `warnings` say
-    what is missing or wrong in the file, `notes` what was guessed, as rates from labels.
+    `nodes` and `links` count; `connected` says whether every node has a path to every other, `parts`
+    how many parts there are; `diameter_s` is the greatest delay of a shortest path between two nodes
+    that have one. `node_table` has the name, label and place of each node, `link_table` the ends,
+    rate, delay and weight of each link. `warnings` say what is missing or wrong in the file, `notes`
+    what was guessed, as rates from labels.
     """
 
     file: str

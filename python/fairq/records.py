@@ -69,7 +69,10 @@ class Said:
         return {name: value for name, value in ordered if value is not None}
 
     def write_json(self, path: str | os.PathLike[str]) -> None:
-        """Write the document as JSON into a file, whole or not at all. OutputError if it cannot be written."""
+        """Write the document as JSON into a file, whole or not at all.
+
+        OutputError if it cannot be written.
+        """
         rows.write_into(path, lambda write: write(rows.as_text(self.document) + "\n"))
 
     def write_csv(self, path: str | os.PathLike[str], table: str | None = None) -> None:

@@ -33,8 +33,8 @@ class Result(Mapping[str, Any]):
     `points` has one element for each combination of the axes' values (one when there are no axes), with the tables of
     that point and the same per seed, as dicts and lists. `notes` say what limited the run that may not have been meant,
     each with a code, where, and a text (docs/guide/notes.md). `run_info` is what differs between machines (times,
-    versions, packet-hops). `document` is all of it as `--json` prints it, and a result answers by its keys too:
-    `result["points"]`.
+    versions, packet-hops). `document` is all of it as `--json` prints it, and a result answers by
+    its keys too: `result["points"]`.
     """
 
     def __init__(self, native: _native.Outcome | _Written, theory: Table[_types.Theory] | None = None) -> None:

@@ -102,7 +102,8 @@ def row_of(kind: type[K], values: Mapping[str, Any]) -> K:
 if TYPE_CHECKING:
     Rows = Sequence[R]
 else:
-    # A Sequence when it is checked and not when it runs: polars would take the rows of one, not Arrow's memory.
+    # A Sequence when it is checked and not when it runs: polars would take the rows of one, and not
+    # Arrow's memory.
     Rows = Generic
 
 
@@ -174,7 +175,7 @@ class Table(Rows[R]):
     def of(cls, row: type[R], rows: Iterable[Mapping[str, Any]], names: Iterable[str] = ()) -> Table[R]:
         """The table of these rows, which are its own from now on.
 
-        `names` are columns that it has even if no row has them. Without rows it has those of the type.
+        `names` are columns that it has even if no row has them; without rows it has the type's.
         """
         kept = [each if isinstance(each, dict) else plain(each) for each in rows]
         return cls(Kept(kept, names or ([] if kept else [name.removesuffix("_") for name in hints(row)])), row)
@@ -270,11 +271,17 @@ class Table(Rows[R]):
         return pyarrow.table(self)
 
     def write_parquet(self, path: str | os.PathLike[str], source: str = "", seed: int | None = None) -> None:
-        """Write a Parquet file; `source` and `seed` go into its metadata. OutputError if it cannot be written."""
+        """Write a Parquet file; `source` and `seed` go into its metadata.
+
+        OutputError if it cannot be written.
+        """
         self._native.write_parquet(path_of(path), source, None if seed is None else int(seed))
 
     def write_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a CSV file, whole or not at all, the columns' names in its first line; what does not exist is empty."""
+        """Write a CSV file, whole or not at all.
+
+        The columns' names are in its first line; what does not exist is empty.
+        """
 
         def write(to: Callable[[str], Any]) -> None:
             writer = csv.writer(_Lines(to), lineterminator="\n")

@@ -1,4 +1,4 @@
-"""A program of a user who has no notebook and two checkers of types: it uses each type of a result.
+"""A program of a user with two checkers of types: it uses each type of a result.
 
 Run as `python typed_user.py SCENARIO STUDY CAPTURE TIMES TOPOLOGY FOLDER`; test_typed_user.py
 checks it by mypy and by pyright, strictly, and runs it.
