@@ -133,10 +133,13 @@ class Record(Said, tuple[Any, ...]):
 
     def __init_subclass__(cls, *, places: Sequence[str], named: str = "", told: Sequence[str] = ()) -> None:
         cls._fields, cls._named, cls._told = tuple(places), named, told
+        cls.__match_args__ = cls._fields  # type: ignore[attr-defined]
         cls._field_defaults = {name: vars(cls)[name] for name in cls.__annotations__ if name in vars(cls)}
 
     def __new__(cls, *places: Any, **fields: Any) -> Self:
         """The result with these fields; with `document` what is not given is taken of it."""
+        if len(places) > len(cls._fields):
+            raise TypeError(f"{cls.__name__} has {len(cls._fields)} places, and {len(places)} values were given")
         given = {**dict(zip(cls._fields, places, strict=False)), **fields}
         told = in_document(cls)
         document = given.pop("document", {})
