@@ -133,7 +133,7 @@ class Record(Said, tuple[Any, ...]):
 
     def __init_subclass__(cls, *, places: Sequence[str], named: str = "", told: Sequence[str] = ()) -> None:
         cls._fields, cls._named, cls._told = tuple(places), named, told
-        cls.__match_args__ = cls._fields  # type: ignore[attr-defined]
+        type.__setattr__(cls, "__match_args__", cls._fields)
         cls._field_defaults = {name: vars(cls)[name] for name in cls.__annotations__ if name in vars(cls)}
 
     def __new__(cls, *places: Any, **fields: Any) -> Self:
