@@ -67,5 +67,14 @@ cells: list[object] = [row[found.columns[0]] for row in found.dicts]
 difference: list[float | None] = [row.found.difference for row in fairq.diff(study, study).rows]
 page: Path = fairq.report(study, out=folder / "page.html").path
 stored: list[float] = fairq.read_store(study.with_suffix("")).table("flows").column("share")
+
+
+def slow() -> tuple[str, float, int]:
+    """What takes long is checked, and not run."""
+    reproduction, speed = fairq.reproduce("demers1990", quick=True), fairq.bench(quick=True)
+    flows = fairq.experiment(scenario).runs()[0].finish()["flows"]
+    return reproduction.rows[0].verdict, speed.rows[0].cpu_s, len(flows)
+
+
 comparison.write_csv(folder / "rows.csv")
 print(sorted(numbers), sentence, commands, tried, settings, verdicts, done, cells, difference, page, stored)
