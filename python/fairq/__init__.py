@@ -5,6 +5,56 @@
 >>> {row["flow"]: round(row["throughput_bit_per_s"]) for row in result.flows if row["policy"] == "FQ"}
 {'file 1': 27968, 'file 2': 27960, 'terminal': 71}
 
+Scenarios:
+
+    run                run a scenario; flows, links, queues and what else is measured, as tables
+    experiment         read and check a scenario, to run each point and seed anywhere
+    estimate           what its runs will cost
+    read_result        read a result again that was written
+    max_min            the max-min fair shares of its flows
+    topology           read a file of a topology
+
+Questions about one line:
+
+    compare            compare queues, buffers or congestion controls
+    compare_alone      give each control a line of its own
+    advise             rank Linux's queues and buffers for a line
+    least_buffer       find the least buffer that keeps a part of the line used
+    effects            vary each setting of an entry alone
+    baseline           run one flow alone on an ideal line
+
+Captures of packets:
+
+    replay             send a capture through queues
+    detect             say of each flow whether its bottleneck was fair
+
+Studies of many runs:
+
+    sweep              run what is missing of a study
+    read_store         read the runs of a study and their tables
+    query              ask them in SQL
+    report             write them as one page
+    diff               say what changed between two studies
+
+Evidence:
+
+    reproduce          run a paper's scenarios and compare its numbers with ours
+    agree              how far fairq is from a real kernel
+    audit              check the invariants and the bounds of a discipline
+    bench              measure this machine on the reference workloads
+    bench_disciplines  measure disciplines beside their floors
+
+What there is:
+
+    listing            list the disciplines, transports, traffic, receivers, topologies or papers
+    explain            the card of an entry as text
+    explained          the same as a document
+    cards              the cards of a name as fields
+    scenes             a transport driven alone, round by round
+    schema             the JSON Schema of a document
+
+Results are frozen types with tables: docs/guide/tables.md. All errors are a `FairqError`.
+
 Nothing heavy is imported until it is used: the compiled part and the plotting package load on first need.
 """
 
@@ -18,7 +68,6 @@ if TYPE_CHECKING:
         Audit,
         Experiment,
         Replay,
-        Reproduction,
         Result,
         Topology,
         advise,
@@ -53,6 +102,7 @@ if TYPE_CHECKING:
         topology,
     )
     from fairq.errors import CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError
+    from fairq.verdicts import Reproduction
 
     __version__: str
 
@@ -101,7 +151,8 @@ __all__ = [
     "topology",
 ]
 
-_ERRORS = frozenset(name for name in __all__ if name.endswith("Error"))
+_ELSEWHERE = {name: "fairq.errors" for name in __all__ if name.endswith("Error")} | {"Reproduction": "fairq.verdicts"}
+"""The modules of what is not in `fairq.api`."""
 
 
 def __getattr__(name: str) -> Any:
@@ -109,7 +160,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         value: Any = import_module("fairq._native").version()
     elif name in __all__:
-        value = getattr(import_module("fairq.errors" if name in _ERRORS else "fairq.api"), name)
+        value = getattr(import_module(_ELSEWHERE.get(name, "fairq.api")), name)
     else:
         raise AttributeError(f"module 'fairq' has no attribute {name!r}")
     globals()[name] = value

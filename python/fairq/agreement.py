@@ -15,9 +15,11 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from fairq.documents import Agreed
 from fairq.errors import UsageError
 from fairq.near import near_miss
 from fairq.questions.words import split
+from fairq.rows import row_of
 
 KERNEL = "Linux 6.1"
 
@@ -156,19 +158,19 @@ def parts(queue: str) -> frozenset[str]:
 PLAIN = {"fifo", "port_pair"}
 
 
-def documented(name: str | None = None) -> dict[str, Any]:
+def documented(name: str | None = None) -> Agreed:
     """What was recorded of one discipline or congestion control, or a row for each of them; and a sentence."""
     names = {part: sorted({each for found in _of_part(part) for each in found.of(part)}) for part in PARTS}
     document: dict[str, Any] = {"kernel": KERNEL, "name": name, "summary": [], "cells": [], "orders": []}
     if name is None:
         summary = [{"name": each, "part": part, **_counted(*_with(each))} for part in PARTS for each in names[part]]
-        return document | {"summary": summary, "text": f"fairq {_said(cells(), cases())}"}
+        return row_of(Agreed, document | {"summary": summary, "text": f"fairq {_said(cells(), cases())}"})
     known = [each for part in PARTS for each in names[part]]
     if name not in known:
         raise UsageError(f"{name}: nothing was recorded of it in {KERNEL}{near_miss(name, known)}")
     some, orders = _with(name)
     rows = {"cells": [cell.row() for cell in some], "orders": [case.row() for case in orders]}
-    return document | rows | {"text": f"{name} {_said(some, orders)}"}
+    return row_of(Agreed, document | rows | {"text": f"{name} {_said(some, orders)}"})
 
 
 PARTS = ("discipline", "transport")

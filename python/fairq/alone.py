@@ -10,10 +10,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fairq import _native, quantities, tables
 from fairq.declared import command_line, said, word
+from fairq.documents import Baseline
 from fairq.errors import FairqError, ScenarioError, UsageError
 from fairq.given import Text
 from fairq.questions import rates, words
@@ -23,7 +24,6 @@ from fairq.results import Result
 from fairq.runs import Experiment
 
 if TYPE_CHECKING:
-    from fairq.documents import BaselineDocument, BaselineNote, BaselinePhase, BaselineSample, BaselineSteady
     from fairq.progress import Tell
 
 SCHEMA_VERSION = 1
@@ -43,23 +43,11 @@ SAMPLES_MIN, PACKETS_MIN, SAMPLES_IN_ROUND = 200, 20, 4
 """Samples: four in a round trip, so that no phase of one is missed, but no fewer than 200 in all.
 None is so short that fewer than 20 packets pass: one more or less would be a jump of throughput."""
 
+Sample = Mapping[str, Any]
+"""The flow at an instant (fairq.documents.BaselineSample)."""
+
 SAMPLES_MAX = 10_000
 """The most samples, unless their distance is given."""
-
-
-class Baseline(NamedTuple):
-    """One flow alone: its samples, their means by phase, the run, and the scenario's text."""
-
-    control: str
-    series: Sequence[BaselineSample]
-    phases: Sequence[BaselinePhase]
-    notes: Sequence[BaselineNote]
-    document: BaselineDocument
-    result: Result
-    scenario: str
-
-    def __repr__(self) -> str:
-        return f"<Baseline: {self.control}, series {len(self.series)}, phases {len(self.phases)}>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,12 +176,12 @@ def baseline(question: Question, trace: bool = False, progress: Tell | None = No
     while True:
         found = of_result(question, experiment(question, trace).run(1, progress))
         length = 2 * _duration(question)
-        if found.document["steady"] is not None or length > longest:
+        if found.steady is not None or length > longest:
             return found
         question = replace(question, duration=f"{length:g} s")
 
 
-def _steady(series: Sequence[BaselineSample], rate: float, rtt: float) -> BaselineSteady | None:
+def _steady(series: Sequence[Sample], rate: float, rtt: float) -> dict[str, Any] | None:
     """What the flow does once throughput and round trip stand still; `None` if they never do.
 
     They do where the halves of what is left differ by less than counts, in at least half of the run.
@@ -214,7 +202,7 @@ def _steady(series: Sequence[BaselineSample], rate: float, rtt: float) -> Baseli
     return None
 
 
-def _means(samples: Sequence[BaselineSample]) -> tuple[float | None, float | None]:
+def _means(samples: Sequence[Sample]) -> tuple[float | None, float | None]:
     return _mean([each["throughput_bit_per_s"] for each in samples]), _mean([each["rtt_s"] for each in samples])
 
 
@@ -228,7 +216,7 @@ def _is_same_trip(one: float | None, other: float | None) -> bool:
     return one is None or other is None or abs(one - other) <= BANDS["queueing_s_mean"].least * max(one, other)
 
 
-def _median_trip(samples: Sequence[BaselineSample]) -> float | None:
+def _median_trip(samples: Sequence[Sample]) -> float | None:
     known = [each["rtt_s"] for each in samples if each["rtt_s"] is not None]
     return median(known) if known else None
 
@@ -248,7 +236,7 @@ def of_result(question: Question, result: Result) -> Baseline:
     series = [_sample(row) for row in result.series if row["flow"] is not None]
     rate, rtt = _line_rate(question), _quantity("time", question.rtt)
     phases, flow, notes = _phases(series), result.flows[0], [windows.in_words(note) for note in result.notes]
-    document: BaselineDocument = {
+    document = {
         "schema_version": SCHEMA_VERSION,
         "command": question.command,
         "control": question.control,
@@ -278,64 +266,60 @@ def of_result(question: Question, result: Result) -> Baseline:
         "notes": [{"code": note["code"], "where": note["where"], "text": note["text"]} for note in notes],
         "series": series,
     }
-    return Baseline(question.control, series, phases, document["notes"], document, result, scenario(question).text)
+    return Baseline(document=document, result=result, scenario=scenario(question).text)
 
 
-def title(document: BaselineDocument) -> str:
+def title(found: Baseline) -> str:
     """What a picture of it is called."""
-    rate, rtt = _rate_said(document), _said("rtt_s", document["rtt_s"])
-    return f"{document['control']} alone: {rate}, {rtt}, {document['queue']}, buffer {document['buffer']}"
+    rate, rtt = _rate_said(found), _said("rtt_s", found.rtt_s)
+    return f"{found.control} alone: {rate}, {rtt}, {found.queue}, buffer {found.buffer}"
 
 
-def sentence(document: BaselineDocument) -> str:
+def sentence(found: Baseline) -> str:
     """What the flow got, and what it did to the line."""
-    flow, rate, rtt = document["flow"], document["rate_bit_per_s"], document["rtt_s"]
-    throughput, queueing = flow["throughput_bit_per_s"], flow["queueing_s_mean"]
-    flight = _mean([sample["flight_bytes"] for sample in document["series"]])
-    of = f"of {_rate_said(document)} ({throughput / rate:.1%})"
-    if rates.is_moving(document["rate"]):
-        of = f"on a line of {_rate_said(document)}, {document['utilisation']:.1%} of what it could carry"
+    flow, rate, rtt = found.flow, found.rate_bit_per_s, found.rtt_s
+    throughput, queueing = flow.throughput_bit_per_s, flow.queueing_s_mean
+    flight = _mean([sample["flight_bytes"] for sample in found.series])
+    of = f"of {_rate_said(found)} ({throughput / rate:.1%})"
+    if rates.is_moving(found.rate):
+        of = f"on a line of {_rate_said(found)}, {found.utilisation:.1%} of what it could carry"
     parts = [f"{_said('rate_bit_per_s', throughput)} {of}"]
     if flight is not None:
-        parts.append(f"{flight / document['product_bytes']:.2f} bandwidth-delay products in flight")
+        parts.append(f"{flight / found.product_bytes:.2f} bandwidth-delay products in flight")
     if queueing is not None:
         parts.append(
             f"{_said('queueing_s', queueing)} of queueing on average beside a round trip of {_said('rtt_s', rtt)}"
         )
-    counts = {"dropped": flow["dropped"], "marked": flow["marked"], "retransmitted": flow["retransmitted"]}
+    counts = {"dropped": flow.dropped, "marked": flow.marked, "retransmitted": flow.retransmitted}
     parts += [f"{count} packets {name}" for name, count in counts.items() if count]
-    return f"{document['control']}: {', '.join(parts)}. {_steady_said(document)}"
+    return f"{found.control}: {', '.join(parts)}. {_steady_said(found)}"
 
 
-def _rate_said(document: BaselineDocument) -> str:
+def _rate_said(found: Baseline) -> str:
     """The line's rate in words."""
-    if not rates.is_moving(document["rate"]):
-        return _said("rate_bit_per_s", document["rate_bit_per_s"])
-    return f"{document['rate']}, nominally {_said('rate_bit_per_s', document['rate_bit_per_s'])}"
+    if not rates.is_moving(found.rate):
+        return _said("rate_bit_per_s", found.rate_bit_per_s)
+    return f"{found.rate}, nominally {_said('rate_bit_per_s', found.rate_bit_per_s)}"
 
 
-def _steady_said(document: BaselineDocument) -> str:
+def _steady_said(found: Baseline) -> str:
     """From when on it stands still, and what it does then."""
-    if rates.is_moving(document["rate"]):
-        return (
-            f"The line's rate changes, so that nothing stands still; it ran for {_said('x_s', document['duration_s'])}."
-        )
-    steady, rate = document["steady"], document["rate_bit_per_s"]
+    if rates.is_moving(found.rate):
+        return f"The line's rate changes, so that nothing stands still; it ran for {_said('x_s', found.duration_s)}."
+    steady, rate = found.steady, found.rate_bit_per_s
     if steady is None:
-        return f"It does not stand still within {_said('x_s', document['duration_s'])}; write a longer --duration."
-    throughput = steady["throughput_bit_per_s"]
-    trip = "" if steady["rtt_s"] is None else f", a round trip of {_said('rtt_s', steady['rtt_s'])}"
+        return f"It does not stand still within {_said('x_s', found.duration_s)}; write a longer --duration."
+    throughput = steady.throughput_bit_per_s
+    trip = "" if steady.rtt_s is None else f", a round trip of {_said('rtt_s', steady.rtt_s)}"
     said = f"{_said('rate_bit_per_s', throughput)} ({throughput / rate:.1%}){trip}"
-    return (
-        f"It stands still from {_said('x_s', steady['from_s'])} on, of {_said('x_s', document['duration_s'])}: {said}."
-    )
+    return f"It stands still from {_said('x_s', steady.from_s)} on, of {_said('x_s', found.duration_s)}: {said}."
 
 
 def _said(name: str, value: float) -> str:
     return tables.value(name, value)
 
 
-def _sample(row: Mapping[str, Any]) -> BaselineSample:
+def _sample(row: Mapping[str, Any]) -> dict[str, Any]:
     flight, window = row["flight_packets"], row["window_packets"]
     return {
         "time_s": row["time_s"],
@@ -348,9 +332,9 @@ def _sample(row: Mapping[str, Any]) -> BaselineSample:
     }
 
 
-def _phases(series: Sequence[BaselineSample]) -> list[BaselinePhase]:
+def _phases(series: Sequence[Sample]) -> list[dict[str, Any]]:
     """The phases in the order in which they first come."""
-    of: dict[str, list[BaselineSample]] = {}
+    of: dict[str, list[Sample]] = {}
     begins: dict[str, int] = {}
     before = None
     for sample in series:

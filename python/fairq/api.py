@@ -1,8 +1,8 @@
 """What Python can call. The command line is these functions with the same names.
 
-Functions take keyword arguments with units in text, return frozen objects whose tables are lists of dicts (one dict a
-row, the unit at the end of a column's name), keep no state and print nothing. Every command waits for this module: what
-takes long to load, as dataclasses do, is loaded where it is needed.
+Functions take keyword arguments with units in text, return frozen objects with tables (the unit at
+the end of a column's name), keep no state and print nothing. Every command waits for this module:
+what takes long to load, as dataclasses do, is loaded where it is needed.
 
 A function that takes the words of a question picks them from its `locals()`, so that none is
 forgotten on the way; test_declared.py holds its signature to what is declared.
@@ -12,37 +12,37 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from fairq import _native, registry
 from fairq.arguments import checked
 from fairq.asking import compare_alone as compare_alone
 from fairq.asking import least_buffer as least_buffer
+from fairq.compiled import Audit as Audit
+from fairq.compiled import Disciplines
+from fairq.compiled import Replay as Replay
+from fairq.compiled import Topology as Topology
 from fairq.declared import picked
 from fairq.errors import UsageError
 from fairq.given import STANDARD_INPUT, Scenario, Settings, check_capture, pairs, read, replayed, room, split
 from fairq.output import folder
 from fairq.results import Result as Result
+from fairq.results import Table, row_class
+from fairq.rows import row_of
 from fairq.runs import Experiment as Experiment
 from fairq.runs import cores as cores
 
 if TYPE_CHECKING:
-    from fairq.alone import Baseline
+    from fairq import _types
+    from fairq.documents import Agreed, Baseline, Benchmarks, Detected, Found, Page, Sweep
     from fairq.estimating import Estimate
     from fairq.progress import Print, Tell
-    from fairq.questions.advising import Advice
-    from fairq.questions.comparing import Comparison
-    from fairq.questions.effects import Effects
+    from fairq.questions.documents import Advice, Comparison, Effects
     from fairq.sweeps.diff import Diff
-    from fairq.sweeps.query import Found
     from fairq.sweeps.reader import Results
-    from fairq.sweeps.report import Page
-    from fairq.sweeps.sweeping import Sweep
-
-Row = Mapping[str, Any]
-"""One row of a table: column name to value; a value that does not exist is None."""
+    from fairq.verdicts import Reproduction
 
 LISTS = ("disciplines", "transports", "traffic", "receivers", "topologies", "papers")
 """What can be listed."""
@@ -52,94 +52,6 @@ What = Literal["disciplines", "transports", "traffic", "receivers", "topologies"
 
 WIDTH_MIN = 20
 """The least columns in which a card can be read."""
-
-
-def _sizes(result: Any) -> str:
-    """What a result holds, for a prompt: its tables by how many rows they have; the whole would fill screens."""
-    said = []
-    for name, value in result._asdict().items():
-        if isinstance(value, list) and value and not name.endswith("_table"):
-            said.append(f"{name} {len(value)}")
-        elif isinstance(value, str | int | float) and "\n" not in str(value):
-            said.append(f"{name} {value}")
-    return f"<{type(result).__name__}: {', '.join(said)}>"
-
-
-class Replay(NamedTuple):
-    """What became of a capture: `capture` describes it, `disciplines` has one table of flows for each discipline.
-
-    With `me` there are `directions`, and a discipline for each. `series` is delay over time, of all packets (flow None)
-    and of the flows with most; `answer` says under which discipline flows had the least 99th percentile delay.
-    """
-
-    capture: Mapping[str, Any]
-    disciplines: Sequence[Mapping[str, Any]]
-    run_info: Mapping[str, Any]
-    document: Mapping[str, Any]
-    directions: Sequence[Row]
-    series: Sequence[Row]
-    answer: Mapping[str, Any] | None
-
-    def __repr__(self) -> str:
-        return _sizes(self)
-
-
-class Audit(NamedTuple):
-    """What an audit found: how each invariant fared, the worst of each measure beside its bound, and what was not kept.
-
-    `packets` has what became of each packet if one run was replayed. `costs` has what the card of each part claims of
-    its cost, and the instructions that were counted of it, which is not done here.
-    """
-
-    discipline: str
-    laws: Sequence[Row]
-    bounds: Sequence[Row]
-    costs: Sequence[Row]
-    violations: Sequence[Row]
-    packets: Sequence[Row]
-    document: Mapping[str, Any]
-
-    def __repr__(self) -> str:
-        return _sizes(self)
-
-    @property
-    def passed(self) -> bool:
-        """Whether every invariant and every bound was kept."""
-        return not self.violations
-
-
-class Topology(NamedTuple):
-    """What a file of a topology holds.
-
-    `nodes` and `links` count; `connected` says whether every node has a path to every other, `parts` how many parts
-    there are; `diameter_s` is the greatest delay of a shortest path between two nodes that have one. `node_table` has
-    the name, label and place of each node, `link_table` the ends, rate, delay and weight of each link. `warnings` say
-    what is missing or wrong in the file, `notes` what was guessed, as rates from labels.
-    """
-
-    nodes: int
-    links: int
-    connected: bool
-    parts: int
-    diameter_s: float
-    warnings: Sequence[str]
-    notes: Sequence[str]
-    node_table: Sequence[Row]
-    link_table: Sequence[Row]
-    document: Mapping[str, Any]
-
-    def __repr__(self) -> str:
-        return _sizes(self)
-
-
-class Reproduction(NamedTuple):
-    """A paper's numbers beside ours: `rows` as written to verdicts.csv, `report` as printed."""
-
-    rows: Sequence[Row]
-    report: str
-
-    def __repr__(self) -> str:
-        return _sizes(self)
 
 
 @checked
@@ -395,8 +307,8 @@ def estimate(scenario: Scenario, *, set: Settings = (), workers: int | None = No
 
 
 @checked
-def read_result(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the document of a result again: `path` is a folder of `fairq run --out`, or a file of `--json`.
+def read_result(path: str | os.PathLike[str]) -> Result:
+    """Read a result of `run` again: `path` is a folder of `fairq run --out`, or a file of `--json`.
 
     Raises UsageError if there is none, or if it is of another version of results.
     """
@@ -406,7 +318,7 @@ def read_result(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 @checked
-def max_min(scenario: Scenario, *, set: Settings = ()) -> Any:
+def max_min(scenario: Scenario, *, set: Settings = ()) -> Table[_types.Share]:
     """The max-min fair shares of the scenario's flows, from its routes, rates and weights alone.
 
     Flows share from their starts to their stops; a share is the mean over the measured time.
@@ -414,7 +326,7 @@ def max_min(scenario: Scenario, *, set: Settings = ()) -> Any:
     Raises ScenarioError with file, line and field.
     """
     text, name = read(scenario)
-    return json.loads(_native.max_min(text, name, pairs(set)))
+    return Table.of(row_class("shares"), json.loads(_native.max_min(text, name, pairs(set))))
 
 
 REPLAYED = ("fifo", "fq(on_drop=refund)")
@@ -493,19 +405,11 @@ def replay(
             options["out"] = str(inside)
             document = json.loads(_native.replay(source, json.dumps(options), progress))
             (inside / "replay.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    return Replay(
-        document["capture"],
-        document["disciplines"],
-        document.get("run_info", {}),
-        document,
-        document.get("directions", []),
-        document["series"],
-        document["answer"],
-    )
+    return Replay(document=document, run_info={})
 
 
 @checked
-def detect(*paths: str | os.PathLike[str]) -> list[dict[str, Any]]:
+def detect(*paths: str | os.PathLike[str]) -> Table[Detected]:
     """Say of each flow whether its bottleneck was fair, from the times of its packets at both ends alone.
 
     `paths` are the captures of the sending and of the receiving end, or one folder that a run with
@@ -644,11 +548,10 @@ def reproduce(
     """
     from fairq import reproduction
 
-    rows, report = reproduction.reproduce(
+    return reproduction.reproduce(
         paper, seeds=seeds, quick=quick, start=start, workers=workers or cores(), out=out, replace=replace,
         progress=progress, printed=printed, width=width,
     )  # fmt: skip
-    return Reproduction(rows, report)
 
 
 @checked
@@ -678,8 +581,7 @@ def topology(
         raise UsageError("-: the name of a file tells its format; give the path of a file")
     options = {"strict": strict, "default_rate": default_rate, "default_delay": default_delay}
     document = json.loads(_native.topology(os.fspath(file), json.dumps(options), progress))
-    names = ("nodes", "links", "connected", "parts", "diameter_s", "warnings", "notes", "node_table", "link_table")
-    return Topology(**{name: document[name] for name in names}, document=document)
+    return Topology(document=document)
 
 
 @checked
@@ -702,9 +604,7 @@ def audit(
     Raises UsageError with the near miss.
     """
     options = {"seeds": seeds, "quick": quick, "replay": run}
-    document = json.loads(_native.audit(discipline, json.dumps(options), progress))
-    tables = {key: document[key] for key in ("discipline", "laws", "bounds", "costs", "violations")}
-    return Audit(**tables, packets=document["journeys"], document=document)
+    return Audit(document=json.loads(_native.audit(discipline, json.dumps(options), progress)))
 
 
 @checked
@@ -740,7 +640,7 @@ def explain(name: str, *, width: int = 100) -> str:
 
 
 @checked
-def agree(witness: str, name: str | None = None) -> dict[str, Any]:
+def agree(witness: str, name: str | None = None) -> Agreed:
     """How far fairq is from a real kernel, by what was recorded of `witness`: "linux", Linux 6.1.
 
     `cells` are the recorded cells with the discipline or congestion control `name`, each with what both gave, `verdict`
@@ -807,7 +707,7 @@ def schema(name: str = "scenario") -> dict[str, Any]:
 
 
 @checked
-def bench(names: Sequence[str] = (), *, quick: bool = False, progress: Tell | None = None) -> dict[str, Any]:
+def bench(names: Sequence[str] = (), *, quick: bool = False, progress: Tell | None = None) -> Benchmarks:
     """Measure this machine on the workloads called `names` (all if none): `rows`, medians of five, and `run_info`.
 
     Raises UsageError with the names if there is none called so.
@@ -820,7 +720,7 @@ def bench(names: Sequence[str] = (), *, quick: bool = False, progress: Tell | No
 @checked
 def bench_disciplines(
     names: Sequence[str] = (), *, mixed: bool = False, quick: bool = False, progress: Tell | None = None
-) -> dict[str, Any]:
+) -> Disciplines:
     """Measure the disciplines called `names` (all if none) beside their floors: `floors`, `rows` and `run_info`.
 
     With `mixed`, flows have weights of 1 to 4 and packets 64 to 1500 bytes; else all are equal.
@@ -831,5 +731,4 @@ def bench_disciplines(
     Raises UsageError with the near miss of a name that there is not.
     """
     options = json.dumps({"names": list(names), "mixed": mixed, "quick": quick})
-    document: dict[str, Any] = json.loads(_native.bench_disciplines(options, progress))
-    return document
+    return row_of(Disciplines, json.loads(_native.bench_disciplines(options, progress)))

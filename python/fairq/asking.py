@@ -11,8 +11,7 @@ from fairq.runs import cores
 
 if TYPE_CHECKING:
     from fairq.progress import Tell
-    from fairq.questions.each_alone import Alone
-    from fairq.questions.least_buffer import LeastBuffer
+    from fairq.questions.documents import Alone, LeastBuffer
 
 
 @checked

@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from fairq import evidence, journeys
+from fairq.documents import Detected
 from fairq.evidence import FEWEST, Evidence
 from fairq.journeys import Journey
+from fairq.rows import Table
 
 CANNOT_TELL = "cannot tell"
 """The verdict where there is none."""
@@ -38,12 +40,12 @@ ALONE = {"crossing": 0.05, "unexplained": 0.4}
 """Below these nothing of others was seen."""
 
 
-def detect(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str, Any]]:
+def detect(paths: Sequence[str | os.PathLike[str]]) -> Table[Detected]:
     """A row for each flow that the files hold, those with most packets first; journeys.of says what files.
 
     Raises CaptureError or UsageError.
     """
-    return [judged(journey) for journey in journeys.of(paths)]
+    return Table.of(Detected, [judged(journey) for journey in journeys.of(paths)])
 
 
 def judged(journey: Journey) -> dict[str, Any]:

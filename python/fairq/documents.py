@@ -1,21 +1,22 @@
 """The documents that Python makes for --json: a type for each, which its JSON Schema is made of.
 
-A new document is a type here and a line in DOCUMENTS; `python -m fairq.schemas schema` then writes
-the file of its schema. A field's text says its meaning and its unit. Documents that Rust makes are
-in crates/py/src/schemas.rs.
+A new document is a type here and a line in DOCUMENTS (fairq.schemas); `python -m fairq.schemas
+schema` then writes the file of its schema. A field's text says its meaning and its unit. Documents
+that Rust makes are in crates/py/src/schemas.rs. What questions give is in questions/documents.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from fairq.estimating import Estimate
-from fairq.questions.documents import Advised, Compared, ComparedAlone, EffectsOfSettings, LeastBuffers, Verdict
-from fairq.verdicts import Line
+from fairq.questions.documents import Verdict
+from fairq.records import Beside, Document, Given, Named, Record
+from fairq.results import Result
+from fairq.rows import Row, Table
 
 
-class Paper(TypedDict):
+class Paper(Row):
     """A paper whose numbers are reproduced."""
 
     name: Annotated[str, "Its name, as fairq reproduce takes it."]
@@ -24,7 +25,7 @@ class Paper(TypedDict):
     quick_seeds: Annotated[int, "Seeds of each scenario with --quick."]
 
 
-class Detected(TypedDict):
+class Detected(Row):
     """What was found of one flow (fairq.evidence); a number is null if too few packets show it."""
 
     flow: Annotated[str, "The flow."]
@@ -62,7 +63,7 @@ class Detected(TypedDict):
     why: Annotated[str, "Why the verdict is none; empty if there is one."]
 
 
-class Difference(TypedDict):
+class Difference(Row):
     """A setting that is not the same in Linux."""
 
     setting: Annotated[str, "The setting."]
@@ -70,15 +71,15 @@ class Difference(TypedDict):
     linux: Annotated[str, "Its value or meaning in Linux."]
 
 
-class TcCommands(TypedDict):
+class TcCommands(Row):
     """The tc commands of a queue."""
 
     commands: Annotated[list[str], "The commands in the order in which they are given."]
-    differs: Annotated[list[Difference], "What is not the same in Linux."]
+    differs: Annotated[Table[Difference], "What is not the same in Linux."]
     text: Annotated[str, "The queue's text form, or the line of the scenario that has it."]
 
 
-class TcWarning(TypedDict):
+class TcWarning(Row):
     """A warning that tc would print, and what the kernel then does."""
 
     setting: Annotated[str, "The class."]
@@ -87,23 +88,23 @@ class TcWarning(TypedDict):
     remedy: Annotated[str, "What to write to be warned no more."]
 
 
-class TcRead(TypedDict):
+class TcRead(Row):
     """The queue that tc commands make."""
 
     text: Annotated[str, "The queue's text form, its limit included."]
     rate: Annotated[str | None, "The rate of the line, with its unit; null if no class of htb is the line."]
-    differs: Annotated[list[Difference], "What is not the same in Linux."]
-    warns: Annotated[list[TcWarning], "What the kernel would warn of."]
+    differs: Annotated[Table[Difference], "What is not the same in Linux."]
+    warns: Annotated[Table[TcWarning], "What the kernel would warn of."]
 
 
-class BoundsRow(TypedDict):
+class BoundsRow(Row):
     """Both bounds of the extra delay under one form of the algorithm."""
 
     form: Annotated[Literal["non-preemptive", "preemptive"], "The form of the algorithm."]
     low_bytes: Annotated[float, "The delay with FTPs evenly staggered, in bytes of the line."]
     high_bytes: Annotated[float, "The delay with FTPs in step, in bytes of the line."]
-    low_s: NotRequired[Annotated[float, "The same in seconds; there with --rate."]]
-    high_s: NotRequired[Annotated[float, "The same in seconds; there with --rate."]]
+    low_s: Annotated[float, Given("The same in seconds; there with --rate.")]
+    high_s: Annotated[float, Given("The same in seconds; there with --rate.")]
 
 
 class DelayRow(BoundsRow):
@@ -112,7 +113,7 @@ class DelayRow(BoundsRow):
     share: Annotated[float, "The source's rate as a part of the fair share."]
 
 
-class Packets(TypedDict):
+class Packets(Row):
     """The sources of a delay."""
 
     ftps: Annotated[int, "FTPs, always backlogged."]
@@ -124,16 +125,16 @@ class Packets(TypedDict):
 class DelayBounds(Packets):
     """A(P), the extra delay of an isolated packet."""
 
-    rows: list[BoundsRow]
+    rows: Table[BoundsRow]
 
 
 class Delay(Packets):
     """D_N(P), the delay of a Poisson source."""
 
-    rows: list[DelayRow]
+    rows: Table[DelayRow]
 
 
-class CurveRow(TypedDict):
+class CurveRow(Row):
     """A point of the delay-throughput curve; null from the fair share on, where delay has no bound."""
 
     share: Annotated[float, "The source's rate as a part of the fair share."]
@@ -142,16 +143,16 @@ class CurveRow(TypedDict):
     fcfs_packets: Annotated[float | None, "Queueing delay under FCFS, in packet times."]
 
 
-class DelayCurve(TypedDict):
+class DelayCurve(Row):
     """The delay-throughput curve of a Poisson source."""
 
     ftps: Annotated[int, "FTPs, always backlogged."]
     delta_packets: Annotated[float, "The promptness δ in packets."]
     window: Annotated[int, "Window of the FTPs under FCFS, in packets."]
-    rows: list[CurveRow]
+    rows: Table[CurveRow]
 
 
-class Hop(TypedDict):
+class Hop(Row):
     """A line of a path."""
 
     hop: Annotated[int, "Its number, from 1."]
@@ -160,16 +161,16 @@ class Hop(TypedDict):
     latency_s: Annotated[float, "What it adds to the bound, in seconds."]
 
 
-class Pgps(TypedDict):
+class Pgps(Row):
     """Parekh and Gallager's bound along a path."""
 
-    hops: list[Hop]
+    hops: Table[Hop]
     burst_s: Annotated[float, "The time of the burst at the least share, in seconds."]
     propagation_s: Annotated[float, "The delay of all lines together, in seconds."]
     delay_s_max: Annotated[float, "The bound of a packet's delay, in seconds."]
 
 
-class TcpRate(TypedDict):
+class TcpRate(Row):
     """The rate of TCP at a loss, by one model; null if it has no limit."""
 
     loss: Annotated[float, "The part of the packets that is lost."]
@@ -179,7 +180,7 @@ class TcpRate(TypedDict):
     window_packets: Annotated[float | None, "The mean window in packets."]
 
 
-class SharingRow(TypedDict):
+class SharingRow(Row):
     """Transfers on a line at one load."""
 
     load: Annotated[float, "The load of the line."]
@@ -192,7 +193,7 @@ class SharingRow(TypedDict):
     sojourn_s_mean: Annotated[float, "Mean time of a transfer in seconds."]
 
 
-class Number(TypedDict):
+class Number(Row):
     """The probability of a number of transfers at a load."""
 
     load: Annotated[float, "The load of the line."]
@@ -201,40 +202,40 @@ class Number(TypedDict):
     p_more: Annotated[float, "The probability of more."]
 
 
-class Sharing(TypedDict):
+class Sharing(Row):
     """Transfers that share a line."""
 
-    rows: list[SharingRow]
-    distribution: Annotated[list[Number], "For each load, the numbers from 0 on; empty without --distribution."]
+    rows: Table[SharingRow]
+    distribution: Annotated[Table[Number], "For each load, the numbers from 0 on; empty without --distribution."]
 
 
-class Workload(TypedDict):
+class Workload(Row):
     """A workload on this machine: the run in the middle by time, of those that were measured."""
 
     row: Annotated[str, "Its name."]
     about: Annotated[str, "What it runs."]
-    flows: NotRequired[Annotated[int, "Flows of a run."]]
-    packet_hops: NotRequired[Annotated[int, "Packets sent, on each line counted, acknowledgements included."]]
-    data_packets: NotRequired[Annotated[int, "Data packets that reached their sinks."]]
-    packets: NotRequired[Annotated[int, "Packets of the capture."]]
-    rows: NotRequired[Annotated[int, "Rows of the table."]]
-    dropped: NotRequired[Annotated[int, "Data packets that queues dropped."]]
-    simulated_s: NotRequired[Annotated[float, "Simulated time of all runs, in seconds."]]
-    cpu_s: NotRequired[Annotated[float, "CPU time of the run alone, in seconds."]]
-    cpu_s_min: NotRequired[Annotated[float, "The least CPU time of those measured, in seconds."]]
-    cpu_s_max: NotRequired[Annotated[float, "The greatest CPU time of those measured, in seconds."]]
-    wall_s: NotRequired[Annotated[float, "Time on the wall, in seconds."]]
-    wall_s_min: NotRequired[Annotated[float, "The least time on the wall of those measured, in seconds."]]
-    wall_s_max: NotRequired[Annotated[float, "The greatest time on the wall of those measured, in seconds."]]
-    million_packet_hops_per_cpu_s: NotRequired[Annotated[float, "Millions of packet-hops a second of CPU time."]]
-    simulated_s_per_cpu_s: NotRequired[Annotated[float, "Simulated seconds a second of CPU time."]]
-    million_packets_per_cpu_s: NotRequired[Annotated[float, "Millions of packets a second of CPU time."]]
-    peak_memory_bytes: NotRequired[Annotated[int | None, "Greatest memory of the program in bytes; null if unknown."]]
-    ratio: NotRequired[Annotated[float, "The time of two programs with half of the runs each, over that of one."]]
-    note: NotRequired[Annotated[str, "What else was seen."]]
+    flows: Annotated[int, Given("Flows of a run.")]
+    packet_hops: Annotated[int, Given("Packets sent, on each line counted, acknowledgements included.")]
+    data_packets: Annotated[int, Given("Data packets that reached their sinks.")]
+    packets: Annotated[int, Given("Packets of the capture.")]
+    rows: Annotated[int, Given("Rows of the table.")]
+    dropped: Annotated[int, Given("Data packets that queues dropped.")]
+    simulated_s: Annotated[float, Given("Simulated time of all runs, in seconds.")]
+    cpu_s: Annotated[float, Given("CPU time of the run alone, in seconds.")]
+    cpu_s_min: Annotated[float, Given("The least CPU time of those measured, in seconds.")]
+    cpu_s_max: Annotated[float, Given("The greatest CPU time of those measured, in seconds.")]
+    wall_s: Annotated[float, Given("Time on the wall, in seconds.")]
+    wall_s_min: Annotated[float, Given("The least time on the wall of those measured, in seconds.")]
+    wall_s_max: Annotated[float, Given("The greatest time on the wall of those measured, in seconds.")]
+    million_packet_hops_per_cpu_s: Annotated[float, Given("Millions of packet-hops a second of CPU time.")]
+    simulated_s_per_cpu_s: Annotated[float, Given("Simulated seconds a second of CPU time.")]
+    million_packets_per_cpu_s: Annotated[float, Given("Millions of packets a second of CPU time.")]
+    peak_memory_bytes: Annotated[int | None, Given("Greatest memory of the program in bytes; null if unknown.")]
+    ratio: Annotated[float, Given("The time of two programs with half of the runs each, over that of one.")]
+    note: Annotated[str, Given("What else was seen.")]
 
 
-class Machine(TypedDict):
+class Machine(Row):
     """What was measured, and on what."""
 
     version: Annotated[str, "The version of fairq."]
@@ -244,14 +245,14 @@ class Machine(TypedDict):
     load: Annotated[float | None, "The load of the system over the last minute."]
 
 
-class Benchmarks(TypedDict):
+class Benchmarks(Document):
     """The speed of this machine."""
 
-    rows: list[Workload]
+    rows: Table[Workload]
     run_info: Machine
 
 
-class BaselineSample(TypedDict):
+class BaselineSample(Row):
     """The flow at an instant, and its throughput in the interval that ends there."""
 
     time_s: Annotated[float, "The time from the start of the run, in seconds."]
@@ -263,7 +264,7 @@ class BaselineSample(TypedDict):
     phase: Annotated[str | None, "The phase, in the words of the control's source; null without congestion control."]
 
 
-class BaselinePhase(TypedDict):
+class BaselinePhase(Row):
     """All stretches of one phase: means over their samples."""
 
     phase: Annotated[str, "The phase, in the words of the control's source."]
@@ -275,7 +276,7 @@ class BaselinePhase(TypedDict):
     rtt_s: Annotated[float | None, "The smoothed round trip in seconds; null if none was sampled."]
 
 
-class BaselineFlow(TypedDict):
+class BaselineFlow(Row):
     """The flow over the whole run, as the table of flows of fairq run has it."""
 
     throughput_bit_per_s: Annotated[float, "What reached the receiver, headers included, in bit/s."]
@@ -289,7 +290,7 @@ class BaselineFlow(TypedDict):
     queueing_s_p99: Annotated[float | None, "99th percentile of that delay in seconds, within 0.8 %."]
 
 
-class BaselineNote(TypedDict):
+class BaselineNote(Row):
     """What limited the flow that may not have been meant (docs/guide/notes.md)."""
 
     code: Annotated[str, "What kind of note it is."]
@@ -297,7 +298,7 @@ class BaselineNote(TypedDict):
     text: Annotated[str, "What was found, and what to write."]
 
 
-class BaselineSteady(TypedDict):
+class BaselineSteady(Row):
     """What the flow does once its throughput and its round trip stand still."""
 
     from_s: Annotated[float, "From when on they do, in seconds."]
@@ -305,8 +306,14 @@ class BaselineSteady(TypedDict):
     rtt_s: Annotated[float | None, "The mean of its smoothed round trips from then on, in seconds; null without one."]
 
 
-class BaselineDocument(TypedDict):
-    """A congestion control alone on an ideal line."""
+class Baseline(
+    Record, named="BaselineDocument", told=("control", "series", "phases"),
+    places=("control", "series", "phases", "notes", "document", "result", "scenario"),
+):  # fmt: skip
+    """A congestion control alone on an ideal line.
+
+    `series` are its samples, `phases` their means by phase, `result` the run.
+    """
 
     schema_version: Annotated[int, "The version of this document."]
     command: Annotated[str, "The command that gives it."]
@@ -323,13 +330,22 @@ class BaselineDocument(TypedDict):
     duration_s: Annotated[float, "How long the flow ran, in seconds."]
     flow: BaselineFlow
     steady: Annotated[BaselineSteady | None, "Null if it does not stand still, or the line's rate changes."]
-    phases: list[BaselinePhase]
-    notes: list[BaselineNote]
-    series: list[BaselineSample]
+    phases: Table[BaselinePhase]
+    notes: Table[BaselineNote]
+    series: Table[BaselineSample]
+    result: Annotated[Result, Beside("The run.")]
+    scenario: Annotated[str, Beside("What was run, as a file in TOML.")]
 
 
-class Swept(TypedDict):
-    """What has become of the runs of a study: done, failed and missing are all of them."""
+class Sweep(
+    Record, named="Swept",
+    places=("done", "failed", "missing", "skipped", "ran", "errors", "damages", "store", "unreached"),
+):  # fmt: skip
+    """What has become of the runs of a study: done, failed and missing are all of them.
+
+    `skipped` is how many of the missing are left to others: another part's, or claimed by another
+    process. `damages` are parts that were set aside, whose runs were run again.
+    """
 
     done: Annotated[int, "Runs that exist."]
     failed: Annotated[int, "Runs that do not exist, and failed when they were tried."]
@@ -339,10 +355,10 @@ class Swept(TypedDict):
     store: Annotated[str, "The folder that holds them."]
     errors: Annotated[dict[str, str], "Why runs have failed, by their digests."]
     damages: Annotated[list[str], "Parts that were not as their markers say: they were set aside."]
-    unreached: Annotated[int, "Points at which the condition of --until does not hold."]
+    unreached: Annotated[int, "Points at which the condition of --until does not hold."] = 0
 
 
-class MissingRun(TypedDict):
+class MissingRun(Row):
     """A run of a study that does not exist."""
 
     digest: Annotated[str, "What its tables depend on, as 32 hexadecimal digits."]
@@ -350,7 +366,7 @@ class MissingRun(TypedDict):
     axes: Annotated[dict[str, str | int | float | bool], "The values of the axes and what is derived of them."]
 
 
-class Left(TypedDict):
+class Left(Row):
     """What is left to run of a study."""
 
     points: Annotated[int, "Points of its axes."]
@@ -367,61 +383,26 @@ Scalar = str | int | float | bool | None
 """A value of an axis, or of a cell of a query."""
 
 
-class Queried(TypedDict):
-    """The rows that `fairq query` gives."""
+class Found(Record, named="Queried", places=("columns", "rows")):
+    """The rows that `fairq query` gives.
+
+    Columns of the same name are told apart by _2, _3 and so on.
+    """
 
     columns: Annotated[list[str], "The columns in their order; of one name the second has _2 behind."]
-    rows: Annotated[list[dict[str, Scalar]], "The rows; a list or struct of SQL is JSON in text."]
+    dicts: Annotated[list[dict[str, Scalar]], Named("rows"), "The rows; a list or struct of SQL is JSON in text."]
+    rows: Annotated[list[tuple[Any, ...]], Beside("The rows as tuples.")]
 
 
-class Reported(TypedDict):
+class Page(Record, named="Reported", places=("path", "runs", "bytes")):
     """What `fairq report` wrote."""
 
-    path: Annotated[str, "The path of the page."]
+    path: Annotated[Path, "The path of the page."]
     runs: Annotated[int, "The runs that it is of."]
     bytes: Annotated[int, "Its size."]
 
 
-class Changed(TypedDict):
-    """A field that differs between two studies."""
-
-    what: Annotated[Literal["version", "axes", "study", "scenario"], "Where the field is."]
-    field: Annotated[str, "Its name or path."]
-    a: Annotated[Scalar | list[Scalar], "What the first study has; null if it has none."]
-    b: Annotated[Scalar | list[Scalar], "What the second study has."]
-
-
-class Differing(TypedDict):
-    """A quantity of a group, as a flow, at one point of both studies."""
-
-    axes: Annotated[dict[str, Scalar], "The point: the axes that both studies have."]
-    table: Annotated[str, "The table of the quantity."]
-    quantity: Annotated[str, "Its column, with its unit."]
-    of: Annotated[str, "The group: a flow, a direction of a link, a receiver."]
-    a: Annotated[float | None, "The mean of the first study, over the seeds that both have."]
-    b: Annotated[float | None, "The mean of the second study."]
-    difference: Annotated[float | None, "The mean of b - a over these seeds; null if there is none."]
-    low: Annotated[float | None, "The lower end of its 95 % interval; null of fewer than two seeds."]
-    high: Annotated[float | None, "The upper end of its 95 % interval."]
-    decided: Annotated[bool, "Whether 0 is outside of the interval."]
-    more_seeds: Annotated[
-        int | None, "How many more seeds would decide it, if it stays what it is; null if none would."
-    ]
-    count: Annotated[int, "The seeds that both have."]
-    left_out: Annotated[int, "The seeds of which a study has no value."]
-
-
-class Diffed(TypedDict):
-    """What changed from one study to another."""
-
-    changes: Annotated[list[Changed], "The fields that differ."]
-    rows: Annotated[list[Differing], "The results at the points of both."]
-    runs: Annotated[list[int], "The runs of each study that exist."]
-    same_runs: Annotated[int, "The runs that both have, whose results are the same."]
-    notes: Annotated[list[str], "What could not be compared, and damaged parts."]
-
-
-class AgreedName(TypedDict):
+class AgreedName(Row):
     """A discipline or congestion control that was recorded."""
 
     name: Annotated[str, "Its name."]
@@ -436,7 +417,7 @@ class AgreedName(TypedDict):
     queueing_distance: Annotated[float | None, "The same of queueing, in parts of the kernel's, or of 5 ms if longer."]
 
 
-class AgreedCell(TypedDict):
+class AgreedCell(Row):
     """A recorded cell."""
 
     cell: Annotated[str, "Its name."]
@@ -456,7 +437,7 @@ class AgreedCell(TypedDict):
     reason: Annotated[str | None, "The rule of a miss; null if it agrees, or no rule is known."]
 
 
-class AgreedOrder(TypedDict):
+class AgreedOrder(Row):
     """Packets that came to a discipline at given times."""
 
     case: Annotated[str, "Its name."]
@@ -465,43 +446,12 @@ class AgreedOrder(TypedDict):
     reason: Annotated[str | None, "The rule of a miss; null if it agrees, or no rule is known."]
 
 
-class Agreed(TypedDict):
+class Agreed(Document):
     """How far fairq is from a real kernel."""
 
     kernel: Annotated[str, "The kernel."]
     name: Annotated[str | None, "The discipline or congestion control; null: all of them."]
-    summary: Annotated[list[AgreedName], "A row for each name; empty if one was given."]
-    cells: Annotated[list[AgreedCell], "The cells of the name; empty without one."]
-    orders: Annotated[list[AgreedOrder], "The cases of order of the name; empty without one."]
+    summary: Annotated[Table[AgreedName], "A row for each name; empty if one was given."]
+    cells: Annotated[Table[AgreedCell], "The cells of the name; empty without one."]
+    orders: Annotated[Table[AgreedOrder], "The cases of order of the name; empty without one."]
     text: Annotated[str, "The same in a sentence."]
-
-
-DOCUMENTS: Mapping[str, Any] = {
-    "advise": Advised,
-    "advise-buffer": LeastBuffers,
-    "agree": Agreed,
-    "baseline": BaselineDocument,
-    "compare": Compared,
-    "compare-alone": ComparedAlone,
-    "estimate": Estimate,
-    "explain-effects": EffectsOfSettings,
-    "reproduce": list[Line],
-    "list-papers": list[Paper],
-    "detect": list[Detected],
-    "tc": TcCommands,
-    "tc-read": TcRead,
-    "theory-delay-bounds": DelayBounds,
-    "theory-delay": Delay,
-    "theory-delay-curve": DelayCurve,
-    "theory-pgps": Pgps,
-    "theory-tcp": list[TcpRate],
-    "theory-sharing": Sharing,
-    "bench": Benchmarks,
-    "sweep": Swept,
-    "sweep-missing": list[MissingRun],
-    "sweep-left": Left,
-    "query": Queried,
-    "report": Reported,
-    "diff": Diffed,
-}
-"""The name of a document's schema, which is that of its command, and its type."""

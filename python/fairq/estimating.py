@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from fairq.errors import FairqError
 from fairq.given import Text
 from fairq.memory import peak_memory
+from fairq.records import Record
 from fairq.runs import Experiment
 
 TRIED_S = 1.0
@@ -21,7 +22,10 @@ CELL_BYTES = 8
 """Bytes of a number in a table of results."""
 
 
-class Estimate(NamedTuple):
+class Estimate(
+    Record,
+    places=("points", "seeds", "runs", "workers", "packet_hops", "time_s", "memory_bytes", "is_exact", "longest_times"),
+):  # fmt: skip
     """What a run will cost: how many points, seeds and runs there are, and about what they take.
 
     `packet_hops` counts each packet on each line, `time_s` is on `workers` threads, `memory_bytes`

@@ -22,7 +22,7 @@ from fairq.pages.parts import sha
 from fairq.papers import Job, Paper, Plotted, Results, Setup, load, names
 from fairq.progress import Print, Tell
 from fairq.runs import Experiment
-from fairq.verdicts import COLUMNS, Line, read_published
+from fairq.verdicts import COLUMNS, Line, Reproduction, read_published
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,10 +65,8 @@ def reproduce(
     progress: Tell | None = None,
     printed: Print | None = None,
     width: int | None = None,
-) -> tuple[tuple[Mapping[str, Any], ...], str]:
+) -> Reproduction:
     """Run the scenarios of a paper, or of all, and judge each number; see `fairq.reproduce`.
-
-    Gives rows and the report.
 
     `printed` is called with the parts of the report, in order, each as soon as its runs are done,
     and of lines of `width` columns if that is said.
@@ -93,7 +91,7 @@ def reproduce(
     if out is not None:
         with folder(out, wrote=f"fairq reproduce {paper}", of=work, replace=replace) as inside:
             write(outcomes, text, inside, _command(work))
-    return rows, text
+    return Reproduction(list(rows), text)
 
 
 def _command(work: Mapping[str, Any]) -> str:

@@ -1,9 +1,4 @@
-"""Tables of results: rows as frozen objects, columns by name, Arrow for polars, pandas, pyarrow and DuckDB.
-
-A table is a sequence of rows. A row is a mapping from column name to value and has its columns as attributes too:
-`row["delay_s_p99"]` is `row.delay_s_p99`; a column called like a keyword of Python, as `from`, is `row.from_`. A value
-that does not exist is None.
-"""
+"""What a scenario's runs gave: its tables, its document, and how both are read again."""
 
 from __future__ import annotations
 
@@ -12,209 +7,21 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
-from fairq import _native, tables
+from fairq import _native
 from fairq.errors import UsageError
+from fairq.near import near_miss
 from fairq.remedies import reason
+from fairq.rows import Kept, write_into
+from fairq.rows import Row as Row
+from fairq.rows import Table as Table
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
-
     from fairq import _types
 
-PART = 4096
-"""Rows that are made at a time."""
 
-ROWS_SHOWN = 10
-"""Rows of a table that a prompt or a notebook shows."""
-
-
-class Row(Mapping[str, Any]):
-    """One row of a table; it cannot be changed."""
-
-    __slots__ = ("_names", "_values")
-    _names: Mapping[str, int]
-    _values: tuple[Any, ...]
-
-    def __init__(self, names: Mapping[str, int], values: tuple[Any, ...]) -> None:
-        object.__setattr__(self, "_names", names)
-        object.__setattr__(self, "_values", values)
-
-    def __getitem__(self, name: str) -> Any:
-        return self._values[self._names[name]]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def __getattr__(self, name: str) -> Any:
-        at = None if name.startswith("_") else self._names.get(name, self._names.get(name.removesuffix("_")))
-        if at is None:
-            from fairq.near import near_miss
-
-            raise AttributeError(f"{name}: no such column{near_miss(name, list(self._names))}", name=name, obj=self)
-        return self._values[at]
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"{name}: a row of a result cannot be changed; dict(row) makes one that can")
-
-    def __delattr__(self, name: str) -> None:
-        self.__setattr__(name, None)
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._names]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (dict(self._names), self._values)
-
-    def __hash__(self) -> int:
-        return hash((tuple(self._names), self._values))
-
-    def __repr__(self) -> str:
-        said = ", ".join(f"{name}={value!r}" for name, value in self.items())
-        return f"{type(self).__name__}({said})"
-
-
-R = TypeVar("R", bound=Row, covariant=True)
-
-
-if TYPE_CHECKING:
-    Rows = Sequence[R]
-else:
-    # A Sequence when it is checked and not when it runs: polars would take the rows of one, not Arrow's memory.
-    Rows = Generic
-
-
-class Table(Rows[R]):
-    """A table of results: a sequence of its rows.
-
-    Polars, pandas, pyarrow and DuckDB take it as it is, by Arrow's C data interface and without a copy of its numbers:
-    `polars.DataFrame(table)`.
-    """
-
-    __slots__ = ("_names", "_native", "_row")
-
-    def __init__(self, native: Any, row: Callable[[Mapping[str, int], tuple[Any, ...]], R]) -> None:
-        self._native, self._row = native, row
-        self._names = {name: at for at, name in enumerate(native.names)}
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns, in their order."""
-        return tuple(self._names)
-
-    def column(self, name: str) -> list[Any]:
-        """All values of a column."""
-        if name not in self._names:
-            from fairq.near import near_miss
-
-            raise KeyError(f"{name}: no such column{near_miss(name, self.columns)}")
-        values: list[Any] = self._native.cells(self._names[name], 0, len(self))
-        return values
-
-    def __len__(self) -> int:
-        return len(self._native)
-
-    @overload
-    def __getitem__(self, at: int) -> R: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[R]: ...
-    @overload
-    def __getitem__(self, at: str) -> list[Any]: ...
-    def __getitem__(self, at: int | slice | str) -> R | list[R] | list[Any]:
-        if isinstance(at, str):
-            return self.column(at)
-        if isinstance(at, slice):
-            return [self[number] for number in range(*at.indices(len(self)))]
-        number = at + len(self) if at < 0 else at
-        if not 0 <= number < len(self):
-            raise IndexError(f"{at}: the table has {len(self)} rows")
-        return next(self._rows(number, 1))
-
-    def __iter__(self) -> Iterator[R]:
-        for start in range(0, len(self), PART):
-            yield from self._rows(start, PART)
-
-    def _rows(self, start: int, count: int) -> Iterator[R]:
-        cells = [self._native.cells(at, start, count) for at in range(len(self._names))]
-        return (self._row(self._names, values) for values in zip(*cells, strict=True))
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Table | Sequence) and not isinstance(other, str):
-            return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
-        return NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self._native.__arrow_c_stream__(requested_schema)
-
-    def __arrow_c_schema__(self) -> object:
-        return self._native.__arrow_c_schema__()
-
-    def to_polars(self) -> polars.DataFrame:
-        """As a polars data frame; needs polars."""
-        import polars
-
-        return polars.DataFrame(self)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """As a pandas data frame; needs pandas."""
-        import pandas
-
-        return pandas.DataFrame({name: self.column(name) for name in self.columns})
-
-    def to_arrow(self) -> pyarrow.Table:
-        """As an Arrow table; needs pyarrow."""
-        import pyarrow
-
-        return pyarrow.table(self)
-
-    def write_parquet(self, path: str | os.PathLike[str], source: str = "", seed: int | None = None) -> None:
-        """Write a Parquet file; `source` and `seed` go into its metadata. OutputError if it cannot be written."""
-        self._native.write_parquet(_path(path), source, None if seed is None else int(seed))
-
-    def __repr__(self) -> str:
-        every = "the same in all rows" if len(self) <= ROWS_SHOWN else "the same in all rows shown"
-        shown = tables.text(self[:ROWS_SHOWN], self.columns, every=every, more=".columns names all")
-        return f"{shown}\n{_size(len(self), len(self.columns))}"
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        heads, rows = tables.read(self[:ROWS_SHOWN], self.columns)
-        above = "".join(f"<th>{escape(head)}</th>" for head in heads)
-        below = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-        size = escape(_size(len(self), len(self.columns)))
-        return f"<table><thead><tr>{above}</tr></thead><tbody>{below}</tbody></table><p>{size}</p>"
-
-
-def _path(path: Any) -> str:
-    """A path of a file as text; UsageError if it is none."""
-    try:
-        return str(os.fspath(path))
-    except TypeError:
-        raise UsageError(f"path: {path!r} is a {type(path).__name__}; write the path of a file") from None
-
-
-def _into(path: Any, write: Callable[[Callable[[str], Any]], None]) -> None:
-    """Write pieces of text into a file, whole or not at all."""
-    from fairq.output import file
-
-    with file(_path(path)) as place, place.open("w", encoding="utf-8") as into:
-        write(into.write)
-
-
-def _size(rows: int, columns: int) -> str:
-    return f"{rows} row{'' if rows == 1 else 's'}, {columns} columns"
-
-
-class Result:
+class Result(Mapping[str, Any]):
     """What a scenario's run gave.
 
     `flows`, `links` and `queues` hold all rows, with the axes' values as columns: means over the seeds, with the ends
@@ -226,10 +33,11 @@ class Result:
     `points` has one element for each combination of the axes' values (one when there are no axes), with the tables of
     that point and the same per seed, as dicts and lists. `notes` say what limited the run that may not have been meant,
     each with a code, where, and a text (docs/guide/notes.md). `run_info` is what differs between machines (times,
-    versions, packet-hops). `document` is all of it as `--json` prints it.
+    versions, packet-hops). `document` is all of it as `--json` prints it, and a result answers by
+    its keys too: `result["points"]`.
     """
 
-    def __init__(self, native: _native.Outcome, theory: Table[_types.Theory] | None = None) -> None:
+    def __init__(self, native: _native.Outcome | _Written, theory: Table[_types.Theory] | None = None) -> None:
         self._native = native
         self._tables: dict[str, Table[Any]] = {}
         self._document: dict[str, Any] | None = None
@@ -275,6 +83,21 @@ class Result:
         """What each discipline counts and keeps at the end."""
         return self._table("states")
 
+    def __getitem__(self, name: str) -> Any:
+        return self.document[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.document)
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return hash((self.flows.columns, len(self.flows)))
+
     def by_seed(self, name: str) -> Table[Any]:
         """The table called `name` with the rows of each seed."""
         return table(self._native.by_seed(name), name)
@@ -301,7 +124,7 @@ class Result:
         Or call `write` with the text, piece by piece: it takes more room than the tables.
         """
         if not callable(write):
-            return _into(write, self.write_json)
+            return write_into(write, self.write_json)
         if self.theory is None:
             self._native.write_json(write)
         else:
@@ -310,6 +133,15 @@ class Result:
                 write(piece)
         return None
 
+    def write_csv(self, path: str | os.PathLike[str], table: str = "flows") -> None:
+        """Write a table as CSV into a file, whole or not at all.
+
+        UsageError if there is none called so, OutputError if the file cannot be written.
+        """
+        if table not in TABLES:
+            raise UsageError(f"table: {table}: a result has no such table{near_miss(table, TABLES)}")
+        self._table(table).write_csv(path)
+
     def write_trace(self, write: Callable[[str], Any] | str | os.PathLike[str]) -> None:
         """Write the trace of the first run into the file of a path, whole or not at all.
 
@@ -317,7 +149,7 @@ class Result:
         kept: `fairq.run(…, trace=True)`.
         """
         if not callable(write):
-            return _into(write, self.write_trace)
+            return write_into(write, self.write_trace)
         self._native.write_trace(write)
         return None
 
@@ -329,7 +161,7 @@ class Result:
         was kept, `fairq.run(…, trace=True)`, or there is no such flow.
         """
         if not callable(write):
-            return _into(write, partial(self.write_qlog, flow))
+            return write_into(write, partial(self.write_qlog, flow))
         self._native.write_qlog(flow, write)
         return None
 
@@ -357,19 +189,63 @@ class Result:
         info: Mapping[str, Any] = self.document["run_info"]
         return info
 
+    def _repr_html_(self) -> str:
+        return self.flows._repr_html_()
+
     def __repr__(self) -> str:
         sizes = [f"{name} {len(self._table(name))}" for name in TABLES if len(self._table(name))]
         return f"<Result: points {len(self.points)}, {', '.join(sizes)}>"
 
 
-def read_result(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The document of a result that `fairq run` wrote: a folder of `--out`, or a file of `--json`.
+class _Written:
+    """A document that was read, in place of the compiled part's outcome."""
+
+    def __init__(self, text: str, document: Mapping[str, Any]) -> None:
+        self._text, self._document = text, document
+
+    def table(self, name: str) -> Kept:
+        """The table called so."""
+        seed = ["seed"] if name in ALONE else []
+        return self._kept(name, list(self._document.get(name, ())), seed)
+
+    def by_seed(self, name: str) -> Kept:
+        """Its rows of each seed."""
+        if name not in TABLES:
+            raise UsageError(f"{name}: a result that was read has no such table{near_miss(name, TABLES)}")
+        if name in ALONE:
+            return self.table(name)
+        every = [(point["axes"], seed) for point in self._document["points"] for seed in point["seeds"]]
+        rows = [{**axes, "seed": seed["seed"], **row} for axes, seed in every for row in seed[name]]
+        return self._kept(name, rows, ["seed"])
+
+    def _kept(self, name: str, rows: list[dict[str, Any]], more: Sequence[str]) -> Kept:
+        """The rows; their first columns are the axes and `more`, and without rows the table's follow."""
+        axes = [axis for point in self._document["points"][:1] for axis in point["axes"]]
+        columns = [column["name"] for column in described()[name]["columns"]]
+        return Kept(rows, [*axes, *more, *([] if rows else columns)])
+
+    def write_json(self, write: Callable[[str], object]) -> None:
+        """Give the text that was read."""
+        write(self._text)
+
+    def write_trace(self, write: Callable[[str], object]) -> None:
+        """Refuse: a document has no trace."""
+        raise UsageError("a result that was read has no trace; run its scenario by fairq.run(…, trace=True)")
+
+    def write_qlog(self, flow: str, write: Callable[[str], object]) -> None:
+        """Refuse: a document has no trace."""
+        self.write_trace(write)
+
+
+def read_result(path: str | os.PathLike[str]) -> Result:
+    """Read a result again that `fairq run` wrote: a folder of `--out`, or a file of `--json`.
 
     UsageError if there is none, or if it is of another version of results.
     """
     place = Path(path) / "result.json" if Path(path).is_dir() else Path(path)
     try:
-        document: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+        text = place.read_text(encoding="utf-8")
+        document: dict[str, Any] = json.loads(text)
     except OSError as error:
         raise UsageError(
             f"{place}: {reason(error)}; give a folder that fairq run --out wrote, or a file of --json"
@@ -386,7 +262,8 @@ def read_result(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{place}: written by {age} fairq (results of version {version}, this one reads {ours}); run its scenario "
             "again: it is in the file, under scenario"
         )
-    return document
+    theory: Any = Table.of(row_class("theory"), document["theory"]) if "theory" in document else None
+    return Result(_Written(text, document), theory)
 
 
 @cache
@@ -398,6 +275,9 @@ def _schema_version() -> int:
 TABLES = ("flows", "links", "queues", "transfers", "sessions", "series", "packets", "states")
 """The tables of a run."""
 
+ALONE = ("series", "packets", "states")
+"""Tables of which no mean is taken: they have the seed as a column."""
+
 
 @cache
 def described() -> Mapping[str, Mapping[str, Any]]:
@@ -406,11 +286,11 @@ def described() -> Mapping[str, Mapping[str, Any]]:
 
 
 @cache
-def row_class(table: str) -> type[Row]:
+def row_class(table: str) -> type[Any]:
     """The type of the rows of a table."""
     from fairq import _types
 
-    found: type[Row] = getattr(_types, described()[table]["class"])
+    found: type[Any] = getattr(_types, described()[table]["class"])
     return found
 
 

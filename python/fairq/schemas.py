@@ -2,7 +2,7 @@
 
 A schema has the name of its command: "theory-tcp" is that of what `fairq theory tcp --json` prints,
 "result" that of `fairq run`. Schemas of documents that Rust makes come from the compiled part, the
-others are made here of the types in documents.py. Run as a program, the module writes the latter
+others are made here of the types of results. Run as a program, the module writes the latter
 into a folder: `python -m fairq.schemas schema`.
 """
 
@@ -13,16 +13,78 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from fairq import _native
-from fairq.documents import DOCUMENTS
+from fairq.documents import (
+    Agreed,
+    Baseline,
+    Benchmarks,
+    Delay,
+    DelayBounds,
+    DelayCurve,
+    Detected,
+    Found,
+    Left,
+    MissingRun,
+    Page,
+    Paper,
+    Pgps,
+    Sharing,
+    Sweep,
+    TcCommands,
+    TcpRate,
+    TcRead,
+)
+from fairq.estimating import Estimate
+from fairq.questions.documents import Advice, Alone, Comparison, Effects, LeastBuffer
+from fairq.records import Given, Named, Record, in_document, metadata
+from fairq.rows import Row, Table
+from fairq.sweeps.diff import Diff
+from fairq.verdicts import Judged
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 """The JSON Schema that the schemas are written in."""
 
-PLAIN: Mapping[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+PLAIN: Mapping[Any, str] = {
+    str: "string",
+    Path: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+}
 """The types that JSON has."""
+
+DOCUMENTS: Mapping[str, Any] = {
+    "advise": Advice,
+    "advise-buffer": LeastBuffer,
+    "agree": Agreed,
+    "baseline": Baseline,
+    "compare": Comparison,
+    "compare-alone": Alone,
+    "estimate": Estimate,
+    "explain-effects": Effects,
+    "reproduce": Table[Judged],
+    "list-papers": Table[Paper],
+    "detect": Table[Detected],
+    "tc": TcCommands,
+    "tc-read": TcRead,
+    "theory-delay-bounds": DelayBounds,
+    "theory-delay": Delay,
+    "theory-delay-curve": DelayCurve,
+    "theory-pgps": Pgps,
+    "theory-tcp": Table[TcpRate],
+    "theory-sharing": Sharing,
+    "bench": Benchmarks,
+    "sweep": Sweep,
+    "sweep-missing": Table[MissingRun],
+    "sweep-left": Left,
+    "query": Found,
+    "report": Page,
+    "diff": Diff,
+}
+"""The name of a document's schema, which is that of its command, and its type."""
 
 STUDY = "study"
 """The schema of a study's file, which is written by hand: python/fairq/sweeps/study.schema.json."""
@@ -54,38 +116,36 @@ def _of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     if kind in PLAIN:
         return {"type": PLAIN[kind]}
     if origin is Annotated:
-        return {**_of(given[0], definitions), "description": given[1]}
+        said = [text for text in given[1:] if not isinstance(text, Named)]
+        return _of(given[0], definitions) | ({"description": str(said[0])} if said else {})
     if origin is Literal:
         return {"enum": list(given)}
     if origin in (Union, UnionType):
         if all(each in PLAIN for each in given):
             return {"type": [PLAIN[each] for each in given]}
         return {"anyOf": [_of(each, definitions) for each in given]}
-    if origin in (list, Sequence):
+    if origin in (list, tuple, Sequence, Table):
         return {"type": "array", "items": _of(given[0], definitions)}
     if origin in (dict, Mapping) and given[0] is str:
         return {"type": "object", "additionalProperties": _of(given[1], definitions)}
-    if is_typeddict(kind) or hasattr(kind, "__dataclass_fields__") or hasattr(kind, "_fields"):
-        if kind.__name__ not in definitions:
-            definitions[kind.__name__] = {}
-            definitions[kind.__name__] = _fields(kind, definitions)
-        return {"$ref": f"#/$defs/{kind.__name__}"}
+    if isinstance(kind, type) and (issubclass(kind, Row | Record)):
+        name = getattr(kind, "_named", "") or kind.__name__
+        if name not in definitions:
+            definitions[name] = {}
+            definitions[name] = _fields(kind, definitions)
+        return {"$ref": f"#/$defs/{name}"}
     raise TypeError(f"{kind}: a document cannot have this type")
 
 
 def _fields(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
     """The schema of a class with typed fields."""
-    required, properties = [], {}
-    for name, field in get_type_hints(kind, include_extras=True).items():
-        is_required = get_origin(field) is not NotRequired
-        properties[name] = _of(field if is_required else get_args(field)[0], definitions)
-        required += [name] if is_required else []
+    told = {key: hint for key, (_, hint) in in_document(kind).items()}
     about = (kind.__doc__ or "").split("\n\n")[0]
     return {
         "description": " ".join(about.split()),
         "type": "object",
-        "properties": properties,
-        "required": required,
+        "properties": {key: _of(hint, definitions) for key, hint in told.items()},
+        "required": [key for key, hint in told.items() if not any(isinstance(each, Given) for each in metadata(hint))],
         "additionalProperties": False,
     }
 

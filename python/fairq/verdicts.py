@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fairq import _native
+from fairq.records import Beside, Record
+from fairq.rows import Row, Table
 
 Verdict = Literal["agrees", "differs", "undecided", "unreadable", "beyond"]
 """`beyond` is what the paper does not have: a discipline or an index of ours beside its own."""
@@ -110,6 +112,22 @@ class Line:
     def row(self) -> dict[str, Any]:
         """As a row of a table, with the columns of COLUMNS."""
         return asdict(self)
+
+
+class Judged(Row, Line, named="Line"):
+    """One line of the table of verdicts; its numbers have the unit of the paper's table or plot."""
+
+
+class Reproduction(Record, places=("rows", "report"), told=("rows",)):
+    """A paper's numbers beside ours: `rows` as written to verdicts.csv, `report` as printed."""
+
+    rows: Table[Judged]
+    report: Annotated[str, Beside("The report as it is printed.")]
+
+    @property
+    def document(self) -> list[dict[str, Any]]:  # type: ignore[override]
+        """The rows, as --json prints them."""
+        return self.rows.plain()
 
 
 @dataclass(frozen=True)

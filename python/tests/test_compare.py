@@ -12,7 +12,7 @@ from fairq import figures
 from fairq.commands import compare
 from fairq.given import Text
 from fairq.questions import asked, network, rates, words
-from fairq.questions.documents import Compared
+from fairq.questions.documents import Comparison
 
 LINE = ("--rate", "10Mbit/s", "--rtt", "20ms", "--seeds", "2", "--warm-up", "5s", "--duration", "2s", "--quiet")
 
@@ -400,7 +400,7 @@ def test_the_document_is_of_its_type(document):
     jsonschema = pytest.importorskip("jsonschema")
     found = document("compare", *LINE, "--flows", "cubic,web,call(rate=100kbit/s)(direction=up)", "--queue",
                      "fifo,fq", "--hosts", "2x2,1x3", "--paired")  # fmt: skip
-    jsonschema.validate(found, schemas.of(Compared))
+    jsonschema.validate(found, schemas.of(Comparison))
 
 
 def test_a_dry_run_of_many_short_runs_ends_its_trial(fairq):

@@ -248,7 +248,8 @@ def found(with_effect=()):
                  "changes": [change("loss")] if name in with_effect else []} for name in names]  # fmt: skip
     rows = [{"setting": name, "value": value, "flow": "cubic", "share": 0.5 + 0.01 * at * int(value)}
             for at, name in enumerate(names) for value in ("1", "2")]  # fmt: skip
-    return effects.Effects(rows, settings, [], effects._text(settings, 3), {})
+    text = effects._text(settings, 3)
+    return effects.Effects(rows, settings, [], text, schema_version=1, name="x", part="scheduler", line={}, times={})
 
 
 def test_without_an_effect_a_sentence_says_so_and_the_figure_has_the_largest_differences():

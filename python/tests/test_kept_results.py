@@ -15,6 +15,7 @@ from kept import hold
 from sweep_studies import write_study
 
 import fairq
+from fairq.rows import Table
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = ROOT / "scenarios" / "dumbbell.toml"
@@ -150,6 +151,6 @@ def shape(place, value, depth=0):
         for key, inner in value.items():
             yield f"{place} {key}"
             yield from shape(f"{place} {key}", inner, depth + 1)
-    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+    elif isinstance(value, Sequence | Table) and not isinstance(value, str | bytes):
         for inner in value:
             yield from shape(place, inner, depth)

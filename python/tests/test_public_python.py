@@ -17,6 +17,8 @@ from pathlib import Path
 from kept import hold
 
 import fairq
+from fairq.records import Record, Said
+from fairq.rows import Row
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -61,15 +63,21 @@ def lines() -> list[str]:
 
 
 def given() -> set[type]:
-    """The types that the public functions give, without those of documents: `schema/` holds
-    these."""
-    found: set[type] = set()
+    """The types that the public functions give, without those of documents and their rows:
+    `schema/` holds these."""
+    found: set[type] = {Record}
     waiting: list[object] = [getattr(fairq, name) for name in fairq.__all__]
     for _ in range(DEPTH):
         kinds = {kind for each in waiting for kind in types_of(each)} - found
-        waiting = [kind for kind in kinds if kind.__name__ not in fairq.__all__ and not issubclass(kind, dict)]
+        waiting = [kind for kind in kinds if kind.__name__ not in fairq.__all__ and not is_of_document(kind)]
         found.update(kind for kind in waiting if isinstance(kind, type))
     return found
+
+
+def is_of_document(kind: type) -> bool:
+    """Whether a type is of a document's object, whose fields its schema has."""
+    is_row = issubclass(kind, Row) and kind.__module__ not in ("fairq.rows", "fairq._types")
+    return issubclass(kind, dict | str) or is_row
 
 
 def types_of(value: object) -> Iterator[type]:
@@ -138,12 +146,16 @@ def fields_of(kind: type) -> Iterator[str]:
 def shown(annotation: object) -> str:
     """A type as it is written, without the sentence that a field of a document has beside it."""
     text = " ".join(str(annotation).split())
-    return re.sub(r"^Annotated\[\s*(.*?), *([\"']).*\2\s*\]$", r"\1", text)
+    if not text.startswith("Annotated["):
+        return text
+    named = ast.parse(text, mode="eval").body
+    assert isinstance(named, ast.Subscript) and isinstance(named.slice, ast.Tuple)
+    return ast.unparse(named.slice.elts[0])
 
 
 def members(kind: type) -> Iterator[tuple[str, object]]:
-    """The public members of a type and of its bases in fairq, without the fields of named
-    tuples."""
+    """The public members of a type and of its bases in fairq, each once, without the fields of
+    named tuples."""
     fields = set(getattr(kind, "_fields", ()))
     if kind.__module__ == "fairq._types":
         return
@@ -151,8 +163,13 @@ def members(kind: type) -> Iterator[tuple[str, object]]:
         if base.__module__.startswith("fairq"):
             for name, member in vars(base).items():
                 is_shown = not name.startswith("_") or name in ("_repr_html_", "__getitem__")
+                # What all results have is said of `Record` alone, but for the document.
+                is_shown = is_shown and (
+                    base is kind or kind is Record or base not in (Record, Said) or name == "document"
+                )
                 is_slot = inspect.ismemberdescriptor(member) or type(member).__name__ == "_tuplegetter"
-                if is_shown and name not in fields and not is_slot:
+                if is_shown and (name not in fields or isinstance(member, property)) and not is_slot:
+                    fields.add(name)
                     yield name, member
 
 

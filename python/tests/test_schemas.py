@@ -6,12 +6,13 @@ That documents are valid by them is checked in every test that prints one (conft
 import argparse
 import json
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 import pytest
 
 from fairq import cli, schemas
-from fairq.documents import DOCUMENTS
+from fairq.rows import Row
+from fairq.schemas import DOCUMENTS
 
 FOLDER = Path(__file__).parents[2] / "schema"
 
@@ -97,10 +98,10 @@ def test_a_document_without_a_schema_is_told_by_name(check_document):
 
 
 def test_a_type_that_json_does_not_have_is_refused():
-    class Row(TypedDict):
+    class Place(Row):
         """A row."""
 
         place: Annotated[complex, "Its place."]
 
     with pytest.raises(TypeError, match="complex"):
-        schemas.of(list[Row])
+        schemas.of(list[Place])

@@ -23,8 +23,10 @@ from typing import Any, TypeVar
 
 from fairq import _native
 from fairq.benchmarks.capture import write_capture
+from fairq.documents import Benchmarks
 from fairq.errors import UsageError
 from fairq.progress import Tell
+from fairq.rows import row_of
 
 HERE = Path(__file__).parent
 ROUNDS = 5
@@ -104,7 +106,7 @@ def chosen(names: Sequence[str]) -> list[Row]:
     return [every[name] for name in names] or list(every.values())
 
 
-def run(chosen: Sequence[Row], *, quick: bool = False, progress: Tell | None = None) -> dict[str, Any]:
+def run(chosen: Sequence[Row], *, quick: bool = False, progress: Tell | None = None) -> Benchmarks:
     """Measure each row so often; `rows` has the medians, and of CPU time and speed the least and the greatest, too."""
     rounds = 1 if quick else ROUNDS
     found = []
@@ -115,7 +117,7 @@ def run(chosen: Sequence[Row], *, quick: bool = False, progress: Tell | None = N
             if progress:
                 progress((at + (turn + 1) / rounds) / len(chosen), 0.0, 0)
         found.append({"row": row.name, "about": row.about} | _median(times))
-    return {"rows": found, "run_info": machine()}
+    return row_of(Benchmarks, {"rows": found, "run_info": machine()})
 
 
 def machine() -> dict[str, Any]:

@@ -15,7 +15,8 @@ from fairq.errors import UsageError
 from fairq.output import check_file
 from fairq.progress import Bar
 from fairq.questions import advising, least_buffer
-from fairq.questions.advising import LONGER, Advice, Line, Wish
+from fairq.questions.advising import LONGER, Line, Wish
+from fairq.questions.documents import Advice
 from fairq.questions.measured import Search
 from fairq.questions.measures import quantity
 from fairq.questions.ranking import CRITERIA
@@ -94,7 +95,7 @@ def _least_buffer(arguments: Namespace, words: Mapping[str, Any]) -> str:
         if arguments.scenario:
             save_text(search.scenarios()[0].text, arguments.scenario)
         if arguments.json:
-            return as_json(found._asdict(), "estimate")
+            return as_json(found.document, "estimate")
         return cost(found) + written(arguments, arguments.scenario)
     with Bar("advise") as bar:
         least = api.least_buffer(**asks, workers=arguments.workers, progress=bar)
@@ -119,7 +120,7 @@ def _dry_run(wish: Wish, table: Path | None, arguments: Namespace) -> str:
     if arguments.scenario:
         save_text(search.scenarios()[0].text, arguments.scenario)
     if arguments.json:
-        return as_json(found._asdict(), "estimate")
+        return as_json(found.document, "estimate")
     places = written(arguments, arguments.scenario, table)
     return cost(found) + (f"\n{places}" if places else "")
 

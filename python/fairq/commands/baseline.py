@@ -56,7 +56,7 @@ def baseline(arguments: Namespace) -> str:
     if drawing:
         from fairq import figures
 
-        save(figures.baseline(found.series, alone.title(found.document), style=style(arguments)), drawing)
+        save(figures.baseline(found.series, alone.title(found), style=style(arguments)), drawing)
     if arguments.trace:
         save_trace(found.result, arguments.trace)
     logs = save_qlogs(found.result, arguments.qlog) if arguments.qlog else []
@@ -64,4 +64,4 @@ def baseline(arguments: Namespace) -> str:
         return as_json(found.document, "baseline")
     table = f"{tables.text(found.phases, PHASES, keep=PHASES, **look(arguments))}\n\n" if found.phases else ""
     places = written(arguments, arguments.scenario, drawing, arguments.trace, *logs)
-    return f"{table}{tables.prose(alone.sentence(found.document))}\n{places}"
+    return f"{table}{tables.prose(alone.sentence(found))}\n{places}"

@@ -15,7 +15,7 @@ from fairq.output import check_file
 from fairq.progress import Bar
 from fairq.questions import asked, comparing
 from fairq.questions.asked import Question
-from fairq.questions.comparing import Comparison
+from fairq.questions.documents import Comparison
 from fairq.questions.each_alone import each_alone
 from fairq.questions.measured import Search
 from fairq.questions.measures import FLOW_KINDS
@@ -59,7 +59,7 @@ def compare(arguments: Namespace) -> str:
         if arguments.scenario:
             save_text(search.scenarios()[0].text, arguments.scenario)
         return (
-            as_json(found._asdict(), "estimate")
+            as_json(found.document, "estimate")
             if arguments.json
             else cost(found) + written(arguments, arguments.scenario)
         )
@@ -122,9 +122,9 @@ def _shown(comparison: Comparison, arguments: Namespace) -> list[str]:
         table = tables.text(rows, shown, minor=minor, keep=("queue", "flow"), **look(arguments))
         parts.append(f"{title}\n{table}")
     if arguments.paired:
-        rows = comparison.paired if arguments.si else [_read(row) for row in comparison.paired]
+        paired = comparison.paired if arguments.si else [_read(row) for row in comparison.paired]
         kept = ("quantity", "a", "b", "difference", "decided")
-        table = tables.text(rows, keep=kept, minor=("95 % interval",), **look(arguments)) if rows else NO_PAIRS
+        table = tables.text(paired, keep=kept, minor=("95 % interval",), **look(arguments)) if paired else NO_PAIRS
         parts.append(f"a less b, on the same seeds\n{table}")
     said = [f"{note['where']}: {note['text']}." for note in comparison.notes if note["code"] == "buffer"]
     seeds = comparison.rows[0]["seeds"]

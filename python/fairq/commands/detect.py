@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 
 from fairq import api, tables
 from fairq.commands.options import LOOKS
 from fairq.commands.printing import FLOWS_SHOWN, as_json, look
 from fairq.declared import PATH, Option, Spec, argument, switch, typed_only
+from fairq.documents import Detected
 from fairq.errors import UsageError
 
 SPEC = Spec(
@@ -46,7 +48,7 @@ docs/guide/detect.md says what can and cannot be told."""
 
 def detect(arguments: Namespace) -> str:
     """`fairq detect`."""
-    rows = api.detect(*(path for path in (arguments.sent, arguments.received) if path is not None))
+    rows: Sequence[Detected] = api.detect(*(path for path in (arguments.sent, arguments.received) if path is not None))
     if arguments.flow is not None:
         rows = [row for row in rows if arguments.flow in row["flow"]]
         if not rows:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,6 +14,7 @@ from fairq.estimating import Estimate
 from fairq.output import check_file, file
 from fairq.progress import span
 from fairq.results import Result
+from fairq.rows import as_text
 
 if TYPE_CHECKING:
     from fairq.figures import Style
@@ -26,20 +25,8 @@ FLOWS_SHOWN = 20
 
 
 def as_json(document: Any, schema: str) -> str:
-    """The document as --json prints it, by the schema of that name (fairq.schemas).
-
-    JSON has no infinity and no NaN: they are null, as what does not exist.
-    """
-    text = json.dumps(_finite(document), indent=1, ensure_ascii=False, allow_nan=False)
-    return "".join(leaving([text], schema))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    """The document as --json prints it, by the schema of that name (fairq.schemas)."""
+    return "".join(leaving([as_text(document)], schema))
 
 
 def pieces(result: Result) -> Iterator[str]:

@@ -35,7 +35,7 @@ def query(arguments: Namespace) -> str:
     tell_of(results)
     found = sqls.query(results, arguments.sql)
     if arguments.json:
-        return as_json({"columns": found.columns, "rows": found.dicts}, "query")
+        return as_json(found.document, "query")
     if arguments.csv:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([found.columns, *found.rows])

@@ -32,5 +32,5 @@ def report(arguments: Namespace) -> str:
     tell_of(results)
     page = reports.write(arguments.study, results, arguments.out)
     if arguments.json:
-        return as_json({**page._asdict(), "path": str(page.path)}, "report")
+        return as_json(page.document, "report")
     return f"A report of {page.runs} run{'s' if page.runs != 1 else ''}.{written(arguments, page.path)}\n"

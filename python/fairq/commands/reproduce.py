@@ -58,6 +58,6 @@ def reproduce(arguments: Namespace) -> str:
             width=None if arguments.wide else streams.screen_width() or tables.WIDTH,
         )
     if arguments.json:
-        return as_json(reproduced.rows, "reproduce")
+        return as_json(reproduced.document, "reproduce")
     places = written(arguments, folder)
     return f"{places}, the page is index.html\n" if places else ""

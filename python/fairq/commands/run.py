@@ -97,7 +97,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
         check(arguments.out, of=work, replace=arguments.replace)
     if arguments.dry_run:
         found = api.estimate(scenario, set=arguments.set, workers=arguments.workers)
-        return as_json(found._asdict(), "estimate") if arguments.json else cost(found)
+        return as_json(found.document, "estimate") if arguments.json else cost(found)
     with Bar(Path(scenario.name).stem) as bar:
         result = api.run(
             **SPEC.words(vars(arguments)) | {"scenario": scenario, "series": series},

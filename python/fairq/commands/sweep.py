@@ -11,11 +11,11 @@ from fairq.commands import Broken
 from fairq.commands.options import DRY_RUN, LOOKS, STORE, STUDY, VERIFY, WORKERS
 from fairq.commands.printing import as_json, look
 from fairq.declared import OneOf, Option, Spec, switch, typed_only
-from fairq.documents import Left
+from fairq.documents import Left, Sweep
 from fairq.errors import UsageError
 from fairq.progress import Line, span
 from fairq.sweeps import answer
-from fairq.sweeps.sweeping import ENGINES, REPLICATIONS_MAX, Options, Sweep
+from fairq.sweeps.sweeping import ENGINES, REPLICATIONS_MAX, Options
 
 POINTS_SHOWN = 40
 """Rows of the answer so far that a screen shows."""
@@ -115,15 +115,15 @@ def _table(title: str, rows: Sequence[Mapping[str, Any]], arguments: Namespace) 
 
 
 def _left(left: Left) -> str:
-    work = f"{left['missing']} of {left['runs']} runs of {left['points']} points are missing"
-    if not left["missing"]:
+    work = f"{left.missing} of {left.runs} runs of {left.points} points are missing"
+    if not left.missing:
         return f"{work}.\n"
-    if left["time_s"] is None:
+    if left.time_s is None:
         return f"{work}: how long they take was not tried, as one needs more than 1 GB of memory.\n"
     most = ""
-    if left["longest_times"] > 1:
-        most = f" That is at least; at most {left['longest_times']:.3g} times as much."
-    return f"{work}: about {span(left['time_s'])} on {left['workers']} threads.{most}\n"
+    if left.longest_times > 1:
+        most = f" That is at least; at most {left.longest_times:.3g} times as much."
+    return f"{work}: about {span(left.time_s)} on {left.workers} threads.{most}\n"
 
 
 def _last(states: Iterable[Sweep], line: Line) -> Sweep:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fairq import quantities, statistics, tc
 from fairq.arguments import read
@@ -22,6 +22,7 @@ from fairq.questions import users as mix
 from fairq.questions.answers import Answers, Point, Seeds
 from fairq.questions.asked import Group, Question
 from fairq.questions.candidates import Candidate, Devices, candidates, commands, grids
+from fairq.questions.documents import Advice
 from fairq.questions.measured import measured
 from fairq.questions.measures import MEASURES, OF_CALL, OF_CANDIDATE, OF_LINE, quantity
 from fairq.questions.ranking import CRITERIA, IN_TIME, ORDER, Level
@@ -53,39 +54,6 @@ MEETS = 0.95
 UTILISATION_MIN, BELOW = 0.95, 0.05
 """The part of the rate set up that a candidate must use, and that by which Linux shapes below the
 line."""
-
-
-class Advice(NamedTuple):
-    """Which queue is best for a line.
-
-    `candidates` are ranked, the best first, and those that use too little of the rate set up last.
-    `winner` is the name of the one that is better than every other beyond chance, `None` if there
-    is no such one; `margin` with `low` and `high` is by how much it is better than the second, in
-    the column `margin_in`, and `best` which is first. `price` has what others are better at. `tc`
-    are the commands of the best. `rows` has each candidate at each round trip and in each
-    direction. `text` says it in a sentence, `steady` how long was measured; `scenario` is what was
-    run, in TOML; `document` is all as `--json` prints it.
-    """
-
-    criterion: Mapping[str, Any]
-    candidates: Sequence[Mapping[str, Any]]
-    winner: str | None
-    best: str | None
-    margin: float | None
-    low: float | None
-    high: float | None
-    margin_in: str | None
-    price: Sequence[Mapping[str, Any]]
-    tc: Sequence[str]
-    rows: Sequence[Mapping[str, Any]]
-    notes: Sequence[Mapping[str, Any]]
-    text: str
-    steady: str
-    scenario: str
-    document: Mapping[str, Any]
-
-    def __repr__(self) -> str:
-        return f"<Advice: candidates {len(self.candidates)}, {self.text}>"
 
 
 @dataclass(frozen=True)
@@ -485,8 +453,7 @@ def _ranked(
         "notes": [*_notes(wish), *_unmet(wish, listed)],
     }  # fmt: skip
     document["text"] = " ".join([advice.text(document), *sentences.moving(steady, lambda point: point[0])])
-    shown = {name: document[name] for name in Advice._fields if name in document and name != "steady"}
-    return Advice(**shown, steady=steady.said(question), scenario=scenario, document=document)
+    return Advice(document=document, steady=steady.said(question), scenario=scenario)
 
 
 def _that_counts(steady: Steady, order: Sequence[_Tried], level: Level) -> Steady:

@@ -1,16 +1,18 @@
-"""The document that `fairq compare --json` prints: a type, of which its JSON Schema is made."""
+"""What questions give: a type each, of which documents and their JSON Schemas are made."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fairq.questions.measures import MEASURES, OF_CANDIDATE, OF_EFFECT, OF_GROUP, OF_QUEUE, WHOSE, quantity
+from fairq.records import Beside, Named, Record
+from fairq.rows import Row, Table
 
 Direction = Literal["down", "up"]
 
 
-def _measured(names: Iterable[str]) -> dict[str, Any]:
+def _columns(names: Iterable[str]) -> dict[str, Any]:
     """The columns of measures: each with the ends of its interval."""
     columns: dict[str, Any] = {}
     for name in names:
@@ -22,20 +24,56 @@ def _measured(names: Iterable[str]) -> dict[str, Any]:
     return columns
 
 
-class Question(TypedDict):
-    """The question, with what it left unsaid; quantities are text, with units."""
+class Measured(Row):
+    """A row with measures: means over the seeds, each with the ends of its interval behind it."""
+
+    def __init_subclass__(cls, *, measures: Iterable[str] = (), named: str = "") -> None:
+        super().__init_subclass__(named=named)
+        if measures:
+            cls.__annotations__ = _columns(measures)
+
+    if TYPE_CHECKING:
+        # Which there are, MEASURES says.
+        def __getattr__(self, name: str) -> float | None: ...
+
+
+class OfGroup(Measured, measures=OF_GROUP):
+    """The measures of a group of flows."""
+
+
+class OfQueue(Measured, measures=OF_QUEUE):
+    """The measures of a queue."""
+
+
+class OfEffect(Measured, measures=OF_EFFECT):
+    """The measures that settings may change."""
+
+
+class OfCandidate(Measured, measures=OF_CANDIDATE):
+    """The measures that candidates are judged by."""
+
+
+class Asked(Row):
+    """What every question says first."""
 
     command: Annotated[str, "The command that asks it."]
     rate: Annotated[str, "The line's rate, DOWN or DOWN/UP."]
-    rtt: Annotated[list[str], "Round trips of the line; empty if each item has its own."]
+    rtt: Annotated[list[str], "Round trips of the line."]
     flows: Annotated[list[str], "The items of --flows."]
-    hosts: Annotated[list[str], "The classes of --hosts."]
+
+
+class Queueing(Row):
+    """What waits, and where."""
+
     queue: Annotated[list[str], "The queues of the line."]
     host_queue: Annotated[list[str], "The queues of the sending hosts; empty: first in, first out."]
     buffer: Annotated[list[str], "The rooms of the line's queue; empty: the limit of each queue in Linux."]
     ecn: Annotated[bool, "Whether packets are marked in place of being dropped, where both ends can."]
-    loss: Annotated[float | None, "The part of the packets that the line loses at random, 0 to 1."]
-    loss_burst: Annotated[float | None, "The mean number of packets lost in a row; null: each is lost on its own."]
+
+
+class Measuring(Row):
+    """Delays at random, and how it is measured."""
+
     jitter: Annotated[str | None, "The greatest random delay of a packet."]
     reorder: Annotated[str | None, "The part of the packets that is late, and by how much."]
     seeds: Annotated[int, "Runs of each point."]
@@ -45,7 +83,39 @@ class Question(TypedDict):
     receive_window: Annotated[str | None, "The receive window of all connections; null: the profile's."]
 
 
-class Move(TypedDict):
+class Hosts(Row):
+    """The clients of a question."""
+
+    hosts: Annotated[list[str], "The classes of --hosts."]
+
+
+class Loss(Row):
+    """The one loss of a line."""
+
+    loss: Annotated[float | None, "The part of the packets that the line loses at random, 0 to 1."]
+    loss_burst: Annotated[float | None, "The mean number of packets lost in a row; null: each is lost on its own."]
+
+
+class Losses(Row):
+    """The losses of a line, one after the other."""
+
+    loss: Annotated[list[str], "What the line loses, as it was said; empty: nothing."]
+
+
+# The columns of a row are those of its bases, the last of them first.
+
+
+class Question(Measuring, Loss, Queueing, Hosts, Asked):
+    """The question, with what it left unsaid; quantities are text, with units."""
+
+    rtt: Annotated[list[str], "Round trips of the line; empty if each item has its own."]
+
+
+class QuestionAlone(Measuring, Losses, Queueing, Asked):
+    """The question, with what it left unsaid; quantities are text, with units."""
+
+
+class Move(Row):
     """What does not stand still: its means over the seeds in the halves of the measured time."""
 
     point: Annotated[list[str | None], "Its queue, host queue, buffer and round trip of the line; null: none was said."]
@@ -55,24 +125,24 @@ class Move(TypedDict):
     second: Annotated[float, "Its mean in the second half."]
 
 
-class Steady(TypedDict):
+class Steady(Row):
     """How long all points were measured, and whether that stood still."""
 
     warm_up_s: Annotated[float, "The time that was left out, in seconds."]
     duration_s: Annotated[float, "The measured time, in seconds."]
     stands: Annotated[bool | None, "Whether nothing was seen to move; null if transfers of a size come and go."]
     longest_s: Annotated[float, "The length of the longest run that there could have been, in seconds."]
-    moves: Annotated[list[Move], "What still moves, that which moves most first."]
+    moves: Annotated[Table[Move], "What still moves, that which moves most first."]
 
 
-class Value(TypedDict):
+class Value(Row):
     """A choice, or a group of flows, and its mean of the quantity of the answer."""
 
     name: Annotated[str, "The choice, or the group of flows."]
     mean: Annotated[float, "The mean of the quantity over the seeds."]
 
 
-class Answer(TypedDict):
+class Answer(Row):
     """The answer: which of the choices, or groups of flows, is best by one quantity."""
 
     quantity: Annotated[str, "The quantity, a column of rows or of queues; share_per_flow is share over count."]
@@ -85,38 +155,52 @@ class Answer(TypedDict):
     high: Annotated[float | None, "The upper end of its 95 % interval."]
     decided: Annotated[bool, "Whether zero is outside the interval, the difference counts, and no move could turn it."]
     more_seeds: Annotated[int | None, "About how many more seeds would decide it; 0 if it is decided."]
-    values: Annotated[list[Value], "All of them, the best first."]
+    values_: Annotated[Table[Value], "All of them, the best first."]
     text: Annotated[str, "The answer as a sentence."]
 
 
-Choice: dict[str, Any] = {
-    "queue": Annotated[str, "The queue, as it was written."],
-    "queue_settings": Annotated[str, "The discipline with those of its settings that are not their defaults."],
-    "host_queue": Annotated[str | None, "The queue of the sending hosts; null if none was named."],
-    "buffer": Annotated[str, "How much may wait, as it was written; if that was not, the limit."],
-    "limit": Annotated[str, "How much may wait: packets or bytes."],
-    "rtt_s": Annotated[float, "The round trip without queueing and transmission, in seconds."],
-}
+class Choice(Row):
+    """What a reader could choose, at one round trip."""
 
-GROUP: dict[str, Any] = {
-    "flow": Annotated[str, "The group of flows: an item of --flows without its count, on a class of --hosts."],
-    "control": Annotated[str, "The congestion control, or transport."],
-    "direction": Annotated[Direction, "The direction of its data."],
-    "hosts": Annotated[int | None, "Its clients; null without --hosts: each flow has its own."],
-    "count": Annotated[int, "Its flows; of the web, its users."],
-}
-
-SEEDS: dict[str, Any] = {"seeds": Annotated[int, "Runs of which the row is the mean."]}
-
-Row = TypedDict("Row", {**Choice, **GROUP, **_measured(OF_GROUP), **SEEDS})  # type: ignore[misc]
-Row.__doc__ = "A group of flows over one queue; goodput, share, marks and retransmissions are of the group together."
-
-QUEUE: dict[str, Any] = {"direction": Annotated[Direction, "The direction of the line."]}
-Queue = TypedDict("Queue", {**Choice, **QUEUE, **_measured(OF_QUEUE), **SEEDS})  # type: ignore[misc]
-Queue.__doc__ = "A queue of the line, in one direction."
+    queue: Annotated[str, "The queue, as it was written."]
+    queue_settings: Annotated[str, "The discipline with those of its settings that are not their defaults."]
+    host_queue: Annotated[str | None, "The queue of the sending hosts; null if none was named."]
+    buffer: Annotated[str, "How much may wait, as it was written; if that was not, the limit."]
+    limit: Annotated[str, "How much may wait: packets or bytes."]
+    rtt_s: Annotated[float, "The round trip without queueing and transmission, in seconds."]
 
 
-class Paired(TypedDict):
+class Group(Row):
+    """A group of flows."""
+
+    flow: Annotated[str, "The group of flows: an item of --flows without its count, on a class of --hosts."]
+    control: Annotated[str, "The congestion control, or transport."]
+    direction: Annotated[Direction, "The direction of its data."]
+    hosts: Annotated[int | None, "Its clients; null without --hosts: each flow has its own."]
+    count: Annotated[int, "Its flows; of the web, its users."]
+
+
+class Seeds(Row):
+    """How many runs there are."""
+
+    seeds: Annotated[int, "Runs of which the row is the mean."]
+
+
+class GroupRow(Seeds, OfGroup, Group, Choice, named="Row"):
+    """A group of flows over one queue; goodput, share, marks and retransmissions are of the group together."""
+
+
+class Way(Row):
+    """A direction of the line."""
+
+    direction: Annotated[Direction, "The direction of the line."]
+
+
+class QueueRow(Seeds, OfQueue, Way, Choice, named="Queue"):
+    """A queue of the line, in one direction."""
+
+
+class Paired(Row):
     """A difference between runs of the same seeds."""
 
     quantity: Annotated[str, "The quantity, a column of rows or of queues; share_per_flow is share over count."]
@@ -130,7 +214,7 @@ class Paired(TypedDict):
     more_seeds: Annotated[int | None, "About how many more seeds would decide it; null if none would."]
 
 
-class Note(TypedDict):
+class Note(Row):
     """What a reader should know before he trusts the answer."""
 
     code: Annotated[str, "Its code, which stays the same."]
@@ -141,7 +225,7 @@ class Note(TypedDict):
 Verdict = Annotated[Literal["agrees", "undecided", "differs"], "Whether both agree; undecided within chance."]
 
 
-class Recorded(TypedDict):
+class Recorded(Row):
     """A cell that was run in a Linux kernel."""
 
     cell: Annotated[str, "Its name in docs/agreement/linux.md."]
@@ -150,7 +234,7 @@ class Recorded(TypedDict):
     queueing: Annotated[float, "How far the queueing delay differs, in parts of the kernel's, or of 5 ms if longer."]
 
 
-class Likened(TypedDict):
+class Likened(Row):
     """An answer and the recorded cells with its queue and controls, near its rate and round trip."""
 
     queue: Annotated[str, "The queue, as it was written."]
@@ -158,85 +242,96 @@ class Likened(TypedDict):
     direction: Annotated[Direction, "The direction of the line."]
     share: Annotated[float | None, "How far from Linux a share may be, in parts of the line; null without cells."]
     queueing: Annotated[float | None, "The same of the queueing delay, in parts of Linux's; null without cells."]
-    cells: list[Recorded]
+    cells: Table[Recorded]
 
 
-class FromLinux(TypedDict):
+class FromLinux(Row):
     """How far answers like these are from a Linux kernel."""
 
     kernel: Annotated[str, "The kernel."]
-    answers: list[Likened]
+    answers: Table[Likened]
     text: Annotated[str, "The same in a sentence."]
 
 
-class Compared(TypedDict):
-    """What `fairq compare` found."""
+class Comparison(
+    Record, named="Compared", told=("rows", "text"),
+    places=("answer", "rows", "queues", "paired", "steady", "notes", "scenario", "document"),
+):  # fmt: skip
+    """What `fairq compare` found.
+
+    `rows` has a row for each queue (with each host queue, buffer and round trip) and group of
+    flows, `queues` one for each queue, `paired` the differences on the same seeds, if asked for.
+    `times` and, in words, `steady` say how long was measured, and whether that stood still.
+    `answer` says which is best by which quantity, by how much, and whether that is decided; its
+    `text` is a sentence. `notes` say what to know before it is trusted.
+    """
 
     schema_version: Annotated[int, "The version of this document."]
     question: Question
-    steady: Steady
+    times: Annotated[Steady, Named("steady")]
     answer: Answer
-    rows: list[Row]
-    queues: list[Queue]
-    paired: Annotated[list[Paired], "With --paired; else empty."]
+    rows: Table[GroupRow]
+    queues: Table[QueueRow]
+    paired: Annotated[Table[Paired], "With --paired; else empty."]
     linux: FromLinux
-    notes: list[Note]
+    notes: Table[Note]
+    steady: Annotated[str, Beside("How long was measured, in words.")]
+    scenario: Annotated[str, Beside("What was run, as a file in TOML.")]
+
+    @property
+    def text(self) -> str:
+        """The answer as a sentence."""
+        return self.answer.text
 
 
-class QuestionAlone(TypedDict):
-    """The question, with what it left unsaid; quantities are text, with units."""
+class ByFormula(Row):
+    """The loss of a line, and what formulas give for it."""
 
-    command: Annotated[str, "The command that asks it."]
-    rate: Annotated[str, "The line's rate, DOWN or DOWN/UP."]
-    rtt: Annotated[list[str], "Round trips of the line."]
-    flows: Annotated[list[str], "The items of --flows."]
-    queue: Annotated[list[str], "The queues of the line."]
-    host_queue: Annotated[list[str], "The queues of the sending hosts; empty: first in, first out."]
-    buffer: Annotated[list[str], "The rooms of the line's queue; empty: the limit of each queue in Linux."]
-    ecn: Annotated[bool, "Whether packets are marked in place of being dropped, where both ends can."]
-    loss: Annotated[list[str], "What the line loses, as it was said; empty: nothing."]
-    jitter: Annotated[str | None, "The greatest random delay of a packet."]
-    reorder: Annotated[str | None, "The part of the packets that is late, and by how much."]
-    seeds: Annotated[int, "Runs of each point."]
-    duration: Annotated[str, "The measured time: what was said, or what was found."]
-    warm_up: Annotated[str, "The time before it, likewise."]
-    profile: Annotated[str, "The system of the hosts."]
-    receive_window: Annotated[str | None, "The receive window of all connections; null: the profile's."]
-
-
-BY_FORMULA: dict[str, Any] = {
-    "line_loss": Annotated[float, "The part of the packets that the line loses, 0 to 1."],
-    "burst": Annotated[float | None, "The mean number lost in a row; null: each is lost on its own."],
-    "padhye_bit_per_s": Annotated[
+    line_loss: Annotated[float, "The part of the packets that the line loses, 0 to 1."]
+    burst: Annotated[float | None, "The mean number lost in a row; null: each is lost on its own."]
+    padhye_bit_per_s: Annotated[
         float | None,
         "What Padhye and others give for Reno at that loss and the measured round trip, at most the line, in bit/s; "
         "null without single losses.",
-    ],
-    "rfc9438_bit_per_s": Annotated[float | None, "The same of CUBIC, by section 5.1 of RFC 9438."],
-}
-
-ROW_ALONE: dict[str, Any] = {**BY_FORMULA, **Choice, **GROUP, **_measured(OF_GROUP), **SEEDS}
-RowAlone = TypedDict("RowAlone", ROW_ALONE)  # type: ignore[misc]
-RowAlone.__doc__ = "An item of --flows on a line of its own."
+    ]
+    rfc9438_bit_per_s: Annotated[float | None, "The same of CUBIC, by section 5.1 of RFC 9438."]
 
 
-class ComparedAlone(TypedDict):
-    """What `fairq compare --alone` found."""
+class RowAlone(GroupRow, ByFormula):
+    """An item of --flows on a line of its own."""
+
+
+class Alone(
+    Record, named="ComparedAlone", told=("rows", "text"),
+    places=("rows", "text", "steady", "notes", "scenario", "document"),
+):  # fmt: skip
+    """What `fairq compare --alone` found.
+
+    `rows` has a row for each loss, item, queue, host queue, buffer and round trip; `text` says the
+    least of it in sentences, `steady` how long was measured.
+    """
 
     schema_version: Annotated[int, "The version of this document."]
     question: QuestionAlone
-    steady: Steady
-    rows: list[RowAlone]
-    notes: list[Note]
+    times: Annotated[Steady, Named("steady")]
+    rows: Table[RowAlone]
+    notes: Table[Note]
     text: Annotated[str, "What each item gets, in sentences."]
+    steady: Annotated[str, Beside("How long was measured, in words.")]
+    scenario: Annotated[str, Beside("What was run, as a file in TOML.")]
 
 
-class LeastRow(TypedDict):
-    """The least buffer of one queue that keeps the part of the line."""
+class Filled(Row):
+    """A direction of a line that flows fill, with one queue."""
 
     queue: Annotated[str, "The queue."]
     rtt_s: Annotated[float, "The round trip without queueing and transmission, in seconds."]
     direction: Annotated[Direction, "The direction."]
+
+
+class LeastRow(Filled):
+    """The least buffer of one queue that keeps the part of the line."""
+
     count: Annotated[int, "The flows that take what they can get there."]
     products: Annotated[float | None, "The least buffer in bandwidth-delay products; null: none that was tried."]
     products_low: Annotated[float | None, "The lower end of its 95 % interval; null: below what was tried."]
@@ -252,12 +347,9 @@ class LeastRow(TypedDict):
     seeds: Annotated[int, "Runs of each buffer."]
 
 
-class TriedRow(TypedDict):
+class TriedRow(Filled):
     """What is used of the line with one buffer."""
 
-    queue: Annotated[str, "The queue."]
-    rtt_s: Annotated[float, "The round trip without queueing and transmission, in seconds."]
-    direction: Annotated[Direction, "The direction."]
     products: Annotated[float, "The buffer in bandwidth-delay products."]
     limit: Annotated[str, "How much may wait."]
     utilisation: Annotated[float, "The part of the line's capacity that was used, 0 to 1. The mean over the seeds."]
@@ -265,8 +357,16 @@ class TriedRow(TypedDict):
     utilisation_high: Annotated[float, "The upper end of its 95 % interval."]
 
 
-class LeastBuffers(TypedDict):
-    """What `fairq advise --buffer-for` found."""
+class LeastBuffer(
+    Record, named="LeastBuffers", told=("rows", "text"),
+    places=("rows", "tried", "text", "steady", "notes", "scenario", "document"),
+):  # fmt: skip
+    """What `fairq advise --buffer-for` found.
+
+    `rows` has one for each queue, round trip and direction in which flows take what they can get;
+    `tried` what was used of the line at each room. `text` says it in sentences, `steady` how long
+    was measured.
+    """
 
     schema_version: Annotated[int, "The version of this document."]
     command: Annotated[str, "The command that asks it."]
@@ -276,14 +376,16 @@ class LeastBuffers(TypedDict):
     rtt: Annotated[list[str], "Round trips of the line."]
     flows: Annotated[list[str], "The items of --flows."]
     seeds: Annotated[int, "Runs of each queue and buffer."]
-    steady: Steady
-    rows: list[LeastRow]
-    tried: list[TriedRow]
-    notes: list[Note]
+    times: Annotated[Steady, Named("steady")]
+    rows: Table[LeastRow]
+    tried: Table[TriedRow]
+    notes: Table[Note]
     text: Annotated[str, "What each queue needs, in sentences."]
+    steady: Annotated[str, Beside("How long was measured, in words.")]
+    scenario: Annotated[str, Beside("What was run, as a file in TOML.")]
 
 
-class Line(TypedDict):
+class Line(Row):
     """What the settings of an entry were tried on; quantities are text, with units."""
 
     rate: Annotated[str, "The line's rate, DOWN or DOWN/UP."]
@@ -295,7 +397,7 @@ class Line(TypedDict):
     warm_up: Annotated[str, "The time before it."]
 
 
-class Change(TypedDict):
+class Change(Row):
     """The greatest change that a setting makes of a quantity of a group of flows, beyond chance."""
 
     flow: Annotated[str, "The group of flows."]
@@ -305,70 +407,79 @@ class Change(TypedDict):
     at_value: Annotated[float, "The mean with the value."]
 
 
-class Varied(TypedDict):
+class Varied(Row):
     """A setting that was varied alone."""
 
     setting: Annotated[str, "Its name; limit is how much may wait in all."]
     type: Annotated[str, "Its type, as on its card."]
     default: Annotated[str, "Its default, as text."]
-    values: Annotated[list[str], "The values that were tried, the default among them."]
+    values_: Annotated[list[str], "The values that were tried, the default among them."]
     doc: Annotated[str, "What its card says of it."]
     has_effect: Annotated[bool, "Whether a value changes delay, share or loss beyond chance, at 5 % for the setting."]
     comparisons: Annotated[int, "The comparisons among which the 5 % are shared (Bonferroni)."]
-    changes: Annotated[list[Change], "What it changes; empty if it has no effect."]
+    changes: Annotated[Table[Change], "What it changes; empty if it has no effect."]
 
 
-class FixedSetting(TypedDict):
+class FixedSetting(Row):
     """A setting that cannot be varied alone."""
 
     name: Annotated[str, "Its name."]
     reason: Annotated[str, "The reason."]
 
 
-EFFECT: dict[str, Any] = {
-    "setting": Annotated[str, "The setting."],
-    "value": Annotated[str, "Its value, as text."],
-    "is_default": Annotated[bool, "Whether that is its default."],
-    "flow": Annotated[str, "The group of flows."],
-    **SEEDS,
-}
+class Effect(Row):
+    """The value of a setting, over a group of flows."""
 
-EffectRow = TypedDict("EffectRow", {**EFFECT, **_measured(OF_EFFECT)})  # type: ignore[misc]
-EffectRow.__doc__ = "A group of flows where one setting has one value and all others are their defaults."
+    setting: Annotated[str, "The setting."]
+    value: Annotated[str, "Its value, as text."]
+    is_default: Annotated[bool, "Whether that is its default."]
+    flow: Annotated[str, "The group of flows."]
 
 
-class EffectsOfSettings(TypedDict):
-    """What `fairq explain NAME --effects` found."""
+class EffectRow(OfEffect, Seeds, Effect):
+    """A group of flows where one setting has one value and all others are their defaults."""
+
+
+class Effects(
+    Record, named="EffectsOfSettings", told=("settings", "rows"),
+    places=("rows", "settings", "fixed", "text", "document"),
+):  # fmt: skip
+    """What `fairq explain NAME --effects` found.
+
+    `rows` has a row for each setting, value and group of flows, `settings` one for each setting
+    that was varied, with whether it changes anything beyond chance, `fixed` those that cannot be
+    varied alone, with the reason.
+    """
 
     schema_version: Annotated[int, "The version of this document."]
     name: Annotated[str, "The entry."]
     part: Annotated[str, "The part of a queue that it is, or transport."]
     line: Line
-    steady: Steady
-    settings: list[Varied]
-    fixed: list[FixedSetting]
-    rows: list[EffectRow]
+    settings: Table[Varied]
+    fixed: Table[FixedSetting]
+    rows: Table[EffectRow]
+    times: Annotated[Steady, Named("steady")]
     text: Annotated[str, "Which settings change something and which do not, in sentences."]
 
 
-class CaptureFlow(TypedDict):
+class CaptureFlow(Row):
     """A flow of the user's own."""
 
     flow: Annotated[str, "Its direction and its ends."]
     packets: Annotated[int, "Its packets."]
 
 
-class OwnCapture(TypedDict):
+class OwnCapture(Row):
     """The user's own packets, in place of a call."""
 
     file: Annotated[str, "The capture."]
     me: Annotated[str, "The user's address."]
     packets: Annotated[int, "The user's packets that are taken."]
     length_s: Annotated[float, "The time that they take, in seconds."]
-    flows: list[CaptureFlow]
+    flows: Table[CaptureFlow]
 
 
-class AdvisedLine(TypedDict):
+class AdvisedLine(Row):
     """The user's line and its flows; quantities are text, with units."""
 
     down: Annotated[str, "The rate down."]
@@ -383,7 +494,7 @@ class AdvisedLine(TypedDict):
     latency_target: Annotated[str | None, "Within which calls are to arrive, one way; null if that was not asked."]
 
 
-class CriterionSaid(TypedDict):
+class CriterionSaid(Row):
     """What the candidates are ranked by."""
 
     name: Annotated[str, "Its name, as --criterion takes it; where none is named the first."]
@@ -393,7 +504,7 @@ class CriterionSaid(TypedDict):
     utilisation_min: Annotated[float, "The part of the rate set up that a candidate must use, 0 to 1."]
 
 
-class Price(TypedDict):
+class Price(Row):
     """What another candidate is better at than the first."""
 
     candidate: Annotated[str, "That candidate."]
@@ -403,45 +514,59 @@ class Price(TypedDict):
     high: Annotated[float | None, "The upper end of its 95 % interval."]
 
 
-PLACE: dict[str, Any] = {
-    "rank": Annotated[int | None, "Its place, from 1; null if it uses too little of the rate set up, or has no value."],
-    "candidate": Annotated[str, "The queue, and the buffer if it is not the limit in Linux."],
-    "is_full": Annotated[bool, "Whether it uses the part of the rate set up that is asked for, within its interval."],
-    "worse_by": Annotated[
-        float | None, "By how much it is worse than the best, on the same seeds; null if it is equal."
-    ],
-    "worse_by_low": Annotated[float | None, "The lower end of its 95 % interval."],
-    "worse_by_high": Annotated[float | None, "The upper end of its 95 % interval."],
-    "worse_in": Annotated[str | None, "The column in which it is worse, and whose unit that has; null if in none."],
-    "is_decided": Annotated[bool | None, "Whether zero is outside that interval."],
-    "queue": Annotated[str, "The queue, in the text form."],
-    "given_away": Annotated[float, "The part of the line that shaping leaves unused, the greater of both directions."],
-    "limit_down": Annotated[str, "How much may wait in the way down, at the longest round trip."],
-    "limit_up": Annotated[str, "The same of the way up."],
-    **SEEDS,
-}
+class Place(Row):
+    """A candidate among the others."""
 
-Candidate = TypedDict("Candidate", {**PLACE, **_measured(OF_CANDIDATE)})  # type: ignore[misc]
-Candidate.__doc__ = "A queue: numbers are the worse of both directions, and the mean over the round trips."
-
-WHERE: dict[str, Any] = {
-    "candidate": Annotated[str, "The candidate."],
-    "rtt_s": Annotated[float, "The round trip without queueing and transmission, in seconds."],
-    "direction": Annotated[Direction, "The direction."],
-}
-
-AdvisedRow = TypedDict("AdvisedRow", {**WHERE, **_measured(OF_CANDIDATE)})  # type: ignore[misc]
-AdvisedRow.__doc__ = "A candidate at one round trip and in one direction."
+    rank: Annotated[int | None, "Its place, from 1; null if it uses too little of the rate set up, or has no value."]
+    candidate: Annotated[str, "The queue, and the buffer if it is not the limit in Linux."]
+    is_full: Annotated[bool, "Whether it uses the part of the rate set up that is asked for, within its interval."]
+    worse_by: Annotated[float | None, "By how much it is worse than the best, on the same seeds; null if it is equal."]
+    worse_by_low: Annotated[float | None, "The lower end of its 95 % interval."]
+    worse_by_high: Annotated[float | None, "The upper end of its 95 % interval."]
+    worse_in: Annotated[str | None, "The column in which it is worse, and whose unit that has; null if in none."]
+    is_decided: Annotated[bool | None, "Whether zero is outside that interval."]
+    queue: Annotated[str, "The queue, in the text form."]
+    given_away: Annotated[float, "The part of the line that shaping leaves unused, the greater of both directions."]
+    limit_down: Annotated[str, "How much may wait in the way down, at the longest round trip."]
+    limit_up: Annotated[str, "The same of the way up."]
 
 
-class Advised(TypedDict):
-    """What `fairq advise` found."""
+class Candidate(OfCandidate, Seeds, Place):
+    """A queue: numbers are the worse of both directions, and the mean over the round trips."""
+
+
+class Where(Row):
+    """Where a candidate was measured."""
+
+    candidate: Annotated[str, "The candidate."]
+    rtt_s: Annotated[float, "The round trip without queueing and transmission, in seconds."]
+    direction: Annotated[Direction, "The direction."]
+
+
+class AdvisedRow(OfCandidate, Where):
+    """A candidate at one round trip and in one direction."""
+
+
+class Advice(
+    Record, named="Advised", told=("candidates", "text"),
+    places=("criterion", "candidates", "winner", "best", "margin", "low", "high", "margin_in", "price", "tc", "rows",
+            "notes", "text", "steady", "scenario", "document"),
+):  # fmt: skip
+    """What `fairq advise` found.
+
+    `candidates` are ranked, the best first, and those that use too little of the rate set up last.
+    `winner` is the name of the one that is better than every other beyond chance, `None` if there
+    is no such one; `margin` with `low` and `high` is by how much it is better than the second, in
+    the column `margin_in`, and `best` which is first. `price` has what others are better at. `tc`
+    are the commands of the best. `rows` has each candidate at each round trip and in each
+    direction.
+    """
 
     schema_version: Annotated[int, "The version of this document."]
     line: AdvisedLine
-    steady: Annotated[Steady, "How long was measured; what moves is of candidates that have a rank."]
+    times: Annotated[Steady, Named("steady"), "How long was measured; what moves is of candidates that have a rank."]
     criterion: CriterionSaid
-    candidates: Annotated[list[Candidate], "The best first; those that use too little of the rate set up last."]
+    candidates: Annotated[Table[Candidate], "The best first; those that use too little of the rate set up last."]
     best: Annotated[str | None, "The first; null if none uses enough of the rate set up."]
     winner: Annotated[str | None, "The first, if it is better than every other beyond chance; else null."]
     second: Annotated[str | None, "The second; null if there is none."]
@@ -452,9 +577,11 @@ class Advised(TypedDict):
     more_seeds: Annotated[
         int | None, "About how many more seeds would tell the first from the next like it; null if none would."
     ]
-    price: Annotated[list[Price], "What others are better at than the first, beyond chance."]
+    price: Annotated[Table[Price], "What others are better at than the first, beyond chance."]
     tc: Annotated[list[str], "The commands of Linux's tc that set up the first; lines with # are comments."]
-    rows: list[AdvisedRow]
+    rows: Table[AdvisedRow]
     linux: Annotated[FromLinux, "Of the first."]
-    notes: list[Note]
+    notes: Table[Note]
     text: Annotated[str, "The advice in sentences."]
+    steady: Annotated[str, Beside("How long was measured, in words.")]
+    scenario: Annotated[str, Beside("What was run, as a file in TOML.")]

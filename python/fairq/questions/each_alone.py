@@ -7,13 +7,14 @@ scenario that is written has both as axes, and gives the same runs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fairq import tables, tcp_throughput
 from fairq.questions import asked, network, sentences, traps
 from fairq.questions.answers import Answers
 from fairq.questions.asked import Question
 from fairq.questions.comparing import ANSWERED
+from fairq.questions.documents import Alone
 from fairq.questions.measured import measured
 from fairq.questions.receive_window import in_words
 from fairq.results import Result
@@ -26,25 +27,6 @@ SCHEMA_VERSION = 1
 
 TIMEOUT_S = {"linux": 0.2}
 """Linux's least timeout beyond a round trip (TCP_RTO_MIN); others have a second (RFC 6298, 2.4)."""
-
-
-class Alone(NamedTuple):
-    """What items of flows get of lines of their own.
-
-    `rows` has a row for each loss, item, queue, host queue, buffer and round trip; `text` says the
-    least of it in sentences, `steady` how long was measured. `scenario` is the file that was run,
-    in TOML; `document` all as `--json` prints it.
-    """
-
-    rows: Sequence[Mapping[str, Any]]
-    text: str
-    steady: str
-    notes: Sequence[Mapping[str, Any]]
-    scenario: str
-    document: Mapping[str, Any]
-
-    def __repr__(self) -> str:
-        return f"<Alone: rows {len(self.rows)}, {self.text}>"
 
 
 def each_alone(question: Question, *, workers: int, progress: Tell | None = None) -> Alone:
@@ -61,7 +43,7 @@ def each_alone(question: Question, *, workers: int, progress: Tell | None = None
     }
     whole = steady.times.of(question)
     scenario = network.scenario(whole).text
-    return Alone(rows, document["text"], steady.said(parts[0]), document["notes"], scenario, document)
+    return Alone(document=document, steady=steady.said(parts[0]), scenario=scenario)
 
 
 def _notes(question: Question, results: Sequence[Result]) -> list[dict[str, str]]:

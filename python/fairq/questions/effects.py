@@ -14,6 +14,7 @@ from fairq.questions import asked, knobs, network, sentences, steady, words
 from fairq.questions.answers import Point, Seeds
 from fairq.questions.asked import Question
 from fairq.questions.chance import by_chance
+from fairq.questions.documents import Effects
 from fairq.questions.knobs import Fixed, Knob
 from fairq.questions.measured import measured
 from fairq.questions.measures import MEASURES, OF_EFFECT
@@ -92,25 +93,6 @@ class Subject:
             # Of an error only what it says of the value is of interest.
             return error.fault
         return None
-
-
-class Effects(NamedTuple):
-    """What the settings of one entry do.
-
-    `rows` has a row for each setting, value and group of flows, `settings` one for each setting
-    that was varied, with whether it changes anything beyond chance, `fixed` those that cannot be
-    varied alone, with the reason. `text` says it in sentences; `document` is all as `--json` prints
-    it.
-    """
-
-    rows: Sequence[Mapping[str, Any]]
-    settings: Sequence[Mapping[str, Any]]
-    fixed: Sequence[Mapping[str, Any]]
-    text: str
-    document: Mapping[str, Any]
-
-    def __repr__(self) -> str:
-        return f"<Effects: settings {len(self.settings)}, rows {len(self.rows)}>"
 
 
 def effects(
@@ -249,7 +231,7 @@ def _told(
     }
     document["steady"] = found.document()
     document["text"] = " ".join([_text(settings, seeds), *sentences.moving(found)])
-    return Effects(rows, settings, document["fixed"], document["text"], document)
+    return Effects(document=document)
 
 
 def _intervals(seeds: Seeds) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from fairq.questions import asked, network, sentences, words
 from fairq.questions.advising import LONGER, Line
 from fairq.questions.answers import Answers, Choice, Point
 from fairq.questions.asked import Question
+from fairq.questions.documents import LeastBuffer
 from fairq.questions.measured import measured
 from fairq.questions.measures import MEASURES
 
@@ -38,26 +39,6 @@ PRODUCTS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 2.0, 4.0)
 
 QUEUES, FLOWS = ("fifo", "fq_codel"), "cubic:4"
 """The queues and the flows where none are named."""
-
-
-class LeastBuffer(NamedTuple):
-    """The least buffers that keep a part of a line.
-
-    `rows` has one for each queue, round trip and direction in which flows take what they can get;
-    `tried` what was used of the line at each room. `text` says it in sentences, `steady` how long
-    was measured. `scenario` is what was run, in TOML; `document` all as `--json` prints it.
-    """
-
-    rows: Sequence[Mapping[str, Any]]
-    tried: Sequence[Mapping[str, Any]]
-    text: str
-    steady: str
-    notes: Sequence[Mapping[str, Any]]
-    scenario: str
-    document: Mapping[str, Any]
-
-    def __repr__(self) -> str:
-        return f"<LeastBuffer: rows {len(self.rows)}, {self.text}>"
 
 
 @dataclass(frozen=True)
@@ -111,9 +92,7 @@ def least_buffer(sought: Sought, *, workers: int, progress: Tell | None = None) 
         "notes": [note for note in asked.notes(question) if note["code"] != "tail"],
         "text": " ".join([*_sentences(sought.part, rows), *sentences.still_moving(steady, ("share",))]),
     }
-    shown = {name: document[name] for name in ("rows", "tried", "text", "notes")}
-    scenario = network.text(question)
-    return LeastBuffer(**shown, steady=steady.said(question), scenario=scenario, document=document)
+    return LeastBuffer(document=document, steady=steady.said(question), scenario=network.text(question))
 
 
 class _Used(NamedTuple):

@@ -9,64 +9,56 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal
 
 from fairq import _native, statistics
+from fairq.documents import Scalar
+from fairq.records import Beside, Named, Record
 from fairq.statistics import Scale
 from fairq.sweeps import summary
 from fairq.sweeps.reader import Results
 from fairq.sweeps.summary import Place, Quantity, Values
 
 
-class Change(NamedTuple):
-    """A field that differs; None where a study has none."""
+class Change(Record, named="Changed", places=("what", "field", "a", "b")):
+    """A field that differs between two studies."""
 
-    what: str
-    """Where it is: scenario, axes, study or version."""
-    field: str
-    a: Any
-    b: Any
-
-
-class Row(NamedTuple):
-    """A quantity of a group at one point of both studies."""
-
-    axes: Mapping[str, Any]
-    quantity: Quantity
-    group: str
-    a: float | None
-    """The mean of the first study, over the seeds that both have."""
-    b: float | None
-    found: statistics.Paired
-    """The mean of b - a with its interval."""
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """As --json prints it."""
-        return {
-            "axes": dict(self.axes), "table": self.quantity.table, "quantity": self.quantity.column, "of": self.group,
-            "a": self.a, "b": self.b, **self.found._asdict(),
-        }  # fmt: skip
+    what: Annotated[Literal["version", "axes", "study", "scenario"], "Where the field is."]
+    field: Annotated[str, "Its name or path."]
+    a: Annotated[Scalar | list[Scalar], "What the first study has; null if it has none."]
+    b: Annotated[Scalar | list[Scalar], "What the second study has."]
 
 
-class Diff(NamedTuple):
-    """What differs between two studies."""
+class Row(Record, named="Differing", places=("axes", "quantity", "group", "a", "b", "found")):
+    """A quantity of a group, as a flow, at one point of both studies."""
 
-    changes: list[Change]
-    rows: list[Row]
-    same_runs: int
-    """Runs that both have, by their digests: their results are the same."""
-    runs: tuple[int, int]
-    notes: list[str]
+    axes: Annotated[Mapping[str, Scalar], "The point: the axes that both studies have."]
+    table: Annotated[str, "The table of the quantity."]
+    column: Annotated[str, Named("quantity"), "Its column, with its unit."]
+    group: Annotated[str, Named("of"), "The group: a flow, a direction of a link, a receiver."]
+    a: Annotated[float | None, "The mean of the first study, over the seeds that both have."]
+    b: Annotated[float | None, "The mean of the second study."]
+    difference: Annotated[float | None, "The mean of b - a over these seeds; null if there is none."]
+    low: Annotated[float | None, "The lower end of its 95 % interval; null of fewer than two seeds."]
+    high: Annotated[float | None, "The upper end of its 95 % interval."]
+    decided: Annotated[bool, "Whether 0 is outside of the interval."]
+    more_seeds: Annotated[
+        int | None, "How many more seeds would decide it, if it stays what it is; null if none would."
+    ]
+    seeds: Annotated[int, Named("count"), "The seeds that both have."]
+    left_out: Annotated[int, "The seeds of which a study has no value."]
+    quantity: Annotated[Quantity, Beside("The table and the column.")]
+    found: Annotated[statistics.Paired, Beside("The mean of b - a with its interval.")]
 
-    @property
-    def document(self) -> dict[str, Any]:
-        """As --json prints it."""
-        return {
-            "changes": [change._asdict() for change in self.changes],
-            "rows": [row.document for row in self.rows],
-            "runs": list(self.runs), "same_runs": self.same_runs, "notes": self.notes,
-        }  # fmt: skip
+
+class Diff(Record, named="Diffed", places=("changes", "rows", "same_runs", "runs", "notes")):
+    """What changed from one study to another."""
+
+    changes: Annotated[list[Change], "The fields that differ."]
+    rows: Annotated[list[Row], "The results at the points of both."]
+    runs: Annotated[tuple[int, int], "The runs of each study that exist."]
+    same_runs: Annotated[int, "The runs that both have, whose results are the same."]
+    notes: Annotated[list[str], "What could not be compared, and damaged parts."]
 
 
 def diff(a: Results, b: Results) -> Diff:
@@ -169,4 +161,7 @@ def _row(
     seeds = [seed for seed in a if seed in b]
     found = statistics.paired([b[seed] for seed in seeds], [a[seed] for seed in seeds], scale)
     means = [math.fsum(each[seed] for seed in seeds) / len(seeds) if seeds else None for each in (a, b)]
-    return Row(dict(zip(common, key[0], strict=True)), quantity, key[1], means[0], means[1], found)
+    return Row(
+        dict(zip(common, key[0], strict=True)), quantity, key[1], means[0], means[1], found,
+        table=quantity.table, column=quantity.column, document=found._asdict(),
+    )  # fmt: skip

@@ -15,8 +15,9 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from fairq.documents import Found
 from fairq.errors import OutputError, UsageError
 from fairq.quantities import numbers
 from fairq.results import TABLES, described
@@ -32,18 +33,6 @@ FACTS = {
     "digest": "VARCHAR", "point": "BIGINT", "seed": "BIGINT", "part": "VARCHAR", "cost_s": "DOUBLE", "error": "VARCHAR",
 }  # fmt: skip
 """The columns of the table of runs beside the axes, and their types."""
-
-
-class Found(NamedTuple):
-    """What a query gives; columns of the same name are told apart by _2, _3 and so on."""
-
-    columns: list[str]
-    rows: list[tuple[Any, ...]]
-
-    @property
-    def dicts(self) -> list[dict[str, Any]]:
-        """Each row by the names of its columns."""
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
 def opened(
@@ -76,7 +65,8 @@ def query(results: Results, sql: str) -> Found:
             statement = _reading(connection.extract_statements(sql))
             connection.execute(statement)
             columns = _told_apart([column[0] for column in connection.description])
-            return Found(columns, [tuple(map(_plain, row)) for row in connection.fetchall()])
+            rows = [tuple(map(_plain, row)) for row in connection.fetchall()]
+            return Found(columns, rows, dicts=[dict(zip(columns, row, strict=True)) for row in rows])
         except duckdb.Error as error:
             of_query = (duckdb.CatalogException, duckdb.BinderException, duckdb.DataError)
             is_of_query = isinstance(error, duckdb.ParserException) or (statement and isinstance(error, of_query))

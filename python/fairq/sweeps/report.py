@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
+from fairq.documents import Page
 from fairq.errors import UsageError
 from fairq.output import check_file, file
 from fairq.pages.rendering import fitting, rendered
@@ -18,15 +18,6 @@ from fairq.sweeps.sections import Gathered, Thin
 
 THINNER = (Thin(200, 5_000, True), Thin(60, 1_000, True), Thin(30, 200, False), Thin(10, 50, False))
 """From all there is to what fits in a page."""
-
-
-class Page(NamedTuple):
-    """A page that was written."""
-
-    path: Path
-    runs: int
-    """The runs that it is of."""
-    bytes: int
 
 
 def write(study: str | os.PathLike[str], results: Results, out: str | os.PathLike[str] | None) -> Page:

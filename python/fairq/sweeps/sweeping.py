@@ -7,14 +7,15 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from fairq import estimating
-from fairq.documents import Left, MissingRun, Swept
+from fairq.documents import Left, MissingRun, Sweep
 from fairq.errors import UsageError
 from fairq.questions import steady
 from fairq.questions.asked import Question
 from fairq.questions.measured import Search
+from fairq.rows import Table, row_of
 from fairq.sweeps import answer, dask, part, progress, summary, threads
 from fairq.sweeps.claims import LEASE_S
 from fairq.sweeps.reader import Results
@@ -30,41 +31,6 @@ REPLICATIONS_MAX = 1000
 
 SHOW_S, ANSWER_S = 0.2, 2.0
 """How often the line of progress is written, and how often its answer is computed."""
-
-
-class Sweep(NamedTuple):
-    """What has become of a study: its runs by whether they exist, and why those that failed did.
-
-    `done`, `failed` and `missing` are all runs of the study; `skipped` is how many of the missing
-    are left to others: another part's, or claimed by another process. `ran` is how many came to
-    their end now. `damages` are parts that were set aside, whose runs were run again. `unreached`
-    is the number of points at which the condition of `--until` does not hold.
-    """
-
-    done: int
-    failed: int
-    missing: int
-    skipped: int
-    ran: int
-    errors: dict[str, str]
-    damages: list[str]
-    store: str
-    unreached: int = 0
-
-    @property
-    def document(self) -> Swept:
-        """As --json prints it."""
-        return {
-            "done": self.done,
-            "failed": self.failed,
-            "missing": self.missing,
-            "skipped": self.skipped,
-            "ran": self.ran,
-            "store": self.store,
-            "errors": self.errors,
-            "damages": self.damages,
-            "unreached": self.unreached,
-        }
 
 
 Show = Callable[[str], None]
@@ -328,11 +294,12 @@ def _add_replications(opened: Opened, goal: answer.Until, values: Sequence[Seque
     return added
 
 
-def list_missing(path: str | os.PathLike[str], options: Options) -> list[MissingRun]:
+def list_missing(path: str | os.PathLike[str], options: Options) -> Table[MissingRun]:
     """The runs that do not exist; nothing is written or run."""
     opened = open_study(path, options, write=False)
     points = opened.study.points
-    return [{"digest": run.digest, "seed": run.seed, "axes": points[run.point].axes} for run in opened.mine()]
+    runs = [{"digest": run.digest, "seed": run.seed, "axes": points[run.point].axes} for run in opened.mine()]
+    return Table.of(MissingRun, runs)
 
 
 def watch(path: str | os.PathLike[str], options: Options) -> Iterable[Sweep]:
@@ -365,14 +332,14 @@ def estimate(path: str | os.PathLike[str], options: Options) -> Left:
     workers = max(1, min(options.workers or cores(), len(mine)))
     work_s = costs.work_s(run.point for run in mine)
     runs = len({digest for point in study.points for digest in point.digests})
-    return {
+    return row_of(Left, {
         "points": len(study.points),
         "runs": runs,
         "missing": len(mine),
         "workers": workers,
         "time_s": None if costs.mean_s is None and mine else work_s / workers,
         "longest_times": max((steady.most(each.first, each.longest) for each in searches), default=1.0),
-    }
+    })  # fmt: skip
 
 
 def groups(path: str | os.PathLike[str], options: Options) -> list[dict[str, Any]]:
