@@ -47,8 +47,9 @@ mod _native {
     use super::studies::{joined, named_runs, read_parts, toml_tree};
     #[pymodule_export]
     use super::{
-        audit, bench_disciplines, check_capture, columns, explain, explained, lines, listing, max_min, pair_captures,
-        quantity, queue, replay, routes, scenes, schema, schema_names, table_of, topology, version,
+        audit, bench_disciplines, check_capture, columns, explain, explained, has_unknown_words, lines, listing,
+        max_min, pair_captures, quantity, queue, replay, routes, scenes, schema, schema_names, table_of, topology,
+        version,
     };
 }
 
@@ -128,6 +129,12 @@ fn columns() -> String {
 fn queue(text: &str) -> PyResult<String> {
     let queue = fairq_text::queue(text).map_err(UsageError::new_err)?;
     Ok(serde_json::to_value(queue).map_err(unwritten)?.to_string())
+}
+
+/// Whether a text form of a queue is refused for a form or for words that are not known here.
+#[pyfunction]
+fn has_unknown_words(text: &str) -> bool {
+    fairq_text::has_unknown_words(text)
 }
 
 /// The lines of the links of a scenario, at each of its points, as JSON: link, direction, rate in

@@ -10,12 +10,33 @@ pub struct Fault {
     pub field: String,
     /// What, and what to write instead.
     pub message: String,
+    /// What kind of fault it is.
+    pub kind: Kind,
+}
+
+/// What is wrong with what was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Its value.
+    #[default]
+    Value,
+    /// The name of a field.
+    Field,
+    /// A word in place of one of those that there are.
+    Word,
 }
 
 impl Fault {
     /// A fault of `message` at `path`.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { path: path.into(), field: String::new(), message: message.into() }
+        Self { path: path.into(), field: String::new(), message: message.into(), kind: Kind::Value }
+    }
+
+    /// The same fault of this kind.
+    #[must_use]
+    pub const fn of_kind(mut self, kind: Kind) -> Self {
+        self.kind = kind;
+        self
     }
 
     /// The same fault of this field, which what stands at the path sets.

@@ -26,7 +26,7 @@ use fairq_sched::card::Card;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, CLASSIFIERS, DESIGNS, MARKERS, POLICERS, SCHEDULERS};
 use fairq_sched::units::{Limit, Time, UnitError};
-pub use fault::{Fault, near_miss};
+pub use fault::{Fault, Kind, near_miss};
 use serde_json::{Map, Value};
 pub use typed::typed;
 pub use written::written;
@@ -237,6 +237,15 @@ pub fn queue_within(text: &str, limit: Option<Limit>) -> Result<Queue, String> {
     })?;
     queue.limit = queue.limit.or(limit);
     queue.fault().map_or(Ok(queue), Err)
+}
+
+/// Whether `text` is refused for a form or for words that are not known here, and not for a value.
+#[must_use]
+pub fn has_unknown_words(text: &str) -> bool {
+    match queue_table(text) {
+        Err(_) => true,
+        Ok(table) => typed::<Queue>(&Value::Object(table)).is_err_and(|fault| fault.kind != Kind::Value),
+    }
 }
 
 fn lists() -> [&'static [Card]; 6] {

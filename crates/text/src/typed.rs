@@ -1,7 +1,7 @@
 //! What serde refuses, told in our words: the whole path, what stands there, what to write instead,
 //! the near miss.
 
-use crate::fault::{Fault, near_miss};
+use crate::fault::{Fault, Kind, near_miss};
 use fairq_sched::registry::{BUFFER_POLICIES, DESIGNS, SCHEDULERS};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -32,15 +32,16 @@ fn explain(tree: &Value, path: String, message: &str) -> Fault {
             let hint =
                 kind.and_then(|kind| said_elsewhere(word, kind)).map_or(String::new(), |hint| format!("; {hint}"));
             if let (Some(kind), true) = (kind, known.is_empty()) {
-                return Fault::new(path, format!("{kind} has no settings{hint}"));
+                return Fault::new(path, format!("{kind} has no settings{hint}")).of_kind(Kind::Field);
             }
             let of = kind.map_or(String::new(), |kind| format!(" of {kind}"));
             let near = if hint.is_empty() { near_miss(word, known.iter().copied()) } else { hint };
-            return Fault::new(path, format!("no such field{of}{near}"));
+            return Fault::new(path, format!("no such field{of}{near}")).of_kind(Kind::Field);
         }
         if message.starts_with("unknown variant") {
             let path = inside(tree, &path, |_, value| value.as_str() == Some(word));
-            return Fault::new(path, format!("`{word}` is not known here{}", near_miss(word, known.iter().copied())));
+            let near = near_miss(word, known.iter().copied());
+            return Fault::new(path, format!("`{word}` is not known here{near}")).of_kind(Kind::Word);
         }
         if message.starts_with("missing field") {
             let example = example(word, path.rsplit('.').next().unwrap_or_default());

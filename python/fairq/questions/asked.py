@@ -383,6 +383,8 @@ def check_queues(question: Question) -> None:
 
 def _of_tc(queue: str) -> str | None:
     """What to write for a queue in the words of tc; `None` if these are none."""
+    if not _native.has_unknown_words(queue):
+        return None
     from fairq import tc
 
     try:

@@ -11,7 +11,7 @@ use super::expand::{expand, expand_at};
 use super::problem::Problem;
 use super::{Scenario, alias, profiles};
 use crate::topology;
-use fairq_text::{Fault, scalar, typed};
+use fairq_text::{Fault, Kind, scalar, typed};
 use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -261,7 +261,7 @@ impl Document {
         let is_known = at_path(&self.tree, &fault.path).is_some();
         for (set, path) in sets.iter().rev() {
             let place = match within(&fault.path, path) {
-                Some("") if !is_known && fault.message.starts_with("no such field") => &set.path_place,
+                Some("") if !is_known && fault.kind == Kind::Field => &set.path_place,
                 Some(_) => &set.place,
                 // A table that only the axis has made: its path leads nowhere.
                 None if !is_known && within(path, &fault.path).is_some() => {
