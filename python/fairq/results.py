@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from fairq import _native, tables
+from fairq.columns import described as described
 from fairq.errors import UsageError
 from fairq.remedies import reason
 
@@ -397,12 +398,6 @@ def _schema_version() -> int:
 
 TABLES = ("flows", "links", "queues", "transfers", "sessions", "series", "packets", "states")
 """The tables of a run."""
-
-
-@cache
-def described() -> Mapping[str, Mapping[str, Any]]:
-    """The tables of a run by name: `row` says what has a row, `columns` their names, kinds, units and meanings."""
-    return {table["name"]: table for table in json.loads(_native.columns())}
 
 
 @cache
