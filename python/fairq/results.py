@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairq import _native
+from fairq.columns import described as described
 from fairq.errors import UsageError
 from fairq.near import near_miss
 from fairq.remedies import reason
@@ -277,12 +278,6 @@ TABLES = ("flows", "links", "queues", "transfers", "sessions", "series", "packet
 
 ALONE = ("series", "packets", "states")
 """Tables of which no mean is taken: they have the seed as a column."""
-
-
-@cache
-def described() -> Mapping[str, Mapping[str, Any]]:
-    """The tables of a run by name: `row` says what has a row, `columns` their names, kinds, units and meanings."""
-    return {table["name"]: table for table in json.loads(_native.columns())}
 
 
 @cache

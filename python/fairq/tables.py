@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fairq import cells
+from fairq.columns import facts
 from fairq.streams import screen_width
 
 WIDTH = 160
@@ -60,9 +61,6 @@ UNITS = {
 _COUNTED = frozenset({"bytes", "packets"})
 """Units that are also the name of what is counted: a column `packets` is headed "packets"."""
 
-INSTANTS = frozenset({"time_s", "sent_s", "received_s", "arrival_s", "start_s", "end_s"})
-"""Columns of instants and not of durations: what happened within a microsecond must not look the same."""
-
 BOLD, DIM, RED, GREEN, YELLOW = "1", "2", "31", "32", "33"
 """Colours as a terminal is told them."""
 
@@ -86,13 +84,24 @@ def heading(name: str) -> str:
 
 def words(name: str) -> tuple[str, str]:
     """The words of a column's name without its unit, and the unit; "" where the name has none."""
-    inside = f"_{name}_"
+    written = suffix(name)
+    before, _, after = f"_{name}_".partition(f"_{written}_") if written else (name, "", "")
+    return " ".join(f"{before}_{after}".strip("_").split("_")), UNITS.get(written, "")
+
+
+def suffix(name: str) -> str:
+    """The unit of a column as it stands in its name; "" where the name has none.
+
+    The unit of a column of a run is known; that of another column is found in its name.
+    """
+    known = facts(name)
     for written, printed in UNITS.items():
-        before, found, after = inside.partition(f"_{written}_")
+        before, found, after = f"_{name}_".partition(f"_{written}_")
         # what is counted per second, or lasts so long per packet, is no time
-        if found and "_per_" not in f"{before}_" and not after.startswith("per_"):
-            return " ".join(f"{before}_{after}".strip("_").split("_")), printed
-    return name.replace("_", " "), ""
+        is_unit = "_per_" not in f"{before}_" and not after.startswith("per_")
+        if found and (is_unit if known is None else known.unit == printed):
+            return written
+    return ""
 
 
 def columns_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -299,7 +308,10 @@ def _readable(rows: Sequence[Mapping[str, Any]], names: Sequence[str], raw: Coll
             laid.append(_column(name, rest or unit, [shown(value) for value in values], values))
             continue
         lows, highs = ([row.get(f"{name}{end}") for row in rows] for end in ENDS)
-        made = cells.instants(values, unit) if name in INSTANTS else cells.column(values, unit, lows, highs)
+        known = facts(name)
+        # of instants, what happened within a microsecond must not look the same
+        is_instant = known is not None and known.instant
+        made = cells.instants(values, unit) if is_instant else cells.column(values, unit, lows, highs)
         has_sign = any(cell.unit for cell in made)
         of = name.replace("_", " ") if unit in _COUNTED else rest if has_sign and rest else heading(name)
         laid.append(_column(name, of, cells.aligned(made), values, list(zip(lows, highs, strict=True))))

@@ -1,10 +1,11 @@
-//! Every column of every table of results, said once: name, unit, kind, how it is averaged,
-//! meaning.
+//! Every column of every table of results, said once: name, unit, kind, how it is averaged, the
+//! scale of its interval, which way is better, meaning.
 //!
-//! Headings, means, the guard against axes that would hide a column, CSV, Parquet, the JSON Schema
-//! of results, Python's typed rows and the reference page follow from this table. Which columns a
-//! table has never depends on the values in it.
+//! Headings, means and their intervals, the guard against axes that would hide a column, CSV,
+//! Parquet, the JSON Schema of results, Python's typed rows and facts, and the reference page
+//! follow from this table. Which columns a table has never depends on the values in it.
 
+use crate::results::statistics::Scale;
 use serde_json::{Value, json};
 
 /// The version of the tables of results and of the document that holds them. It rises when a column
@@ -33,6 +34,17 @@ pub enum Averaged {
     Never,
 }
 
+/// Which of two values a user wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// The greater one.
+    Higher,
+    /// The smaller one.
+    Lower,
+    /// Neither: it describes.
+    Neither,
+}
+
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -44,6 +56,19 @@ pub struct Column {
     pub unit: &'static str,
     /// How the values of several runs become one.
     pub averaged: Averaged,
+    /// Where the interval of its mean is symmetric, and so the range of its values.
+    pub scale: Scale,
+    /// Whether it is a part of a whole, 0 to 1, which people read in percent.
+    pub is_ratio: bool,
+    /// The ratio of the same row whose interval it has, relative to its mean, where the two are in
+    /// proportion over the runs: they are one number.
+    pub of_ratio: Option<&'static str>,
+    /// Whether it is one of the columns that tell the rows of a run apart.
+    pub is_key: bool,
+    /// Whether it is an instant and no duration.
+    pub is_instant: bool,
+    /// Which of two values a user wants.
+    pub better: Better,
     /// Whether a row may be without a value, and when.
     pub missing: Option<&'static str>,
     /// What it means.
@@ -69,19 +94,77 @@ pub const ENDS: [&str; 2] = ["_low", "_high"];
 /// The column that tells runs apart where a row is of one run.
 pub const SEED: Column = whole("seed", "", "The seed of the run.").same();
 
+const fn column(name: &'static str, unit: &'static str, doc: &'static str) -> Column {
+    Column {
+        name,
+        kind: Kind::Real,
+        unit,
+        averaged: Averaged::Mean,
+        scale: Scale::Log,
+        is_ratio: false,
+        of_ratio: None,
+        is_key: false,
+        is_instant: false,
+        better: Better::Neither,
+        missing: None,
+        doc,
+    }
+}
+
 const fn text(name: &'static str, doc: &'static str) -> Column {
-    Column { name, kind: Kind::Text, unit: "", averaged: Averaged::Same, missing: None, doc }
+    Column { kind: Kind::Text, averaged: Averaged::Same, scale: Scale::Plain, ..column(name, "", doc) }
+}
+
+/// A text that tells rows apart.
+const fn key(name: &'static str, doc: &'static str) -> Column {
+    text(name, doc).key()
 }
 
 const fn whole(name: &'static str, unit: &'static str, doc: &'static str) -> Column {
-    Column { name, kind: Kind::Whole, unit, averaged: Averaged::Mean, missing: None, doc }
+    Column { kind: Kind::Whole, ..column(name, unit, doc) }
 }
 
+/// A number that is never negative.
 const fn real(name: &'static str, unit: &'static str, doc: &'static str) -> Column {
-    Column { name, kind: Kind::Real, unit, averaged: Averaged::Mean, missing: None, doc }
+    column(name, unit, doc)
+}
+
+/// A part of a whole, 0 to 1.
+const fn ratio(name: &'static str, doc: &'static str) -> Column {
+    Column { scale: Scale::Logit, is_ratio: true, ..column(name, "", doc) }
 }
 
 impl Column {
+    const fn higher(self) -> Self {
+        Self { better: Better::Higher, ..self }
+    }
+
+    const fn lower(self) -> Self {
+        Self { better: Better::Lower, ..self }
+    }
+
+    const fn of_ratio(self, ratio: &'static str) -> Self {
+        Self { of_ratio: Some(ratio), ..self }
+    }
+
+    /// Is in 0 to 1, but no part of a whole.
+    const fn between_0_and_1(self) -> Self {
+        Self { scale: Scale::Logit, ..self }
+    }
+
+    /// May be negative.
+    const fn signed(self) -> Self {
+        Self { scale: Scale::Plain, ..self }
+    }
+
+    const fn key(self) -> Self {
+        Self { is_key: true, ..self }
+    }
+
+    const fn instant(self) -> Self {
+        Self { is_instant: true, ..self }
+    }
+
     const fn same(self) -> Self {
         Self { averaged: Averaged::Same, ..self }
     }
@@ -119,41 +202,53 @@ pub const FLOWS: TableOf = TableOf {
     row: "a flow",
     class: "Flow",
     columns: &[
-        text("flow", "The flow's name; copies of an entry are numbered: `name.1`, `name.2`, …"),
+        key("flow", "The flow's name; copies of an entry are numbered: `name.1`, `name.2`, …"),
         text("from", "The node that sends the data."),
         text("to", "The node that receives them."),
         text("traffic", "The traffic source."),
         text("transport", "The transport, which is the congestion control for TCP."),
         real("weight", "", "The flow's weight.").same(),
-        whole("throughput_packets", "packets", "Data packets that reached the sink, repeated ones too."),
-        real("throughput_bit_per_s", "bit/s", "Their bits on the line, headers included, over the measured time."),
-        whole("goodput_packets", "packets", "Data packets that reached the sink for the first time."),
+        whole("throughput_packets", "packets", "Data packets that reached the sink, repeated ones too.")
+            .of_ratio("share")
+            .higher(),
+        real("throughput_bit_per_s", "bit/s", "Their bits on the line, headers included, over the measured time.")
+            .of_ratio("share")
+            .higher(),
+        whole("goodput_packets", "packets", "Data packets that reached the sink for the first time.")
+            .of_ratio("share")
+            .higher(),
         whole("in_time", "packets", "Of these, packets that came by their deadline.")
+            .higher()
             .or_none("the flow has no deadline"),
         whole("sent", "packets", "Data packets sent, each transmission counted."),
-        whole("retransmitted", "packets", "Of these, packets that had been sent before."),
-        whole("dropped", "packets", "Data packets that a queue dropped."),
-        whole("lost", "packets", "Data packets that a link lost on the way.").or_none("no link loses packets"),
-        whole("marked", "packets", "Data packets that a queue marked with congestion experienced."),
+        whole("retransmitted", "packets", "Of these, packets that had been sent before.").lower(),
+        whole("dropped", "packets", "Data packets that a queue dropped.").lower(),
+        whole("lost", "packets", "Data packets that a link lost on the way.").lower().or_none("no link loses packets"),
+        whole("marked", "packets", "Data packets that a queue marked with congestion experienced.").lower(),
         real("rtt_s_mean", "s", "Mean round-trip time, of the samples of the sender's estimator.")
+            .lower()
             .or_none("the sender took no sample"),
-        real("delay_s_mean", "s", "Mean time from the sending of a data packet to its arrival.").or_none(NO_PACKET),
-        real("delay_s_p50", "s", "Median of that time, within 0.8 %.").or_none(NO_PACKET),
-        real("delay_s_p95", "s", "95th percentile of that time, within 0.8 %.").or_none(NO_PACKET),
-        real("delay_s_p99", "s", "99th percentile of that time, within 0.8 %.").or_none(NO_PACKET),
-        real("delay_s_max", "s", "Greatest such time.").or_none(NO_PACKET),
+        real("delay_s_mean", "s", "Mean time from the sending of a data packet to its arrival.")
+            .lower()
+            .or_none(NO_PACKET),
+        real("delay_s_p50", "s", "Median of that time, within 0.8 %.").lower().or_none(NO_PACKET),
+        real("delay_s_p95", "s", "95th percentile of that time, within 0.8 %.").lower().or_none(NO_PACKET),
+        real("delay_s_p99", "s", "99th percentile of that time, within 0.8 %.").lower().or_none(NO_PACKET),
+        real("delay_s_max", "s", "Greatest such time.").lower().or_none(NO_PACKET),
         real(
             "queueing_s_mean",
             "s",
             "Mean queueing delay: the delay of a data packet without propagation and its own transmission on each line \
              of its path. Jitter counts as queueing, and so does the wait for an opportunity of a delivery trace.",
         )
+        .lower()
         .or_none(NO_PACKET),
-        real("queueing_s_p50", "s", "Median queueing delay, within 0.8 %.").or_none(NO_PACKET),
-        real("queueing_s_p95", "s", "95th percentile of the queueing delay, within 0.8 %.").or_none(NO_PACKET),
-        real("queueing_s_p99", "s", "99th percentile of the queueing delay, within 0.8 %.").or_none(NO_PACKET),
-        real("queueing_s_max", "s", "Greatest queueing delay.").or_none(NO_PACKET),
-        real("share", "", "The goodput as a part of the rate of the slowest line of its path, 0 to 1.")
+        real("queueing_s_p50", "s", "Median queueing delay, within 0.8 %.").lower().or_none(NO_PACKET),
+        real("queueing_s_p95", "s", "95th percentile of the queueing delay, within 0.8 %.").lower().or_none(NO_PACKET),
+        real("queueing_s_p99", "s", "99th percentile of the queueing delay, within 0.8 %.").lower().or_none(NO_PACKET),
+        real("queueing_s_max", "s", "Greatest queueing delay.").lower().or_none(NO_PACKET),
+        ratio("share", "The goodput as a part of the rate of the slowest line of its path, 0 to 1.")
+            .higher()
             .or_none("no line of the path has a rate"),
     ],
 };
@@ -164,8 +259,8 @@ pub const LINKS: TableOf = TableOf {
     row: "a direction of a link",
     class: "Link",
     columns: &[
-        text("link", "The link's name."),
-        text("direction", "`forward` is from the link's `from` to its `to`, `reverse` the other way."),
+        key("link", "The link's name."),
+        key("direction", "`forward` is from the link's `from` to its `to`, `reverse` the other way."),
         whole(
             "rate_bit_per_s",
             "bit/s",
@@ -176,8 +271,11 @@ pub const LINKS: TableOf = TableOf {
         real("delay_s", "s", "Its propagation delay.").same(),
         whole("packets", "packets", "Packets sent on it."),
         whole("bytes", "bytes", "Their bytes, with the header of the link layer."),
-        whole("lost", "packets", "Of these packets, those that were lost on the way.").or_none("no link loses packets"),
-        real("utilisation", "", "The part that was used, 0 to 1, of what it could send in the measured time.")
+        whole("lost", "packets", "Of these packets, those that were lost on the way.")
+            .lower()
+            .or_none("no link loses packets"),
+        ratio("utilisation", "The part that was used, 0 to 1, of what it could send in the measured time.")
+            .higher()
             .or_none("the rate is unlimited"),
     ],
 };
@@ -188,29 +286,28 @@ pub const QUEUES: TableOf = TableOf {
     row: "the queue before a direction of a link",
     class: "Queue",
     columns: &[
-        text("link", "The link's name."),
-        text("direction", "`forward` is from the link's `from` to its `to`, `reverse` the other way."),
+        key("link", "The link's name."),
+        key("direction", "`forward` is from the link's `from` to its `to`, `reverse` the other way."),
         text("discipline", "The discipline: its parts by name."),
         text("discipline_settings", "The discipline with those of its settings that are not their defaults."),
         text("limit", "How much may wait."),
-        whole("dropped", "packets", "Packets that it dropped."),
-        whole("marked", "packets", "Packets that it marked with congestion experienced."),
-        real("waiting_packets_mean", "packets", "Mean over time of the packets that waited."),
-        whole("waiting_packets_max", "packets", "The most packets that waited."),
-        real("utilisation", "", "The part of its line's capacity that was used, 0 to 1.")
+        whole("dropped", "packets", "Packets that it dropped.").lower(),
+        whole("marked", "packets", "Packets that it marked with congestion experienced.").lower(),
+        real("waiting_packets_mean", "packets", "Mean over time of the packets that waited.").lower(),
+        whole("waiting_packets_max", "packets", "The most packets that waited.").lower(),
+        ratio("utilisation", "The part of its line's capacity that was used, 0 to 1.").higher()
             .or_none("the rate is unlimited"),
-        real(
+        ratio(
             "overtaken",
-            "",
             "The part of the packets sent, 0 to 1, before which a packet that arrived later was sent; zero for FIFO.",
-        )
+        ).lower()
         .or_none("no packet was sent"),
         real(
             "jain",
             "",
             "Jain's index of fairness over the throughput per weight of the flows whose data crossed it, 1 when all are \
              equal. Flows that do not always have data to send are left out where others do.",
-        )
+        ).between_0_and_1().higher()
         .or_none("no data of a flow crossed it"),
         real("sparse", "flows", "Mean over time of the flows that woke a short while ago, or decay (CAKE).")
             .or_none("its flows are of no such kinds"),
@@ -231,24 +328,28 @@ pub const TRANSFERS: TableOf = TableOf {
     row: "the transfers of a flow of all sizes, and of each decade of bytes that occurred",
     class: "Transfer",
     columns: &[
-        text("flow", "The flow's entry."),
+        key("flow", "The flow's entry."),
         text("traffic", "The traffic source."),
         text("transport", "The transport."),
-        text("size", "`all`, or a decade of bytes such as `1 kB to 10 kB`, its upper end excluded."),
-        whole("completed", "", "Transfers that came to their end."),
-        whole("completed_bytes", "bytes", "Their bytes."),
+        key("size", "`all`, or a decade of bytes such as `1 kB to 10 kB`, its upper end excluded."),
+        whole("completed", "", "Transfers that came to their end.").higher(),
+        whole("completed_bytes", "bytes", "Their bytes.").higher(),
         real("completion_s_mean", "s", "Mean time from a transfer's beginning to its last acknowledgement.")
+            .lower()
             .or_none(NO_TRANSFER),
-        real("completion_s_p50", "s", "Median of that time, within 0.1 %.").or_none(NO_TRANSFER),
-        real("completion_s_p95", "s", "95th percentile of that time, within 0.1 %.").or_none(NO_TRANSFER),
-        real("completion_s_p99", "s", "99th percentile of that time, within 0.1 %.").or_none(NO_TRANSFER),
-        real("slowdown_mean", "", "Mean of that time over the least that the path allows.").or_none(NO_TRANSFER),
-        real("slowdown_p50", "", "Median slowdown.").or_none(NO_TRANSFER),
-        real("slowdown_p95", "", "95th percentile of the slowdown.").or_none(NO_TRANSFER),
-        real("slowdown_p99", "", "99th percentile of the slowdown.").or_none(NO_TRANSFER),
+        real("completion_s_p50", "s", "Median of that time, within 0.1 %.").lower().or_none(NO_TRANSFER),
+        real("completion_s_p95", "s", "95th percentile of that time, within 0.1 %.").lower().or_none(NO_TRANSFER),
+        real("completion_s_p99", "s", "99th percentile of that time, within 0.1 %.").lower().or_none(NO_TRANSFER),
+        real("slowdown_mean", "", "Mean of that time over the least that the path allows.")
+            .lower()
+            .or_none(NO_TRANSFER),
+        real("slowdown_p50", "", "Median slowdown.").lower().or_none(NO_TRANSFER),
+        real("slowdown_p95", "", "95th percentile of the slowdown.").lower().or_none(NO_TRANSFER),
+        real("slowdown_p99", "", "99th percentile of the slowdown.").lower().or_none(NO_TRANSFER),
         whole("in_time", "", "Of those completed, transfers that took no longer than their deadline.")
+            .higher()
             .or_none("the flow has no deadline"),
-        whole("refused", "", "Transfers for which no connection was idle.").or_none("the row is of one size"),
+        whole("refused", "", "Transfers for which no connection was idle.").lower().or_none("the row is of one size"),
         real("in_progress_mean", "", "Mean over time of the transfers in progress.").or_none("the row is of one size"),
     ],
 };
@@ -259,20 +360,22 @@ pub const SESSIONS: TableOf = TableOf {
     row: "a receiver of a multicast session",
     class: "Session",
     columns: &[
-        text("session", "The session's name."),
-        text("receiver", "The receiver's name."),
+        key("session", "The session's name."),
+        key("receiver", "The receiver's name."),
         text("at", "The node at which it is."),
         text("control", "How it chooses its layers."),
         whole("layers", "", "Layers of the session.").same(),
-        real("level_mean", "", "Mean over time of the layers that it took."),
+        real("level_mean", "", "Mean over time of the layers that it took.").higher(),
         whole("level_end", "", "Layers that it took at the end."),
-        whole("level_changes", "", "How often it took or left a layer."),
-        real("goodput_bit_per_s", "bit/s", "Of its layers, what reached it, over the measured time."),
+        whole("level_changes", "", "How often it took or left a layer.").lower(),
+        real("goodput_bit_per_s", "bit/s", "Of its layers, what reached it, over the measured time.").higher(),
         whole("packets", "packets", "Packets of its layers that reached it."),
-        whole("lost_packets", "packets", "Packets of its layers that did not."),
-        real("loss", "", "The part of the packets of its layers that did not reach it, 0 to 1.")
+        whole("lost_packets", "packets", "Packets of its layers that did not.").lower(),
+        ratio("loss", "The part of the packets of its layers that did not reach it, 0 to 1.")
+            .lower()
             .or_none("none was sent to it"),
         real("target_s", "s", "Time from its start until it first took as many layers as its target.")
+            .lower()
             .or_none("it has no target, or did not reach it"),
     ],
 };
@@ -285,11 +388,11 @@ pub const SERIES: TableOf = TableOf {
     row: "a sample of a flow, a queue or a receiver",
     class: "Sample",
     columns: &[
-        real("time_s", "s", "The end of the interval, from the start of the run.").never(),
-        text("flow", "The flow that was sampled.").never().or_none(OF_OTHERS),
-        text("link", "The link whose queue was sampled.").never().or_none(OF_OTHERS),
-        text("direction", "The direction of that link.").never().or_none(OF_OTHERS),
-        real("throughput_bit_per_s", "bit/s", "What reached the flow's sink in the interval.")
+        real("time_s", "s", "The end of the interval, from the start of the run.").instant().key().never(),
+        key("flow", "The flow that was sampled.").never().or_none(OF_OTHERS),
+        key("link", "The link whose queue was sampled.").never().or_none(OF_OTHERS),
+        key("direction", "The direction of that link.").never().or_none(OF_OTHERS),
+        real("throughput_bit_per_s", "bit/s", "What reached the flow's sink in the interval.").higher()
             .never()
             .or_none(OF_OTHERS),
         real("window_packets", "packets", "The sender's congestion window at the end of the interval.")
@@ -298,7 +401,7 @@ pub const SERIES: TableOf = TableOf {
         whole("flight_packets", "packets", "Packets in flight, as the sender counts them, at the end of the interval.")
             .never()
             .or_none("the transport counts none"),
-        real("rtt_s", "s", "The sender's smoothed round-trip time at the end of the interval.")
+        real("rtt_s", "s", "The sender's smoothed round-trip time at the end of the interval.").lower()
             .never()
             .or_none("the sender has taken no sample"),
         real(
@@ -318,8 +421,8 @@ pub const SERIES: TableOf = TableOf {
         whole("held_packets", "packets", "Packets in the queue, that in transmission included.")
             .never()
             .or_none(OF_OTHERS),
-        text("session", "The multicast session of the receiver.").never().or_none(OF_OTHERS),
-        text("receiver", "The receiver that was sampled.").never().or_none(OF_OTHERS),
+        key("session", "The multicast session of the receiver.").never().or_none(OF_OTHERS),
+        key("receiver", "The receiver that was sampled.").never().or_none(OF_OTHERS),
         whole("level", "", "Layers that it takes.").never().or_none(OF_OTHERS),
     ],
 };
@@ -330,9 +433,9 @@ pub const PACKETS: TableOf = TableOf {
     row: "a data packet of the flow that was asked for",
     class: "Packet",
     columns: &[
-        text("flow", "The flow's name.").never(),
-        real("sent_s", "s", "When it was sent, from the start of the run.").never(),
-        real("received_s", "s", "When it arrived.").never().or_none("it was dropped or lost"),
+        key("flow", "The flow's name.").never(),
+        real("sent_s", "s", "When it was sent, from the start of the run.").instant().key().never(),
+        real("received_s", "s", "When it arrived.").instant().never().or_none("it was dropped or lost"),
         whole("bytes", "bytes", "Its length.").never(),
     ],
 };
@@ -343,11 +446,11 @@ pub const STATES: TableOf = TableOf {
     row: "a number that a discipline shows of itself at the end, as `tc -s` does",
     class: "State",
     columns: &[
-        text("link", "The link's name.").never(),
-        text("direction", "The direction of the link.").never(),
+        key("link", "The link's name.").never(),
+        key("direction", "The direction of the link.").never(),
         text("discipline", "The discipline: its parts by name.").never(),
-        text("quantity", "What the number is of.").never(),
-        real("value", "", "The number: since the start of the run if it is a count.").never(),
+        key("quantity", "What the number is of.").never(),
+        real("value", "", "The number: since the start of the run if it is a count.").signed().never(),
     ],
 };
 
@@ -360,19 +463,19 @@ pub const THEORY: TableOf = TableOf {
     row: "a flow, with what theory says of it",
     class: "Theory",
     columns: &[
-        text("flow", "The flow's name."),
-        real("throughput_bit_per_s", "bit/s", "As in `flows`.").same(),
+        key("flow", "The flow's name."),
+        real("throughput_bit_per_s", "bit/s", "As in `flows`.").higher().same(),
         real("max_min_bit_per_s", "bit/s", "Its max-min fair share.").same().or_none(SILENT),
-        real("max_min_gap", "", "Throughput over that, less one.").same().or_none(SILENT),
-        real("delay_s_mean", "s", "As in `flows`.").same().or_none(NO_PACKET),
-        real("delay_s_p99", "s", "As in `flows`.").same().or_none(NO_PACKET),
-        real("delay_s_max", "s", "The greatest delay over all seeds.").same().or_none(NO_PACKET),
+        real("max_min_gap", "", "Throughput over that, less one.").signed().same().or_none(SILENT),
+        real("delay_s_mean", "s", "As in `flows`.").lower().same().or_none(NO_PACKET),
+        real("delay_s_p99", "s", "As in `flows`.").lower().same().or_none(NO_PACKET),
+        real("delay_s_max", "s", "The greatest delay over all seeds.").lower().same().or_none(NO_PACKET),
         real("delay_bound_s", "s", "The bound of Parekh and Gallager on its delay.").same().or_none(SILENT),
-        real("delay_bound_gap", "", "Greatest delay over that, less one.").same().or_none(SILENT),
+        real("delay_bound_gap", "", "Greatest delay over that, less one.").signed().same().or_none(SILENT),
         real("mathis_bit_per_s", "bit/s", "Throughput by Mathis and others.").same().or_none(SILENT),
-        real("mathis_gap", "", "Throughput over that, less one.").same().or_none(SILENT),
+        real("mathis_gap", "", "Throughput over that, less one.").signed().same().or_none(SILENT),
         real("padhye_bit_per_s", "bit/s", "Throughput by Padhye and others.").same().or_none(SILENT),
-        real("padhye_gap", "", "Throughput over that, less one.").same().or_none(SILENT),
+        real("padhye_gap", "", "Throughput over that, less one.").signed().same().or_none(SILENT),
     ],
 };
 
@@ -382,7 +485,7 @@ pub const SHARES: TableOf = TableOf {
     row: "a flow, with its max-min fair share",
     class: "Share",
     columns: &[
-        text("flow", "The flow's name."),
+        key("flow", "The flow's name."),
         real("weight", "", "The flow's weight.").same(),
         real("demand_bit_per_s", "bit/s", "What its traffic offers.").same().or_none("it sends as much as it can"),
         real("share_bit_per_s", "bit/s", "Its share, the mean over the measured time.")
@@ -398,11 +501,11 @@ pub const COURSE: TableOf = TableOf {
     row: "a flow in a stretch of the run",
     class: "Stretch",
     columns: &[
-        real("time_s", "s", "The end of the stretch.").never(),
-        text("flow", "The flow's name.").never(),
+        real("time_s", "s", "The end of the stretch.").instant().key().never(),
+        key("flow", "The flow's name.").never(),
         whole("packets", "packets", "Packets that reached the sink.").never(),
-        real("goodput_bit_per_s", "bit/s", "Data that arrived for the first time, headers included.").never(),
-        real("queueing_s_mean", "s", "Mean queueing delay of these packets.").never().or_none(NO_PACKET),
+        real("goodput_bit_per_s", "bit/s", "Data that arrived for the first time, headers included.").higher().never(),
+        real("queueing_s_mean", "s", "Mean queueing delay of these packets.").lower().never().or_none(NO_PACKET),
     ],
 };
 
@@ -433,6 +536,16 @@ pub fn as_json() -> Value {
                 Averaged::Same => "same",
                 Averaged::Mean => "mean",
                 Averaged::Never => "never",
+            },
+            "scale": column.scale.to_string(),
+            "ratio": column.is_ratio,
+            "of_ratio": column.of_ratio,
+            "key": column.is_key,
+            "instant": column.is_instant,
+            "better": match column.better {
+                Better::Higher => "higher",
+                Better::Lower => "lower",
+                Better::Neither => "neither",
             },
             "missing": column.missing,
             "doc": column.doc,
@@ -469,6 +582,23 @@ mod tests {
                 assert_eq!(column.kind == Kind::Text, column.unit.is_empty() && column.kind == Kind::Text);
                 assert!(!ENDS.iter().any(|end| column.name.ends_with(end)), "{}", column.name);
             }
+        }
+    }
+
+    /// Tables of Python ask by the name alone.
+    #[test]
+    fn a_name_has_the_same_facts_in_every_table() {
+        let facts = |column: &Column| (column.unit, column.scale, column.is_ratio, column.is_instant, column.better);
+        let all = || TABLES.iter().flat_map(|table| table.columns);
+        for column in all() {
+            for other in all().filter(|other| other.name == column.name) {
+                assert_eq!(facts(column), facts(other), "{}", column.name);
+            }
+            assert!(!column.is_ratio || column.scale == Scale::Logit, "{}", column.name);
+        }
+        for table in TABLES {
+            let of_ratio = table.columns.iter().filter_map(|column| column.of_ratio);
+            assert!(of_ratio.into_iter().all(|ratio| table.column(ratio).is_some_and(|column| column.is_ratio)));
         }
     }
 

@@ -123,8 +123,11 @@ pub fn page() -> String {
          same columns whatever its values are. The values of axes are columns before the others.\n\
          \n\
          With several seeds a number that is *averaged* is the mean over them, and `<column>_low` and\n\
-         `<column>_high` are the ends of its 95 % confidence interval (Student's t). The rows of each seed\n\
-         are in `points[].seeds[]`, and in Python in `result.by_seed(\"flows\")`. The JSON Schema is\n\
+         `<column>_high` are the ends of its 95 % confidence interval: Student's t, on the logarithm of\n\
+         numbers that are never negative and on the logit of those in 0 to 1, so that no end is\n\
+         impossible. A throughput in proportion to its share has the interval of that share. Of one value,\n\
+         as of a delay where one seed alone has a packet, there is no interval. The rows of each seed are in\n\
+         `points[].seeds[]`, and in Python in `result.by_seed(\"flows\")`. The JSON Schema is\n\
          [`schema/result.schema.json`](../../schema/result.schema.json); `fairq schema result` prints it.\n",
     );
     for table in TABLES {

@@ -188,7 +188,10 @@ fn link_table(plan: &Plan, simulation: &Simulation) -> Table {
 fn utilisation(plan: &Plan, (line, state): (&LinePlan, &Line)) -> Option<f64> {
     let gateway = state.gateway.as_ref().filter(|_| line.rate.is_some())?;
     let capacity = gateway.capacity(plan.warm_up, plan.warm_up + plan.duration);
-    Some(if capacity > 0.0 { state.counts.bytes as f64 * 8.0 / capacity } else { 0.0 })
+    let used = if capacity > 0.0 { state.counts.carried.bits() / capacity } else { 0.0 };
+    debug_assert!(used < 1.0 + 1e-6, "{}: {used} of what it can carry", line.name);
+    // Ends of transmissions are rounded to picoseconds.
+    Some(used.min(1.0))
 }
 
 fn queue_table(plan: &Plan, simulation: &Simulation) -> Table {
@@ -244,8 +247,10 @@ fn jain(plan: &Plan, simulation: &Simulation) -> Vec<Option<f64>> {
         }
         sums
     };
-    let index =
-        |(flows, sum, squares): (u32, f64, f64)| (squares > 0.0).then(|| sum * sum / (f64::from(flows) * squares));
+    // The quotient of equal sums may round to just above 1.
+    let index = |(flows, sum, squares): (u32, f64, f64)| {
+        (squares > 0.0).then(|| (sum * sum / (f64::from(flows) * squares)).min(1.0))
+    };
     let of_line = |(endless, all): ((u32, f64, f64), _)| index(if endless.0 > 0 { endless } else { all });
     of(true).into_iter().zip(of(false)).map(of_line).collect()
 }

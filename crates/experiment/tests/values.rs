@@ -10,6 +10,7 @@
 #[expect(dead_code, unreachable_pub, reason = "the example's own main, and what it shares")]
 mod digest;
 
+use fairq_experiment::columns::TABLES;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -49,17 +50,9 @@ const WATCHED: &[(&str, &str)] = &[
 ];
 
 /// The columns that name a row of a table; the axes' labels and the seed are part of the key too.
-fn keys(table: &str) -> &'static [&'static str] {
-    match table {
-        "flows" => &["flow"],
-        "links" | "queues" => &["link", "direction"],
-        "transfers" => &["flow", "size"],
-        "sessions" => &["session", "receiver"],
-        "series" => &["time_s", "flow", "link", "direction", "session", "receiver"],
-        "packets" => &["flow", "sent_s"],
-        "states" => &["link", "direction", "quantity"],
-        _ => panic!("{table}: no such table"),
-    }
+fn keys(table: &str) -> impl Iterator<Item = &'static str> {
+    let table = TABLES.into_iter().find(|of| of.name == table).expect("a table");
+    table.columns.iter().filter(|column| column.is_key).map(|column| column.name)
 }
 
 /// By the present name of a column of a table: its first name.
@@ -93,7 +86,7 @@ impl Values {
             let mut key = labels.to_owned();
             for column in keys(table) {
                 // A key column uses its first name too.
-                let now = names.iter().find(|((of, _), first)| *of == table && **first == *column);
+                let now = names.iter().find(|((of, _), first)| *of == table && **first == column);
                 let value = now.and_then(|((_, now), _)| row.get(*now)).unwrap_or(&Value::Null);
                 write!(key, "|{value}").expect("text");
             }

@@ -185,17 +185,21 @@ impl Opportunities {
     }
 
     /// Stops the present transmission, which would have ended after now; the bits that are left to
-    /// send. An opportunity of this instant has been used by it. The line is idle after it.
+    /// send. The line is idle after it.
     pub fn interrupt(&mut self, now: Time) -> u32 {
-        let (next, left, bytes) = self.began;
-        let mut open = bytes.saturating_sub(left);
-        self.next = next;
-        while self.trace.time(self.next) <= now {
-            open = open.saturating_sub(OPPORTUNITY);
-            self.next += 1;
-        }
+        let open = self.open_bytes(now);
+        self.next = self.began.0.max(self.trace.up_to(now));
         (self.left, self.at, self.free) = (0, now, now);
         open.max(1).saturating_mul(8)
+    }
+
+    /// The bytes of the present transmission that are left to send. An opportunity of this instant
+    /// has been used by it.
+    #[must_use]
+    pub fn open_bytes(&self, now: Time) -> u32 {
+        let (next, left, bytes) = self.began;
+        let used = self.trace.up_to(now).saturating_sub(next).saturating_mul(OPPORTUNITY.into());
+        bytes.saturating_sub(left).saturating_sub(u32::try_from(used).unwrap_or(u32::MAX))
     }
 }
 

@@ -21,11 +21,13 @@ fn told(Estimate { mean, ends, count, left_out }: Estimate) -> Told {
     (mean, ends.map(|ends| ends[0]), ends.map(|ends| ends[1]), count, left_out)
 }
 
-/// The mean of the values and its 95 % interval on a scale.
+/// The mean of the values and its 95 % interval on a scale, or on that of a ratio that they are in
+/// proportion to.
 #[pyfunction]
+#[pyo3(signature = (values, scale, ratio = Vec::new()))]
 #[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
-pub(crate) fn interval(values: Vec<f64>, scale: &str) -> PyResult<Told> {
-    statistics::interval(&values, scale_of(scale)?).map(told).map_err(refused)
+pub(crate) fn interval(values: Vec<f64>, scale: &str, ratio: Vec<f64>) -> PyResult<Told> {
+    statistics::interval_of_ratio(&values, scale_of(scale)?, &ratio).map(told).map_err(refused)
 }
 
 /// The difference of two means in pairs: difference, lower end, upper end, whether it is decided,

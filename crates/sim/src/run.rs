@@ -322,7 +322,7 @@ impl Simulation {
     /// Brings the counts of lines, flows, transfers and sessions up to now. To be called before
     /// they are read.
     pub fn settle(&mut self) {
-        self.network.settle(&self.events);
+        self.network.settle(self.now, &self.events);
         for line in &mut self.network.lines {
             line.count_waiting(self.now);
         }

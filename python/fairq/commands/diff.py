@@ -67,7 +67,7 @@ def _said(value: Any) -> str:
 
 def _row(row: Any) -> dict[str, Any]:
     """A row as the table shows it; the names of its numbers carry their unit."""
-    unit = next((unit for unit in tables.UNITS if f"_{unit}_" in f"_{row.quantity.column}_"), "")
+    unit = tables.suffix(row.quantity.column)
     name = {each: f"{each}_{unit}" if unit else each for each in ("a", "b", "difference")}
     found = row.found
     own = {

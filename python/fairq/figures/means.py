@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
+from fairq.columns import is_ratio
 from fairq.figures import text, units
 from fairq.figures.settings import plotted
 from fairq.figures.sheet import GROUND, Key, columns_for, from_zero, handle, left, name_panel, panels_height, sheet
@@ -378,7 +379,7 @@ def _limit(
     words = max(text.width(units.brief(value / size), style.small) for value in values)
     share = min(0.6, (words + style.marker + 4) / wide)
     panel.set_xlim(low, low + (high - low) / (1 - share))
-    if quantity in units.RATIOS:
+    if is_ratio(quantity):
         # more than all is no share
         panel.set_xticks([tick for tick in panel.get_xticks() if tick <= min(100, panel.get_xlim()[1])])
     if low < 0:

@@ -7,18 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from fairq import tables
+from fairq.cells import PREFIXES
+from fairq.columns import is_ratio
 from fairq.quantities import number as number
 from fairq.quantities import numbers as numbers
-
-STEPS = {
-    "bit/s": ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")),
-    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
-    "bytes": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
-}
-"""The sizes of a unit and their names, the largest first."""
-
-RATIOS = ("share", "loss", "utilisation", "marked_ratio", "call_in_time")
-"""Columns in 0 to 1 that are shown in per cent."""
 
 WORDS = {
     "queueing mean": "mean queueing delay",
@@ -59,7 +51,7 @@ def scaled(column: str, values: Iterable[Any]) -> tuple[float, str]:
     ((1000000.0, 'goodput (Mbit/s)'), (0.01, 'loss (%)'))
     """
     said, unit = words(column)
-    if column in RATIOS:
+    if is_ratio(column):
         return 0.01, f"{said} (%)"
     size, name = step(unit, values)
     return size, f"{said} ({name})" if name else said
@@ -67,12 +59,13 @@ def scaled(column: str, values: Iterable[Any]) -> tuple[float, str]:
 
 def step(unit: str, values: Iterable[Any]) -> tuple[float, str]:
     """The size and the name of the unit in which the largest of the values is 1 to 1000."""
-    if unit not in STEPS:
+    if unit not in PREFIXES:
         return 1.0, unit
+    steps = PREFIXES[unit]
     largest = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0.0)
     if not largest:
-        return next((size, name) for size, name in STEPS[unit] if size == 1.0)
-    return next(((size, name) for size, name in STEPS[unit] if largest >= 0.9995 * size), STEPS[unit][-1])
+        return next((size, name) for size, name in steps if size == 1.0)
+    return next(((size, name) for size, name in steps if largest >= 0.9995 * size), steps[-1])
 
 
 def brief(value: float | None) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from fairq import quantities, statistics, tc
+from fairq import quantities, tc
 from fairq.arguments import read
 from fairq.declared import LIST, PART, PATH, command_line, said, word
 from fairq.errors import UsageError
@@ -24,7 +24,7 @@ from fairq.questions.asked import Group, Question
 from fairq.questions.candidates import Candidate, Devices, candidates, commands, grids
 from fairq.questions.documents import Advice
 from fairq.questions.measured import measured
-from fairq.questions.measures import MEASURES, OF_CALL, OF_CANDIDATE, OF_LINE, quantity
+from fairq.questions.measures import MEASURES, OF_CALL, OF_CANDIDATE, OF_LINE, intervals, quantity
 from fairq.questions.ranking import CRITERIA, IN_TIME, ORDER, Level
 from fairq.questions.recorded import Capture
 from fairq.questions.steady import Move, Steady
@@ -362,7 +362,7 @@ class _Tried:
             "given_away": self.given_away,
             "limit_down": self.points[-1].limits["down"],
             "limit_up": self.points[-1].limits["up"],
-            **_intervals(self.seeds, OF_CANDIDATE),
+            **intervals(OF_CANDIDATE, self.seeds),
             "seeds": len(self.seeds),
         }
 
@@ -371,7 +371,7 @@ class _Tried:
         for point, rtt_s in zip(self.points, self.rtts_s, strict=True):
             for way in self.ways:
                 row = {"candidate": self.candidate.name, "rtt_s": rtt_s, "direction": way}
-                yield row | _intervals(self.of_way(point, way), OF_CANDIDATE)
+                yield row | intervals(OF_CANDIDATE, self.of_way(point, way))
 
 
 def _over(column: str, points: Sequence[Sequence[Seeds]], seed: int) -> float | None:
@@ -384,15 +384,6 @@ def _over(column: str, points: Sequence[Sequence[Seeds]], seed: int) -> float | 
             return None
         found.append(worse(known))
     return math.fsum(found) / len(found)
-
-
-def _intervals(seeds: Seeds, columns: Sequence[str]) -> dict[str, Any]:
-    row: dict[str, Any] = {}
-    for column in columns:
-        scale = MEASURES[quantity(column)].scale
-        found = statistics.interval([seed[column] for seed in seeds], scale)
-        row |= {column: found.mean, f"{column}_low": found.low, f"{column}_high": found.high}
-    return row
 
 
 def _ranked(

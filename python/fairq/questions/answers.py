@@ -18,7 +18,15 @@ from fairq import statistics
 from fairq.questions import judging, network, steady, turning, words
 from fairq.questions.asked import Group, Question
 from fairq.questions.course import Course, Of
-from fairq.questions.measures import FLOW_KINDS, MEASURES, OF_GROUP, OF_QUEUE, PAIRED_OF_GROUP, PAIRED_OF_QUEUE
+from fairq.questions.measures import (
+    FLOW_KINDS,
+    MEASURES,
+    OF_GROUP,
+    OF_QUEUE,
+    PAIRED_OF_GROUP,
+    PAIRED_OF_QUEUE,
+    intervals,
+)
 from fairq.questions.network import Key
 from fairq.questions.steady import Steady
 from fairq.questions.turning import Place, Reach, Value
@@ -93,7 +101,7 @@ class Answers:
         (rule of three).
         """
         seeds = point.groups[at]
-        row = _intervals(OF_GROUP, seeds)
+        row = intervals(OF_GROUP, seeds)
         for quantity in PERCENTILES:
             _widen(row, quantity, part=SKETCH_ERROR)
         for quantity, of in MOVING.items():
@@ -136,7 +144,7 @@ class Answers:
             for way in self.directions:
                 row = self._choice(point, way) | {"rtt_s": words.quantity("--rtt", "time", point.rtt), "direction": way}
                 seeds = point.lines[way]
-                row |= _intervals(OF_QUEUE, seeds)
+                row |= intervals(OF_QUEUE, seeds)
                 _widen(row, "queueing_s_mean", part=self._moved_of_line(point, way))
                 found.append(row | {"seeds": len(seeds)})
         return found
@@ -318,7 +326,7 @@ class Answers:
         """The share of group number `at` with its interval, no narrower than it is known."""
         points = self.at(choice, rtt)
         seeds: Seeds = [{"share": share} for share in mean_over([point.groups[at] for point in points], "share")]
-        row = _intervals(("share",), seeds)
+        row = intervals(("share",), seeds)
         _widen(row, "share", part=math.fsum(self._moved(point, at, "share") for point in points) / len(points))
         return row
 
@@ -407,15 +415,6 @@ def mean_over(points: Sequence[Seeds], quantity: str) -> list[float | None]:
     return found
 
 
-def _intervals(quantities: Iterable[str], seeds: Seeds) -> dict[str, Any]:
-    """The mean of each quantity over the seeds and the ends of its interval; `None` if unknown."""
-    row: dict[str, Any] = {}
-    for quantity in quantities:
-        found = statistics.interval([seed[quantity] for seed in seeds], MEASURES[quantity].scale)
-        row |= {quantity: found.mean, f"{quantity}_low": found.low, f"{quantity}_high": found.high}
-    return row
-
-
 PERCENTILES, SKETCH_ERROR = ("queueing_s_p95", "queueing_s_p99"), 2**-7
 """Columns that are percentiles of a flow, and the relative error of the sketch that gives them."""
 
@@ -431,6 +430,9 @@ def _widen(row: dict[str, Any], quantity: str, part: float) -> None:
     if low is None:
         return
     most = 1.0 if MEASURES[quantity].scale == "logit" else math.inf
+    if MEASURES[quantity].facts.of_ratio == "share" and row["share"]:
+        # A goodput is at most what a share of all is.
+        most = mean / row["share"]
     row |= {
         f"{quantity}_low": min(low, max((1 - part) * mean, 0.0)),
         f"{quantity}_high": max(high, min((1 + part) * mean, most)),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairq import _native, registry, statistics
+from fairq import _native, registry
 from fairq.errors import UsageError
 from fairq.questions import asked, knobs, network, sentences, steady, words
 from fairq.questions.answers import Point, Seeds
@@ -17,7 +17,7 @@ from fairq.questions.chance import by_chance
 from fairq.questions.documents import Effects
 from fairq.questions.knobs import Fixed, Knob
 from fairq.questions.measured import measured
-from fairq.questions.measures import MEASURES, OF_EFFECT
+from fairq.questions.measures import OF_EFFECT, intervals
 from fairq.questions.steady import Steady
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _told(
             for label, group in zip(labels, point.groups, strict=True):
                 rows.append({
                     "setting": knob.name, "value": value, "is_default": value == knob.default, "flow": label,
-                    **_intervals(group), "seeds": seeds,
+                    **intervals(OF_EFFECT, group), "seeds": seeds,
                 })  # fmt: skip
         settings.append(_setting(knob, labels, of_values))
     line = subject.line
@@ -232,14 +232,6 @@ def _told(
     document["steady"] = found.document()
     document["text"] = " ".join([_text(settings, seeds), *sentences.moving(found)])
     return Effects(document=document)
-
-
-def _intervals(seeds: Seeds) -> dict[str, Any]:
-    row: dict[str, Any] = {}
-    for quantity in OF_EFFECT:
-        found = statistics.interval([seed[quantity] for seed in seeds], MEASURES[quantity].scale)
-        row |= {quantity: found.mean, f"{quantity}_low": found.low, f"{quantity}_high": found.high}
-    return row
 
 
 class _Change(NamedTuple):

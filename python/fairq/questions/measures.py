@@ -2,43 +2,67 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from fairq import columns
+from fairq.columns import Facts
 from fairq.statistics import Scale
 
 
 class Measure(NamedTuple):
-    """A quantity: the scale on which it cannot leave its range, and its meaning."""
+    """A quantity: the facts of its column, and its meaning."""
 
-    scale: Scale
+    facts: Facts
     meaning: str
-    is_more_better: bool = False
+
+    @property
+    def scale(self) -> Scale:
+        """The scale on which it cannot leave its range."""
+        return self.facts.scale
+
+    @property
+    def is_more_better(self) -> bool:
+        """Whether the greatest value is the best."""
+        return self.facts.better == "higher"
 
 
-MEASURES = {
-    "goodput_bit_per_s": Measure("log", "Data that arrived for the first time, headers of IP included, in bit/s."),
-    "share": Measure("logit", "The goodput as a part of the line's rate in that direction, 0 to 1.", True),
-    "share_per_flow": Measure("logit", "The share of one flow of the group, 0 to 1.", True),
-    "share_per_host": Measure("logit", "The share of one client of --hosts, 0 to 1; null without --hosts.", True),
-    "queueing_s_mean": Measure("log", "Mean queueing delay: the delay less propagation and transmission, in seconds."),
-    "queueing_s_p95": Measure("log", "95th percentile of the queueing delay, mean of the flows', in seconds."),
-    "queueing_s_p99": Measure("log", "99th percentile of the queueing delay, mean of the flows', in seconds."),
-    "loss": Measure("logit", "The part of the packets sent that was dropped or lost, 0 to 1."),
-    "in_time": Measure("logit", "The part of the packets sent, 0 to 1, that came within --latency-target.", True),
-    "marked_ratio": Measure("logit", "The part of the packets sent that was marked, 0 to 1."),
-    "marked": Measure("log", "Packets that were marked."),
-    "retransmitted": Measure("log", "Packets sent that had been sent before."),
-    "completion_s_mean": Measure("log", "Mean time from a transfer's start to its last acknowledgement, in seconds."),
-    "completion_s_p95": Measure("log", "95th percentile of that time, in seconds."),
-    "jain": Measure("logit", "Jain's index over the throughput of the flows that take what they can get.", True),
-    "jain_hosts": Measure("logit", "The same over the throughput of the clients of --hosts.", True),
-    "utilisation": Measure("logit", "The part of the line's capacity that was used, 0 to 1.", True),
-    "overtaken": Measure("logit", "The part of the packets before which a packet that arrived later was sent, 0 to 1."),
-    "sparse": Measure("log", "Mean number of flows that woke a short while ago, or decay; null but for cake."),
-    "bulk": Measure("log", "Mean number of flows that take turns; null but for cake."),
-    "unresponsive": Measure("log", "Mean number of flows dropped from at random after overflows; null but for cake."),
+def _measure(column: str, meaning: str) -> Measure:
+    facts = columns.facts(column)
+    assert facts is not None, column
+    return Measure(facts, meaning)
+
+
+LIKE = {"goodput_bit_per_s": "throughput_bit_per_s", "in_time": "call_in_time"}
+"""Measures that are not what a run calls so, and the column that has their facts."""
+
+MEANINGS = {
+    "goodput_bit_per_s": "Data that arrived for the first time, headers of IP included, in bit/s.",
+    "share": "The goodput as a part of the line's rate in that direction, 0 to 1.",
+    "share_per_flow": "The share of one flow of the group, 0 to 1.",
+    "share_per_host": "The share of one client of --hosts, 0 to 1; null without --hosts.",
+    "queueing_s_mean": "Mean queueing delay: the delay less propagation and transmission, in seconds.",
+    "queueing_s_p95": "95th percentile of the queueing delay, mean of the flows', in seconds.",
+    "queueing_s_p99": "99th percentile of the queueing delay, mean of the flows', in seconds.",
+    "loss": "The part of the packets sent that was dropped or lost, 0 to 1.",
+    "in_time": "The part of the packets sent, 0 to 1, that came within --latency-target.",
+    "marked_ratio": "The part of the packets sent that was marked, 0 to 1.",
+    "marked": "Packets that were marked.",
+    "retransmitted": "Packets sent that had been sent before.",
+    "completion_s_mean": "Mean time from a transfer's start to its last acknowledgement, in seconds.",
+    "completion_s_p95": "95th percentile of that time, in seconds.",
+    "jain": "Jain's index over the throughput of the flows that take what they can get.",
+    "jain_hosts": "The same over the throughput of the clients of --hosts.",
+    "utilisation": "The part of the line's capacity that was used, 0 to 1.",
+    "overtaken": "The part of the packets before which a packet that arrived later was sent, 0 to 1.",
+    "sparse": "Mean number of flows that woke a short while ago, or decay; null but for cake.",
+    "bulk": "Mean number of flows that take turns; null but for cake.",
+    "unresponsive": "Mean number of flows dropped from at random after overflows; null but for cake.",
 }  # fmt: skip
 """By name. A measure is null where no packet, transfer or second flow gives it a value."""
+
+MEASURES = {name: _measure(LIKE.get(name, name), meaning) for name, meaning in MEANINGS.items()}
+"""By name."""
 
 OF_GROUP = (
     "goodput_bit_per_s", "share", "share_per_host", "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss",
@@ -69,6 +93,17 @@ def quantity(column: str) -> str:
     for start in WHOSE:
         column = column.removeprefix(start)
     return column
+
+
+def intervals(of: Iterable[str], seeds: Sequence[Mapping[str, float | None]]) -> dict[str, Any]:
+    """The mean of each column over the seeds and the ends of its interval; `None` if unknown."""
+    row: dict[str, Any] = {}
+    for column in of:
+        facts = MEASURES[quantity(column)].facts
+        ratio = [seed.get(facts.of_ratio) for seed in seeds] if facts.of_ratio else []
+        found = columns.interval([seed[column] for seed in seeds], facts.scale, ratio)
+        row |= {column: found.mean, f"{column}_low": found.low, f"{column}_high": found.high}
+    return row
 
 
 PAIRED_OF_GROUP = ("share", "queueing_s_mean", "queueing_s_p99", "loss", "completion_s_mean")

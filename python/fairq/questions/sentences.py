@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairq import tables
 from fairq.questions.judging import SHARE_LEAST, counts
+from fairq.questions.measures import MEASURES
 from fairq.questions.network import Key
 
 if TYPE_CHECKING:
@@ -337,16 +338,13 @@ MORE_SEEDS_MAX = 1000
 
 def amount(quantity: str, value: float) -> str:
     """A value as people read it: three digits and a unit, parts of a whole in percent."""
-    if quantity in PARTS:
+    if MEASURES[quantity].facts.ratio:
         percent = value * 100
         return f"{percent:.3g} %" if abs(percent) >= LEAST else "0 %"
     if "_s_" in quantity:
         return tables.value(quantity, value)
     return f"{value:.4f}"
 
-
-PARTS = ("share", "share_per_flow", "loss", "in_time", "marked_ratio", "utilisation", "overtaken")
-"""Parts of a whole."""
 
 LEAST = 5e-4
 """The least percentage that is told from none."""

@@ -159,7 +159,8 @@ class Answer:
         """Each point's answer."""
         answers = []
         for at, point in enumerate(self._results.study.points):
-            found = statistics.interval(self.values(at))
+            values = self.values(at)
+            found = statistics.interval(values, summary.scale_of(self.of.column, values))
             answers.append(PointAnswer(point.axes, found.count, found.mean, found.low, found.high))
         return answers
 
@@ -178,11 +179,12 @@ def replications(goal: Until, values: Sequence[float], now: int) -> int:
     """How many replications a point needs by its values; at most GROWTH times those of now."""
     if now < LEAST:
         return LEAST
+    scale = summary.scale_of(goal.quantity.column, values)
     if goal.is_relative:
-        found = statistics.precision(values, goal.width, LEAST)
+        found = statistics.precision(values, goal.width, LEAST, scale)
         is_reached, more = found.reached, found.more
     else:
-        told = statistics.interval(values)
+        told = statistics.interval(values, scale)
         half = math.inf if told.low is None or told.high is None else (told.high - told.low) / 2
         is_reached = half <= goal.width
         more = math.ceil(now * ((half / goal.width) ** 2 - 1)) if math.isfinite(half) else None

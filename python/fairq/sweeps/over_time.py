@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairq import statistics, tables
+from fairq import columns, statistics, tables
 from fairq.sweeps import summary
 from fairq.sweeps.reader import Part, Results, RunRow
 
@@ -32,7 +32,7 @@ STRETCHES_MAX = 400
 ROWS_MAX = 1_200
 """The most stretches of all curves of a figure."""
 
-KEYS = {"flows": ("flow",), "queues": ("link", "direction"), "receivers": ("session", "receiver")}
+KEYS = {"flows": columns.keys("flows"), "queues": columns.keys("queues"), "receivers": columns.keys("sessions")}
 """What is sampled, and the columns with its name."""
 
 COLUMNS = {

@@ -186,7 +186,7 @@ class Gathered:
             rows = []
             column = quantity.column
             unit = tables.words(column)[1]
-            difference = f"difference_{_suffix(column)}" if unit else "difference"
+            difference = f"difference_{tables.suffix(column)}" if unit else "difference"
             for effect in summary.effects(of):
                 if effect.group in of.groups[GROUPS_MAX:]:
                     continue
@@ -385,8 +385,3 @@ def _words(column: str) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
-
-
-def _suffix(column: str) -> str:
-    """The unit of a column's name, as it stands there."""
-    return next((unit for unit in tables.UNITS if f"_{unit}_" in f"_{column}_"), "")

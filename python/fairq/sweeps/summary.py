@@ -9,23 +9,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from fairq import statistics
-from fairq.results import described
+from fairq import columns, statistics
+from fairq.columns import described
 from fairq.statistics import Scale
 from fairq.sweeps.reader import Results
 
-KEYS = {
-    "flows": ("flow",), "links": ("link", "direction"), "queues": ("link", "direction"),
-    "transfers": ("flow", "size"), "sessions": ("session", "receiver"),
-}  # fmt: skip
+KEYS = {table: columns.keys(table) for table in ("flows", "links", "queues", "transfers", "sessions")}
 """The columns that tell the rows of a run apart."""
-
-RATIOS = ("share", "utilisation", "overtaken", "jain", "loss")
-"""Columns from 0 to 1."""
 
 COPY = re.compile(r"\.\d+$")
 
@@ -48,7 +42,11 @@ class Values:
     """The values of one quantity: by the place on the axes and the group, then by seed."""
 
     axes: tuple[str, ...]
+    scale: Scale = "plain"
+    """The scale of its intervals."""
     by: dict[tuple[Place, str], dict[int, float]] = field(default_factory=dict)
+    ratios: dict[tuple[Place, str], dict[int, float]] = field(default_factory=dict)
+    """Those of the ratio that it may be in proportion to, which then has its interval."""
 
     @property
     def groups(self) -> list[str]:
@@ -60,13 +58,6 @@ class Values:
         """The places on the axes, in the order of the study's points."""
         return list(dict.fromkeys(place for place, _ in self.by))
 
-    @property
-    def scale(self) -> Scale:
-        """The scale of its intervals: the logarithm, if none is negative and they are no ratios."""
-        return self._scale
-
-    _scale: Scale = "plain"
-
 
 def values(results: Results, quantities: Sequence[Quantity]) -> dict[Quantity, Values]:
     """The values of some quantities of one study; those without a value are left out.
@@ -76,14 +67,14 @@ def values(results: Results, quantities: Sequence[Quantity]) -> dict[Quantity, V
     found: dict[Quantity, Values] = {}
     for table in dict.fromkeys(quantity.table for quantity in quantities if quantity.table in results.tables):
         mine = [quantity for quantity in quantities if quantity.table == table]
-        at = order(results)
-        for quantity, rows in _read(results, table, mine).items():
-            one = Values(results.axes)
-            for key, by_seed in sorted(rows.items(), key=lambda each: at[each[0][0]]):
-                one.by[key] = {seed: math.fsum(each) / len(each) for seed, each in by_seed.items()}
-            one._scale = _scale(quantity, one)
-            if one.by:
-                found[quantity] = one
+        known = {each: columns.facts(each.column) for each in mine}
+        ratios = {each: Quantity(table, of.of_ratio) for each, of in known.items() if of and of.of_ratio}
+        read = _read(results, table, list(dict.fromkeys([*mine, *ratios.values()])))
+        for quantity in mine:
+            if by := read[quantity]:
+                own = ratios.get(quantity)
+                scale = scale_of(quantity.column, [value for by_seed in by.values() for value in by_seed.values()])
+                found[quantity] = Values(results.axes, scale, by, read[own] if own else {})
     return {quantity: found[quantity] for quantity in quantities if quantity in found}
 
 
@@ -94,17 +85,24 @@ def order(results: Results) -> dict[Place, int]:
 
 def _read(
     results: Results, table: str, quantities: Sequence[Quantity]
-) -> dict[Quantity, dict[tuple[Place, str], dict[int, list[float]]]]:
-    """Every value by quantity, place and group, and seed: several for copies of a flow."""
-    columns = [quantity.column for quantity in quantities]
+) -> dict[Quantity, dict[tuple[Place, str], dict[int, float]]]:
+    """Every value by quantity, place and group, and seed: the mean of copies of a flow."""
+    names = [quantity.column for quantity in quantities]
     found: dict[Quantity, dict[tuple[Place, str], dict[int, list[float]]]] = {each: {} for each in quantities}
-    for row in results.rows(table, [*KEYS[table], *columns]):
+    for row in results.rows(table, [*KEYS[table], *names]):
         key = (tuple(row[axis] for axis in results.axes), group_of(table, row))
         for quantity in quantities:
             value = row[quantity.column]
             if value is not None and math.isfinite(value):
                 found[quantity].setdefault(key, {}).setdefault(row["seed"], []).append(float(value))
-    return found
+    at = order(results)
+    return {
+        quantity: {
+            key: {seed: math.fsum(each) / len(each) for seed, each in by_seed.items()}
+            for key, by_seed in sorted(rows.items(), key=lambda each: at[each[0][0]])
+        }
+        for quantity, rows in found.items()
+    }
 
 
 def group_of(table: str, row: Mapping[str, Any]) -> str:
@@ -112,11 +110,14 @@ def group_of(table: str, row: Mapping[str, Any]) -> str:
     return " ".join(COPY.sub("", str(row[key])) if key == "flow" else str(row[key]) for key in KEYS[table])
 
 
-def _scale(quantity: Quantity, of: Values) -> Scale:
-    every = [value for by_seed in of.by.values() for value in by_seed.values()]
-    if quantity.column in RATIOS and all(0 <= value <= 1 for value in every):
-        return "logit"
-    return "log" if all(value >= 0 for value in every) else "plain"
+def scale_of(column: str, values: Iterable[float]) -> Scale:
+    """The scale of the intervals of some values of a column.
+
+    A sum of ratios may be above 1, and so may a utilisation by an older version of fairq.
+    """
+    facts = columns.facts(column)
+    scale: Scale = "plain" if facts is None else facts.scale
+    return "log" if scale == "logit" and any(value > 1 for value in values) else scale
 
 
 def means(of: Values, quantity: Quantity) -> list[dict[str, Any]]:
@@ -128,7 +129,8 @@ def means(of: Values, quantity: Quantity) -> list[dict[str, Any]]:
     rows = []
     column, group = quantity.column, KEYS[quantity.table][0]
     for (place, name), by_seed in of.by.items():
-        found = statistics.interval(by_seed.values(), of.scale)
+        ratios = of.ratios.get((place, name), {})
+        found = columns.interval(by_seed.values(), of.scale, [ratios.get(seed) for seed in by_seed])
         own = {group: name, column: found.mean, f"{column}_low": found.low, f"{column}_high": found.high}
         rows.append({"seeds": found.count, **dict(zip(of.axes, place, strict=True)), **own})
     return rows

@@ -5,7 +5,7 @@ use super::table::{Cell, Cells, Table};
 use super::{Tables, decade_name, held};
 use crate::columns::ENDS;
 use crate::columns::{Averaged, COURSE, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
-use crate::results::statistics::confidence;
+use crate::results::statistics::{Scale, interval_of_ratio};
 use std::collections::BTreeMap;
 
 /// The rows that are one row of the means: the number of the run and of the row in it, for each run
@@ -43,23 +43,36 @@ impl Tables {
 fn mean_table(spec: &TableOf, tables: &[&Table], rows: &[Same]) -> Table {
     let mut mean = Table::default();
     let Some(first) = tables.first() else { return mean };
+    let values = |at: usize, same: &Same| -> Vec<f64> {
+        let of = |(run, row): &(usize, usize)| tables[*run].columns()[at].1.at(*row).number().unwrap_or(f64::NAN);
+        same.iter().map(of).collect()
+    };
+    let place = |name| first.columns().iter().position(|(other, _)| other == name);
     for (at, (name, _)) in first.columns().iter().enumerate() {
-        let cell = |(run, row): &(usize, usize)| tables[*run].columns()[at].1.at(*row);
-        if spec.column(name).is_none_or(|column| column.averaged != Averaged::Mean) {
+        let Some(column) = spec.column(name).filter(|column| column.averaged == Averaged::Mean) else {
             mean.push(name.clone(), first_of(tables, at, rows));
             continue;
-        }
-        let intervals = rows.iter().map(|same| {
-            let values: Vec<f64> = same.iter().map(cell).filter_map(Cell::number).collect();
-            confidence(&values).map_or([f64::NAN; 3], |found| [found.mean, found.low, found.high])
-        });
-        let intervals: Vec<[f64; 3]> = intervals.collect();
+        };
+        let ratio = column.of_ratio.and_then(place);
+        let of_row = |same| {
+            let ratio = ratio.map(|ratio| values(ratio, same)).unwrap_or_default();
+            interval_of(&values(at, same), column.scale, &ratio)
+        };
+        let intervals: Vec<[f64; 3]> = rows.iter().map(of_row).collect();
         for (end, after) in [""].into_iter().chain(ENDS).enumerate() {
             let cells = intervals.iter().map(|interval| interval[end]).collect();
             mean.push(format!("{name}{after}"), Cells::Real(cells));
         }
     }
     mean
+}
+
+/// The mean and the ends of its interval; NaN for what it has not.
+fn interval_of(values: &[f64], scale: Scale, ratio: &[f64]) -> [f64; 3] {
+    let found = interval_of_ratio(values, scale, ratio)
+        .unwrap_or_else(|wrong| panic!("a value outside of the range of its column: {wrong}"));
+    let [low, high] = found.ends.unwrap_or([f64::NAN; 2]);
+    [found.mean.unwrap_or(f64::NAN), low, high]
 }
 
 /// Column number `at` of the first run that has the row.

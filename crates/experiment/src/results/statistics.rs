@@ -6,6 +6,7 @@
 mod batches;
 mod paired;
 mod precision;
+mod proportion;
 mod sample;
 mod scale;
 mod student;
@@ -14,6 +15,7 @@ mod warm_up;
 pub use batches::{BATCHES, BatchMeans, batch_means};
 pub use paired::{Paired, paired};
 pub use precision::{LEAST, Precision, precision};
+pub use proportion::interval_of_ratio;
 pub use sample::Wrong;
 pub use scale::{Estimate, Scale, interval};
 pub use student::student_t_975;

@@ -12,11 +12,14 @@ use fairq_sched::packet::Reason;
 use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::collections::VecDeque;
+use std::ops::{AddAssign, SubAssign};
 
 /// What stands before a line of finite rate: the discipline, the device's ring, the transmitter.
 pub struct Gateway {
     /// The packet whose transmission ends with an event, and its bytes.
     pub serving: (Token, u32),
+    /// The bits that were sent of packets whose transmission was interrupted and has not gone on.
+    pub interrupted: u64,
     /// Whether the discipline may interrupt the transmission of `serving`.
     pub can_preempt: bool,
     /// Whether the discipline must be told that the line has become idle.
@@ -159,6 +162,45 @@ impl Sent {
     }
 }
 
+/// The packets in flight that are counted as sent though their transmission has not ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ahead {
+    /// All of them.
+    pub sent: Sent,
+    /// What has been sent of them.
+    pub begun: Carried,
+}
+
+/// What a line has carried, in bits times picoseconds per second: a part of a packet is exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carried(u128);
+
+impl Carried {
+    /// Whole packets of this many bytes.
+    #[must_use]
+    pub fn of_bytes(bytes: u64) -> Self {
+        Self(u128::from(bytes) * 8 * u128::from(PS_PER_S))
+    }
+
+    /// The bits, with their parts.
+    #[must_use]
+    pub fn bits(self) -> f64 {
+        self.0 as f64 / PS_PER_S as f64
+    }
+}
+
+impl AddAssign for Carried {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl SubAssign for Carried {
+    fn sub_assign(&mut self, other: Self) {
+        self.0 = self.0.saturating_sub(other.0);
+    }
+}
+
 /// Counts of a line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
@@ -166,6 +208,11 @@ pub struct Counts {
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// What it carried, as of the last `Network::settle`: as `bytes`, but a packet whose
+    /// transmission crosses the beginning or the end of the counted time counts by its part.
+    pub carried: Carried,
+    /// The parts that had been sent when the counts were cleared.
+    pub begun: Carried,
     /// Of these, packets that were lost on the way.
     pub lost: u64,
     /// Packets dropped in its gateway.
@@ -238,10 +285,23 @@ impl Gateway {
     /// Stops the present transmission, which would have ended at `end`. Returns the bits that are
     /// left to send.
     pub fn interrupt(&mut self, now: Time, end: Time) -> u32 {
-        match &mut self.varying {
+        let left = match &mut self.varying {
             None => self.transmitter.interrupt(now, end),
             Some(varying) => varying.interrupt(now),
-        }
+        };
+        self.interrupted += (u64::from(self.serving.1) * 8).saturating_sub(left.into());
+        left
+    }
+
+    /// How much of a packet of `length` bytes, whose transmission ends at `end`, has been sent at
+    /// `now`.
+    #[must_use]
+    pub fn part_sent(&self, now: Time, length: u32, end: Time) -> Carried {
+        let left = match &self.varying {
+            None => u128::from(end.0.saturating_sub(now.0)) * u128::from(self.transmitter.rate().bit_per_s()),
+            Some(varying) => varying.open(now),
+        };
+        Carried(Carried::of_bytes(length.into()).0.saturating_sub(left))
     }
 }
 
@@ -297,6 +357,7 @@ impl Line {
             varying: None,
             ring: Ring::default(),
             serving: (Token::default(), 0),
+            interrupted: 0,
         });
         Self {
             gateway,
@@ -553,11 +614,25 @@ impl Line {
         }
     }
 
+    /// What has been sent of packets whose transmission has not ended: of those in flight,
+    /// `in_flight`, and of the others.
+    #[must_use]
+    pub fn begun(&self, now: Time, in_flight: Carried) -> Carried {
+        let mut begun = in_flight;
+        if let Some(gateway) = &self.gateway {
+            begun += Carried(u128::from(gateway.interrupted) * u128::from(PS_PER_S));
+            if self.sending == Sending::Packet {
+                begun += gateway.part_sent(now, gateway.serving.1, self.end);
+            }
+        }
+        begun
+    }
+
     /// Restarts the counts: with the packets that wait already, and with `ahead`, which was sent
     /// but whose transmission has not ended.
-    pub fn clear_counts(&mut self, now: Time, ahead: Sent, has_passed: impl Fn(Time) -> bool) {
-        self.sent = ahead;
-        self.counts = Counts { counted: now, ..Counts::default() };
+    pub fn clear_counts(&mut self, now: Time, ahead: Ahead, has_passed: impl Fn(Time) -> bool) {
+        self.sent = ahead.sent;
+        self.counts = Counts { counted: now, begun: self.begun(now, ahead.begun), ..Counts::default() };
         if let Some(gateway) = &mut self.gateway {
             gateway.queue.clear_flow_times(now);
         }

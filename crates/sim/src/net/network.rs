@@ -7,7 +7,7 @@
 
 use super::border::Border;
 use super::impairment::Journey;
-use super::line::{Entry, Flight, Line, Sending, Sent};
+use super::line::{Ahead, Carried, Entry, Flight, Line, Sending};
 use super::path::{HOST, Path, Paths};
 use super::pools::Pools;
 use super::tally::Tally;
@@ -343,22 +343,25 @@ impl Network {
 
     /// Makes the counts of sent packets exact for the present instant. Call it before the counts of
     /// lines are read.
-    pub fn settle(&mut self, events: &EventSet) {
+    pub fn settle(&mut self, now: Time, events: &EventSet) {
         self.packet_hops = self.packet_hops_known;
-        for (at, ahead) in self.ahead(events).into_iter().enumerate() {
+        for (at, ahead) in self.ahead(now, events).into_iter().enumerate() {
             let line = &mut self.lines[at];
-            line.counts.packets = line.sent.packets - ahead.packets;
-            line.counts.bytes = line.sent.bytes - ahead.bytes;
-            self.packet_hops -= ahead.packets;
+            line.counts.packets = line.sent.packets - ahead.sent.packets;
+            line.counts.bytes = line.sent.bytes - ahead.sent.bytes;
+            line.counts.carried = Carried::of_bytes(line.counts.bytes);
+            line.counts.carried += line.begun(now, ahead.begun);
+            line.counts.carried -= line.counts.begun;
+            self.packet_hops -= ahead.sent.packets;
         }
     }
 
     /// By line, the packets that are counted as sent though their transmission has not ended.
-    fn ahead(&self, events: &EventSet) -> Vec<Sent> {
-        let mut ahead = vec![Sent::default(); self.lines.len()];
+    fn ahead(&self, now: Time, events: &EventSet) -> Vec<Ahead> {
+        let mut ahead = vec![Ahead::default(); self.lines.len()];
         for at in &self.lines {
             for flight in at.flights.iter().rev() {
-                if !self.note_ahead(flight.arrival, flight.token.id(), events, &mut ahead) {
+                if !self.note_ahead(now, (flight.arrival, flight.token.id()), events, &mut ahead) {
                     break;
                 }
             }
@@ -369,7 +372,7 @@ impl Network {
     /// The packet `id` is in flight and arrives at `arrival`. Notes it on each line where its
     /// transmission has not ended: its last line, and the lines before it that forwarded it without
     /// an event. Returns whether there is such a line.
-    fn note_ahead(&self, arrival: Time, id: u32, events: &EventSet, ahead: &mut [Sent]) -> bool {
+    fn note_ahead(&self, now: Time, (arrival, id): (Time, u32), events: &EventSet, ahead: &mut [Ahead]) -> bool {
         let Segment { flow, direction, place, length, .. } = self.arena[id];
         let passed = self.paths.first(flow, direction)..place;
         let (mut arrival, mut is_ahead) = (arrival, false);
@@ -381,7 +384,9 @@ impl Network {
                 break;
             }
             is_ahead = true;
-            ahead[line as usize].add(length + at.header);
+            let ahead = &mut ahead[line as usize];
+            ahead.sent.add(length + at.header);
+            ahead.begun += gateway.part_sent(now, length + at.header, end);
             if !at.follows {
                 break;
             }
@@ -653,6 +658,10 @@ impl Network {
             None => match gateway.queue.dequeue(now, &mut self.fates) {
                 Dequeue::Send(packet) => {
                     at.counts.overtaken += u64::from(gateway.queue.is_overtaken());
+                    if packet.unsent_bits > 0 {
+                        // An interrupted transmission goes on.
+                        gateway.interrupted -= u64::from(packet.length) * 8 - u64::from(packet.unsent_bits);
+                    }
                     let id = self.arena.note(&packet);
                     self.pools.left(id);
                     Ok(((Token(packet.token), packet.length), packet.bits_to_send()))
@@ -732,7 +741,7 @@ impl Network {
 
     /// Restarts all counts.
     pub fn clear_counts(&mut self, now: Time, events: &EventSet) {
-        for (line, ahead) in self.ahead(events).into_iter().enumerate() {
+        for (line, ahead) in self.ahead(now, events).into_iter().enumerate() {
             let component = self.components.ends + line as u32;
             self.lines[line].clear_counts(now, ahead, |end| events.has_passed(component, end));
         }

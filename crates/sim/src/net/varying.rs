@@ -2,7 +2,7 @@
 
 use super::walk::{RateRange, Walk, Walking};
 use fairq_link::trace::{DeliveryTrace, OPPORTUNITY, Opportunities};
-use fairq_sched::units::{Rate, Time};
+use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::sync::Arc;
 
 /// What the rate of a line follows.
@@ -67,6 +67,15 @@ impl Varying {
         match self {
             Self::Trace(opportunities) => opportunities.interrupt(now),
             Self::Walk(walking) => walking.interrupt(now),
+        }
+    }
+
+    /// What is left to send of the present transmission, in bits times picoseconds per second.
+    #[must_use]
+    pub fn open(&self, now: Time) -> u128 {
+        match self {
+            Self::Trace(opportunities) => u128::from(opportunities.open_bytes(now)) * 8 * u128::from(PS_PER_S),
+            Self::Walk(walking) => walking.open(now),
         }
     }
 

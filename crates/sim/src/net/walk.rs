@@ -163,12 +163,18 @@ impl Walking {
     /// Stops the present transmission, which would have ended after `now`. Returns the bits that
     /// are left to send, at least one. The line is idle after it.
     pub fn interrupt(&mut self, now: Time) -> u32 {
+        let open = self.open(now);
+        (self.free, self.credit) = (now, 0);
+        u32::try_from(open.div_ceil(u128::from(PS_PER_S)).max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// What is left to send of the present transmission, in bits times picoseconds per second.
+    #[must_use]
+    pub fn open(&self, now: Time) -> u128 {
         let (since, credit, bits) = self.began;
         let kept = self.kept.iter().copied();
         let sent = credit + room(kept, Time(self.first * STEP.0), since, now);
-        let open = (u128::from(bits) * u128::from(PS_PER_S)).saturating_sub(sent);
-        (self.free, self.credit) = (now, 0);
-        u32::try_from(open.div_ceil(u128::from(PS_PER_S)).max(1)).unwrap_or(u32::MAX)
+        (u128::from(bits) * u128::from(PS_PER_S)).saturating_sub(sent)
     }
 
     /// The bits that the line could send between two times.
