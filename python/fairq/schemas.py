@@ -24,17 +24,12 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PLAIN: Mapping[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 """The types that JSON has."""
 
-STUDY = "study"
-"""The schema of a study's file, which is written by hand: python/fairq/sweeps/study.schema.json."""
-
-NAMES: Sequence[str] = (*_native.schema_names(), *DOCUMENTS, STUDY)
+NAMES: Sequence[str] = (*_native.schema_names(), *DOCUMENTS)
 """The names of all schemas."""
 
 
 def text(name: str) -> str:
     """The schema called `name`, to the byte the file in schema/ without the end of its line."""
-    if name == STUDY:
-        return (Path(__file__).parent / "sweeps" / "study.schema.json").read_text(encoding="utf-8").rstrip("\n")
     return json.dumps(of(DOCUMENTS[name]), indent=2, ensure_ascii=False) if name in DOCUMENTS else _native.schema(name)
 
 

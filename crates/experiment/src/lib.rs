@@ -23,6 +23,7 @@ pub mod scenario;
 pub mod scenes;
 mod sense;
 pub mod shares;
+pub mod study;
 pub mod topology;
 pub mod topology_summary;
 pub mod values;

@@ -23,7 +23,7 @@ const KNOWN_RINGS: &[(&str, Size, &str)] = &[(
 
 /// The circles of the Python package: of what is loaded, and with what a checker of types reads
 /// beside that. No number may rise.
-const KNOWN_OF_PYTHON: [Size; 2] = [Size { modules: 43, uses: 143 }, Size { modules: 92, uses: 355 }];
+const KNOWN_OF_PYTHON: [Size; 2] = [Size { modules: 43, uses: 143 }, Size { modules: 90, uses: 349 }];
 
 /// Imports of the package's own modules that stand inside functions; they may not rise.
 const INSIDE_FUNCTIONS: usize = 75;
