@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from fairq.errors import ScenarioError
+
 _Progress = Callable[[float, float, int], None]
 
 def version() -> str: ...
@@ -100,6 +102,33 @@ def remade_run(
 ) -> Run: ...
 def toml_tree(text: str, name: str) -> tuple[str, list[tuple[str, int]]]:
     """A text in TOML as JSON, and the line of each of its paths."""
+
+class Study:
+    """A study that was read and checked, with the combinations of its axes."""
+
+    def __init__(self, text: str, name: str) -> None: ...
+    def said(self) -> str:
+        """What is run, kept and plotted, as JSON."""
+
+    def fault(self, path: str, message: str) -> ScenarioError:
+        """The exception that names a place of the file."""
+
+    def count(self) -> int:
+        """How many combinations of the axes there are."""
+
+    def sets(self, step: int) -> list[list[tuple[str, str]]]:
+        """What each `step`-th combination sets."""
+
+    def named(
+        self, text: str, name: str, first: int, most: int, words: list[str]
+    ) -> list[tuple[str, list[tuple[str, str]], list[tuple[str, int, list[str]]]]]:
+        """The combinations from `first`, at most `most`: labels as JSON, fields to set, runs.
+
+        The runs are as `named_runs` gives them. `words` are those of a question.
+        """
+
+    def check_draw(self, axes: list[str]) -> None:
+        """Refuse figures of axes and columns that there are not."""
 
 def named_runs(
     text: str, name: str, points: list[list[tuple[str, str]]], replications: int | None = None

@@ -86,17 +86,12 @@ DOCUMENTS: Mapping[str, Any] = {
 }
 """The name of a document's schema, which is that of its command, and its type."""
 
-STUDY = "study"
-"""The schema of a study's file, which is written by hand: python/fairq/sweeps/study.schema.json."""
-
-NAMES: Sequence[str] = (*_native.schema_names(), *DOCUMENTS, STUDY)
+NAMES: Sequence[str] = (*_native.schema_names(), *DOCUMENTS)
 """The names of all schemas."""
 
 
 def text(name: str) -> str:
     """The schema called `name`, to the byte the file in schema/ without the end of its line."""
-    if name == STUDY:
-        return (Path(__file__).parent / "sweeps" / "study.schema.json").read_text(encoding="utf-8").rstrip("\n")
     return json.dumps(of(DOCUMENTS[name]), indent=2, ensure_ascii=False) if name in DOCUMENTS else _native.schema(name)
 
 

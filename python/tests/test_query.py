@@ -32,7 +32,7 @@ def test_a_view_has_the_rows_of_the_reader_with_the_axes(study, table):
     rows = list(Results(study.with_suffix("")).rows(table))
     packets = {"20 packets": 20.0, "40 packets": 40.0}
     assert all(packets[row["buffer"]] == row["buffer_packets"] for row in found.dicts)
-    told = [{name: value for name, value in row.items() if name != "buffer_packets"} for row in found.dicts]
+    told = found.dicts
     assert list(told[0]) == list(rows[0])
     assert sorted(map(repr, told)) == sorted(map(repr, rows)) and len(rows) >= 12
 
@@ -180,6 +180,9 @@ def test_an_axis_with_units_can_be_ordered_and_compared(tmp_path):
     assert found.rows == [(rate, bits, buffer) for rate, bits in (("2 Mbit/s", 2e6), ("10 Mbit/s", 1e7))
                           for buffer in (9.0, 40.0)]  # fmt: skip
     assert query(opened(study), "select count(*) from runs where rate_bit_per_s < 5e6").rows == [(4,)]
+    rows = list(opened(study).rows("flows", ["share"]))
+    assert list(rows[0])[:5] == ["buffer", "queue", "rate", "buffer_packets", "rate_bit_per_s"]
+    assert {(row["rate"], row["rate_bit_per_s"]) for row in rows} == {("2 Mbit/s", 2e6), ("10 Mbit/s", 1e7)}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,16 @@
-"""A question of `compare` as a study: its runs, its times, what is wrong with it."""
+"""A question of `compare` as a study: its runs, its times, what is wrong with it.
+
+And the examples of the schema of studies, one of which is a question.
+"""
+
+import json
+from pathlib import Path
 
 import pytest
 
 import fairq
+from fairq import schemas
+from fairq.sweeps.study import read_study
 
 
 @pytest.fixture
@@ -72,3 +80,34 @@ def test_a_question_without_times_finds_them_once(study, document, monkeypatch):
 def test_a_question_that_is_none_is_refused_with_its_line(study, refused, old, new, line):
     study.write_text(QUESTION.replace(old, new))
     assert line in refused("sweep", study)
+
+
+def test_the_examples_of_the_schema_are_studies(tmp_path):
+    definitions = json.loads(schemas.text("study"))["$defs"]
+    of = {
+        name: {field: said["examples"][0] for field, said in schema.get("properties", {}).items() if "examples" in said}
+        for name, schema in definitions.items()
+    }
+    subject = of["Subject"]
+    compare = subject.pop("compare")
+    network = (Path(__file__).parents[2] / "scenarios" / "dumbbell.toml").read_text().partition("[[axes]]")[0]
+    (tmp_path / "dumbbell.toml").write_text(network.replace("file 1", "file"))
+    written = {
+        "study": subject,
+        "axes": [
+            {**of["Axis"], "paired": [of["Paired"]]},
+            {"name": "queue", "values": ["fifo"]},
+            {"name": "rate", "values": ["10 Mbit/s"]},
+        ],
+        "derive": {"room": of["Derived"]},
+        "keep": of["Keep"],
+        "draw": of["Draw"],
+    }
+    study = tmp_path / "study.toml"
+    study.write_text(json.dumps(written))
+    said = read_study(study)
+    assert said.name == "buffers" and set(said.axes) >= {"policy", "rtt", "queue", "rate", "room"}
+    assert [len(point.digests) for point in said.points] == [10] * len(said.points)
+    assert said.keep.names == ("flows", "queues", "series", "packets", "states")
+    study.write_text(json.dumps({"study": {"compare": compare}}))
+    assert read_study(study).axes == ("queue",)

@@ -53,7 +53,8 @@ def test_tables_are_those_of_fairq_run(study):
     own.write_text(SCENARIO.replace("[measure]", "[measure]\nreplications = 3") + axes)
     whole = fairq.run(own, workers=1)
     for table in ("flows", "links", "queues"):
-        ours = [{name: value for name, value in row.items() if name != "digest"} for row in results.rows(table)]
+        beside = {"digest", *results.in_base_units}
+        ours = [{name: value for name, value in row.items() if name not in beside} for row in results.rows(table)]
         theirs = [dict(row) for row in whole.by_seed(table)]
         assert sorted(ours, key=order) == sorted(theirs, key=order)
 
@@ -188,7 +189,7 @@ def test_small_runs_share_parts_and_memory_is_bounded_by_them(study, monkeypatch
         (f"{STUDY}[derive]\nd = '__import__(1)'\n", "derive.d: __import__: no such function"),
         (f"{STUDY}[derive]\nd = '1 / 0'\n", "derive.d: '1 / 0': division by zero"),
         (f"{STUDY}[derive]\nd = 'queue + 1'\n", "derive.d: 'fifo' is no number; a text can only be compared"),
-        (f"{STUDY}[keep]\ntables = ['flow']\n", 'keep.tables[0]: "flow" is not known; did you mean flows?'),
+        (f"{STUDY}[keep]\ntables = ['flow']\n", "keep.tables[0]: `flow` is not known here; did you mean flows?"),
         (f"{STUDY}[keep]\npackets = 'flow'\n", "keep.packets: "),
         (f"{STUDY}[keep]\nseries = '1 parsec'\n", "keep.series: "),
         (f"{STUDY}[draw]\nx = 'bufer'\n", "draw.x: bufer: no such axis; did you mean buffer?"),
@@ -196,8 +197,9 @@ def test_small_runs_share_parts_and_memory_is_bounded_by_them(study, monkeypatch
         (f"{STUDY}[draw]\ncolumns = ['transport']\n", "draw.columns[0]: transport: no such column"),
         (f"{STUDY}[keep]\ntables = ['links']\n[draw]\ncolumns = ['jain']\n",
          "draw.columns[0]: jain is a column of queues, which [keep] leaves out"),
-        (STUDY.replace("replications = 3", "replications = 0"), ":3: study.replications: 0 < 1"),
-        (STUDY.replace("replications = 3", "replications = 'three'"), 'replications: "three" is not a whole number'),
+        (STUDY.replace("replications = 3", "replications = 0"), ":3: study.replications: 0 is not from 1 to 1000000"),
+        (STUDY.replace("replications = 3", "replications = 'three'"),
+         'replications: write a whole number from 1 to 1000000, not "three"'),
         (STUDY.replace("replications = 3", "replications = 3\nseed = 9223372036854775806"),
          ":4: study.seed: the last seed of a point is more than 9223372036854775807"),
         (STUDY.replace("replications = 3", "replications = 3\nset = { 'measure.replications' = 2 }"),

@@ -23,5 +23,6 @@ pub mod scenario;
 pub mod scenes;
 mod sense;
 pub mod shares;
+pub mod study;
 pub mod topology;
 pub mod values;

@@ -2,7 +2,7 @@
 
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::BufferSettings;
-use fairq_sched::units::{Limit, Rate, Time, UnitError};
+use fairq_sched::units::{Bytes, Limit, Rate, Time, UnitError};
 use fairq_sim::multicast::registry::ControlSettings;
 use fairq_sim::multicast::source;
 use fairq_sim::net::impairment::Loss;
@@ -35,6 +35,16 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for TextForm<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         T::deserialize(deserializer).map(Self)
     }
+}
+
+/// The base unit of a quantity that is written with another, as the names of columns end in it, and
+/// the number in it: "20 ms" is 0.02 s. `None` if the text is no time, rate or size.
+#[must_use]
+pub fn quantity(text: &str) -> Option<(&'static str, f64)> {
+    let time = || text.parse::<Time>().ok().map(|time| ("s", time.as_s()));
+    let rate = || text.parse::<Rate>().ok().map(|rate| ("bit_per_s", rate.bit_per_s() as f64));
+    let size = || text.parse::<Bytes>().ok().map(|size| ("bytes", size.0 as f64));
+    time().or_else(rate).or_else(size)
 }
 
 /// What may be written as text.

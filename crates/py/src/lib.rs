@@ -44,7 +44,7 @@ mod _native {
         batch_means, confidence_interval, interval, paired, precision, prediction_interval, warm_up,
     };
     #[pymodule_export]
-    use super::studies::{joined, named_runs, read_parts, toml_tree};
+    use super::studies::{Study, joined, named_runs, read_parts, toml_tree};
     #[pymodule_export]
     use super::{
         audit, bench_disciplines, check_capture, columns, explain, explained, has_unknown_words, lines, listing,

@@ -5,7 +5,7 @@
 use fairq_audit::document::Document;
 use fairq_bench::Measured;
 use fairq_experiment::reference::{Entry, Explained, Played};
-use fairq_experiment::{described, scenario};
+use fairq_experiment::{described, scenario, study};
 use fairq_replay::Report;
 use fairq_topologies::summary::Summary;
 use schemars::generate::SchemaSettings;
@@ -16,8 +16,9 @@ use serde_json::Value;
 /// The name of a schema, which is that of the command whose document it is of, and what makes it.
 type Made = (&'static str, fn() -> Value);
 
-pub(crate) const SCHEMAS: [Made; 10] = [
+pub(crate) const SCHEMAS: [Made; 11] = [
     ("scenario", scenario::schema),
+    ("study", study::schema),
     ("result", described::schema),
     ("replay", of::<Report>),
     ("topology", of::<Summary>),

@@ -1,5 +1,5 @@
-//! What a study needs of the compiled part: the names of its runs, tables of several runs as one,
-//! and the tables of Parquet files that it wrote before.
+//! What a study needs of the compiled part: what its file says, its points and the names of their
+//! runs, tables of several runs as one, and the tables of Parquet files that it wrote before.
 
 use crate::arrow::Table;
 use crate::errors::{self, OutputError};
@@ -13,18 +13,21 @@ use fairq_experiment::experiment::Experiment;
 use fairq_experiment::results::{self, table::Table as Rows};
 use fairq_experiment::scenario::problem::Problem;
 use fairq_experiment::scenario::read::{Document, Written};
+use fairq_experiment::study;
+use fairq_text::Fault;
 use parquet::basic::PageType;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType as Physical;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Once, OnceLock};
 
 /// A text in TOML as JSON, and the line of each of its paths.
 #[pyfunction]
@@ -36,6 +39,127 @@ pub(crate) fn toml_tree(text: &str, name: &str) -> PyResult<(String, Vec<(String
 /// The names of runs at a point of a scenario: the values of its axes as JSON, the first seed, and
 /// the digest for it and each seed behind it.
 type Named = (String, u64, Vec<String>);
+
+/// Fields of a scenario and their values as JSON.
+type Sets = Vec<(String, String)>;
+
+/// A combination of a study's axes: its labels as JSON, what it sets, and its runs at each point of
+/// the scenario's own axes.
+type At = (String, Sets, Vec<Named>);
+
+/// A study that was read and checked, with the combinations of its axes.
+#[pyclass(frozen, name = "Study")]
+pub(crate) struct Study {
+    document: Arc<study::Document>,
+    combinations: OnceLock<Arc<study::Combinations>>,
+}
+
+#[pymethods]
+impl Study {
+    /// Reads `text`; `name` is that of its file, for messages.
+    #[new]
+    fn new(text: &str, name: &str) -> PyResult<Self> {
+        let document = study::Document::parse(text, name).map_err(errors::scenario)?;
+        Ok(Self { document: Arc::new(document), combinations: OnceLock::new() })
+    }
+
+    /// What is run, kept and plotted, as JSON.
+    fn said(&self) -> String {
+        let said = &self.document.study;
+        let keep = json!({
+            "tables": said.keep.tables(),
+            "series": said.keep.series,
+            "packets": said.keep.packets,
+            "states": said.keep.states,
+        });
+        json!({ "study": said.study, "keep": keep, "draw": said.draw }).to_string()
+    }
+
+    /// The exception that names a place of the file.
+    fn fault(&self, py: Python<'_>, path: &str, message: &str) -> Py<PyBaseException> {
+        let problem = self.document.problem(Fault::new(path, message));
+        errors::scenario(problem).into_value(py)
+    }
+
+    /// How many combinations of the axes there are.
+    fn count(&self, py: Python<'_>) -> PyResult<usize> {
+        self.combinations(py).map(|combinations| combinations.count())
+    }
+
+    /// What each `step`-th combination sets.
+    fn sets(&self, py: Python<'_>, step: usize) -> PyResult<Vec<Sets>> {
+        let combinations = self.combinations(py)?;
+        Ok((0..combinations.count()).step_by(step.max(1)).map(|at| pairs(&combinations.get(at))).collect())
+    }
+
+    /// The combinations from `first`, at most `most` of them, each with its runs of a scenario, as
+    /// `named_runs` gives them. `words` are those of a question.
+    #[pyo3(signature = (text, name, first, most, words))]
+    fn named(
+        &self,
+        py: Python<'_>,
+        text: String,
+        name: String,
+        first: usize,
+        most: usize,
+        words: Vec<String>,
+    ) -> PyResult<Vec<At>> {
+        let (document, combinations) = (Arc::clone(&self.document), self.combinations(py)?);
+        let named = move || {
+            let replications = document.study.study.replications;
+            let mut scenario = Document::parse(&text, &name)?;
+            scenario.bound_memory(machine::memory());
+            let last = combinations.count().min(first.saturating_add(most));
+            let at = |number: usize| {
+                let here = combinations.get(number);
+                let sets = pairs(&here);
+                let runs = named_at(scenario.clone(), &name, &sets, replications)
+                    .map_err(|problem| document.located(&here, problem, &words))?;
+                check(&document, &here, &runs)?;
+                Ok((Value::Object(here.labels.into_iter().collect()).to_string(), sets, runs))
+            };
+            (first..last).map(at).collect::<Result<_, Problem>>()
+        };
+        heard(py, named)?.map_err(errors::scenario)
+    }
+
+    /// Refuses figures of axes and columns that there are not.
+    fn check_draw(&self, axes: Vec<String>) -> PyResult<()> {
+        self.document.check_draw(&axes).map_err(errors::scenario)
+    }
+}
+
+impl Study {
+    fn combinations(&self, py: Python<'_>) -> PyResult<Arc<study::Combinations>> {
+        if self.combinations.get().is_none() {
+            let document = Arc::clone(&self.document);
+            let found = heard(py, move || document.combinations())?.map_err(errors::scenario)?;
+            let _ = self.combinations.set(Arc::new(found));
+        }
+        Ok(Arc::clone(self.combinations.get().expect("it was set above")))
+    }
+}
+
+fn pairs(at: &study::Combination) -> Sets {
+    at.sets.iter().map(|set| (set.path.clone(), set.value.clone())).collect()
+}
+
+/// Refuses axes of the scenario that are of the study too, and seeds that a table cannot hold.
+fn check(document: &study::Document, at: &study::Combination, runs: &[Named]) -> Result<(), Problem> {
+    for (axes, first, digests) in runs {
+        let last = first.checked_add(digests.len() as u64).map(|behind| behind - 1);
+        if last.is_none_or(|last| last > SEED_MAX) {
+            let message = format!("the last seed of a point is more than {SEED_MAX}; take a lower one");
+            return Err(document.problem(Fault::new("study.seed", message)));
+        }
+        let axes: Map<String, Value> = serde_json::from_str(axes).unwrap_or_default();
+        document.check_axes(at, &axes.keys().map(String::as_str).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+/// The last seed: a whole number of a table has no more bits.
+const SEED_MAX: u64 = i64::MAX as u64;
 
 /// The names of the runs of a scenario: for each element of `points`, settings of a scenario's
 /// fields, the points of the scenario's own axes, each with as many digests as `replications` says

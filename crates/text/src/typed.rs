@@ -210,6 +210,7 @@ fn example(field: &str, table: &str) -> String {
     match (field, table) {
         ("flows", _) => "at least one [[flows]] with name, from, to and traffic".to_string(),
         ("values", _) => "values = [ … ]".to_string(),
+        ("study", _) => "[study] with scenario = \"net.toml\"".to_string(),
         ("rate", _) => "rate = \"56 kbit/s\"".to_string(),
         ("traffic", _) | ("kind", "traffic") => format!("{field} = \"ftp\""),
         ("scheduler", _) | ("kind", "scheduler") => format!("{field} = \"fq\""),

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairq.documents import Found
 from fairq.errors import OutputError, UsageError
-from fairq.quantities import numbers
 from fairq.results import TABLES, described
-from fairq.sweeps.reader import Results, RunRow
+from fairq.sweeps.reader import Results
 
 if TYPE_CHECKING:
     import duckdb
@@ -108,30 +107,11 @@ def _runs(connection: duckdb.DuckDBPyConnection, results: Results) -> None:
     }
     lists |= {name: [getattr(row, name) for row in rows] for name in FACTS}
     types = {**{axis: kind for axis, (kind, _) in kinds.items()}, **FACTS}
-    for name, (axis, bases) in _in_base_units(results, rows).items():
-        lists[name] = [bases[str(row.axes[axis])] for row in rows]
+    for name, (axis, bases) in results.in_base_units.items():
+        lists[name] = [bases[row.axes[axis]] for row in rows]
         types[name] = "DOUBLE"
     columns = ", ".join(f"unnest(cast(? as {types[name]}[])) as {_quoted(name)}" for name in lists)
     connection.execute(f"create table runs as select {columns}", list(lists.values()))
-
-
-def _in_base_units(results: Results, rows: Sequence[RunRow]) -> dict[str, tuple[str, dict[str, float]]]:
-    """Beside each axis whose texts are of one unit, a column of numbers in the base unit.
-
-    By the column's name: the axis, and the number of each text. A known name stays what it is.
-    """
-    found: dict[str, tuple[str, dict[str, float]]] = {}
-    for axis in results.axes:
-        texts = list(dict.fromkeys(row.axes[axis] for row in rows))
-        read = numbers(texts) if all(isinstance(text, str) for text in texts) else None
-        name = f"{axis}_{UNIT_ENDS.get(read[1], read[1]) if read is not None else ''}"
-        if read is not None and read[1] and name not in {*FACTS, *results.axes, *found}:
-            found[name] = (axis, dict(zip(map(str, texts), read[0], strict=True)))
-    return found
-
-
-UNIT_ENDS = {"bit/s": "bit_per_s", "BDP": "bdp", "%": "percent"}
-"""How the name of a column ends, by the unit; other units stand as they are."""
 
 
 def _kind(values: Sequence[Any]) -> tuple[str, Any]:
@@ -150,7 +130,7 @@ def _view(connection: duckdb.DuckDBPyConnection, results: Results, table: str) -
     """The view of a table: axes and seed, then its columns with the digest before them."""
     parts = results.parts(table)
     own = {column["name"] for column in described()[table]["columns"]}
-    beside = [name for name in _in_base_units(results, results.runs()) if name not in own]
+    beside = [name for name in results.in_base_units if name not in own]
     axes = "".join(f"r.{_quoted(axis)}, " for axis in (*results.axes, *beside))
     if parts:
         files = ", ".join(_text(os.fspath(part.path.absolute())) for part in parts)

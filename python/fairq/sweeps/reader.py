@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairq import _native
 from fairq.errors import UsageError
 from fairq.near import near_miss
+from fairq.quantities import numbers
 from fairq.results import Row, Table, described
 from fairq.sweeps.store import Marker, Store
 from fairq.sweeps.study import Study
+
+UNIT_ENDS = {"bit/s": "bit_per_s", "BDP": "bdp", "%": "percent"}
+"""How the name of a column ends, by the unit; other units stand as they are."""
 
 
 class RunRow(NamedTuple):
@@ -83,6 +88,30 @@ class Results:
         """The tables that the study keeps; one without rows has no files."""
         return self.study.keep.names
 
+    @cached_property
+    def in_base_units(self) -> Mapping[str, tuple[str, Mapping[Any, float]]]:
+        """Beside each axis whose texts are of one unit, a column of numbers in the base unit.
+
+        By the column's name, `rate_bit_per_s`: the axis, and the number of each text. A known name
+        stays what it is.
+        """
+        found: dict[str, tuple[str, Mapping[Any, float]]] = {}
+        for axis in self.axes:
+            texts = list(dict.fromkeys(point.axes[axis] for point in self.study.points))
+            read = numbers(texts) if all(isinstance(text, str) for text in texts) else None
+            name = f"{axis}_{UNIT_ENDS.get(read[1], read[1])}" if read is not None and read[1] else ""
+            if read is not None and name and name not in {*RunRow._fields, *self.axes, *found}:
+                found[name] = (axis, dict(zip(texts, read[0], strict=True)))
+        return found
+
+    def beside(self, row: Mapping[str, Any]) -> dict[str, float]:
+        """The columns of `in_base_units` that go with the axes of a row, and are none of its own."""
+        return {
+            name: bases[row[axis]]
+            for name, (axis, bases) in self.in_base_units.items()
+            if name not in row and row.get(axis) in bases
+        }
+
     def runs(self) -> list[RunRow]:
         """All runs of the study, those that exist and those that do not.
 
@@ -147,13 +176,13 @@ class Results:
         return Table(_native.read_parts(files, wanted), Row)
 
     def rows(self, name: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-        """The rows of a table as dicts, with the axes, the seed and the digest first."""
+        """The rows of a table as dicts: axes, these in base units, seed, digest, then its columns."""
         of: dict[str, list[RunRow]] = {}
         for run in self.runs():
             of.setdefault(run.digest, []).append(run)
         for row in self.table(name, columns):
             for run in of[row["digest"]]:
-                yield {**run.axes, "seed": run.seed, **row}
+                yield {**run.axes, **self.beside({**run.axes, **row}), "seed": run.seed, **row}
 
     def _check(self, table: str) -> None:
         if table not in self.tables:

@@ -62,7 +62,8 @@ def quantiles(rows: Sequence[Mapping[str, Any]], axes: Sequence[str]) -> list[di
 def shares(results: Results) -> dict[tuple[Any, str], float]:
     """The max-min share of each flow entry at each place, where the theory speaks of it."""
     study = results.study
-    own = [axis["name"] for axis in json.loads(_native.toml_tree(*study.scenario)[0]).get("axes", [])]
+    axes = json.loads(_native.toml_tree(*study.scenario)[0]).get("axes", [])
+    own = [each["name"] for axis in axes for each in (axis, *axis.get("paired", []))]
     # the points of the scenario's own axes set the same fields: one call gives the shares of all
     called: dict[Sets, dict[tuple[str, ...], dict[str, list[float]]]] = {}
     found: dict[tuple[Any, str], float] = {}

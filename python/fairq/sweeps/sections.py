@@ -159,7 +159,8 @@ class Gathered:
                 title,
                 f"{title}{over}",
                 _table(
-                    rows, [*self.results.axes, group, column], f"{title}: means", f"{quantity.table}-{column}", thin,
+                    self.results, rows, [*self.results.axes, group, column], f"{title}: means",
+                    f"{quantity.table}-{column}", thin,
                     [*self.results.axes, group, "seeds", column, f"{column}_low", f"{column}_high"],
                     f"{len(left)} more {quantity.table} are left out." if left else "",
                 ),
@@ -207,7 +208,11 @@ class Gathered:
                 title = f"{said[:1].upper()}{said[1:]} of {quantity.table}"
                 shown = ["axis", "value", "of", column, "against", difference, "decided", "more_seeds"]
                 yield Item(
-                    title, "", _table(rows, shown, f"{title}: main effects", f"effects-{quantity}", thin, list(rows[0]))
+                    title,
+                    "",
+                    _table(
+                        self.results, rows, shown, f"{title}: main effects", f"effects-{quantity}", thin, list(rows[0])
+                    ),
                 )
 
     def _over_time(self, samples: over_time.Samples, thin: Thin) -> Iterator[Item]:
@@ -224,21 +229,23 @@ class Gathered:
             yield Item(
                 title,
                 f"{title}: a curve for each {of.removesuffix('s')}{panels}{at}",
-                _table(rows, shown, title, f"time-{column}", thin, ["seed", *shown]),
+                _table(self.results, rows, shown, title, f"time-{column}", thin, ["seed", *shown]),
                 self._picture(
                     self._plot_over_time(samples, column), f"t{number}", f"{said} {samples.spoken(column)}", thin
                 ),
             )
         if rows := samples.phases():
             shown = [*samples.axes, "flow", "phase", "samples_percent"]
-            table = _table(rows, shown, "Part of the samples", "time-phases", thin, ["seed", *shown])
+            table = _table(self.results, rows, shown, "Part of the samples", "time-phases", thin, ["seed", *shown])
             yield Item("Phases of congestion control", "", table)
         rows = samples.warm_ups()
         ends = [row["warm_up_s"] for row in rows]
         if any(end is not None for end in ends):
             shown = [*samples.axes, "flow", "warm_up_s"]
             note = "A dash: it still moves in its second half." if None in ends else ""
-            table = _table(rows, shown, "End of the warm-up", "time-warm-up", thin, ["seed", *shown], note)
+            table = _table(
+                self.results, rows, shown, "End of the warm-up", "time-warm-up", thin, ["seed", *shown], note
+            )
             yield Item("Where the warm-up of the throughput ends, by MSER-5", "", table)
 
     def _plot_over_time(self, samples: over_time.Samples, column: str) -> pictures.Plot:
@@ -277,7 +284,7 @@ class Gathered:
             title,
             f"Share of packets whose delay is at most what stands across, for {_listed(axes)}",
             _table(
-                quantiles, [*self.results.axes, "packets_percent", "delay_s"], f"{title}: percentiles",
+                self.results, quantiles, [*self.results.axes, "packets_percent", "delay_s"], f"{title}: percentiles",
                 "delays", thin, [*self.results.axes, "packets_percent", "delay_s"],
             ),
             self._picture(plot, "d", f"{title} for {_listed(axes)}; the table has its percentiles", thin),
@@ -306,7 +313,7 @@ class Gathered:
         yield Item(
             "Throughput and max-min share",
             "What each flow got, as a bar, and its max-min fair share, as an upright line",
-            _table(rows, columns, "Throughput and max-min share", "max-min", thin, every),
+            _table(self.results, rows, columns, "Throughput and max-min share", "max-min", thin, every),
             self._picture(plot, "m", _spoken(rows, "part_of_share", [*self.results.axes, "flow"]), thin),
         )
 
@@ -322,8 +329,9 @@ class Gathered:
         if "states" in self.results.tables and (rows := readings.states(self.results)):
             columns = [*self.results.axes, "link", "direction", "discipline", "quantity", "value"]
             every = [*columns, "value_low", "value_high", "seeds"]
-            yield Item("What the disciplines count", "",
-                       _table(rows, columns, "Drops as each discipline counts them", "drops", thin, every))  # fmt: skip
+            caption = "Drops as each discipline counts them"
+            table = _table(self.results, rows, columns, caption, "drops", thin, every)
+            yield Item("What the disciplines count", "", table)
 
     def _lost_of_flows(self, column: str, reason: str, of: Values, thin: Thin) -> Item:
         from fairq import figures
@@ -340,21 +348,22 @@ class Gathered:
         return Item(
             title,
             f"{title}, in a run",
-            _table(rows, columns, title, f"losses-{column}", thin, every),
+            _table(self.results, rows, columns, title, f"losses-{column}", thin, every),
             self._picture(plot, f"l{column}", spoken, thin),
         )
 
 
 def _table(
-    rows: Sequence[Mapping[str, Any]], columns: Sequence[str], caption: str, name: str, thin: Thin,
+    results: Results, rows: Sequence[Mapping[str, Any]], columns: Sequence[str], caption: str, name: str, thin: Thin,
     every: Sequence[str], left_out: str = "",
 ) -> Shown:  # fmt: skip
-    """A table: some rows of it as they are read, and more of them as a file."""
+    """A table: some rows of it as they are read, and more of them as a file, in base units too."""
     rows = [dict(row) for row in rows]
     columns = [column for column in columns if any(row.get(column) is not None for row in rows)]
     short = thinned(rows, thin.shown)
     heads, cells = tables.read(short, columns)
-    linked = thinned(rows, thin.linked)
+    linked = [{**row, **results.beside(row)} for row in thinned(rows, thin.linked)]
+    every = [*every, *(name for name in results.in_base_units if any(name in row for row in linked))]
     notes = [left_out] if left_out else []
     if len(short) < len(rows):
         notes.append(f"{len(short)} of {len(rows)} rows are shown; the file has {_all_or(len(linked), len(rows))}.")

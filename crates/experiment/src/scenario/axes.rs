@@ -6,27 +6,138 @@ use fairq_text::{Fault, near_miss};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::borrow::Borrow;
 
 /// One parameter to vary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Axis {
+#[serde(deny_unknown_fields, bound(deserialize = "V: Deserialize<'de>"))]
+#[schemars(rename = "Axis")]
+pub struct Axis<V = Value> {
     /// Its name, a column of the tables.
     #[schemars(extend("examples" = ["policy"]))]
     pub name: String,
-    /// The field that takes the values, as a dotted path; without it each value is a table of
-    /// overrides.
+    /// The field of the scenario that takes the values, as a dotted path; without it each value is
+    /// a table of overrides.
     #[serde(default)]
     #[schemars(extend("examples" = ["defaults.queue"]))]
     pub path: Option<String>,
     /// The values. With a path, any value the field takes; without,
     /// `{ name = "…", set = { "a.b" = …, … } }`.
     #[schemars(extend("examples" = [["fifo", "fq"]]))]
-    pub values: Vec<Value>,
-    /// Axes with the same group vary together, value by value, instead of being crossed.
+    pub values: Vec<V>,
+    /// Parameters that vary together with this axis, value by value, instead of being crossed with
+    /// it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [[{ "name": "rtt", "values": ["10 ms", "20 ms"] }]]))]
+    pub paired: Vec<Paired<V>>,
+    /// Another way to write `paired`: axes with the same group vary together, value by value.
     #[serde(default)]
     #[schemars(extend("examples" = ["a"]))]
     pub group: Option<String>,
+}
+
+/// A parameter that varies together with an axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Paired")]
+pub struct Paired<V = Value> {
+    /// Its name, a column of the tables.
+    #[schemars(extend("examples" = ["rtt"]))]
+    pub name: String,
+    /// The field of the scenario that takes the values, as a dotted path.
+    #[serde(default)]
+    #[schemars(extend("examples" = ["links.bottleneck.delay"]))]
+    pub path: Option<String>,
+    /// As many values as the axis has.
+    #[schemars(extend("examples" = [["10 ms", "20 ms"]]))]
+    pub values: Vec<V>,
+}
+
+/// A parameter to vary, and where it stands.
+#[derive(Clone, Debug)]
+pub struct Placed<'a, V> {
+    /// Its place: `axes[0]`, `axes[0].paired[1]`.
+    pub place: String,
+    /// Its name.
+    pub name: &'a str,
+    /// The field that takes its values.
+    pub path: Option<&'a str>,
+    /// Its values.
+    pub values: &'a [V],
+    /// Whether a value may occur with several of another axis.
+    may_repeat: bool,
+}
+
+/// The axes with those that vary together, in the order of the first of each.
+#[must_use]
+pub fn together<V>(axes: &[Axis<V>]) -> Vec<Vec<Placed<'_, V>>> {
+    let mut all: Vec<(Option<&str>, Vec<Placed<'_, V>>)> = Vec::new();
+    for (at, axis) in axes.iter().enumerate() {
+        let (place, path) = (format!("axes[{at}]"), axis.path.as_deref());
+        let may_repeat = axis.group.is_some() || !axis.paired.is_empty();
+        let paired = axis.paired.iter().enumerate().map(|(number, paired)| Placed {
+            place: format!("{place}.paired[{number}]"),
+            name: &paired.name,
+            path: paired.path.as_deref(),
+            values: &paired.values,
+            may_repeat: true,
+        });
+        let paired: Vec<Placed<'_, V>> = paired.collect();
+        let first = Placed { place, name: &axis.name, path, values: &axis.values, may_repeat };
+        let group = axis.group.as_deref();
+        let at = all.iter().position(|(known, _)| group.is_some() && *known == group).unwrap_or(all.len());
+        if at == all.len() {
+            all.push((group, Vec::new()));
+        }
+        all[at].1.extend(std::iter::once(first).chain(paired));
+    }
+    all.into_iter().map(|(_, together)| together).collect()
+}
+
+/// The axes with those that vary together beside each other, in one group: as a reader of results
+/// finds all names in one list.
+#[must_use]
+pub fn flat(axes: Vec<Axis>) -> Vec<Axis> {
+    let beside = |mut axis: Axis| {
+        let paired = std::mem::take(&mut axis.paired);
+        if !paired.is_empty() && axis.group.is_none() {
+            axis.group = Some(format!("with {}", axis.name));
+        }
+        let group = axis.group.clone();
+        let paired = paired.into_iter().map(move |paired| {
+            let Paired { name, path, values } = paired;
+            Axis { name, path, values, paired: Vec::new(), group: group.clone() }
+        });
+        std::iter::once(axis).chain(paired)
+    };
+    axes.into_iter().flat_map(beside).collect()
+}
+
+/// Refuses an axis without values, with one twice, and one that has not as many as those that it
+/// varies with.
+///
+/// # Errors
+/// The first such axis.
+pub fn check_values<V: Borrow<Value>>(groups: &[Vec<Placed<'_, V>>]) -> Result<(), Fault> {
+    for group in groups {
+        for axis in group {
+            let place = format!("{}.values", axis.place);
+            if axis.values.is_empty() {
+                return Err(Fault::new(place, "the list is empty; write at least one value"));
+            }
+            let is_again =
+                |at: &usize| axis.values[..*at].iter().any(|value| value.borrow() == axis.values[*at].borrow());
+            if let Some(at) = (1..axis.values.len()).find(|at| !axis.may_repeat && is_again(at)) {
+                return Err(Fault::new(format!("{place}[{at}]"), "this value was given before; leave it out"));
+            }
+            let (own, of_first) = (axis.values.len(), group[0].values.len());
+            if own != of_first {
+                let counts = format!("{own} values beside {of_first} of {}", group[0].name);
+                return Err(Fault::new(place, format!("{counts}; paired axes have the same number")));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A combination of the axes' values.
@@ -36,6 +147,14 @@ pub struct Point {
     pub labels: Vec<(String, Value)>,
     /// The fields that this sets, in order.
     pub overrides: Vec<Override>,
+}
+
+impl Point {
+    /// This point, and what `step` sets.
+    fn with(&self, step: &Self) -> Self {
+        let labels = self.labels.iter().chain(&step.labels).cloned().collect();
+        Self { labels, overrides: self.overrides.iter().chain(&step.overrides).cloned().collect() }
+    }
 }
 
 /// A field that a point sets.
@@ -57,89 +176,83 @@ const POINTS: usize = 100_000;
 /// All points, the last axis varying fastest; one empty point if there is no axis.
 ///
 /// # Errors
-/// An axis without values, with one twice, or with the name of another or of a column, grouped axes
-/// of different lengths, too many points.
+/// An axis without values, with one twice, or with the name of another or of a column, axes that
+/// vary together and have other numbers of values, too many points.
 pub fn points(axes: &[Axis]) -> Result<Vec<Point>, Fault> {
+    let groups = together(axes);
+    check_names(groups.iter().flatten())?;
+    check_values(&groups)?;
     let mut points = vec![Point::default()];
-    let mut done: Vec<&str> = Vec::new();
-    for (at, axis) in axes.iter().enumerate() {
-        if axis.values.is_empty() {
-            return Err(Fault::new(format!("axes[{at}].values"), "an axis needs at least one value"));
+    for group in &groups {
+        let count = group[0].values.len();
+        if points.len() * count > POINTS {
+            let place = format!("{}.values", group[0].place);
+            return Err(Fault::new(place, format!("the axes span more than {POINTS} points; take fewer")));
         }
-        let taken = match &axis.name {
-            name if name.is_empty() => Some("an axis's name is empty".to_string()),
-            name if crate::columns::is_column(name) => Some(format!("{name} is a column of the results")),
-            name if axes[..at].iter().any(|other| other.name == *name) => Some(format!("{name} is another axis")),
-            _ => None,
-        };
-        if let Some(why) = taken {
-            return Err(Fault::new(format!("axes[{at}].name"), format!("{why}; choose another name")));
-        }
-        // In a group a value may occur with several of another axis.
-        let is_again = |value: &usize| axis.group.is_none() && axis.values[..*value].contains(&axis.values[*value]);
-        if let Some(value) = (1..axis.values.len()).find(is_again) {
-            return Err(Fault::new(format!("axes[{at}].values[{value}]"), "this value was given before; leave it out"));
-        }
-        // Axes of one group are expanded together at the place of the first of them.
-        let together: Vec<(usize, &Axis)> = match &axis.group {
-            None => vec![(at, axis)],
-            Some(group) if done.contains(&group.as_str()) => continue,
-            Some(group) => {
-                done.push(group);
-                axes.iter().enumerate().filter(|(_, other)| other.group.as_ref() == Some(group)).collect()
-            }
-        };
-        if let Some((other, _)) = together.iter().find(|(_, other)| other.values.len() != axis.values.len()) {
-            return Err(Fault::new(
-                format!("axes[{other}].values"),
-                "axes of one group have the same number of values",
-            ));
-        }
-        if points.len() * axis.values.len() > POINTS {
-            return Err(Fault::new(format!("axes[{at}].values"), "the axes span more than 100000 points; take fewer"));
-        }
-        let mut crossed = Vec::new();
-        for point in &points {
-            for value in 0..axis.values.len() {
-                let mut point = point.clone();
-                for (at, axis) in &together {
-                    add(&mut point, *at, axis, value)?;
-                }
-                crossed.push(point);
-            }
-        }
-        points = crossed;
+        let steps = (0..count).map(|at| step(group, at)).collect::<Result<Vec<Point>, Fault>>()?;
+        let crossed = points.iter().flat_map(|point| steps.iter().map(|step| point.with(step)));
+        points = crossed.collect();
     }
     Ok(points)
 }
 
-fn add(point: &mut Point, at: usize, axis: &Axis, value: usize) -> Result<(), Fault> {
-    let given = &axis.values[value];
-    if let Some(path) = &axis.path {
-        point.labels.push((axis.name.clone(), given.clone()));
-        let (place, path_place) = (format!("axes[{at}].values[{value}]"), format!("axes[{at}].path"));
-        point.overrides.push(Override { path: path.clone(), value: given.clone(), place, path_place });
-        return Ok(());
+/// Refuses an axis whose name is empty, that of another or that of a column.
+fn check_names<'a>(axes: impl Iterator<Item = &'a Placed<'a, Value>>) -> Result<(), Fault> {
+    let mut known: Vec<&str> = Vec::new();
+    for axis in axes {
+        let taken = match axis.name {
+            "" => Some("an axis's name is empty".to_string()),
+            name if crate::columns::is_column(name) => Some(format!("{name} is a column of the results")),
+            name if known.contains(&name) => Some(format!("{name} is another axis")),
+            _ => None,
+        };
+        if let Some(why) = taken {
+            return Err(Fault::new(format!("{}.name", axis.place), format!("{why}; choose another name")));
+        }
+        known.push(axis.name);
     }
-    let place = format!("axes[{at}].values[{value}]");
+    Ok(())
+}
+
+/// What value number `at` of axes that vary together sets.
+fn step(group: &[Placed<'_, Value>], at: usize) -> Result<Point, Fault> {
+    let mut point = Point::default();
+    for axis in group {
+        let place = format!("{}.values[{at}]", axis.place);
+        let given = &axis.values[at];
+        let (label, overrides) = match axis.path {
+            Some(path) => {
+                let path_place = format!("{}.path", axis.place);
+                (given.clone(), vec![Override { path: path.into(), value: given.clone(), place, path_place }])
+            }
+            None => named(given, &place)?,
+        };
+        point.labels.push((axis.name.to_owned(), label));
+        point.overrides.extend(overrides);
+    }
+    Ok(point)
+}
+
+/// The name of a value that is a table of overrides, and these.
+///
+/// # Errors
+/// A value that is none.
+pub fn named(given: &Value, place: &str) -> Result<(Value, Vec<Override>), Fault> {
     let wrong =
-        || Fault::new(&place, "write { name = \"…\", set = { \"defaults.queue\" = \"fq\" } }, or give the axis a path");
+        || Fault::new(place, "write { name = \"…\", set = { \"defaults.queue\" = \"fq\" } }, or give the axis a path");
     let table = given.as_object().ok_or_else(wrong)?;
     if let Some(key) = table.keys().find(|key| !matches!(key.as_str(), "name" | "set")) {
         return Err(Fault::new(format!("{place}.{key}"), format!("no such field{}", near_miss(key, ["name", "set"]))));
     }
-    let name = table.get("name").and_then(Value::as_str).ok_or_else(wrong)?;
+    let name = table.get("name").filter(|name| name.is_string() || name.is_number()).ok_or_else(wrong)?;
     let set = table.get("set").and_then(Value::as_object).ok_or_else(wrong)?;
-    point.labels.push((axis.name.clone(), name.into()));
-    let set = set.iter();
     let said = |(path, value): (&String, &Value)| Override {
         path: path.clone(),
         value: value.clone(),
-        place: place.clone(),
-        path_place: place.clone(),
+        place: place.to_owned(),
+        path_place: place.to_owned(),
     };
-    point.overrides.extend(set.map(said));
-    Ok(())
+    Ok((name.clone(), set.iter().map(said).collect()))
 }
 
 /// Sets the field at a dotted path and returns the path with every element by its number:
@@ -212,7 +325,7 @@ mod tests {
 
     fn axis(name: &str, group: Option<&str>, values: &[i32]) -> Axis {
         let values = values.iter().map(|v| json!(v)).collect();
-        Axis { name: name.into(), path: Some(name.into()), values, group: group.map(Into::into) }
+        Axis { name: name.into(), path: Some(name.into()), values, paired: Vec::new(), group: group.map(Into::into) }
     }
 
     #[test]
@@ -225,6 +338,26 @@ mod tests {
         assert!(points(&[axis("b", Some("g"), &[3]), axis("c", Some("g"), &[5, 6])]).is_err());
         assert!(points(&[axis("a", None, &[])]).is_err());
         assert!(points(&[axis("a", None, &[1, 2, 1])]).is_err());
+    }
+
+    #[test]
+    fn paired_axes_are_those_of_a_group() {
+        let paired = |name: &str, values: &[i32]| {
+            let Axis { name, path, values, .. } = axis(name, None, values);
+            Paired { name, path, values }
+        };
+        let nested = [
+            Axis { paired: vec![paired("b", &[3, 3]), paired("c", &[5, 6])], ..axis("a", None, &[1, 2]) },
+            axis("d", None, &[7, 8]),
+        ];
+        let flat = flat(nested.to_vec());
+        assert_eq!(flat.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+        let labels = |axes: &[Axis]| points(axes).unwrap().into_iter().map(|point| point.labels).collect::<Vec<_>>();
+        assert_eq!((labels(&nested).len(), labels(&nested)), (4, labels(&flat)));
+        let other = [Axis { paired: vec![paired("b", &[3])], ..axis("a", None, &[1, 2]) }];
+        let fault = points(&other).unwrap_err();
+        let said = "1 values beside 2 of a; paired axes have the same number";
+        assert_eq!((fault.path.as_str(), fault.message.as_str()), ("axes[0].paired[0].values", said));
     }
 
     #[test]

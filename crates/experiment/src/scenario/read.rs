@@ -1,8 +1,8 @@
 //! From the text of a scenario to its types, with the line of whatever is wrong.
 //!
-//! The text (TOML, or JSON from Python) becomes an untyped tree and a list of the lines of its paths.
-//! Its text forms are expanded once; an override is set in the expanded tree and its own value expanded
-//! there. The types are read last. Reading touches no file.
+//! The text (TOML, or JSON from Python) becomes an untyped tree and a list of the lines of its
+//! paths. Its text forms are expanded once; an override is set in the expanded tree and its own
+//! value expanded there. The types are read last. Reading touches no file.
 
 use super::axes::{self, Override, Point};
 use super::bounds;
@@ -47,6 +47,16 @@ impl Written {
             tree
         };
         Ok(Self { tree, lines: reader.lines })
+    }
+}
+
+/// The line of a path, or of the nearest path around it.
+pub(crate) fn line_of(lines: &[(String, usize)], mut path: &str) -> Option<usize> {
+    loop {
+        if let Some((_, line)) = lines.iter().find(|(known, _)| known == path) {
+            return Some(*line);
+        }
+        path = &path[..path.rfind(['.', '['])?];
     }
 }
 
@@ -136,8 +146,9 @@ impl Document {
     /// # Errors
     /// The first thing that is wrong.
     pub fn scenario(&self) -> Result<(Scenario, Vec<Point>), Problem> {
-        let scenario = self.at(&Point::default())?;
+        let mut scenario = self.at(&Point::default())?;
         let points = axes::points(&scenario.axes).map_err(|fault| self.problem(fault))?;
+        scenario.axes = axes::flat(scenario.axes);
         Ok((scenario, points))
     }
 
@@ -151,7 +162,8 @@ impl Document {
         Ok(scenario)
     }
 
-    /// What the latest edition decides at any of `points`, as a reader is told; nothing if the scenario names its edition.
+    /// What the latest edition decides at any of `points`, as a reader is told; nothing if the
+    /// scenario names its edition.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -167,7 +179,8 @@ impl Document {
         Ok(decided.told())
     }
 
-    /// Whether the transport of the entry of flows with this number is written with its window, at a point of the axes.
+    /// Whether the transport of the entry of flows with this number is written with its window, at
+    /// a point of the axes.
     #[must_use]
     pub fn names_window(&self, point: &Point, entry: usize) -> bool {
         let Ok(tree) = self.tables_at(point).and_then(|tables| self.filled(point, tables.tree)) else { return false };
@@ -180,8 +193,8 @@ impl Document {
     fn as_written(&self, point: &Point, tables: Tables) -> Result<Scenario, Problem> {
         let tree = self.filled(point, tables.tree)?;
         let scenario: Scenario = typed(&tree).map_err(|fault| self.problem_at(point, fault))?;
-        // All fields that the axes leave were checked with the scenario as written, which is the point
-        // without overrides.
+        // All fields that the axes leave were checked with the scenario as written, which is the
+        // point without overrides.
         let has_list = |path: &String| at_path(&tree, path).is_some_and(has_list);
         if point.overrides.is_empty() || tables.set.iter().any(has_list) {
             serde_json::to_value(&scenario)
@@ -206,7 +219,7 @@ impl Document {
         for set in &point.overrides {
             let path = axes::set(&mut tree, &set.path, set.value.clone())
                 .map_err(|fault| self.problem(Fault::new(&set.path_place, fault.message).of_field(&set.path)))?;
-            let axis = set.place.split('.').next().unwrap_or_default();
+            let axis = set.place.rsplit_once(".values").map_or(set.place.as_str(), |(axis, _)| axis);
             if let Some((_, other)) = varied.iter().find(|(known, other)| *known == path && *other != axis) {
                 let message = format!("{other} varies this field already; give one axis all the values");
                 return Err(self.problem(Fault::new(axis, message).of_field(&set.path)));
@@ -222,8 +235,8 @@ impl Document {
         Ok(Tables { tree, set: varied.into_iter().map(|(path, _)| path).collect() })
     }
 
-    /// A fault of this document, with the line of its path or of the nearest path around it; what the command line
-    /// has set is named by its option.
+    /// A fault of this document, with the line of its path or of the nearest path around it; what
+    /// the command line has set is named by its option.
     #[must_use]
     pub fn problem(&self, fault: Fault) -> Problem {
         let fault = where_written(&self.tree, fault);
@@ -236,16 +249,7 @@ impl Document {
         if let Some((_, option)) = self.sets.iter().find(|(path, _)| made(path)) {
             return self.told(None, Fault::new(option, fault.message).of_field(fault.path));
         }
-        let mut path = fault.path.as_str();
-        let line = loop {
-            if let Some((_, line)) = self.lines.iter().find(|(known, _)| known == path) {
-                break Some(*line);
-            }
-            match path.rfind(['.', '[']) {
-                Some(at) => path = &path[..at],
-                None => break None,
-            }
-        };
+        let line = line_of(&self.lines, &fault.path);
         self.told(line, fault)
     }
 
@@ -453,7 +457,7 @@ fn refuse_controls(value: &Value, path: &str) -> Result<(), Fault> {
 }
 
 /// Refuses a list where a table belongs: serde would take its items for the fields in their order.
-fn refuse_lists_for_tables(tree: &Value, typed: &Value, path: &str) -> Result<(), Fault> {
+pub(crate) fn refuse_lists_for_tables(tree: &Value, typed: &Value, path: &str) -> Result<(), Fault> {
     match (tree, typed) {
         (Value::Array(_), Value::Object(_)) => Err(Fault::new(path, "write a table of fields, not a list")),
         (Value::Array(items), Value::Array(typed)) => items

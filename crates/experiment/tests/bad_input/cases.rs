@@ -647,7 +647,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     (
         "values = [{ name = \"a\", set = { \"defaults.queue\" = \"fifo\" } }, { name = \"b\", set = { \"defaults.queue\" = \"fq\" } }]",
         "values = []",
-        "a.toml:24: axes[0].values: an axis needs at least one value",
+        "a.toml:24: axes[0].values: the list is empty; write at least one value",
     ),
     (
         "values = [{ name = \"a\", set = { \"defaults.queue\" = \"fifo\" } }, { name = \"b\", set = { \"defaults.queue\" = \"fq\" } }]",
