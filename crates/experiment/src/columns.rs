@@ -5,7 +5,6 @@
 //! Parquet, the JSON Schema of results, Python's typed rows and facts, and the reference page
 //! follow from this table. Which columns a table has never depends on the values in it.
 
-use crate::results::statistics::Scale;
 use serde_json::{Value, json};
 
 /// The version of the tables of results and of the document that holds them. It rises when a column
@@ -32,6 +31,17 @@ pub enum Averaged {
     Mean,
     /// Not at all: each run keeps its rows.
     Never,
+}
+
+/// Where an interval is symmetric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Any number: g(x) = x, Student's interval.
+    Plain,
+    /// Delays and rates, at least 0: g(x) = ln x.
+    Log,
+    /// Ratios in [0, 1]: g(x) = ln(x / (1 - x)).
+    Logit,
 }
 
 /// Which of two values a user wants.
@@ -585,10 +595,11 @@ mod tests {
         }
     }
 
-    /// Tables of Python ask by the name alone.
+    /// Tables of Python ask by the name alone. The unit of a count may differ: packets or transfers
+    /// are in time.
     #[test]
     fn a_name_has_the_same_facts_in_every_table() {
-        let facts = |column: &Column| (column.unit, column.scale, column.is_ratio, column.is_instant, column.better);
+        let facts = |column: &Column| (column.scale, column.is_ratio, column.is_instant, column.better);
         let all = || TABLES.iter().flat_map(|table| table.columns);
         for column in all() {
             for other in all().filter(|other| other.name == column.name) {

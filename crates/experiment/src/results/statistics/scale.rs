@@ -5,22 +5,13 @@
 //! |g'(x̄)|, transformed back; t is Student's with n - 1 degrees of freedom. No end is clamped: a
 //! ratio stays in (0, 1) and a delay above 0 because the scale has no other places.
 
+pub use crate::columns::Scale;
+
 use std::fmt;
 use std::str::FromStr;
 
 use super::sample::{Moments, Wrong, counted};
 use super::student::student_t_975;
-
-/// Where an interval is symmetric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
-    /// Any number: g(x) = x, Student's interval.
-    Plain,
-    /// Delays and rates, at least 0: g(x) = ln x.
-    Log,
-    /// Ratios in [0, 1]: g(x) = ln(x / (1 - x)).
-    Logit,
-}
 
 impl fmt::Display for Scale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
