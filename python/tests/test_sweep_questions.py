@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from sweep_studies import SCENARIO
 
 import fairq
 from fairq import schemas
@@ -111,3 +112,21 @@ def test_the_examples_of_the_schema_are_studies(tmp_path):
     assert said.keep.names == ("flows", "queues", "series", "packets", "states")
     study.write_text(json.dumps({"study": {"compare": compare}}))
     assert read_study(study).axes == ("queue",)
+
+
+@pytest.mark.parametrize("paired", ["[[axes.paired]]", "group = 'a'\n[[axes]]\ngroup = 'a'"])
+def test_axes_vary_together_in_a_study_and_in_a_scenario(tmp_path, paired):
+    axes = "[[axes]]\nname = 'rate'\npath = 'links[0].rate'\nvalues = ['1 Mbit/s', '2 Mbit/s']\n"
+    axes += f"{paired}\nname = 'room'\npath = 'links[0].buffer'\nvalues = ['9 packets', '9 packets']\n"
+    together = [{"rate": "1 Mbit/s", "room": "9 packets"}, {"rate": "2 Mbit/s", "room": "9 packets"}]
+    study = tmp_path / "study.toml"
+    (tmp_path / "line.toml").write_text(SCENARIO)
+    study.write_text(f"[study]\nscenario = 'line.toml'\n{axes}")
+    assert [point.axes for point in read_study(study).points] == together
+    scenario = tmp_path / "own.toml"
+    scenario.write_text(SCENARIO + axes)
+    result = fairq.run(scenario, workers=1)
+    assert [axis["name"] for axis in result.scenario["axes"]] == ["rate", "room"]
+    assert [
+        {axis: row[axis] for axis in ("rate", "room")} for row in result.links if row["direction"] == "forward"
+    ] == (together)

@@ -260,11 +260,20 @@ impl<T: JsonSchema> JsonSchema for Named<T> {
     }
 }
 
+/// What an axis of a study has that one of a scenario has not: values that are columns alone.
+const PATH: &str = "The field of the scenario that takes the values, as a dotted path; without it a value is only a \
+                    column, or a table of fields.";
+const VALUES: &str = "The values. A table { name = …, set = { path = value, … } } sets several fields.";
+
 /// The JSON Schema of studies, for editors.
 #[must_use]
 pub fn schema() -> Value {
     let mut schema = serde_json::to_value(schemars::schema_for!(Study)).unwrap_or_default();
-    schema["$defs"]["Axis"]["properties"]["values"]["minItems"] = 1.into();
-    schema["$defs"]["Paired"]["properties"]["values"]["minItems"] = 1.into();
+    for axis in ["Axis", "Paired"] {
+        let fields = &mut schema["$defs"][axis]["properties"];
+        fields["path"]["description"] = PATH.into();
+        fields["values"]["description"] = VALUES.into();
+        fields["values"]["minItems"] = 1.into();
+    }
     schema
 }
