@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairq.errors import UsageError
-from fairq.tc.qdiscs import MTU, form
+from fairq.tc.qdiscs import form
 from fairq.tc.refusal import refused
+from fairq.tc.tables import MTU
 from fairq.tc.units import decimal, linklayer, rate, rate_form, size, size_and_cell, whole
 from fairq.tc.words import Differs, Words, options
 

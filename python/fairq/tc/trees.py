@@ -9,9 +9,10 @@ from typing import Any
 from fairq.errors import UsageError
 from fairq.tc.filters import POINTS, Left
 from fairq.tc.options import BANDS_MAX
-from fairq.tc.qdiscs import MTU, TXQUEUELEN, form, in_bytes, left
+from fairq.tc.qdiscs import form, left
 from fairq.tc.quanta import R2Q, clamped
 from fairq.tc.refusal import refused
+from fairq.tc.tables import CLASSES, MTU, QDISCS, TXQUEUELEN
 from fairq.tc.units import Id, id_form, rate_form, time_form
 from fairq.tc.words import Differs
 
@@ -174,8 +175,7 @@ def qfq(tree: Tree, differs: Differs) -> str:
         return "linux_qfq"
     _otherwise(tree, differs, "dropped")
     _each_its_own(differs)
-    return form("linux_qfq", {"classes": _classes(tree, lambda one: {
-        "weight": one.options.get("weight"), **in_bytes(one.options, "maxpkt")})})  # fmt: skip
+    return form("linux_qfq", {"classes": _classes(tree, lambda one: CLASSES["qfq"].text(one.options))})
 
 
 def htb(tree: Tree, differs: Differs) -> str:
@@ -185,28 +185,23 @@ def htb(tree: Tree, differs: Differs) -> str:
     default = tree.default()
     if default is None:
         _otherwise(tree, differs, "sent at once, not shaped: default names no leaf")
-    left(tree.options, differs, "direct_qlen", "offload")
+    left(tree.options, differs, *QDISCS["htb"].left.split())
     _each_its_own(differs)
 
     def settings(one: Class) -> dict[str, Any]:
-        there = one.options
-        rate, ceil, quantum = there["rate"], there.get("ceil"), there.get("quantum")
+        # tc lets a class save a packet of its mtu, 1600 B, and what the rate gives in a tick of the clock.
+        usual = one.options.get("mtu", 1600)
+        there = {"burst": usual, "cburst": usual, **one.options}
+        rate, ceil = there["rate"], there.get("ceil")
         if ceil is not None and ceil < rate:
             differs.say(f"rate {rate_form(rate)} of class {id_form(one.id)}", f"{rate_form(ceil)}, its ceil",
                         "more than its ceil lets it send")  # fmt: skip
             # What the higher rate would give as a quantum.
-            quantum = quantum or clamped(rate, tree.options.get("r2q") or R2Q)
-            rate = ceil
-        # tc lets a class save a packet of its mtu, 1600 B, and what the rate gives in a tick of the clock.
-        usual = there.get("mtu", 1600)
-        # The kernel has eight priorities.
-        priority = min(there["prio"], 7) if "prio" in there else None
-        return {
-            "rate": rate_form(rate), "ceil": rate_form(ceil) if ceil is not None else None,
-            "burst": f"{there.get('burst', usual)}B", "cburst": f"{there.get('cburst', usual)}B",
-            "priority": priority, "quantum": f"{quantum}B" if quantum else None, "overhead": there.get("overhead"),
-            "mpu": there.get("mpu"), "linklayer": there.get("linklayer"),
-        }  # fmt: skip
+            there = {"quantum": clamped(rate, tree.options.get("r2q") or R2Q), **there, "rate": ceil}
+        if "prio" in there:
+            # The kernel has eight priorities.
+            there["prio"] = min(there["prio"], 7)
+        return CLASSES["htb"].text(there)
 
     classes = _classes(tree, settings)
     return form("htb", {"classes": classes, "default": default and default.name, "r2q": tree.options.get("r2q")})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from fairq import quantities
 from fairq.errors import UsageError
@@ -10,51 +10,39 @@ from fairq.tc import cake, qdiscs
 from fairq.tc.options import CHOKE_MAX, FQ_WEIGHT_MIN
 from fairq.tc.policing import LONGEST, refuse_below_a_packet
 from fairq.tc.refusal import refused
-from fairq.tc.units import MOST, rate_word
-from fairq.tc.writer import (
-    AVPKT,
-    Limit,
-    Said,
-    Settings,
-    Writer,
-    as_hundredths,
-    as_milliseconds,
-    as_percent,
+from fairq.tc.tables import (
+    FQ_PACING,
+    LAW_OF_PIE,
+    MTU,
+    QDISCS,
+    TXQUEUELEN,
+    Table,
     as_rate,
-    as_seconds,
-    as_sixteenths,
-    as_size,
     as_time,
-    as_whole,
     bytes_of,
-    changed,
-    in_bytes,
-    left,
-    limit_of,
-    packets,
-    plainly,
     us_of,
 )
+from fairq.tc.units import MOST, rate_word
+from fairq.tc.writer import AVPKT, Limit, Settings, Writer, changed, in_bytes, left, limit_of, packets
 
-_CODEL: Said = {name: (name, as_time) for name in ("target", "interval", "ce_threshold")}
-_FQ_CODEL: Said = {
-    "queues": ("flows", plainly), "quantum": ("quantum", as_size), "memory": ("memory_limit", as_size), **_CODEL,
-    "drop_batch": ("drop_batch", plainly),
-}  # fmt: skip
-_PIE: Said = {
-    "target": ("target", as_time), "update": ("tupdate", as_time), "alpha": ("alpha", as_sixteenths),
-    "beta": ("beta", as_sixteenths),
-}  # fmt: skip
-_FQ: Said = {
-    "flow_limit": ("flow_limit", plainly), "quantum": ("quantum", as_size),
-    "initial_quantum": ("initial_quantum", as_size), "refill_delay": ("refill_delay", as_time),
-    "maxrate": ("maxrate", as_rate), "low_rate_threshold": ("low_rate_threshold", as_rate),
-    "ce_threshold": ("ce_threshold", as_time), "timer_slack": ("timer_slack", as_time),
-}  # fmt: skip
-_SFQ: Said = {
-    "quantum": ("quantum", as_size), "depth": ("depth", plainly), "flows": ("flows", plainly),
-    "divisor": ("divisor", plainly), "headdrop": ("headdrop", lambda on: ""), "perturb": ("perturb", as_seconds),
-}  # fmt: skip
+
+def _of_table(
+    writer: Writer, part: Settings, limit: Limit, kind: str, more: Sequence[str] = (), *,
+    words: Sequence[str] | None = None, table: Table | None = None, least: int = 1,
+) -> None:  # fmt: skip
+    """The command of a qdisc by its table, and `more` that follows from several settings."""
+    table = table or QDISCS[kind]
+    held = packets(writer, limit, table.limit or 0, least=least)
+    writer.qdisc(kind, [*held, *(changed(writer, table, part) if words is None else words), *more])
+    if table.since:
+        writer.differ("kernel", "any", f"{table.since} or later")
+    rows = table.rows()
+    for name, (_, row) in rows.items():
+        if row.least and bytes_of(part[name]) < row.least:
+            writer.differ(name, part[name], f"at least {row.least} B")
+    if kind == "hhf":
+        _say_zeros(writer, part)
+    left(writer, table.kind, part, *rows, *table.settings.split())
 
 
 def _ecn(part: Settings) -> list[str]:
@@ -65,18 +53,18 @@ def _fifo(writer: Writer, _: Settings, limit: Limit) -> None:
     if limit is not None and limit[1] == "bytes":
         writer.qdisc("bfifo", [f"limit {limit[0]}"])
     else:
-        writer.qdisc("pfifo", packets(writer, limit, qdiscs.TXQUEUELEN))
+        writer.qdisc("pfifo", packets(writer, limit, TXQUEUELEN))
 
 
 def _pfifo_fast(writer: Writer, _: Settings, limit: Limit) -> None:
     writer.qdisc("pfifo_fast")
-    if limit != (qdiscs.TXQUEUELEN, "packets"):
+    if limit != (TXQUEUELEN, "packets"):
         said = "not said" if limit is None else f"{limit[0]} {limit[1]}"
-        writer.differ("limit", said, f"the queue length of the device for each band, usually {qdiscs.TXQUEUELEN}")
+        writer.differ("limit", said, f"the queue length of the device for each band, usually {TXQUEUELEN}")
 
 
 def _head_drop(writer: Writer, _: Settings, limit: Limit) -> None:
-    writer.qdisc("pfifo_head_drop", packets(writer, limit, qdiscs.TXQUEUELEN))
+    writer.qdisc("pfifo_head_drop", packets(writer, limit, TXQUEUELEN))
 
 
 def unknown_buffer(writer: Writer, part: Settings, limit: Limit) -> None:
@@ -87,20 +75,16 @@ def unknown_buffer(writer: Writer, part: Settings, limit: Limit) -> None:
 
 
 def _codel(writer: Writer, part: Settings, limit: Limit) -> None:
-    writer.qdisc("codel", [*packets(writer, limit, 1000), *changed(writer, "codel", part, _CODEL), *_ecn(part)])
-    left(writer, "codel", part, _CODEL, "ecn")
+    _of_table(writer, part, limit, "codel", _ecn(part))
 
 
-def _law_of_pie(writer: Writer, part: Settings, known: Said) -> list[str]:
+def _flags_of_pie(part: Settings) -> list[str]:
     by_rate = ["dq_rate_estimator"] if part["delay"] == "departure_rate" else []
-    by_length = ["bytemode"] if part.get("byte_mode") else []
-    words = [*changed(writer, "pie", part, known), *by_rate, *by_length, *_ecn(part)]
-    left(writer, "pie", part, known, "ecn", "delay", "byte_mode")
-    return words
+    return [*by_rate, *(["bytemode"] if part.get("byte_mode") else []), *_ecn(part)]
 
 
 def _pie(writer: Writer, part: Settings, limit: Limit) -> None:
-    writer.qdisc("pie", [*packets(writer, limit, 1000), *_law_of_pie(writer, part, _PIE)])
+    _of_table(writer, part, limit, "pie", _flags_of_pie(part))
 
 
 def _burst(writer: Writer, least: float, weight: float, packet: int) -> int:
@@ -147,7 +131,7 @@ def _red(writer: Writer, part: Settings, limit: Limit) -> None:
         words.append("harddrop")
     writer.qdisc("red", [f"limit {in_bytes(writer, limit, 400_000)}", *words])
     named = ["min", "max", "weight", "probability", "ecn", "hard_drop", "gentle", "mean_packet"]
-    left(writer, "red", part, {}, *named)
+    left(writer, "red", part, *named)
 
 
 def _wred(writer: Writer, part: Settings, limit: Limit) -> None:
@@ -171,7 +155,7 @@ def _wred(writer: Writer, part: Settings, limit: Limit) -> None:
     writer.differs += said
     points = "; ".join(f"{at}: {', '.join(map(str, one['dscp'])) or 'the rest'}" for at, one in enumerate(curves))
     writer.differ("dscp", points, "the low bits of tc_index, which dsmark (up to 6.2) or a program of bpf sets")
-    left(writer, "wred", part, {}, "curves", "weight", "gentle", "ecn", "hard_drop", "mean_packet")
+    left(writer, "wred", part, "curves", "weight", "gentle", "ecn", "hard_drop", "mean_packet")
 
 
 def _at(writer: Writer) -> str:
@@ -181,42 +165,30 @@ def _at(writer: Writer) -> str:
 def _choke(writer: Writer, part: Settings, limit: Limit) -> None:
     words = packets(writer, limit, 1000, most=CHOKE_MAX) or ["limit 1000"]
     writer.qdisc("choke", [*words, *_red_words(writer, part, True)])
-    left(writer, "choke", part, {}, "min", "max", "weight", "probability", "ecn", "gentle", "mean_packet")
-
-
-_SFB: Said = {
-    "bin_size": ("target", plainly), "bin_max": ("max", plainly), "increment": ("increment", plainly),
-    "decrement": ("decrement", plainly), "rehash": ("rehash", as_milliseconds), "warmup": ("db", as_milliseconds),
-    "penalty_rate": ("penalty_rate", plainly), "penalty_burst": ("penalty_burst", plainly),
-}  # fmt: skip
+    left(writer, "choke", part, "min", "max", "weight", "probability", "ecn", "gentle", "mean_packet")
 
 
 def _sfb(writer: Writer, part: Settings, limit: Limit) -> None:
-    words = changed(writer, "sfb", part, _SFB)
+    words = changed(writer, QDISCS["sfb"], part)
     if len(bins := [word for word in words if word.split()[0] in ("target", "max")]) == 1:
         # What tc is not told of the two follows from the other.
         words = [word for word in words if word not in bins]
         words += [f"target {part['bin_size']}", f"max {part['bin_max']}"]
-    writer.qdisc("sfb", [*packets(writer, limit, qdiscs.TXQUEUELEN), *words])
-    left(writer, "sfb", part, _SFB)
+    _of_table(writer, part, limit, "sfb", words=words)
 
 
 def _fq_codel(writer: Writer, part: Settings, limit: Limit) -> None:
-    words = changed(writer, "fq_codel", part, _FQ_CODEL)
+    words = changed(writer, QDISCS["fq_codel"], part)
     if part["ce_threshold_mask"]:
         words.append(f"ce_threshold_selector {part['ce_threshold_selector']}/{part['ce_threshold_mask']}")
-    writer.qdisc("fq_codel", [*packets(writer, limit, 10_240), *words, *([] if part["ecn"] else ["noecn"])])
-    if part.get("quantum") and bytes_of(part["quantum"]) < qdiscs.FQ_CODEL_QUANTUM_MIN:
-        writer.differ("quantum", part["quantum"], f"at least {qdiscs.FQ_CODEL_QUANTUM_MIN} B")
-    left(writer, "fq_codel", part, _FQ_CODEL, "ecn", "ce_threshold_mask", "ce_threshold_selector")
+    _of_table(writer, part, limit, "fq_codel", [] if part["ecn"] else ["noecn"], words=words)
 
 
 def _fq_pie(writer: Writer, part: Settings, limit: Limit) -> None:
-    known: Said = {"queues": ("flows", plainly), "quantum": ("quantum", as_size), "memory": ("memory_limit", as_size)}
-    inner = _law_of_pie(writer, part["pie"], {**_PIE, "ecn_threshold": ("ecn_prob", as_percent)})
-    words = [*changed(writer, "fq_pie", part, known), *inner]
-    writer.qdisc("fq_pie", [*packets(writer, limit, 10_240), *words])
-    left(writer, "fq_pie", part, known, "pie")
+    inner = changed(writer, LAW_OF_PIE, part["pie"])
+    left(writer, "pie", part["pie"], *LAW_OF_PIE.settings.split())
+    words = [*changed(writer, QDISCS["fq_pie"], part), *inner]
+    _of_table(writer, part, limit, "fq_pie", _flags_of_pie(part["pie"]), words=words)
 
 
 def _linux_fq(writer: Writer, part: Settings, limit: Limit) -> None:
@@ -227,13 +199,11 @@ def _linux_fq(writer: Writer, part: Settings, limit: Limit) -> None:
             writer.differ("kernel", "any", "6.7 or later")
         else:
             writer.differ("weights", f"{part['weights']}", f"3 bands with weights from {FQ_WEIGHT_MIN} on")
-    writer.qdisc("fq", [*packets(writer, limit, 10_000), *changed(writer, "linux_fq", part, _FQ), *bands])
-    left(writer, "linux_fq", part, _FQ, "weights", "priomap")
+    _of_table(writer, part, limit, "fq", bands)
 
 
 def _fq_pacing(writer: Writer, part: Settings, limit: Limit) -> None:
-    known = {**{name: said for name, said in _FQ.items() if name != "maxrate"}, "rate_max": ("maxrate", as_rate)}
-    writer.qdisc("fq", [*packets(writer, limit, 10_000), *changed(writer, "fq_pacing", part, known)])
+    _of_table(writer, part, limit, "fq", table=FQ_PACING)
     writer.differ(
         "scheduler", "fq_pacing", "fq, which is linux_fq here: it paces by the quantum and makes up for lateness"
     )
@@ -249,30 +219,24 @@ def _red_of_sfq(writer: Writer, red: Settings) -> list[str]:
 
 
 def _linux_sfq(writer: Writer, part: Settings, limit: Limit) -> None:
-    words = changed(writer, "linux_sfq", part, _SFQ)
+    words = changed(writer, QDISCS["sfq"], part)
     red = _red_of_sfq(writer, part["red"]) if part.get("red") else []
-    writer.qdisc("sfq", [*packets(writer, limit, 127, least=2), *words, *red])
-
-
-_HHF: Said = {
-    "quantum": ("quantum", as_size), "hh_limit": ("hh_limit", plainly), "reset_timeout": ("reset_timeout", as_time),
-    "admit_bytes": ("admit_bytes", as_size), "evict_timeout": ("evict_timeout", as_time),
-    "non_hh_weight": ("non_hh_weight", plainly),
-}  # fmt: skip
+    _of_table(writer, part, limit, "sfq", red, words=words, least=2)
 
 
 def _hhf(writer: Writer, part: Settings, limit: Limit) -> None:
-    writer.qdisc("hhf", [*packets(writer, limit, qdiscs.HHF_LIMIT), *changed(writer, "hhf", part, _HHF)])
-    if bytes_of(part["quantum"]) < qdiscs.HHF_QUANTUM_MIN:
-        writer.differ("quantum", part["quantum"], f"at least {qdiscs.HHF_QUANTUM_MIN} B")
+    _of_table(writer, part, limit, "hhf")
+
+
+def _say_zeros(writer: Writer, part: Settings) -> None:
+    """Zeros of hhf that tc does not send."""
     for name in ("hh_limit", "admit_bytes", "reset_timeout", "evict_timeout"):
-        if (part[name] if name == "hh_limit" else float(part[name].split()[0])) == 0:
+        if float(f"{part[name]}".split()[0]) == 0:
             writer.differ(name, part[name], "0 is the default")
-    left(writer, "hhf", part, _HHF)
 
 
 def _skbprio(writer: Writer, part: Settings, limit: Limit) -> None:
-    writer.qdisc("skbprio", packets(writer, limit, qdiscs.SKBPRIO_LIMIT))
+    writer.qdisc("skbprio", packets(writer, limit, QDISCS["skbprio"].limit or 0))
     if part["by"] == "dscp":
         writer.differ("by", "dscp", "by what gives packets their priority, as a filter with skbedit inheritdsfield")
 
@@ -297,7 +261,7 @@ def _cbs(writer: Writer, part: Settings, limit: Limit) -> None:
     first = part["classes"][0]
     falls = quantities.rate(first["send_slope"]) if first.get("send_slope") else port - slope
     # IEEE 802.1Q annex L: the credits of one class beside packets of the MTU.
-    high, low = qdiscs.MTU * slope / port, qdiscs.MTU * falls / port
+    high, low = MTU * slope / port, MTU * falls / port
     high = quantities.size(first["hi_credit"]) if first.get("hi_credit") else high
     low = quantities.size(first["lo_credit"]) if first.get("lo_credit") else low
     writer.qdisc("cbs", [f"hicredit {round(high)}", f"locredit {-round(low)}", f"sendslope {-round(falls / 1000)}",
@@ -312,14 +276,13 @@ def _token_bucket(writer: Writer, part: Settings, limit: Limit) -> None:
     rate = part.get("rate")
     if rate is None:
         raise refused("token_bucket: no rate, and tc wants one; write token_bucket(rate=1Mbit/s)")
-    words = [f"rate {as_rate(rate)}", f"burst {bytes_of(part['burst'])}"]
-    if part.get("peak_rate") is not None and quantities.rate(part["peak_rate"]) <= quantities.rate(rate):
-        writer.differ("peak_rate", part["peak_rate"], "left out: it has to be above the rate")
-    elif part.get("peak_rate") is not None:
-        words += [f"peakrate {as_rate(part['peak_rate'])}", f"mtu {bytes_of(part.get('mtu') or '1514 B')}"]
-    words += [f"{name} {part[name]}" for name in ("overhead", "mpu") if part.get(name)]
-    words += ["linklayer atm"] if part.get("linklayer") == "atm" else []
-    writer.qdisc("tbf", [*words, f"limit {in_bytes(writer, limit, qdiscs.TXQUEUELEN * qdiscs.MTU)}"])
+    peak = part.get("peak_rate")
+    if peak is not None and quantities.rate(peak) <= quantities.rate(rate):
+        writer.differ("peak_rate", peak, "left out: it has to be above the rate")
+        peak = None
+    mtu = part.get("mtu") or f"{MTU} B" if peak is not None else None
+    words = QDISCS["tbf"].words({**part, "peak_rate": peak, "mtu": mtu})
+    writer.qdisc("tbf", [*words, f"limit {in_bytes(writer, limit, TXQUEUELEN * MTU)}"])
 
 
 _TINS = {here: there for there, here in cake.CAKE_TINS.items() if there != "diffserv"}
@@ -372,17 +335,11 @@ def _left_of_cake(writer: Writer, part: Settings, limit: Limit) -> None:
         writer.differ("limit", f"{limit[0]} {limit[1]}", "10240 packets and the memory")
     said = ["rate", "preset", "overhead", "mpu", "framing", "tins", "isolation", "rtt", "memory", "ack_filter",
             "ingress", "target", "interval"]  # fmt: skip
-    left(writer, "cake", part, {}, *said)
+    left(writer, "cake", part, *said)
 
 
 def _dualpi2(writer: Writer, part: Settings, limit: Limit) -> None:
-    known: Said = {"target": ("target", as_time), "update": ("tupdate", as_time), "step": ("step_thresh", as_time),
-                   "coupling": ("coupling_factor", as_whole), "alpha": ("alpha", plainly), "beta": ("beta", plainly),
-                   "classic_share": ("classic_protection", as_hundredths)}  # fmt: skip
-    early = ["drop_enqueue"] if part["at"] == "enqueue" else []
-    writer.qdisc("dualpi2", [*packets(writer, limit, 10_000), *changed(writer, "dualpi2", part, known), *early])
-    writer.differ("kernel", "any", "6.17 or later")
-    left(writer, "dualpi2", part, known, "at")
+    _of_table(writer, part, limit, "dualpi2", ["drop_enqueue"] if part["at"] == "enqueue" else [])
 
 
 def police(writer: Writer, part: Settings) -> None:
@@ -391,7 +348,7 @@ def police(writer: Writer, part: Settings) -> None:
         raise refused("police: no rate, and tc wants one; write police(rate=10Mbit/s)")
     burst, mtu = bytes_of(part["burst"]), bytes_of(part["mtu"]) if part.get("mtu") is not None else LONGEST
     refuse_below_a_packet("police", "burst", burst, "burst=15kB")
-    refuse_below_a_packet("police", "mtu", mtu, f"mtu={qdiscs.MTU}B")
+    refuse_below_a_packet("police", "mtu", mtu, f"mtu={MTU}B")
     words = [f"rate {as_rate(part['rate'])}", f"burst {burst}"]
     if part.get("peak_rate") is not None and quantities.rate(part["peak_rate"]) > 0:
         words.append(f"peakrate {as_rate(part['peak_rate'])}")

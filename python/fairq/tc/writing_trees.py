@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from fairq.tc import qdiscs
 from fairq.tc.filters import POINTS
 from fairq.tc.options import PRIORITIES
 from fairq.tc.refusal import refused
-from fairq.tc.writer import Limit, Settings, Writer, as_rate, as_time, bytes_of, changed, left, plainly, us_of
+from fairq.tc.tables import CLASSES, QDISCS, TXQUEUELEN, as_rate, as_time, bytes_of, us_of
+from fairq.tc.writer import Limit, Settings, Writer, changed, left
 from fairq.tc.writing_qdiscs import fair
 
 
@@ -45,9 +45,7 @@ def _priority(writer: Writer, _: Settings, limit: Limit) -> None:
 def _for_all(writer: Writer, limit: Limit) -> None:
     """A limit holds for the whole queue here and for each class there."""
     if limit is not None:
-        writer.differ(
-            "limit", f"{limit[0]} {limit[1]} for all", f"each class has a pfifo of {qdiscs.TXQUEUELEN} packets"
-        )
+        writer.differ("limit", f"{limit[0]} {limit[1]} for all", f"each class has a pfifo of {TXQUEUELEN} packets")
 
 
 def _numbers(classes: Sequence[Settings]) -> dict[str, str]:
@@ -87,21 +85,14 @@ def _filters(writer: Writer, classes: Sequence[Settings], numbers: Mapping[str, 
 def _htb(writer: Writer, part: Settings, limit: Limit) -> None:
     classes = part["classes"]
     numbers = _numbers(classes)
-    r2q = changed(writer, "htb", part, {"r2q": ("r2q", plainly)})
+    r2q = changed(writer, QDISCS["htb"], part)
     writer.qdisc("htb", [f"default {_default(part, numbers)}", *r2q])
     for one in _from_above(classes):
         if one.get("rate") is None:
             raise refused(f"htb: class {one['name']} has no rate, and tc wants one; write rate=1Mbit/s in it")
-        rate, ceil = as_rate(one["rate"]), one.get("ceil")
-        words = [f"rate {rate}", *([f"ceil {as_rate(ceil)}"] if ceil is not None else [])]
-        words += [f"burst {bytes_of(one['burst'])}", f"cburst {bytes_of(one['cburst'])}"]
-        words += [f"prio {one['priority']}"] if one["priority"] else []
-        words += [f"quantum {bytes_of(one['quantum'])}"] if one.get("quantum") is not None else []
-        words += [f"{name} {one[name]}" for name in ("overhead", "mpu") if one.get(name)]
-        words += ["linklayer atm"] if one.get("linklayer") == "atm" else []
-        writer.klass(numbers.get(one.get("parent") or "", ""), numbers[one["name"]], "htb", words)
+        writer.klass(numbers.get(one.get("parent") or "", ""), numbers[one["name"]], "htb", CLASSES["htb"].words(one))
     _filters(writer, classes, numbers)
-    left(writer, "htb", part, {}, "classes", "default", "r2q")
+    left(writer, "htb", part, "classes", "default", "r2q")
     _for_all(writer, limit)
 
 
@@ -125,7 +116,7 @@ def _hfsc(writer: Writer, part: Settings, limit: Limit) -> None:
                              " link_share=(m2=1Mbit/s) in it")  # fmt: skip
         writer.klass(numbers.get(one.get("parent") or "", ""), numbers[one["name"]], "hfsc", words)
     _filters(writer, classes, numbers)
-    left(writer, "hfsc", part, {}, "classes", "default")
+    left(writer, "hfsc", part, "classes", "default")
     _for_all(writer, limit)
 
 
@@ -137,8 +128,7 @@ def _qfq(writer: Writer, part: Settings, limit: Limit) -> None:
     numbers = _numbers(classes)
     writer.qdisc("qfq")
     for one in classes:
-        words = [f"weight {one['weight']}", f"maxpkt {bytes_of(one['maxpkt'])}"]
-        writer.klass("", numbers[one["name"]], "qfq", words)
+        writer.klass("", numbers[one["name"]], "qfq", CLASSES["qfq"].words(one))
     _filters(writer, classes, numbers)
     writer.differ("default", numbers[part.get("default") or classes[0]["name"]], "drops packets of no class")
     _for_all(writer, limit)
