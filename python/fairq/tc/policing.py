@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fairq import quantities
 from fairq.errors import UsageError
-from fairq.tc.qdiscs import form
 from fairq.tc.refusal import refused
-from fairq.tc.tables import MTU
-from fairq.tc.units import decimal, linklayer, rate, rate_form, size, size_and_cell, whole
+from fairq.tc.tables import MTU, as_rate, bytes_of
+from fairq.tc.units import decimal, form, linklayer, rate, rate_form, size, size_and_cell, whole
 from fairq.tc.words import Differs, Words, options
+from fairq.tc.writer import Settings, Writer
 
 VERDICTS = {
     "drop": "drop", "shot": "drop", "ok": "ok", "pass": "ok", "pipe": "pipe", "continue": "continue",
@@ -104,3 +105,20 @@ def refuse_below_a_packet(what: str, name: str, size: int, more: str) -> None:
         raise refused(
             f"{what}: {name} {size} is below a packet of {MTU} B: every such packet would be dropped; write {more}"
         )
+
+
+def police(writer: Writer, part: Settings) -> None:
+    """The commands of a policer before the queue: a filter where packets leave the device."""
+    if part.get("rate") is None:
+        raise refused("police: no rate, and tc wants one; write police(rate=10Mbit/s)")
+    burst, mtu = bytes_of(part["burst"]), bytes_of(part["mtu"]) if part.get("mtu") is not None else LONGEST
+    refuse_below_a_packet("police", "burst", burst, "burst=15kB")
+    refuse_below_a_packet("police", "mtu", mtu, f"mtu={MTU}B")
+    words = [f"rate {as_rate(part['rate'])}", f"burst {burst}"]
+    if part.get("peak_rate") is not None and quantities.rate(part["peak_rate"]) > 0:
+        words.append(f"peakrate {as_rate(part['peak_rate'])}")
+    # Without one tc would have 2040 B, and drop super-packets.
+    words.append(f"mtu {mtu}")
+    writer.say("qdisc replace dev", writer.dev, "clsact")
+    writer.say("filter replace dev", writer.dev, "egress prio 1 handle 1 matchall action police", *words,
+               "conform-exceed drop/ok")  # fmt: skip

@@ -1,38 +1,77 @@
-"""The text forms of qdiscs without classes."""
+"""Qdiscs without classes, from tc and to tc: by their tables, and what follows from several settings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from fairq import quantities
 from fairq.errors import UsageError
-from fairq.tc.cake import text_of_cake
-from fairq.tc.options import PRIOMAP
+from fairq.tc import cake, red
+from fairq.tc.options import FQ_WEIGHT_MIN, PRIOMAP
 from fairq.tc.refusal import refused
-from fairq.tc.tables import LAW_OF_PIE, MTU, QDISCS, SFQ_DEPTH, TXQUEUELEN
-from fairq.tc.units import rate_form, whole
+from fairq.tc.tables import FQ_PACING, LAW_OF_PIE, MTU, QDISCS, SFQ_DEPTH, TXQUEUELEN, Table, bytes_of
+from fairq.tc.units import form, rate_form, whole
 from fairq.tc.words import Differs
+from fairq.tc.writer import Limit, Settings, Writer, changed, in_bytes, left, packets
 
 FQ_WEIGHTS = [589_824, 196_608, 65_536]
 
 Given = Mapping[str, Any]
 
 
-def form(name: str, settings: Mapping[str, Any]) -> str:
-    """A part of a text form with the settings that are not None."""
-    said = [f"{key}={value}" for key, value in settings.items() if value is not None]
-    return f"{name}({', '.join(said)})" if said else name
+def text(kind: str, given: Given, differs: Differs) -> str:
+    """The text form of a qdisc."""
+    table = QDISCS[kind]
+    differs.leave(given, *table.left.split())
+    if kind in _OWN:
+        return _OWN[kind](given, differs)
+    for word, row in table.rows().values():
+        if row.counts is not None and word in given:
+            differs.say(word, *row.counts)
+    said = {**table.text(given), **(_MORE[kind](given, differs) if kind in _MORE else {})}
+    limit = said.pop("limit", given.get("limit", table.limit))
+    return table.frame.format(part=form(table.kind, said), limit=limit)
 
 
-def _flag(given: Given, name: str) -> str | None:
-    return "true" if given.get(name) else None
+def _of_table(
+    writer: Writer, part: Settings, limit: Limit, kind: str, more: Sequence[str] = (), *,
+    words: Sequence[str] | None = None, table: Table | None = None, least: int = 1,
+) -> None:  # fmt: skip
+    """The command of a qdisc by its table, and `more` that follows from several settings."""
+    table = table or QDISCS[kind]
+    held = packets(writer, limit, table.limit, least=least)
+    writer.qdisc(kind, [*held, *(changed(writer, table, part) if words is None else words), *more])
+    if table.since:
+        writer.differ("kernel", "any", f"{table.since} or later")
+    rows = table.rows()
+    for name, (_, row) in rows.items():
+        if row.least and bytes_of(part[name]) < row.least:
+            writer.differ(name, part[name], f"at least {row.least} B")
+    if kind == "hhf":
+        _say_zeros(writer, part)
+    left(writer, table.kind, part, *rows, *table.settings.split())
 
 
-def left(given: Given, differs: Differs, *names: str) -> None:
-    """Options that have no like here; one that is off is as if it was not said."""
-    for name in names:
-        if name in given and given[name] is not False:
-            differs.say(name, "left out", "on" if given[name] is True else given[name])
+def _fifo(writer: Writer, _: Settings, limit: Limit) -> None:
+    if limit is not None and limit[1] == "bytes":
+        writer.qdisc("bfifo", [f"limit {limit[0]}"])
+    else:
+        writer.qdisc("pfifo", packets(writer, limit, TXQUEUELEN))
+
+
+def _pfifo_fast(writer: Writer, _: Settings, limit: Limit) -> None:
+    writer.qdisc("pfifo_fast")
+    if limit != (TXQUEUELEN, "packets"):
+        said = "not said" if limit is None else f"{limit[0]} {limit[1]}"
+        writer.differ("limit", said, f"the queue length of the device for each band, usually {TXQUEUELEN}")
+
+
+def unknown_buffer(writer: Writer, part: Settings, limit: Limit) -> None:
+    """A fifo with a buffer policy that is not in Linux."""
+    if part["kind"] != "tail_drop":
+        writer.differ("buffer", str(part["kind"]), "drops what arrives at a full queue")
+    _fifo(writer, part, limit)
 
 
 def _cbs(given: Given, differs: Differs) -> str:
@@ -49,31 +88,60 @@ def _cbs(given: Given, differs: Differs) -> str:
     return form("cbs", {"classes": f"[({one})]", "default": "a"})
 
 
+def _write_cbs(writer: Writer, part: Settings, limit: Limit) -> None:
+    slopes = [one.get("idle_slope") for one in part["classes"]]
+    port = writer.rate or (quantities.rate(slopes[0]) * 2 if slopes and slopes[0] else None)
+    slope = quantities.rate(slopes[0]) if slopes and slopes[0] else (port or 0) * part["share"] / max(1, len(slopes))
+    if not port or not slope:
+        raise refused("cbs: neither the line's rate nor an idle_slope is known; write idle_slope=2Mbit/s in a class")
+    first = part["classes"][0]
+    falls = quantities.rate(first["send_slope"]) if first.get("send_slope") else port - slope
+    # IEEE 802.1Q annex L: the credits of one class beside packets of the MTU.
+    high, low = MTU * slope / port, MTU * falls / port
+    high = quantities.size(first["hi_credit"]) if first.get("hi_credit") else high
+    low = quantities.size(first["lo_credit"]) if first.get("lo_credit") else low
+    writer.qdisc("cbs", [f"hicredit {round(high)}", f"locredit {-round(low)}", f"sendslope {-round(falls / 1000)}",
+                         f"idleslope {round(slope / 1000)}", "offload 0"])  # fmt: skip
+    if len(slopes) > 1 or part.get("default") != first["name"]:
+        writer.differ("classes", f"{len(slopes)} and what is left", "one; the others are queues of mqprio above it")
+    if part.get("paper"):
+        writer.differ("paper", part["paper"], "credit grows below zero only")
+
+
 def _sfq(given: Given, _: Differs) -> Given:
     most = min(given.get("depth", SFQ_DEPTH), SFQ_DEPTH) * given.get("flows", 128)
-    return {"red": _red_of_sfq(given) if "redflowlimit" in given else None,
+    return {"red": red.of_sfq(given) if "redflowlimit" in given else None,
             "limit": min(given.get("limit", SFQ_DEPTH), most)}  # fmt: skip
 
 
-def _red_of_sfq(given: Given) -> str:
-    """The RED of each queue; what is not said follows from redflowlimit (iproute2, q_sfq.c)."""
-    packet = given.get("avpkt", 1000)
-    if not packet:
-        raise refused("qdisc sfq: avpkt 0; write avpkt 1000")
-    most = given.get("max") or given["redflowlimit"] // 4
-    least = given.get("min") or most // 3
-    if least >= most:
-        raise refused(f"qdisc sfq: min {least} is not below max {most}")
-    burst = given.get("burst") or (2 * least + most) // (3 * packet)
-    try:
-        weighs = weight(least, burst, packet)
-    except UsageError as error:
-        raise refused(f"qdisc sfq: {error}") from None
-    said = {
-        "min": f"{least}B", "max": f"{most}B", "probability": given.get("probability", 0.02), "weight": weighs,
-        "ecn": _flag(given, "ecn"), "hard_drop": _flag(given, "harddrop"),
-    }  # fmt: skip
-    return form("", said)
+def _write_sfq(writer: Writer, part: Settings, limit: Limit) -> None:
+    words = changed(writer, QDISCS["sfq"], part)
+    inner = red.words_of_sfq(writer, part["red"]) if part.get("red") else []
+    _of_table(writer, part, limit, "sfq", inner, words=words, least=2)
+
+
+def _say_zeros(writer: Writer, part: Settings) -> None:
+    """Zeros of hhf that tc does not send."""
+    for name in ("hh_limit", "admit_bytes", "reset_timeout", "evict_timeout"):
+        if float(f"{part[name]}".split()[0]) == 0:
+            writer.differ(name, part[name], "0 is the default")
+
+
+def _write_skbprio(writer: Writer, part: Settings, limit: Limit) -> None:
+    _of_table(writer, part, limit, "skbprio")
+    if part["by"] == "dscp":
+        writer.differ("by", "dscp", "by what gives packets their priority, as a filter with skbedit inheritdsfield")
+
+
+def fair(writer: Writer, part: Settings, limit: Limit) -> None:
+    """Whatever shares by flows and is not in Linux."""
+    quantum = part.get("quantum")
+    words = [f"quantum {bytes_of(quantum)}"] if isinstance(quantum, str) else []
+    writer.qdisc("sfq", [*packets(writer, limit, 127, least=2), *words])
+    kind = str(part["kind"])
+    own = {"drr": "drr", "linux_qfq": "qfq"}.get(kind)
+    there = f"{own} wants a class and a filter for each flow" if own else "not there"
+    writer.differ("discipline", kind, f"{there}; sfq shares by hashed flows, all with the same weight")
 
 
 def _fq(given: Given, differs: Differs) -> Given:
@@ -91,80 +159,45 @@ def _fq(given: Given, differs: Differs) -> Given:
     return {**more, "weights": f"[{weights}]", "priomap": priomap}
 
 
-def _ecn(given: Given) -> str:
-    return "true" if given.get("ecn") else "false"
+def _write_fq(writer: Writer, part: Settings, limit: Limit) -> None:
+    bands = []
+    if weights := [bytes_of(weight) for weight in part["weights"]]:
+        if len(weights) == 3 and min(weights) >= FQ_WEIGHT_MIN:
+            bands = ["bands 3 priomap", *map(str, part["priomap"]), "weights", *map(str, weights)]
+            writer.differ("kernel", "any", "6.7 or later")
+        else:
+            writer.differ("weights", f"{part['weights']}", f"3 bands with weights from {FQ_WEIGHT_MIN} on")
+    _of_table(writer, part, limit, "fq", bands)
 
 
-def _codel(given: Given, _: Differs) -> Given:
-    return {"ecn": _ecn(given)}
+def _write_fq_pacing(writer: Writer, part: Settings, limit: Limit) -> None:
+    _of_table(writer, part, limit, "fq", table=FQ_PACING)
+    linux = "fq, which is linux_fq here: it paces by the quantum and makes up for lateness"
+    writer.differ("scheduler", "fq_pacing", linux)
 
 
-def _truesize(given: Given, name: str, differs: Differs) -> None:
-    if given.get(name) is not None:
-        differs.say(name, "lengths of packets", "its buffers (truesize)")
-
-
-def _fq_codel(given: Given, differs: Differs) -> Given:
-    _truesize(given, "memory_limit", differs)
+def _fq_codel(given: Given, _: Differs) -> Given:
     selector, mask = given.get("ce_threshold_selector", (None, None))
-    return {"ce_threshold_mask": mask, "ce_threshold_selector": selector,
-            "ecn": "false" if given.get("ecn") is False else None}  # fmt: skip
+    return {"ce_threshold_mask": mask, "ce_threshold_selector": selector}
 
 
-def _pie(given: Given, _: Differs) -> Given:
-    return {"delay": "departure_rate" if given.get("dq_rate_estimator") else None,
-            "byte_mode": _flag(given, "bytemode"), "ecn": _ecn(given)}  # fmt: skip
+def _write_fq_codel(writer: Writer, part: Settings, limit: Limit) -> None:
+    words = changed(writer, QDISCS["fq_codel"], part)
+    if part["ce_threshold_mask"]:
+        said = f"ce_threshold_selector {part['ce_threshold_selector']}/{part['ce_threshold_mask']}"
+        words.insert(len(words) - words.count("noecn"), said)
+    _of_table(writer, part, limit, "fq_codel", words=words)
 
 
-def _fq_pie(given: Given, differs: Differs) -> Given:
-    _truesize(given, "memory_limit", differs)
-    return {"pie": form("", {**LAW_OF_PIE.text(given), **_pie(given, differs)})}
+def _fq_pie(given: Given, _: Differs) -> Given:
+    return {"pie": form("", LAW_OF_PIE.text(given))}
 
 
-def weight(least: float, burst: int, packet: int) -> float:
-    """RED's weight of a burst, as tc computes it (iproute2, tc_red_eval_ewma).
-
-    Raises UsageError with the option that is to change.
-    """
-    wanted = burst + 1 - least / packet
-    if wanted < 1:
-        raise UsageError(f"burst of {burst} packets is below min; write at least {round(least / packet)}")
-    for power in range(1, 32):
-        tried = 2.0**-power
-        if wanted <= (1 - (1 - tried) ** burst) / tried:
-            return tried
-    raise UsageError(f"burst of {burst} packets is too long for any weight")
-
-
-def _curve_of_red(given: Given, kind: str, differs: Differs) -> dict[str, Any]:
-    """RED's settings from tc's; red's thresholds are in bytes, choke's in packets of avpkt."""
-    packet = given.get("avpkt", 1000)
-    if not packet:
-        raise refused(f"qdisc {kind}: avpkt 0; write avpkt 1000")
-    unit, length = ("B", 1) if kind == "red" else ("packets", packet)
-    most = given.get("max")
-    if most is None:
-        most = 3 * given["min"] if kind == "red" and "min" in given else given["limit"] // 4
-    least = given.get("min", most // 3)
-    burst = given.get("burst", (2 * least + most) * length // (3 * packet))
-    if "bandwidth" in given:
-        differs.say("bandwidth", "the line's rate", rate_form(given["bandwidth"]))
-    try:
-        weighs = weight(least * length, burst, packet)
-    except UsageError as error:
-        raise refused(f"qdisc {kind}: {error}") from None
-    return {
-        "min": f"{least}{unit}", "max": f"{most}{unit}", "probability": given.get("probability", 0.02),
-        "weight": weighs, "mean_packet": f"{packet}B" if packet != 1000 else None, "ecn": _ecn(given),
-    }  # fmt: skip
-
-
-def _red(given: Given, differs: Differs) -> Given:
-    return {**_curve_of_red(given, "red", differs), "hard_drop": _flag(given, "harddrop")}
-
-
-def _choke(given: Given, differs: Differs) -> Given:
-    return _curve_of_red(given, "choke", differs)
+def _write_fq_pie(writer: Writer, part: Settings, limit: Limit) -> None:
+    inner = changed(writer, LAW_OF_PIE, part["pie"])
+    left(writer, "pie", part["pie"], *LAW_OF_PIE.settings.split())
+    words = [*changed(writer, QDISCS["fq_pie"], part), *inner]
+    _of_table(writer, part, limit, "fq_pie", words=words)
 
 
 def _sfb(given: Given, _: Differs) -> Given:
@@ -173,6 +206,15 @@ def _sfb(given: Given, _: Differs) -> Given:
     if most is None and size is not None:
         return {"bin_max": (size * 5 + 1) // 4}
     return {"bin_size": (most * 4 + 3) // 5} if size is None and most is not None else {}
+
+
+def _write_sfb(writer: Writer, part: Settings, limit: Limit) -> None:
+    words = changed(writer, QDISCS["sfb"], part)
+    if len(bins := [word for word in words if word.split()[0] in ("target", "max")]) == 1:
+        # What tc is not told of the two follows from the other.
+        words = [word for word in words if word not in bins]
+        words += [f"target {part['bin_size']}", f"max {part['bin_max']}"]
+    _of_table(writer, part, limit, "sfb", words=words)
 
 
 def _tbf(given: Given, differs: Differs) -> Given:
@@ -184,20 +226,17 @@ def _tbf(given: Given, differs: Differs) -> Given:
     return {"limit": int(limit), **({} if "peakrate" in given else {"mtu": None})}
 
 
-def _cake(given: Given, differs: Differs) -> str:
-    return form("cake", text_of_cake(given, differs))
-
-
-QUEUES = 4
-"""Of a device, where nothing says how many it has."""
-
-
-def _cake_mq(given: Given, differs: Differs) -> str:
-    settings = text_of_cake(given, differs)
-    rate = settings.pop("rate")
-    differs.say("queues", f"{QUEUES}; write as many as the device has", "those of the device")
-    said = form("", settings)
-    return form("cake_mq", {"queues": QUEUES, "rate": rate, "cake": said or None})
+def _write_tbf(writer: Writer, part: Settings, limit: Limit) -> None:
+    rate = part.get("rate")
+    if rate is None:
+        raise refused("token_bucket: no rate, and tc wants one; write token_bucket(rate=1Mbit/s)")
+    peak = part.get("peak_rate")
+    if peak is not None and quantities.rate(peak) <= quantities.rate(rate):
+        writer.differ("peak_rate", peak, "left out: it has to be above the rate")
+        peak = None
+    mtu = part.get("mtu") or f"{MTU} B" if peak is not None else None
+    words = QDISCS["tbf"].words({**part, "peak_rate": peak, "mtu": mtu})
+    writer.qdisc("tbf", [*words, f"limit {in_bytes(writer, limit, TXQUEUELEN * MTU)}"])
 
 
 def _dualpi2(given: Given, differs: Differs) -> Given:
@@ -206,6 +245,10 @@ def _dualpi2(given: Given, differs: Differs) -> Given:
     if isinstance(step := given.get("step_thresh"), str):
         differs.say("step_thresh", "a time, the default", step)
     return {"at": "enqueue" if given.get("enqueue") else None}
+
+
+def _write_dualpi2(writer: Writer, part: Settings, limit: Limit) -> None:
+    _of_table(writer, part, limit, "dualpi2", ["drop_enqueue"] if part["at"] == "enqueue" else [])
 
 
 def _unlike(here: str, linux: str) -> Callable[[Given, Differs], str]:
@@ -228,24 +271,29 @@ def _netem(given: Given, differs: Differs) -> str:
 
 
 _OWN: Mapping[str, Callable[[Given, Differs], str]] = {
-    "cbs": _cbs, "cake": _cake, "cake_mq": _cake_mq, "netem": _netem,
+    "cbs": _cbs, "cake": cake.read_cake, "cake_mq": cake.read_cake_mq, "netem": _netem,
     "mq": _unlike("fifo + 1000packets", "a queue for each of the device's"),
     "noqueue": _unlike("fifo + 1packets", "nothing may wait"),
 }  # fmt: skip
-"""Of those that are no table."""
+"""The text forms that follow no table."""
 _MORE: Mapping[str, Callable[[Given, Differs], Given]] = {
-    "sfq": _sfq, "tbf": _tbf, "fq": _fq, "fq_codel": _fq_codel, "codel": _codel, "fq_pie": _fq_pie, "pie": _pie,
-    "red": _red, "choke": _choke, "sfb": _sfb, "dualpi2": _dualpi2,
+    "sfq": _sfq, "tbf": _tbf, "fq": _fq, "fq_codel": _fq_codel, "fq_pie": _fq_pie, "red": red.red, "choke": red.choke,
+    "sfb": _sfb, "dualpi2": _dualpi2,
 }  # fmt: skip
 """The settings, and the limit, that follow from several options, beside those of the table."""
 
 
-def text(kind: str, given: Given, differs: Differs) -> str:
-    """The text form of a qdisc without classes."""
-    table = QDISCS[kind]
-    left(given, differs, *table.left.split())
-    if kind in _OWN:
-        return _OWN[kind](given, differs)
-    said = {**table.text(given), **(_MORE[kind](given, differs) if kind in _MORE else {})}
-    limit = said.pop("limit", given.get("limit", table.limit))
-    return table.frame.format(part=form(table.kind, said), limit=limit)
+def _by_table(kind: str) -> Callable[[Writer, Settings, Limit], None]:
+    return lambda writer, part, limit: _of_table(writer, part, limit, kind)
+
+
+WRITERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
+    "fifo": _fifo, "pfifo_fast": _pfifo_fast, "cbs": _write_cbs, "token_bucket": _write_tbf, "linux_fq": _write_fq,
+    "fq_pacing": _write_fq_pacing, "linux_sfq": _write_sfq, "hhf": _by_table("hhf"), "skbprio": _write_skbprio,
+    "fq_codel": _write_fq_codel, "fq_pie": _write_fq_pie, "cake": cake.write_cake, "cake_mq": cake.write_cake_mq,
+    "dualpi2": _write_dualpi2,
+}  # fmt: skip
+BUFFERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
+    "codel": _by_table("codel"), "pie": _by_table("pie"), "red": red.write_red, "choke": red.write_choke,
+    "sfb": _write_sfb, "head_drop": _by_table("pfifo_head_drop"), "wred": red.write_wred,
+}  # fmt: skip

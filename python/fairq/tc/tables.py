@@ -14,25 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fairq import quantities
-from fairq.tc.units import (
-    decimal,
-    gain,
-    hexadecimal,
-    hundredths,
-    linklayer,
-    part,
-    rate,
-    rate_form,
-    rate_word,
-    selector,
-    signed,
-    size,
-    size_and_cell,
-    step,
-    time_form,
-    time_us,
-    whole,
-)
+from fairq.tc import units
+from fairq.tc.units import rate_form, rate_word, time_form
 from fairq.tc.words import ON, Option, Several, options
 
 MTU = 1514
@@ -57,6 +40,8 @@ class Unit:
     """What tc counts in, and how much of the setting, or how many microseconds, that is."""
     zero_is_default: bool = False
     """Whether tc cannot say a zero."""
+    is_word: bool = False
+    """Whether `there` gives the option itself."""
 
 
 def bytes_of(text: str) -> int:
@@ -96,32 +81,42 @@ def _in_bytes(value: int) -> str:
 
 
 FLAG = Unit(ON, lambda on: "true" if on else None, lambda on: "")
-NUMBER = Unit(whole, _same, str)
-DECIMAL = replace(NUMBER, read=decimal)
-PLAIN_SIZE = replace(NUMBER, read=size)
+ECN = Unit(ON, lambda on: "true" if on else "false", lambda on: "ecn" if on else "noecn", is_word=True)
+NOECN = replace(ECN, here=lambda on: None if on else "false")
+"""Where ECN is on if nothing is said."""
+BY_RATE = replace(FLAG, here=lambda on: "departure_rate" if on else None)
+SIGNED = Unit(units.signed, _same, str)
+HEX = replace(SIGNED, read=units.hexadecimal)
+SELECTOR = replace(SIGNED, read=units.selector)
+WORD = replace(SIGNED, read=str)
+NUMBERS = replace(SIGNED, read=("", Several(units.decimal)))
+PART = replace(SIGNED, read=units.part)
+NUMBER = Unit(units.whole, _same, str)
+DECIMAL = replace(NUMBER, read=units.decimal)
+PLAIN_SIZE = replace(NUMBER, read=units.size)
 """A size that is a number here."""
 COUNT = replace(NUMBER, there=lambda value: f"{round(value)}", step=("numbers", 1))
 """A whole number, of a setting that need not be one."""
-GAIN = replace(NUMBER, read=gain)
-LINKLAYER = replace(NUMBER, read=linklayer, there=lambda name: "" if name == "ethernet" else name)
-SFB_PART = Unit(part, _sfb_part, str)
-SIXTEENTHS = Unit(whole, lambda value: f"{value / 16:g}", lambda value: f"{min(32, round(value * 16))}",
+GAIN = replace(NUMBER, read=units.gain)
+LINKLAYER = replace(NUMBER, read=units.linklayer, there=lambda name: "" if name == "ethernet" else name)
+SFB_PART = Unit(units.part, _sfb_part, str)
+SIXTEENTHS = Unit(units.whole, lambda value: f"{value / 16:g}", lambda value: f"{min(32, round(value * 16))}",
                   ("sixteenths up to 32", 1 / 16), zero_is_default=True)  # fmt: skip
-PERCENT = Unit(hundredths, lambda value: value / 100, lambda value: f"{round(value * 100)}",
+PERCENT = Unit(units.hundredths, lambda value: value / 100, lambda value: f"{round(value * 100)}",
                ("hundredths", 1 / 100))  # fmt: skip
-BELOW_100 = Unit(whole, lambda value: value / 100, lambda value: f"{min(99, round(value * 100))}",
+BELOW_100 = Unit(units.whole, lambda value: value / 100, lambda value: f"{min(99, round(value * 100))}",
                  ("hundredths below 100", 1 / 100), zero_is_default=True)  # fmt: skip
-SIZE = Unit(size, _in_bytes, lambda value: f"{bytes_of(value)}")
-BYTES = replace(SIZE, read=whole)
-DECIMAL_BYTES = replace(SIZE, read=decimal)
-CELLED = replace(SIZE, read=size_and_cell)
-RATE = Unit(rate, rate_form, as_rate)
-TIME = Unit(time_us, time_form, as_time, ("microseconds", 1))
-STEP = replace(TIME, read=step, here=lambda value: time_form(value) if isinstance(value, int) else None)
+SIZE = Unit(units.size, _in_bytes, lambda value: f"{bytes_of(value)}")
+BYTES = replace(SIZE, read=units.whole)
+DECIMAL_BYTES = replace(SIZE, read=units.decimal)
+CELLED = replace(SIZE, read=units.size_and_cell)
+RATE = Unit(units.rate, rate_form, as_rate)
+TIME = Unit(units.time_us, time_form, as_time, ("microseconds", 1))
+STEP = replace(TIME, read=units.step, here=lambda value: time_form(value) if isinstance(value, int) else None)
 """A time, or packets, which fairq has not."""
-MILLISECONDS = Unit(whole, lambda value: time_form(value * 1000), lambda value: f"{round(us_of(value) / 1000)}",
+MILLISECONDS = Unit(units.whole, lambda value: time_form(value * 1000), lambda value: f"{round(us_of(value) / 1000)}",
                     ("milliseconds", 1000))  # fmt: skip
-SECONDS = Unit(whole, lambda value: time_form(value * 1e6), _as_seconds, ("seconds", 1e6))
+SECONDS = Unit(units.whole, lambda value: time_form(value * 1e6), _as_seconds, ("seconds", 1e6))
 
 
 @dataclass(frozen=True)
@@ -132,10 +127,20 @@ class Is:
     unit: Unit
     least: int = 0
     """The kernel takes this for anything below."""
+    unsaid: str | None = None
+    """What it is here where tc is not told; such a setting is written always."""
+    counts: tuple[str, str] | None = None
+    """What differs if it is said: here, there."""
 
 
-Entry = Is | Callable[[str], Any] | Option
+Entry = Is | Unit | Option
 """An option without `Is` is only read: what it is here follows from several, or it has no like."""
+TRUESIZE = ("lengths of packets", "its buffers (truesize)")
+
+
+def _read(one: Entry) -> Callable[[str], Any] | Option:
+    unit = one.unit if isinstance(one, Is) else one
+    return unit.read if isinstance(unit, Unit) else unit
 
 
 @dataclass(frozen=True)
@@ -148,7 +153,7 @@ class Table:
     """What the part is called here."""
     frame: str = "{part} + {limit}packets"
     """The text form around the part."""
-    limit: int | None = None
+    limit: int = 0
     """Linux's limit where none is said."""
     settings: str = ""
     """The order of a text form, where it is not that of the options; all others follow from code."""
@@ -167,7 +172,7 @@ class Table:
 
     def known(self) -> dict[str, Option]:
         """How each option is read."""
-        return options({name: one.unit.read if isinstance(one, Is) else one for name, one in self.options.items()})
+        return options({name: _read(one) for name, one in self.options.items()})
 
     def rows(self) -> dict[str, tuple[str, Is]]:
         """By the setting: tc's word and the rest, in the order of a command."""
@@ -183,6 +188,8 @@ class Table:
             if word in given and name in found:
                 value = given[word]
                 found[name] = row.unit.here(max(value, row.least) if row.least else value)
+            elif row.unsaid is not None:
+                found[name] = row.unsaid
         return found
 
     def words(self, part: Mapping[str, Any]) -> list[str]:
@@ -192,64 +199,70 @@ class Table:
 
 
 CODEL: Mapping[str, Entry] = {
-    "limit": whole, "target": Is("target", TIME), "interval": Is("interval", TIME),
-    "ce_threshold": Is("ce_threshold", TIME), "ecn": ON, "noecn": ("ecn", False),
+    "limit": NUMBER, "target": Is("target", TIME), "interval": Is("interval", TIME),
+    "ce_threshold": Is("ce_threshold", TIME), "ecn": Is("ecn", ECN, unsaid="false"), "noecn": ("ecn", False),
 }  # fmt: skip
 PIE: Mapping[str, Entry] = {
-    "limit": whole, "target": Is("target", TIME), "tupdate": Is("update", TIME), "alpha": Is("alpha", SIXTEENTHS),
-    "beta": Is("beta", SIXTEENTHS), "ecn": ON, "noecn": ("ecn", False), "bytemode": ON,
-    "nobytemode": ("bytemode", False), "dq_rate_estimator": ON, "no_dq_rate_estimator": ("dq_rate_estimator", False),
+    "limit": NUMBER, "target": Is("target", TIME), "tupdate": Is("update", TIME), "alpha": Is("alpha", SIXTEENTHS),
+    "beta": Is("beta", SIXTEENTHS), "ecn": Is("ecn", ECN, unsaid="false"), "noecn": ("ecn", False),
+    "bytemode": Is("byte_mode", FLAG), "nobytemode": ("bytemode", False),
+    "dq_rate_estimator": Is("delay", BY_RATE), "no_dq_rate_estimator": ("dq_rate_estimator", False),
 }  # fmt: skip
 ECN_PROB: Mapping[str, Entry] = {"ecn_prob": Is("ecn_threshold", BELOW_100)}
 RED: Mapping[str, Entry] = {
-    "limit": size, "min": size, "max": size, "avpkt": size, "burst": whole, "probability": part, "bandwidth": rate,
+    "limit": SIZE, "min": SIZE, "max": SIZE, "avpkt": SIZE, "burst": NUMBER, "probability": PART, "bandwidth": RATE,
     "ecn": ON,
 }  # fmt: skip
 LINK: Mapping[str, Entry] = {"overhead": Is("overhead", DECIMAL), "linklayer": Is("linklayer", LINKLAYER)}
 FQ_SAID = "flow_limit quantum initial_quantum refill_delay low_rate_threshold ce_threshold timer_slack"
 FQ = Table({
-    "limit": whole, "flow_limit": Is("flow_limit", NUMBER), "quantum": Is("quantum", BYTES),
-    "initial_quantum": Is("initial_quantum", BYTES), "maxrate": Is("maxrate", RATE), "buckets": whole,
-    "orphan_mask": whole, "pacing": ON, "nopacing": ("pacing", False), "ce_threshold": Is("ce_threshold", TIME),
+    "limit": NUMBER, "flow_limit": Is("flow_limit", NUMBER), "quantum": Is("quantum", BYTES),
+    "initial_quantum": Is("initial_quantum", BYTES), "maxrate": Is("maxrate", RATE), "buckets": NUMBER,
+    "orphan_mask": NUMBER, "pacing": ON, "nopacing": ("pacing", False), "ce_threshold": Is("ce_threshold", TIME),
     "refill_delay": Is("refill_delay", TIME), "low_rate_threshold": Is("low_rate_threshold", RATE),
-    "timer_slack": Is("timer_slack", TIME), "horizon": time_us, "offload_horizon": time_us, "horizon_cap": ON,
-    "horizon_drop": ("horizon_cap", False), "defrate": rate,
+    "timer_slack": Is("timer_slack", TIME), "horizon": TIME, "offload_horizon": TIME, "horizon_cap": ON,
+    "horizon_drop": ("horizon_cap", False), "defrate": RATE,
 }, "linux_fq", limit=10_000, said=FQ_SAID.replace("refill_delay", "refill_delay maxrate"),
    settings="flow_limit quantum initial_quantum maxrate low_rate_threshold refill_delay ce_threshold timer_slack"
             " weights priomap", left="horizon horizon_cap offload_horizon orphan_mask defrate")  # fmt: skip
 FQ_PACING = replace(FQ, options={**FQ.options, "maxrate": Is("rate_max", RATE)}, kind="fq_pacing",
                     said=f"{FQ_SAID} rate_max")  # fmt: skip
-LAW_OF_PIE = Table({**PIE, **ECN_PROB}, "pie", settings="target update alpha beta delay byte_mode ecn_threshold ecn")
+LAW_OF_PIE = Table(
+    {**PIE, **ECN_PROB},
+    "pie",
+    settings="target update alpha beta delay byte_mode ecn_threshold ecn",
+    said="target update alpha beta ecn_threshold delay byte_mode ecn",
+)
 """The part of `fq_pie` that is pie's."""
 
 QDISCS: Mapping[str, Table] = {
-    "pfifo": Table({"limit": size}, frame="fifo + {limit}packets", limit=TXQUEUELEN),
-    "bfifo": Table({"limit": size}, frame="fifo + {limit}B", limit=TXQUEUELEN * MTU),
-    "pfifo_head_drop": Table({"limit": size}, frame="fifo + head_drop + {limit}packets", limit=TXQUEUELEN),
+    "pfifo": Table({"limit": SIZE}, frame="fifo + {limit}packets", limit=TXQUEUELEN),
+    "bfifo": Table({"limit": SIZE}, frame="fifo + {limit}B", limit=TXQUEUELEN * MTU),
+    "pfifo_head_drop": Table({"limit": SIZE}, "head_drop", "fifo + {part} + {limit}packets", limit=TXQUEUELEN),
     "pfifo_fast": Table({}, "pfifo_fast", limit=TXQUEUELEN),
-    "prio": Table({"bands": decimal, "priomap": ("", Several(decimal)), "multiqueue": ON}, once="priomap"),
-    "ets": Table({"bands": decimal, "strict": decimal, "quanta": ("", Several(decimal)),
-                  "priomap": ("", Several(decimal))}, once="bands strict quanta priomap"),
-    "sfq": Table({"limit": whole, "quantum": Is("quantum", SIZE), "depth": Is("depth", NUMBER),
+    "prio": Table({"bands": DECIMAL, "priomap": NUMBERS, "multiqueue": ON}, once="priomap"),
+    "ets": Table({"bands": DECIMAL, "strict": DECIMAL, "quanta": NUMBERS,
+                  "priomap": NUMBERS}, once="bands strict quanta priomap"),
+    "sfq": Table({"limit": NUMBER, "quantum": Is("quantum", SIZE), "depth": Is("depth", NUMBER),
                   "flows": Is("flows", NUMBER), "divisor": Is("divisor", NUMBER), "headdrop": Is("headdrop", FLAG),
-                  "perturb": Is("perturb", SECONDS), "redflowlimit": whole, "min": whole, "max": whole, "avpkt": size,
-                  "burst": whole, "probability": part, "ecn": ON, "harddrop": ON},
+                  "perturb": Is("perturb", SECONDS), "redflowlimit": NUMBER, "min": NUMBER, "max": NUMBER,
+                  "avpkt": SIZE, "burst": NUMBER, "probability": PART, "ecn": ON, "harddrop": ON},
                  "linux_sfq", limit=SFQ_DEPTH, settings="quantum depth flows divisor headdrop perturb red",
                  zero="quantum flows divisor depth perturb"),
-    "hhf": Table({"limit": whole, "quantum": Is("quantum", BYTES, 256), "hh_limit": Is("hh_limit", NUMBER),
+    "hhf": Table({"limit": NUMBER, "quantum": Is("quantum", BYTES, 256), "hh_limit": Is("hh_limit", NUMBER),
                   "reset_timeout": Is("reset_timeout", TIME), "admit_bytes": Is("admit_bytes", BYTES),
                   "evict_timeout": Is("evict_timeout", TIME), "non_hh_weight": Is("non_hh_weight", NUMBER)},
                  "hhf", limit=1000,
                  settings="quantum non_hh_weight hh_limit admit_bytes reset_timeout evict_timeout",
                  zero="limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight"),
-    "skbprio": Table({"limit": whole}, "skbprio", limit=64),
+    "skbprio": Table({"limit": NUMBER}, "skbprio", limit=64, settings="by"),
     "drr": Table({}),
     "qfq": Table({}),
-    "hfsc": Table({"default": hexadecimal}, zero="default", short="default", once="default"),
-    "htb": Table({"r2q": Is("r2q", DECIMAL), "default": hexadecimal, "debug": str, "direct_qlen": decimal,
+    "hfsc": Table({"default": HEX}, zero="default", short="default", once="default"),
+    "htb": Table({"r2q": Is("r2q", DECIMAL), "default": HEX, "debug": WORD, "direct_qlen": DECIMAL,
                   "offload": ON}, "htb", zero="default", short="r2q default debug direct_qlen offload",
                  left="direct_qlen offload"),
-    "tbf": Table({"limit": size, "latency": time_us, "burst|buffer|maxburst": Is("burst", CELLED),
+    "tbf": Table({"limit": SIZE, "latency": TIME, "burst|buffer|maxburst": Is("burst", CELLED),
                   "mtu|minburst": Is("mtu", CELLED), "mpu": Is("mpu", PLAIN_SIZE),
                   "rate": Is("rate", RATE), "peakrate": Is("peak_rate", RATE), **LINK},
                  "token_bucket", "{part} + {limit}B", settings="rate burst peak_rate mtu overhead mpu linklayer",
@@ -257,30 +270,33 @@ QDISCS: Mapping[str, Table] = {
                  zero="limit latency burst mtu rate peakrate mpu overhead",
                  short="limit latency burst peakrate overhead linklayer",
                  once="limit latency burst mtu mpu rate peakrate"),
-    "cbs": Table({"offload": whole, "hicredit": signed, "locredit": signed, "sendslope": signed, "idleslope": signed},
+    "cbs": Table({"offload": NUMBER, "hicredit": SIGNED, "locredit": SIGNED, "sendslope": SIGNED, "idleslope": SIGNED},
                  zero="offload", short="offload hicredit locredit sendslope idleslope",
                  once="offload hicredit locredit sendslope idleslope", left="offload"),
     "fq": FQ,
-    "fq_codel": Table({**CODEL, "flows": Is("queues", NUMBER), "memory_limit": Is("memory", SIZE),
+    "fq_codel": Table({**CODEL, "ecn": Is("ecn", NOECN), "flows": Is("queues", NUMBER),
+                       "memory_limit": Is("memory", SIZE, counts=TRUESIZE),
                        "quantum": Is("quantum", BYTES, 256), "drop_batch": Is("drop_batch", NUMBER),
-                       "ce_threshold_selector": selector}, "fq_codel", limit=10_240,
+                       "ce_threshold_selector": SELECTOR}, "fq_codel", limit=10_240,
                       settings="queues quantum target interval ce_threshold ce_threshold_mask ce_threshold_selector"
                                " memory drop_batch ecn",
-                      said="queues quantum memory target interval ce_threshold drop_batch",
+                      said="queues quantum memory target interval ce_threshold drop_batch ecn",
                       zero="limit flows quantum target interval drop_batch"),
     "codel": Table(CODEL, "codel", "fifo + {part} + {limit}packets", 1000,
                    settings="target interval ce_threshold ecn", zero="limit target interval"),
     "fq_pie": Table({**PIE, "flows": Is("queues", NUMBER), "quantum": Is("quantum", SIZE),
-                     "memory_limit": Is("memory", SIZE), **ECN_PROB}, "fq_pie", limit=10_240,
+                     "memory_limit": Is("memory", SIZE, counts=TRUESIZE), **ECN_PROB},
+                    "fq_pie", limit=10_240,
                     settings="queues quantum memory pie", said="queues quantum memory",
                     zero="limit flows target tupdate alpha beta quantum memory_limit ecn_prob"),
     "pie": Table(PIE, "pie", "fifo + {part} + {limit}packets", 1000,
-                 settings="target update alpha beta delay byte_mode ecn", zero="limit target tupdate alpha beta"),
+                 settings="target update alpha beta delay byte_mode ecn",
+                 said="target update alpha beta delay byte_mode ecn", zero="limit target tupdate alpha beta"),
     "red": Table({**RED, "harddrop": ON, "nodrop": ON, "adaptive|adaptative": ON}, "red",
                  "fifo + {part} + {limit}B", zero="limit min max avpkt burst bandwidth", left="adaptive nodrop"),
-    "choke": Table({**RED, "limit": whole, "min": whole, "max": whole}, "choke",
+    "choke": Table({**RED, "limit": NUMBER, "min": NUMBER, "max": NUMBER}, "choke",
                    "fifo + {part} + port_pair + {limit}packets", 1000, zero="limit min max burst bandwidth"),
-    "sfb": Table({"rehash": Is("rehash", MILLISECONDS), "db": Is("warmup", MILLISECONDS), "limit": whole,
+    "sfb": Table({"rehash": Is("rehash", MILLISECONDS), "db": Is("warmup", MILLISECONDS), "limit": NUMBER,
                   "max": Is("bin_max", NUMBER), "target": Is("bin_size", NUMBER),
                   "increment": Is("increment", SFB_PART), "decrement": Is("decrement", SFB_PART),
                   "penalty_rate": Is("penalty_rate", NUMBER), "penalty_burst": Is("penalty_burst", NUMBER)},
@@ -290,11 +306,11 @@ QDISCS: Mapping[str, Table] = {
                  zero="limit max target"),
     "cake": Table({}, "cake"),
     "cake_mq": Table({}, "cake_mq"),
-    "dualpi2": Table({"limit": decimal, "memlimit": decimal, "coupling_factor": Is("coupling", COUNT),
-                      "step_thresh": Is("step", STEP), "min_qlen_step": decimal, "overflow": ON,
+    "dualpi2": Table({"limit": DECIMAL, "memlimit": DECIMAL, "coupling_factor": Is("coupling", COUNT),
+                      "step_thresh": Is("step", STEP), "min_qlen_step": DECIMAL, "overflow": ON,
                       "drop_on_overload": ("overflow", False), "drop_enqueue": ("enqueue", True),
                       "drop_dequeue": ("enqueue", False), "any_ect": ON, "l4s_ect": ("any_ect", False),
-                      "classic_protection": Is("classic_share", PERCENT), "max_rtt": time_us, "typical_rtt": time_us,
+                      "classic_protection": Is("classic_share", PERCENT), "max_rtt": TIME, "typical_rtt": TIME,
                       "target": Is("target", TIME), "tupdate": Is("update", TIME), "alpha": Is("alpha", GAIN),
                       "beta": Is("beta", GAIN), "split_gso": ON, "no_split_gso": ("split_gso", False)},
                      "dualpi2", limit=10_000, settings="target update alpha beta coupling step classic_share at",
@@ -307,7 +323,7 @@ QDISCS: Mapping[str, Table] = {
 }  # fmt: skip
 
 CLASSES: Mapping[str, Table] = {
-    "htb": Table({"prio": Is("priority", DECIMAL), "mtu": decimal, "mpu": Is("mpu", DECIMAL), **LINK,
+    "htb": Table({"prio": Is("priority", DECIMAL), "mtu": DECIMAL, "mpu": Is("mpu", DECIMAL), **LINK,
                   "quantum": Is("quantum", DECIMAL_BYTES), "burst|buffer|maxburst": Is("burst", CELLED),
                   "cburst|cbuffer|cmaxburst": Is("cburst", CELLED), "ceil": Is("ceil", RATE), "rate": Is("rate", RATE)},
                  settings="rate ceil burst cburst priority quantum overhead mpu linklayer",
@@ -315,9 +331,9 @@ CLASSES: Mapping[str, Table] = {
                  zero="rate ceil burst cburst quantum mtu mpu overhead",
                  short="prio mtu mpu overhead linklayer quantum burst cburst", once="rate ceil"),
     "hfsc": Table({}),
-    "drr": Table({"quantum": size}),
+    "drr": Table({"quantum": SIZE}),
     "qfq": Table({"weight": Is("weight", DECIMAL), "maxpkt": Is("maxpkt", DECIMAL_BYTES)}, short="weight maxpkt"),
-    "ets": Table({"quantum": decimal}),
+    "ets": Table({"quantum": DECIMAL}),
 }  # fmt: skip
 
 __all__: Sequence[str] = ["CLASSES", "QDISCS", "Is", "Table", "Unit"]

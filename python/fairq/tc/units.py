@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from fairq.errors import UsageError
 from fairq.near import near_miss
@@ -226,3 +227,9 @@ def time_form(us: float) -> str:
 def rate_word(bit_per_s: float) -> str:
     """A rate as tc has it."""
     return rate_form(bit_per_s).removesuffix("bit/s").lower() + "bit"
+
+
+def form(name: str, settings: Mapping[str, Any]) -> str:
+    """A part of a text form with the settings that are not None."""
+    said = [f"{key}={value}" for key, value in settings.items() if value is not None]
+    return f"{name}({', '.join(said)})" if said else name

@@ -49,9 +49,12 @@ class Writer:
 
     def qdisc(self, kind: str, words: Sequence[str] = ()) -> None:
         """Add the command of a qdisc."""
-        at = self.parent if self.parent == "root" else f"parent {self.parent}"
-        self.say("qdisc", "replace" if self.parent == "root" else "add", "dev", self.dev, at, f"handle {self.handle}:",
-                 kind, *words)  # fmt: skip
+        self.say("qdisc", "replace" if self.parent == "root" else "add", "dev", self.dev, self.at(),
+                 f"handle {self.handle}:", kind, *words)  # fmt: skip
+
+    def at(self) -> str:
+        """Where the qdisc stands."""
+        return self.parent if self.parent == "root" else f"parent {self.parent}"
 
     def under(self, rate: str) -> None:
         """What follows stands in a class that is the line."""
@@ -123,9 +126,10 @@ def changed(writer: Writer, table: Table, part: Settings) -> list[str]:
     default = _usual(table.kind)
     words = []
     for name, (word, row) in table.rows().items():
-        if part.get(name) is not None and part.get(name) != default.get(name):
+        is_changed = part.get(name) is not None and part.get(name) != default.get(name)
+        if is_changed or row.unsaid is not None:
             said = row.unit.there(part[name])
-            words.append(f"{word} {said}".strip())
+            words.append(said if row.unit.is_word else f"{word} {said}".strip())
             _say_rounded(writer, name, part[name], row.unit, said)
     return words
 
