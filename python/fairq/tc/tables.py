@@ -1,8 +1,8 @@
 """What each qdisc and class may be told: tc's words, their units and the settings of fairq that they are.
 
 From a table follow the reader of a command, its text form, and the command of a text form. What is not regular is
-code: `options.py` has what tc and the kernel refuse, `qdiscs.py` and `writing_qdiscs.py` what follows from several
-settings. The default of a setting is that of fairq, which is Linux's; the limit's is in the table.
+code: `options.py` has what tc and the kernel refuse, `qdiscs.py`, `red.py`, `cake.py` and `trees.py` what follows from
+several settings. The default of a setting is that of fairq, which is Linux's; the limit's is in the table.
 
 Source: iproute2 6.1, tc/q_*.c; the bands of `fq` 6.7, `dualpi2` 6.17. Linux 6.1, net/sched/sch_*.c.
 """
@@ -158,7 +158,7 @@ class Table:
     settings: str = ""
     """The order of a text form, where it is not that of the options; all others follow from code."""
     said: str = ""
-    """The settings in the order of a command, where it is not that of the options."""
+    """The settings in the order of a command, where it is not that of a text form."""
     zero: str = ""
     """Options of which tc does not send a 0: the kernel's default stays."""
     short: str = ""
@@ -178,7 +178,8 @@ class Table:
         """By the setting: tc's word and the rest, in the order of a command."""
         found = {one.setting: (words.partition("|")[0], one)
                  for words, one in self.options.items() if isinstance(one, Is)}  # fmt: skip
-        return {name: found[name] for name in self.said.split() or found}
+        order = self.said.split() or [name for name in self.settings.split() if name in found] or found
+        return {name: found[name] for name in order}
 
     def text(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of a text form, `None` where tc was not told; those that follow from code are `None`."""
@@ -214,7 +215,6 @@ RED: Mapping[str, Entry] = {
     "ecn": ON,
 }  # fmt: skip
 LINK: Mapping[str, Entry] = {"overhead": Is("overhead", DECIMAL), "linklayer": Is("linklayer", LINKLAYER)}
-FQ_SAID = "flow_limit quantum initial_quantum refill_delay low_rate_threshold ce_threshold timer_slack"
 FQ = Table({
     "limit": NUMBER, "flow_limit": Is("flow_limit", NUMBER), "quantum": Is("quantum", BYTES),
     "initial_quantum": Is("initial_quantum", BYTES), "maxrate": Is("maxrate", RATE), "buckets": NUMBER,
@@ -222,17 +222,14 @@ FQ = Table({
     "refill_delay": Is("refill_delay", TIME), "low_rate_threshold": Is("low_rate_threshold", RATE),
     "timer_slack": Is("timer_slack", TIME), "horizon": TIME, "offload_horizon": TIME, "horizon_cap": ON,
     "horizon_drop": ("horizon_cap", False), "defrate": RATE,
-}, "linux_fq", limit=10_000, said=FQ_SAID.replace("refill_delay", "refill_delay maxrate"),
+}, "linux_fq", limit=10_000,
+   said="flow_limit quantum initial_quantum refill_delay maxrate low_rate_threshold ce_threshold timer_slack",
    settings="flow_limit quantum initial_quantum maxrate low_rate_threshold refill_delay ce_threshold timer_slack"
             " weights priomap", left="horizon horizon_cap offload_horizon orphan_mask defrate")  # fmt: skip
 FQ_PACING = replace(FQ, options={**FQ.options, "maxrate": Is("rate_max", RATE)}, kind="fq_pacing",
-                    said=f"{FQ_SAID} rate_max")  # fmt: skip
-LAW_OF_PIE = Table(
-    {**PIE, **ECN_PROB},
-    "pie",
-    settings="target update alpha beta delay byte_mode ecn_threshold ecn",
-    said="target update alpha beta ecn_threshold delay byte_mode ecn",
-)
+                    said="quantum initial_quantum refill_delay rate_max", settings="")  # fmt: skip
+LAW_OF_PIE = Table({**PIE, **ECN_PROB}, "pie", settings="target update alpha beta delay byte_mode ecn_threshold ecn",
+                   said="target update alpha beta ecn_threshold delay byte_mode ecn")  # fmt: skip
 """The part of `fq_pie` that is pie's."""
 
 QDISCS: Mapping[str, Table] = {
@@ -254,6 +251,7 @@ QDISCS: Mapping[str, Table] = {
                   "evict_timeout": Is("evict_timeout", TIME), "non_hh_weight": Is("non_hh_weight", NUMBER)},
                  "hhf", limit=1000,
                  settings="quantum non_hh_weight hh_limit admit_bytes reset_timeout evict_timeout",
+                 said="quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight",
                  zero="limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight"),
     "skbprio": Table({"limit": NUMBER}, "skbprio", limit=64, settings="by"),
     "drr": Table({}),
@@ -266,7 +264,6 @@ QDISCS: Mapping[str, Table] = {
                   "mtu|minburst": Is("mtu", CELLED), "mpu": Is("mpu", PLAIN_SIZE),
                   "rate": Is("rate", RATE), "peakrate": Is("peak_rate", RATE), **LINK},
                  "token_bucket", "{part} + {limit}B", settings="rate burst peak_rate mtu overhead mpu linklayer",
-                 said="rate burst peak_rate mtu overhead mpu linklayer",
                  zero="limit latency burst mtu rate peakrate mpu overhead",
                  short="limit latency burst peakrate overhead linklayer",
                  once="limit latency burst mtu mpu rate peakrate"),
@@ -287,11 +284,10 @@ QDISCS: Mapping[str, Table] = {
     "fq_pie": Table({**PIE, "flows": Is("queues", NUMBER), "quantum": Is("quantum", SIZE),
                      "memory_limit": Is("memory", SIZE, counts=TRUESIZE), **ECN_PROB},
                     "fq_pie", limit=10_240,
-                    settings="queues quantum memory pie", said="queues quantum memory",
+                    settings="queues quantum memory pie",
                     zero="limit flows target tupdate alpha beta quantum memory_limit ecn_prob"),
     "pie": Table(PIE, "pie", "fifo + {part} + {limit}packets", 1000,
-                 settings="target update alpha beta delay byte_mode ecn",
-                 said="target update alpha beta delay byte_mode ecn", zero="limit target tupdate alpha beta"),
+                 settings="target update alpha beta delay byte_mode ecn", zero="limit target tupdate alpha beta"),
     "red": Table({**RED, "harddrop": ON, "nodrop": ON, "adaptive|adaptative": ON}, "red",
                  "fifo + {part} + {limit}B", zero="limit min max avpkt burst bandwidth", left="adaptive nodrop"),
     "choke": Table({**RED, "limit": NUMBER, "min": NUMBER, "max": NUMBER}, "choke",
@@ -302,7 +298,6 @@ QDISCS: Mapping[str, Table] = {
                   "penalty_rate": Is("penalty_rate", NUMBER), "penalty_burst": Is("penalty_burst", NUMBER)},
                  "sfb", "fifo + {part} + port_pair + {limit}packets", TXQUEUELEN,
                  settings="bin_size bin_max increment decrement rehash warmup penalty_rate penalty_burst",
-                 said="bin_size bin_max increment decrement rehash warmup penalty_rate penalty_burst",
                  zero="limit max target"),
     "cake": Table({}, "cake"),
     "cake_mq": Table({}, "cake_mq"),
@@ -327,7 +322,6 @@ CLASSES: Mapping[str, Table] = {
                   "quantum": Is("quantum", DECIMAL_BYTES), "burst|buffer|maxburst": Is("burst", CELLED),
                   "cburst|cbuffer|cmaxburst": Is("cburst", CELLED), "ceil": Is("ceil", RATE), "rate": Is("rate", RATE)},
                  settings="rate ceil burst cburst priority quantum overhead mpu linklayer",
-                 said="rate ceil burst cburst priority quantum overhead mpu linklayer",
                  zero="rate ceil burst cburst quantum mtu mpu overhead",
                  short="prio mtu mpu overhead linklayer quantum burst cburst", once="rate ceil"),
     "hfsc": Table({}),
