@@ -120,7 +120,7 @@ def _by_priority(tree: Tree, strict: int, quanta: Sequence[int], differs: Differ
 
 def prio(tree: Tree, differs: Differs) -> str:
     """Strict bands."""
-    differs.leave(tree.options, "multiqueue")
+    differs.leave(tree.options, *QDISCS["prio"].left.split())
     return _by_priority(tree, tree.options["bands"], [], differs)
 
 
