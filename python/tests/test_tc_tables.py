@@ -1,4 +1,4 @@
-"""Every row of tc's tables: a setting that is written and read again is the same, or what differs says why."""
+"""Every row of tc's tables: what is written of a setting is read as the same, or a row says why."""
 
 import json
 import re
@@ -82,7 +82,7 @@ def test_a_setting_that_is_written_is_read_as_the_same(name, setting):
         if any(one["setting"] == setting for one in written.differs):
             continue
         again = part(tc.read("\n".join(written.commands)).text)
-        # tc sends no such zero, and the kernel's default stays; an mtu above any packet bounds nothing.
+        # tc sends no such zero, and the default stays; an mtu above any packet bounds nothing.
         is_kept = word in table.zero.split() and re.fullmatch("0[a-zA-Z/]*", value)
         is_kept = is_kept or ((name, setting) == ("police", "mtu") and bytes_of(value) > LONGEST)
         # fq is linux_fq when it is read.

@@ -1,4 +1,4 @@
-"""The options of a command as tc and the kernel take them: what several say together, and what they refuse.
+"""The options of a command: what several say together, and what tc and the kernel refuse.
 
 Source: iproute2 6.1, tc/q_*.c. Linux 6.1, net/sched/sch_*.c.
 """

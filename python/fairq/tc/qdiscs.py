@@ -1,4 +1,4 @@
-"""Qdiscs without classes, from tc and to tc: by their tables, and what follows from several settings."""
+"""Qdiscs without classes, from tc and to tc: by tables, and what follows from several settings."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def _write_fq_pie(writer: Writer, part: Settings, limit: Limit) -> None:
 
 
 def _sfb(given: Given, _: Differs) -> Given:
-    """Of bin_max and bin_size the one that is not said follows from the other (iproute2, q_sfb.c)."""
+    """Of bin_max and bin_size one follows from the other if it is not said (q_sfb.c)."""
     most, size = given.get("max"), given.get("target")
     if most is None and size is not None:
         return {"bin_max": (size * 5 + 1) // 4}

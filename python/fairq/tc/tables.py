@@ -1,8 +1,9 @@
-"""What each qdisc and class may be told: tc's words, their units and the settings of fairq that they are.
+"""What each qdisc and class may be told: tc's words, their units, and the settings that they are.
 
-From a table follow the reader of a command, its text form, and the command of a text form. What is not regular is
-code: `options.py` has what tc and the kernel refuse, `qdiscs.py`, `red.py`, `cake.py` and `trees.py` what follows from
-several settings. The default of a setting is that of fairq, which is Linux's; the limit's is in the table.
+From a table follow the reader of a command, its text form, and the command of a text form. What is
+not regular is code: `options.py` has what tc and the kernel refuse, `qdiscs.py`, `red.py`,
+`cake.py` and `trees.py` what follows from several settings. The default of a setting is that of
+fairq, which is Linux's; the limit's is in the table.
 
 Source: iproute2 6.1, tc/q_*.c; the bands of `fq` 6.7, `dualpi2` 6.17. Linux 6.1, net/sched/sch_*.c.
 """
@@ -148,7 +149,7 @@ class Table:
     """A qdisc or a class; lists of names are words of a string."""
 
     options: Mapping[str, Entry]
-    """By tc's word, in the order in which messages list them; `burst|buffer` are two words for one."""
+    """By tc's word, in the order of messages; `burst|buffer` are two words for one."""
     kind: str = ""
     """What the part is called here."""
     frame: str = "{part} + {limit}packets"
@@ -156,7 +157,7 @@ class Table:
     limit: int = 0
     """Linux's limit where none is said."""
     settings: str = ""
-    """The order of a text form, where it is not that of the options; all others follow from code."""
+    """The order of a text form, where not that of the options; others follow from code."""
     said: str = ""
     """The settings in the order of a command, where it is not that of a text form."""
     zero: str = ""
@@ -182,7 +183,7 @@ class Table:
         return {name: found[name] for name in order}
 
     def text(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings of a text form, `None` where tc was not told; those that follow from code are `None`."""
+        """The settings of a text form; `None` where tc was not told, or where code says them."""
         rows = self.rows()
         found = dict.fromkeys(self.settings.split() or rows)
         for name, (word, row) in rows.items():
@@ -225,7 +226,8 @@ FQ = Table({
 }, "linux_fq", limit=10_000,
    said="flow_limit quantum initial_quantum refill_delay maxrate low_rate_threshold ce_threshold timer_slack",
    settings="flow_limit quantum initial_quantum maxrate low_rate_threshold refill_delay ce_threshold timer_slack"
-            " weights priomap", left="horizon horizon_cap offload_horizon orphan_mask defrate")  # fmt: skip
+            " weights priomap",
+   left="horizon horizon_cap offload_horizon orphan_mask defrate")  # fmt: skip
 FQ_PACING = replace(FQ, options={**FQ.options, "maxrate": Is("rate_max", RATE)}, kind="fq_pacing",
                     said="quantum initial_quantum refill_delay rate_max", settings="")  # fmt: skip
 LAW_OF_PIE = Table({**PIE, **ECN_PROB}, "pie", settings="target update alpha beta delay byte_mode ecn_threshold ecn",
