@@ -1,4 +1,4 @@
-"""CAKE: its words, of which the last on a thing counts and those on overhead add up, and its text form."""
+"""CAKE from tc and to tc: of its words the last on a thing counts, and those on overhead add up."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fairq.tc.refusal import refused
-from fairq.tc.units import rate, rate_form, signed, size, time_form, time_us, whole
+from fairq.tc.tables import as_rate, as_time, bytes_of, us_of
+from fairq.tc.units import form, rate, rate_form, signed, size, time_form, time_us, whole
 from fairq.tc.words import Differs, Words
+from fairq.tc.writer import Limit, Settings, Writer, left
 
 CAKE_TINS = {
     "besteffort": "best_effort", "precedence": "precedence", "diffserv3": "diffserv3", "diffserv4": "diffserv4",
@@ -99,11 +101,10 @@ def _add(found: dict[str, Any], word: str, words: Words) -> None:
             raise refused(f"{words.what}: mpu {found[word]}; write 0 to 256")
 
 
-def text_of_cake(given: Mapping[str, Any], differs: Differs) -> dict[str, Any]:
+def _settings(given: Mapping[str, Any], differs: Differs) -> dict[str, Any]:
     """The settings of the text form."""
-    for word in ("nat", "wash", "no-split-gso", "autorate-ingress", "fwmark"):
-        if given.get(word):
-            differs.say(word, "left out", "on" if given[word] is True else given[word])
+    off = ("nat", "wash", "no-split-gso", "autorate-ingress", "fwmark")
+    differs.leave({word: given[word] for word in off if given.get(word)}, *off)
     if given.get("memlimit"):
         differs.say("memlimit", "lengths of packets", "its buffers (truesize)")
     rtt, ingress = given.get("rtt"), given.get("ingress")
@@ -125,3 +126,76 @@ def _line(given: Mapping[str, Any]) -> dict[str, Any]:
     if given.get("raw"):
         overhead = overhead + ETHERNET if overhead else None
     return {"overhead": overhead, "mpu": given.get("mpu") or None, "framing": framing if framing != "none" else None}
+
+
+def read_cake(given: Mapping[str, Any], differs: Differs) -> str:
+    """The text form."""
+    return form("cake", _settings(given, differs))
+
+
+QUEUES = 4
+"""Of a device, where nothing says how many it has."""
+
+
+def read_cake_mq(given: Mapping[str, Any], differs: Differs) -> str:
+    """The text form of a cake for each queue of a device."""
+    settings = _settings(given, differs)
+    rate = settings.pop("rate")
+    differs.say("queues", f"{QUEUES}; write as many as the device has", "those of the device")
+    said = form("", settings)
+    return form("cake_mq", {"queues": QUEUES, "rate": rate, "cake": said or None})
+
+
+_TINS = {here: there for there, here in CAKE_TINS.items() if there != "diffserv"}
+_ISOLATION = {here: there for there, here in CAKE_ISOLATION.items()}
+
+
+def write_cake(writer: Writer, part: Settings, limit: Limit) -> None:
+    """The command."""
+    writer.qdisc("cake", _words_of_cake(part))
+    _left_of_cake(writer, part, limit)
+
+
+def write_cake_mq(writer: Writer, part: Settings, limit: Limit) -> None:
+    """The command of a cake for each queue of a device."""
+    each = {**part["cake"], "rate": part.get("rate")}
+    writer.qdisc("cake_mq", _words_of_cake(each))
+    writer.differ("kernel", "any", "7.0 or later")
+    writer.differ("queues", part["queues"], "those of the device (ethtool -L)")
+    if us_of(part["sync_time"]) != SYNC_US:
+        writer.differ("sync_time", part["sync_time"], f"{SYNC_US} us")
+    _left_of_cake(writer, each, limit)
+
+
+SYNC_US = 200
+"""How often the kernel counts the active queues of cake_mq (cake_config_init)."""
+
+
+def _words_of_cake(part: Settings) -> list[str]:
+    words = [f"bandwidth {as_rate(part['rate'])}" if part.get("rate") is not None else "unlimited"]
+    preset = part.get("preset")
+    if preset == "raw" and part.get("overhead") is not None:
+        # After raw tc counts the header beside the overhead.
+        preset = None
+    words += [str(preset).replace("_", "-")] if preset else []
+    words += [f"{name} {part[name]}" for name in ("overhead", "mpu") if part.get(name) is not None]
+    words += [{"none": "noatm"}.get(part["framing"], str(part["framing"]))] if part.get("framing") else []
+    words += [_TINS[part["tins"]], _ISOLATION[part["isolation"]]]
+    if (rtt := part.get("rtt")) is not None:
+        words.append(str(rtt) if rtt in CAKE_RTTS else f"rtt {as_time(rtt)}")
+    words += [f"memlimit {bytes_of(part['memory'])}"] if part.get("memory") is not None else []
+    filters = {"conservative": ["ack-filter"], "aggressive": ["ack-filter-aggressive"]}
+    words += filters.get(part.get("ack_filter") or "none", [])
+    return [*words, *(["ingress"] if part.get("ingress") else [])]
+
+
+def _left_of_cake(writer: Writer, part: Settings, limit: Limit) -> None:
+    """What of CAKE's settings tc cannot say."""
+    for name in ("target", "interval"):
+        if part.get(name) is not None:
+            writer.differ(name, part[name], "follows from rtt")
+    if limit is not None:
+        writer.differ("limit", f"{limit[0]} {limit[1]}", "10240 packets and the memory")
+    said = ["rate", "preset", "overhead", "mpu", "framing", "tins", "isolation", "rtt", "memory", "ack_filter",
+            "ingress", "target", "interval"]  # fmt: skip
+    left(writer, "cake", part, *said)

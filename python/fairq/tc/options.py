@@ -1,6 +1,6 @@
-"""What each qdisc and class of tc may be told: its words, their units, and what iproute2 or the kernel refuse.
+"""The options of a command: what several say together, and what tc and the kernel refuse.
 
-Source: iproute2 6.1, tc/q_*.c; the bands of `fq` 6.7, `dualpi2` 6.17. Linux 6.1, net/sched/sch_*.c.
+Source: iproute2 6.1, tc/q_*.c. Linux 6.1, net/sched/sch_*.c.
 """
 
 from __future__ import annotations
@@ -9,22 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fairq.errors import UsageError
+from fairq.tc import tables
 from fairq.tc.cake import words_of_cake
 from fairq.tc.refusal import refused
-from fairq.tc.units import (
-    decimal,
-    hexadecimal,
-    linklayer,
-    part,
-    rate,
-    rate_form,
-    signed,
-    size,
-    size_and_cell,
-    time_us,
-    whole,
-)  # fmt: skip
-from fairq.tc.words import ON, Option, Several, Words, options
+from fairq.tc.tables import QDISCS, Table
+from fairq.tc.units import decimal, rate, rate_form, size, time_us
+from fairq.tc.words import Words
 
 Given = dict[str, Any]
 Reader = Callable[[Words], Given]
@@ -37,15 +27,12 @@ CHOKE_MAX = 128 * 1024 - 1
 FQ_WEIGHT_MIN = 16_384
 
 
-def _plain(
-    given: Mapping[str, Callable[[str], Any] | Option], unset: str = "", short: Sequence[str] = (),
-    check: Callable[[Given, Words], None] | None = None, once: str = "",
-) -> Reader:  # fmt: skip
-    """Reads options. Of those in `unset` tc does not send a 0: the kernel's default stays."""
-    known, zero, single = options(given), unset.split(), once.split()
+def _of_table(table: Table, check: Callable[[Given, Words], None] | None = None) -> Reader:
+    """Reads the options of a table."""
+    known, zero = table.known(), table.zero.split()
 
     def read(words: Words) -> Given:
-        found = words.take(known, short, single)
+        found = words.take(known, table.short.split(), table.once.split())
         found = {name: value for name, value in found.items() if value != 0 or value is False or name not in zero}
         if check is not None:
             check(found, words)
@@ -58,11 +45,8 @@ def _refuse(words: Words, why: str) -> UsageError:
     return refused(f"{words.what}: {why}")
 
 
-PRIO = options({"bands": decimal, "priomap": ("", Several(decimal)), "multiqueue": ON})
-
-
 def _prio(words: Words) -> Given:
-    found = words.take(PRIO, once=["priomap"])
+    found = _of_table(QDISCS["prio"])(words)
     bands, given = found.get("bands", 3), found.get("priomap", [])
     if len(given) > PRIORITIES:
         raise _refuse(words, f"priomap has {len(given)} bands; there are {PRIORITIES} priorities")
@@ -79,13 +63,8 @@ def _check_map(words: Words, priomap: Sequence[int], bands: int) -> None:
         raise _refuse(words, f"priomap names band {beyond[0]}; write priomap with bands 0 to {bands - 1}")
 
 
-ETS = options({
-    "bands": decimal, "strict": decimal, "quanta": ("", Several(decimal)), "priomap": ("", Several(decimal)),
-})  # fmt: skip
-
-
 def _ets(words: Words) -> Given:
-    found = words.take(ETS, once=list(ETS))
+    found = _of_table(QDISCS["ets"])(words)
     bands, strict = found.get("bands", 0), found.get("strict", 0)
     quanta, priomap = found.get("quanta", []), found.get("priomap", [])
     bands = bands or strict + len(quanta)
@@ -104,12 +83,7 @@ def _ets(words: Words) -> Given:
 
 
 def _fq(words: Words) -> Given:
-    known = options({
-        "limit": whole, "flow_limit": whole, "quantum": whole, "initial_quantum": whole, "maxrate": rate,
-        "buckets": whole, "orphan_mask": whole, "pacing": ON, "nopacing": ("pacing", False), "ce_threshold": time_us,
-        "refill_delay": time_us, "low_rate_threshold": rate, "timer_slack": time_us, "horizon": time_us,
-        "offload_horizon": time_us, "horizon_cap": ON, "horizon_drop": ("horizon_cap", False), "defrate": rate,
-    })  # fmt: skip
+    known = QDISCS["fq"].known()
     found: Given = {}
     one: list[str] = []
     # Lists of numbers stand between the other options.
@@ -289,44 +263,6 @@ def _check_quantum(found: Given, words: Words) -> None:
         raise _refuse(words, "quantum 0; write at least 1")
 
 
-def selector(word: str) -> tuple[int, int]:
-    """`1/3`: what the bits of the type-of-service byte under a mask are."""
-    value, slash, mask = word.partition("/")
-    if not slash:
-        raise UsageError(f"{word!r} has no mask; write 1/3")
-    given = whole(value), whole(mask)
-    if max(given) > 255:
-        raise UsageError(f"{word!r}: value and mask are of one byte")
-    return given
-
-
-def step(word: str) -> str | int:
-    """A time, or packets as `5p`."""
-    number = word.rstrip("packets")
-    if number != word and number.isdigit() and word[len(number) :] in ("p", "pkt", "pkts", "packet", "packets"):
-        return f"{decimal(number)}packets"
-    return time_us(word)
-
-
-def gain(word: str) -> float:
-    """A gain of dualpi2 in 1/s, which tc cuts to 256ths."""
-    try:
-        value = float(word)
-    except ValueError:
-        value = -1
-    if not 0 <= value < 2**16:
-        raise UsageError(f"{word!r} is no gain; write 0.16")
-    return int(value * 256) / 256
-
-
-def hundredths(word: str) -> int:
-    """A percentage, as `10` or `10%`."""
-    value = decimal(word.removesuffix("%"))
-    if value > 100:
-        raise UsageError(f"{word!r} is more than 100 %")
-    return value
-
-
 def _cake_mq(words: Words) -> Given:
     found = words_of_cake(words)
     if found.get("autorate-ingress"):
@@ -334,87 +270,21 @@ def _cake_mq(words: Words) -> Given:
     return found
 
 
-_CODEL: Mapping[str, Callable[[str], Any] | Option] = {
-    "limit": whole, "target": time_us, "interval": time_us, "ce_threshold": time_us, "ecn": ON, "noecn": ("ecn", False),
+_CHECKS: Mapping[str, Callable[[Given, Words], None]] = {
+    "sfq": _check_sfq, "hhf": _check_hhf, "tbf": _check_tbf, "cbs": _check_cbs, "fq_codel": _check_flows,
+    "fq_pie": _check_pie, "pie": _check_pie, "red": _check_red, "choke": _check_choke,
 }  # fmt: skip
-_PIE: Mapping[str, Callable[[str], Any] | Option] = {
-    "limit": whole, "target": time_us, "tupdate": time_us, "alpha": whole, "beta": whole, "ecn": ON,
-    "noecn": ("ecn", False), "bytemode": ON, "nobytemode": ("bytemode", False), "dq_rate_estimator": ON,
-    "no_dq_rate_estimator": ("dq_rate_estimator", False),
-}  # fmt: skip
-_RED: Mapping[str, Callable[[str], Any] | Option] = {
-    "limit": size, "min": size, "max": size, "avpkt": size, "burst": whole, "probability": part, "bandwidth": rate,
-    "ecn": ON,
-}  # fmt: skip
-_LINK: Mapping[str, Callable[[str], Any] | Option] = {"overhead": decimal, "linklayer": linklayer}
+_CHECKS_OF_CLASSES = {"htb": _check_rate, "drr": _check_quantum, "ets": _check_quantum}
 
 KINDS: Mapping[str, Reader] = {
-    "pfifo": _plain({"limit": size}),
-    "bfifo": _plain({"limit": size}),
-    "pfifo_head_drop": _plain({"limit": size}),
-    "pfifo_fast": _plain({}),
-    "prio": _prio,
-    "ets": _ets,
-    "sfq": _plain({"limit": whole, "quantum": size, "depth": whole, "flows": whole, "divisor": whole, "headdrop": ON,
-                   "perturb": whole, "redflowlimit": whole, "min": whole, "max": whole, "avpkt": size, "burst": whole,
-                   "probability": part, "ecn": ON, "harddrop": ON}, "quantum flows divisor depth perturb",
-                  check=_check_sfq),
-    "hhf": _plain({"limit": whole, "quantum": whole, "hh_limit": whole, "reset_timeout": time_us,
-                   "admit_bytes": whole, "evict_timeout": time_us, "non_hh_weight": whole},
-                  "limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight", check=_check_hhf),
-    "skbprio": _plain({"limit": whole}),
-    "drr": _plain({}),
-    "qfq": _plain({}),
-    "hfsc": _plain({"default": hexadecimal}, "default", ["default"], once="default"),
-    "htb": _plain({"r2q": decimal, "default": hexadecimal, "debug": str, "direct_qlen": decimal, "offload": ON},
-                  "default", ["r2q", "default", "debug", "direct_qlen", "offload"]),
-    "tbf": _plain({"limit": size, "latency": time_us, "burst|buffer|maxburst": size_and_cell,
-                   "mtu|minburst": size_and_cell, "mpu": size, "rate": rate, "peakrate": rate, **_LINK},
-                  "limit latency burst mtu rate peakrate mpu overhead",
-                  ["limit", "latency", "burst", "peakrate", "overhead", "linklayer"], _check_tbf,
-                  "limit latency burst mtu mpu rate peakrate"),
-    "cbs": _plain({"offload": whole, "hicredit": signed, "locredit": signed, "sendslope": signed, "idleslope": signed},
-                  "offload", ["offload", "hicredit", "locredit", "sendslope", "idleslope"], _check_cbs,
-                  "offload hicredit locredit sendslope idleslope"),
-    "fq": _fq,
-    "fq_codel": _plain({**_CODEL, "flows": whole, "memory_limit": size, "quantum": whole, "drop_batch": whole,
-                        "ce_threshold_selector": selector}, "limit flows quantum target interval drop_batch",
-                       check=_check_flows),
-    "codel": _plain(_CODEL, "limit target interval"),
-    "fq_pie": _plain({**_PIE, "flows": whole, "quantum": size, "memory_limit": size, "ecn_prob": whole},
-                     "limit flows target tupdate alpha beta quantum memory_limit ecn_prob", check=_check_pie),
-    "pie": _plain(_PIE, "limit target tupdate alpha beta", check=_check_pie),
-    "red": _plain({**_RED, "harddrop": ON, "nodrop": ON, "adaptive|adaptative": ON},
-                  "limit min max avpkt burst bandwidth", check=_check_red),
-    "choke": _plain({**_RED, "limit": whole, "min": whole, "max": whole}, "limit min max burst bandwidth",
-                    check=_check_choke),
-    "sfb": _plain({"rehash": whole, "db": whole, "limit": whole, "max": whole, "target": whole, "increment": part,
-                   "decrement": part, "penalty_rate": whole, "penalty_burst": whole}, "limit max target"),
-    "cake": words_of_cake,
-    "cake_mq": _cake_mq,
-    "dualpi2": _plain({"limit": decimal, "memlimit": decimal, "coupling_factor": whole, "step_thresh": step,
-                       "min_qlen_step": decimal, "overflow": ON, "drop_on_overload": ("overflow", False),
-                       "drop_enqueue": ("enqueue", True), "drop_dequeue": ("enqueue", False), "any_ect": ON,
-                       "l4s_ect": ("any_ect", False), "classic_protection": hundredths, "max_rtt": time_us,
-                       "typical_rtt": time_us, "target": time_us, "tupdate": time_us, "alpha": gain, "beta": gain,
-                       "split_gso": ON, "no_split_gso": ("split_gso", False)},
-                      "limit memlimit target tupdate step_thresh max_rtt typical_rtt"),
+    **{kind: _of_table(table, _CHECKS.get(kind)) for kind, table in QDISCS.items()},
+    "prio": _prio, "ets": _ets, "fq": _fq, "cake": words_of_cake, "cake_mq": _cake_mq,
     "netem": lambda words: {"given": words.rest()},
-    "mq": _plain({}),
-    "noqueue": _plain({}),
 }  # fmt: skip
-
 CLASSES: Mapping[str, Reader] = {
-    "htb": _plain({"prio": decimal, "mtu": decimal, "mpu": decimal, **_LINK, "quantum": decimal,
-                   "burst|buffer|maxburst": size_and_cell, "cburst|cbuffer|cmaxburst": size_and_cell, "ceil": rate,
-                   "rate": rate}, "rate ceil burst cburst quantum mtu mpu overhead",
-                  ["prio", "mtu", "mpu", "overhead", "linklayer", "quantum", "burst", "cburst"], _check_rate,
-                  "rate ceil"),
+    **{kind: _of_table(table, _CHECKS_OF_CLASSES.get(kind)) for kind, table in tables.CLASSES.items()},
     "hfsc": _hfsc_new,
-    "drr": _plain({"quantum": size}, check=_check_quantum),
-    "qfq": _plain({"weight": decimal, "maxpkt": decimal}, short=["weight", "maxpkt"]),
-    "ets": _plain({"quantum": decimal}, check=_check_quantum),
-}  # fmt: skip
+}
 
 SENT_ALONE = {
     "codel", "fq_codel", "pie", "fq_pie", "fq", "cake", "cake_mq", "sfq", "hhf", "dualpi2", "hfsc", "drr", "ets",

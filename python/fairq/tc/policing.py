@@ -1,4 +1,4 @@
-"""tc's action `police`: its words, and what policer it is here.
+"""tc's action `police`, from tc and to tc.
 
 Source: iproute2 6.1, tc/m_police.c; Linux 6.1, act_police.c.
 """
@@ -6,14 +6,16 @@ Source: iproute2 6.1, tc/m_police.c; Linux 6.1, act_police.c.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from fairq import quantities
 from fairq.errors import UsageError
-from fairq.tc.qdiscs import MTU, form
 from fairq.tc.refusal import refused
-from fairq.tc.units import decimal, linklayer, rate, rate_form, size, size_and_cell, whole
-from fairq.tc.words import Differs, Words, options
+from fairq.tc.tables import CELLED, DECIMAL, LINKLAYER, MTU, NUMBER, RATE, SIZE, Is, Table, bytes_of
+from fairq.tc.units import form
+from fairq.tc.words import Differs, Words
+from fairq.tc.writer import Settings, Writer
 
 VERDICTS = {
     "drop": "drop", "shot": "drop", "ok": "ok", "pass": "ok", "pipe": "pipe", "continue": "continue",
@@ -49,18 +51,19 @@ def _verdicts(word: str) -> tuple[str, str]:
     return VERDICTS[exceeds], VERDICTS[conforms or "ok"]
 
 
-_KNOWN = options({
-    "rate": rate, "burst|buffer|maxburst": size_and_cell, "mtu|minburst": size_and_cell, "mpu": size, "avrate": rate,
-    "peakrate": rate, "overhead": decimal, "linklayer": linklayer, "index": whole, "conform-exceed": _verdicts,
+POLICE = Table({
+    "rate": Is("rate", RATE), "burst|buffer|maxburst": Is("burst", CELLED), "mtu|minburst": Is("mtu", CELLED),
+    "mpu": SIZE, "avrate": RATE, "peakrate": Is("peak_rate", RATE), "overhead": DECIMAL, "linklayer": LINKLAYER,
+    "index": NUMBER, "conform-exceed": replace(NUMBER, read=_verdicts),
     **{word: ("exceeds", verdict) for word, verdict in VERDICTS.items()},
-})  # fmt: skip
+}, "police", settings="rate burst peak_rate mtu")  # fmt: skip
 
 
 def read_policer(words: Words, differs: Differs) -> Policer | None:
     """The policer of the words behind `police`; `None`, with a row, if none is like it here."""
     words.what = f"{words.what}: police"
     said = words.rest()
-    given = Words(said, words.what).take(_KNOWN)
+    given = Words(said, words.what).take(POLICE.known())
     exceeds, conforms = given.get("conform-exceed", (given.get("exceeds", "reclassify"), "ok"))
     _check(given, words.what)
     linux = " ".join(["police", *said])
@@ -73,16 +76,12 @@ def read_policer(words: Words, differs: Differs) -> Policer | None:
     for name in ("overhead", "mpu", "linklayer"):
         if given.get(name):
             differs.say(f"{name} of police", "left out: a packet has its length", given[name])
-    mtu = given.get("mtu")
-    if mtu is not None and mtu >= LONGEST:
-        mtu = None
-    elif mtu is None:
+    if "mtu" not in given:
         longest = CELLS << max(0, (TABLE // (CELLS + 1)).bit_length())
         differs.say("mtu of police", "none", f"drops packets above {longest} B, super-packets among them")
-    peak = rate_form(given["peakrate"]) if "peakrate" in given else None
-    settings = {"rate": rate_form(given["rate"]), "burst": f"{given['burst']}B", "peak_rate": peak,
-                "mtu": f"{mtu}B" if mtu is not None else None}  # fmt: skip
-    return Policer(form("police", settings), conforms)
+    elif given["mtu"] >= LONGEST:
+        del given["mtu"]
+    return Policer(form("police", POLICE.text(given)), conforms)
 
 
 def _check(given: Mapping[str, Any], what: str) -> None:
@@ -103,3 +102,18 @@ def refuse_below_a_packet(what: str, name: str, size: int, more: str) -> None:
         raise refused(
             f"{what}: {name} {size} is below a packet of {MTU} B: every such packet would be dropped; write {more}"
         )
+
+
+def police(writer: Writer, part: Settings) -> None:
+    """The commands of a policer before the queue: a filter where packets leave the device."""
+    if part.get("rate") is None:
+        raise refused("police: no rate, and tc wants one; write police(rate=10Mbit/s)")
+    burst, mtu = bytes_of(part["burst"]), bytes_of(part["mtu"]) if part.get("mtu") is not None else LONGEST
+    refuse_below_a_packet("police", "burst", burst, "burst=15kB")
+    refuse_below_a_packet("police", "mtu", mtu, f"mtu={MTU}B")
+    has_peak = part.get("peak_rate") is not None and quantities.rate(part["peak_rate"]) > 0
+    # Without an mtu tc would have 2040 B, and drop super-packets.
+    words = POLICE.words({**part, "peak_rate": part["peak_rate"] if has_peak else None, "mtu": f"{mtu} B"})
+    writer.say("qdisc replace dev", writer.dev, "clsact")
+    writer.say("filter replace dev", writer.dev, "egress prio 1 handle 1 matchall action police", *words,
+               "conform-exceed drop/ok")  # fmt: skip

@@ -1,73 +1,80 @@
-"""The text forms of qdiscs without classes."""
+"""Qdiscs without classes, from tc and to tc: by tables, and what follows from several settings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from fairq import quantities
 from fairq.errors import UsageError
-from fairq.tc.cake import text_of_cake
-from fairq.tc.options import PRIOMAP
+from fairq.tc import cake, red
+from fairq.tc.options import FQ_WEIGHT_MIN, PRIOMAP
 from fairq.tc.refusal import refused
-from fairq.tc.units import rate_form, time_form, whole
+from fairq.tc.tables import FQ_PACING, LAW_OF_PIE, MTU, QDISCS, SFQ_DEPTH, TXQUEUELEN, Table, bytes_of
+from fairq.tc.units import form, rate_form, whole
 from fairq.tc.words import Differs
+from fairq.tc.writer import Limit, Settings, Writer, changed, in_bytes, left, packets
 
-MTU = 1514
-"""Of an Ethernet device, its header included."""
-TXQUEUELEN = 1000
-SFQ_DEPTH = 127
-FQ_CODEL_QUANTUM_MIN = 256
 FQ_WEIGHTS = [589_824, 196_608, 65_536]
-SFB_ONE = 0xFFFF
-"""A probability of 1 in the kernel's sfb."""
 
 Given = Mapping[str, Any]
 
 
-def form(name: str, settings: Mapping[str, Any]) -> str:
-    """A part of a text form with the settings that are not None."""
-    said = [f"{key}={value}" for key, value in settings.items() if value is not None]
-    return f"{name}({', '.join(said)})" if said else name
+def text(kind: str, given: Given, differs: Differs) -> str:
+    """The text form of a qdisc."""
+    table = QDISCS[kind]
+    differs.leave(given, *table.left.split())
+    if kind in _OWN:
+        return _OWN[kind](given, differs)
+    for word, row in table.rows().values():
+        if row.counts is not None and word in given:
+            differs.say(word, *row.counts)
+    said = {**table.text(given), **(_MORE[kind](given, differs) if kind in _MORE else {})}
+    limit = said.pop("limit", given.get("limit", table.limit))
+    return table.frame.format(part=form(table.kind, said), limit=limit)
 
 
-def _times(given: Given, names: Mapping[str, str]) -> dict[str, Any]:
-    return {here: time_form(given[there]) if there in given else None for there, here in names.items()}
+def _of_table(
+    writer: Writer, part: Settings, limit: Limit, kind: str, more: Sequence[str] = (), *,
+    words: Sequence[str] | None = None, table: Table | None = None, least: int = 1,
+) -> None:  # fmt: skip
+    """The command of a qdisc by its table, and `more` that follows from several settings."""
+    table = table or QDISCS[kind]
+    held = packets(writer, limit, table.limit, least=least)
+    writer.qdisc(kind, [*held, *(changed(writer, table, part) if words is None else words), *more])
+    if table.since:
+        writer.differ("kernel", "any", f"{table.since} or later")
+    rows = table.rows()
+    for name, (_, row) in rows.items():
+        if row.least and bytes_of(part[name]) < row.least:
+            writer.differ(name, part[name], f"at least {row.least} B")
+    if kind == "hhf":
+        _say_zeros(writer, part)
+    left(writer, table.kind, part, *rows, *table.settings.split())
 
 
-def _rates(given: Given, *names: str) -> dict[str, Any]:
-    return {name: rate_form(given[name]) if name in given else None for name in names}
+def _fifo(writer: Writer, _: Settings, limit: Limit) -> None:
+    if limit is not None and limit[1] == "bytes":
+        writer.qdisc("bfifo", [f"limit {limit[0]}"])
+    else:
+        writer.qdisc("pfifo", packets(writer, limit, TXQUEUELEN))
 
 
-def in_bytes(given: Given, *names: str) -> dict[str, Any]:
-    """Settings that are sizes, None where they are not said."""
-    return {name: f"{given[name]}B" if name in given else None for name in names}
+def _pfifo_fast(writer: Writer, _: Settings, limit: Limit) -> None:
+    writer.qdisc("pfifo_fast")
+    if limit != (TXQUEUELEN, "packets"):
+        said = "not said" if limit is None else f"{limit[0]} {limit[1]}"
+        writer.differ("limit", said, f"the queue length of the device for each band, usually {TXQUEUELEN}")
 
 
-def _flag(given: Given, name: str) -> str | None:
-    return "true" if given.get(name) else None
-
-
-def left(given: Given, differs: Differs, *names: str) -> None:
-    """Options that have no like here; one that is off is as if it was not said."""
-    for name in names:
-        if name in given and given[name] is not False:
-            differs.say(name, "left out", "on" if given[name] is True else given[name])
-
-
-def _fifo(given: Given, _: Differs) -> str:
-    return f"fifo + {given.get('limit', TXQUEUELEN)}packets"
-
-
-def _head_drop(given: Given, _: Differs) -> str:
-    return f"fifo + head_drop + {given.get('limit', TXQUEUELEN)}packets"
-
-
-def _bfifo(given: Given, _: Differs) -> str:
-    return f"fifo + {given.get('limit', TXQUEUELEN * MTU)}B"
+def unknown_buffer(writer: Writer, part: Settings, limit: Limit) -> None:
+    """A fifo with a buffer policy that is not in Linux."""
+    if part["kind"] != "tail_drop":
+        writer.differ("buffer", str(part["kind"]), "drops what arrives at a full queue")
+    _fifo(writer, part, limit)
 
 
 def _cbs(given: Given, differs: Differs) -> str:
-    left(given, differs, "offload")
     if not given.get("sendslope"):
         differs.say("sendslope", "a fifo", "0, so that credit never falls and no packet waits for it")
         return f"fifo + {TXQUEUELEN}packets"
@@ -81,248 +88,167 @@ def _cbs(given: Given, differs: Differs) -> str:
     return form("cbs", {"classes": f"[({one})]", "default": "a"})
 
 
-def _sfq(given: Given, differs: Differs) -> str:
-    said = {**in_bytes(given, "quantum"), **{name: given.get(name) for name in ("depth", "flows", "divisor")},
-            "headdrop": _flag(given, "headdrop"), "perturb": time_form(1e6 * given["perturb"]) if given.get("perturb")
-            else None, "red": _red_of_sfq(given) if "redflowlimit" in given else None}  # fmt: skip
+def _write_cbs(writer: Writer, part: Settings, limit: Limit) -> None:
+    slopes = [one.get("idle_slope") for one in part["classes"]]
+    port = writer.rate or (quantities.rate(slopes[0]) * 2 if slopes and slopes[0] else None)
+    slope = quantities.rate(slopes[0]) if slopes and slopes[0] else (port or 0) * part["share"] / max(1, len(slopes))
+    if not port or not slope:
+        raise refused("cbs: neither the line's rate nor an idle_slope is known; write idle_slope=2Mbit/s in a class")
+    first = part["classes"][0]
+    falls = quantities.rate(first["send_slope"]) if first.get("send_slope") else port - slope
+    # IEEE 802.1Q annex L: the credits of one class beside packets of the MTU.
+    high, low = MTU * slope / port, MTU * falls / port
+    high = quantities.size(first["hi_credit"]) if first.get("hi_credit") else high
+    low = quantities.size(first["lo_credit"]) if first.get("lo_credit") else low
+    writer.qdisc("cbs", [f"hicredit {round(high)}", f"locredit {-round(low)}", f"sendslope {-round(falls / 1000)}",
+                         f"idleslope {round(slope / 1000)}", "offload 0"])  # fmt: skip
+    if len(slopes) > 1 or part.get("default") != first["name"]:
+        writer.differ("classes", f"{len(slopes)} and what is left", "one; the others are queues of mqprio above it")
+    if part.get("paper"):
+        writer.differ("paper", part["paper"], "credit grows below zero only")
+
+
+def _sfq(given: Given, _: Differs) -> Given:
     most = min(given.get("depth", SFQ_DEPTH), SFQ_DEPTH) * given.get("flows", 128)
-    return f"{form('linux_sfq', said)} + {min(given.get('limit', SFQ_DEPTH), most)}packets"
+    return {"red": red.of_sfq(given) if "redflowlimit" in given else None,
+            "limit": min(given.get("limit", SFQ_DEPTH), most)}  # fmt: skip
 
 
-def _red_of_sfq(given: Given) -> str:
-    """The RED of each queue; what is not said follows from redflowlimit (iproute2, q_sfq.c)."""
-    packet = given.get("avpkt", 1000)
-    if not packet:
-        raise refused("qdisc sfq: avpkt 0; write avpkt 1000")
-    most = given.get("max") or given["redflowlimit"] // 4
-    least = given.get("min") or most // 3
-    if least >= most:
-        raise refused(f"qdisc sfq: min {least} is not below max {most}")
-    burst = given.get("burst") or (2 * least + most) // (3 * packet)
-    try:
-        weighs = weight(least, burst, packet)
-    except UsageError as error:
-        raise refused(f"qdisc sfq: {error}") from None
-    said = {
-        "min": f"{least}B", "max": f"{most}B", "probability": given.get("probability", 0.02), "weight": weighs,
-        "ecn": _flag(given, "ecn"), "hard_drop": _flag(given, "harddrop"),
-    }  # fmt: skip
-    return form("", said)
+def _write_sfq(writer: Writer, part: Settings, limit: Limit) -> None:
+    words = changed(writer, QDISCS["sfq"], part)
+    inner = red.words_of_sfq(writer, part["red"]) if part.get("red") else []
+    _of_table(writer, part, limit, "sfq", inner, words=words, least=2)
 
 
-HHF_QUANTUM_MIN = 256
+def _say_zeros(writer: Writer, part: Settings) -> None:
+    """Zeros of hhf that tc does not send."""
+    for name in ("hh_limit", "admit_bytes", "reset_timeout", "evict_timeout"):
+        if float(f"{part[name]}".split()[0]) == 0:
+            writer.differ(name, part[name], "0 is the default")
 
 
-def _hhf(given: Given, _: Differs) -> str:
-    quantum = max(given["quantum"], HHF_QUANTUM_MIN) if "quantum" in given else None
-    said = {
-        "quantum": f"{quantum}B" if quantum else None, "non_hh_weight": given.get("non_hh_weight"),
-        "hh_limit": given.get("hh_limit"), **in_bytes(given, "admit_bytes"),
-        **_times(given, {name: name for name in ("reset_timeout", "evict_timeout")}),
-    }  # fmt: skip
-    return f"{form('hhf', said)} + {given.get('limit', HHF_LIMIT)}packets"
+def _write_skbprio(writer: Writer, part: Settings, limit: Limit) -> None:
+    _of_table(writer, part, limit, "skbprio")
+    if part["by"] == "dscp":
+        writer.differ("by", "dscp", "by what gives packets their priority, as a filter with skbedit inheritdsfield")
 
 
-HHF_LIMIT = 1000
-SKBPRIO_LIMIT = 64
+def fair(writer: Writer, part: Settings, limit: Limit) -> None:
+    """Whatever shares by flows and is not in Linux."""
+    quantum = part.get("quantum")
+    words = [f"quantum {bytes_of(quantum)}"] if isinstance(quantum, str) else []
+    writer.qdisc("sfq", [*packets(writer, limit, 127, least=2), *words])
+    kind = str(part["kind"])
+    own = {"drr": "drr", "linux_qfq": "qfq"}.get(kind)
+    there = f"{own} wants a class and a filter for each flow" if own else "not there"
+    writer.differ("discipline", kind, f"{there}; sfq shares by hashed flows, all with the same weight")
 
 
-def _skbprio(given: Given, _: Differs) -> str:
-    return f"skbprio + {given.get('limit', SKBPRIO_LIMIT)}packets"
-
-
-def _fq(given: Given, differs: Differs) -> str:
-    left(given, differs, "horizon", "horizon_cap", "offload_horizon", "orphan_mask", "defrate")
+def _fq(given: Given, differs: Differs) -> Given:
     if given.get("pacing") is False:
         differs.say("nopacing", "left out", "on")
-    has_bands = "weights" in given or "priomap" in given
-    if has_bands:
-        differs.say("bands", "by the priority of a packet, which is 0 but for what its flow says",
-                    "by the priority of a packet, which a socket or the type of service gives")  # fmt: skip
+    # Of 0 nothing is below it.
+    low = given.get("low_rate_threshold")
+    more = {"low_rate_threshold": rate_form(max(low, 1))} if low is not None else {}
+    if "weights" not in given and "priomap" not in given:
+        return more
+    differs.say("bands", "by the priority of a packet, which is 0 but for what its flow says",
+                "by the priority of a packet, which a socket or the type of service gives")  # fmt: skip
     weights = ", ".join(f"{weight}B" for weight in given.get("weights", FQ_WEIGHTS))
-    said = {
-        "flow_limit": given.get("flow_limit"), **in_bytes(given, "quantum", "initial_quantum"),
-        **_rates(given, "maxrate"),
-        # Of 0 nothing is below it.
-        "low_rate_threshold": rate_form(max(given["low_rate_threshold"], 1)) if "low_rate_threshold" in given else None,
-        **_times(given, {name: name for name in ("refill_delay", "ce_threshold", "timer_slack")}),
-        "weights": f"[{weights}]" if has_bands else None,
-        "priomap": given["priomap"] if given.get("priomap", PRIOMAP) != PRIOMAP else None,
-    }  # fmt: skip
-    return f"{form('linux_fq', said)} + {given.get('limit', 10_000)}packets"
+    priomap = given["priomap"] if given.get("priomap", PRIOMAP) != PRIOMAP else None
+    return {**more, "weights": f"[{weights}]", "priomap": priomap}
 
 
-def _ecn(given: Given) -> str:
-    return "true" if given.get("ecn") else "false"
+def _write_fq(writer: Writer, part: Settings, limit: Limit) -> None:
+    bands = []
+    if weights := [bytes_of(weight) for weight in part["weights"]]:
+        if len(weights) == 3 and min(weights) >= FQ_WEIGHT_MIN:
+            bands = ["bands 3 priomap", *map(str, part["priomap"]), "weights", *map(str, weights)]
+            writer.differ("kernel", "any", "6.7 or later")
+        else:
+            writer.differ("weights", f"{part['weights']}", f"3 bands with weights from {FQ_WEIGHT_MIN} on")
+    _of_table(writer, part, limit, "fq", bands)
 
 
-_CODEL_TIMES = {"target": "target", "interval": "interval", "ce_threshold": "ce_threshold"}
+def _write_fq_pacing(writer: Writer, part: Settings, limit: Limit) -> None:
+    _of_table(writer, part, limit, "fq", table=FQ_PACING)
+    linux = "fq, which is linux_fq here: it paces by the quantum and makes up for lateness"
+    writer.differ("scheduler", "fq_pacing", linux)
 
 
-def _fq_codel(given: Given, differs: Differs) -> str:
-    if "memory_limit" in given:
-        differs.say("memory_limit", "lengths of packets", "its buffers (truesize)")
-    quantum = max(given["quantum"], FQ_CODEL_QUANTUM_MIN) if "quantum" in given else None
+def _fq_codel(given: Given, _: Differs) -> Given:
     selector, mask = given.get("ce_threshold_selector", (None, None))
-    said = {
-        "queues": given.get("flows"), "quantum": f"{quantum}B" if quantum else None, **_times(given, _CODEL_TIMES),
-        "ce_threshold_mask": mask, "ce_threshold_selector": selector,
-        "memory": f"{given['memory_limit']}B" if "memory_limit" in given else None,
-        "drop_batch": given.get("drop_batch"), "ecn": "false" if given.get("ecn") is False else None,
-    }  # fmt: skip
-    return f"{form('fq_codel', said)} + {given.get('limit', 10_240)}packets"
+    return {"ce_threshold_mask": mask, "ce_threshold_selector": selector}
 
 
-def _codel(given: Given, _: Differs) -> str:
-    said = {**_times(given, _CODEL_TIMES), "ecn": _ecn(given)}
-    return f"fifo + {form('codel', said)} + {given.get('limit', 1000)}packets"
+def _write_fq_codel(writer: Writer, part: Settings, limit: Limit) -> None:
+    words = changed(writer, QDISCS["fq_codel"], part)
+    if part["ce_threshold_mask"]:
+        said = f"ce_threshold_selector {part['ce_threshold_selector']}/{part['ce_threshold_mask']}"
+        words.insert(len(words) - words.count("noecn"), said)
+    _of_table(writer, part, limit, "fq_codel", words=words)
 
 
-def _law_of_pie(given: Given) -> dict[str, Any]:
-    return {
-        **_times(given, {"target": "target", "tupdate": "update"}),
-        # tc counts in sixteenths.
-        **{name: f"{given[name] / 16:g}" if name in given else None for name in ("alpha", "beta")},
-        "delay": "departure_rate" if given.get("dq_rate_estimator") else None,
-        "byte_mode": _flag(given, "bytemode"),
-        "ecn_threshold": given["ecn_prob"] / 100 if "ecn_prob" in given else None, "ecn": _ecn(given),
-    }  # fmt: skip
+def _fq_pie(given: Given, _: Differs) -> Given:
+    return {"pie": form("", LAW_OF_PIE.text(given))}
 
 
-def _pie(given: Given, _: Differs) -> str:
-    return f"fifo + {form('pie', _law_of_pie(given))} + {given.get('limit', 1000)}packets"
+def _write_fq_pie(writer: Writer, part: Settings, limit: Limit) -> None:
+    inner = changed(writer, LAW_OF_PIE, part["pie"])
+    left(writer, "pie", part["pie"], *LAW_OF_PIE.settings.split())
+    words = [*changed(writer, QDISCS["fq_pie"], part), *inner]
+    _of_table(writer, part, limit, "fq_pie", words=words)
 
 
-def _fq_pie(given: Given, differs: Differs) -> str:
-    if "memory_limit" in given:
-        differs.say("memory_limit", "lengths of packets", "its buffers (truesize)")
-    said = {
-        "queues": given.get("flows"), **in_bytes(given, "quantum"),
-        "memory": f"{given['memory_limit']}B" if "memory_limit" in given else None,
-        "pie": form("", _law_of_pie(given)),
-    }  # fmt: skip
-    return f"{form('fq_pie', said)} + {given.get('limit', 10_240)}packets"
-
-
-def weight(least: float, burst: int, packet: int) -> float:
-    """RED's weight of a burst, as tc computes it (iproute2, tc_red_eval_ewma).
-
-    Raises UsageError with the option that is to change.
-    """
-    wanted = burst + 1 - least / packet
-    if wanted < 1:
-        raise UsageError(f"burst of {burst} packets is below min; write at least {round(least / packet)}")
-    for power in range(1, 32):
-        tried = 2.0**-power
-        if wanted <= (1 - (1 - tried) ** burst) / tried:
-            return tried
-    raise UsageError(f"burst of {burst} packets is too long for any weight")
-
-
-def _curve_of_red(given: Given, kind: str, differs: Differs) -> dict[str, Any]:
-    """RED's settings from tc's; red's thresholds are in bytes, choke's in packets of avpkt."""
-    packet = given.get("avpkt", 1000)
-    if not packet:
-        raise refused(f"qdisc {kind}: avpkt 0; write avpkt 1000")
-    unit, length = ("B", 1) if kind == "red" else ("packets", packet)
-    most = given.get("max")
-    if most is None:
-        most = 3 * given["min"] if kind == "red" and "min" in given else given["limit"] // 4
-    least = given.get("min", most // 3)
-    burst = given.get("burst", (2 * least + most) * length // (3 * packet))
-    if "bandwidth" in given:
-        differs.say("bandwidth", "the line's rate", rate_form(given["bandwidth"]))
-    try:
-        weighs = weight(least * length, burst, packet)
-    except UsageError as error:
-        raise refused(f"qdisc {kind}: {error}") from None
-    return {
-        "min": f"{least}{unit}", "max": f"{most}{unit}", "probability": given.get("probability", 0.02),
-        "weight": weighs, "mean_packet": f"{packet}B" if packet != 1000 else None, "ecn": _ecn(given),
-    }  # fmt: skip
-
-
-def _red(given: Given, differs: Differs) -> str:
-    left(given, differs, "adaptive", "nodrop")
-    said = {**_curve_of_red(given, "red", differs), "hard_drop": _flag(given, "harddrop")}
-    return f"fifo + {form('red', said)} + {given['limit']}B"
-
-
-def _choke(given: Given, differs: Differs) -> str:
-    return f"fifo + {form('choke', _curve_of_red(given, 'choke', differs))} + port_pair + {given['limit']}packets"
-
-
-def _milliseconds(given: Given, name: str) -> str | None:
-    return time_form(given[name] * 1000) if name in given else None
-
-
-def _probability_of_sfb(given: Given, name: str) -> float | None:
-    return float(f"{int(given[name] * SFB_ONE + 0.5) / SFB_ONE:.9g}") if name in given else None
-
-
-def _sfb(given: Given, _: Differs) -> str:
+def _sfb(given: Given, _: Differs) -> Given:
+    """Of bin_max and bin_size one follows from the other if it is not said (q_sfb.c)."""
     most, size = given.get("max"), given.get("target")
-    # Of the two that one follows from the other that is not said (iproute2, q_sfb.c).
     if most is None and size is not None:
-        most = (size * 5 + 1) // 4
-    elif size is None and most is not None:
-        size = (most * 4 + 3) // 5
-    said = {
-        "bin_size": size, "bin_max": most, "increment": _probability_of_sfb(given, "increment"),
-        "decrement": _probability_of_sfb(given, "decrement"), "rehash": _milliseconds(given, "rehash"),
-        "warmup": _milliseconds(given, "db"), "penalty_rate": given.get("penalty_rate"),
-        "penalty_burst": given.get("penalty_burst"),
-    }  # fmt: skip
-    return f"fifo + {form('sfb', said)} + port_pair + {given.get('limit', TXQUEUELEN)}packets"
+        return {"bin_max": (size * 5 + 1) // 4}
+    return {"bin_size": (most * 4 + 3) // 5} if size is None and most is not None else {}
 
 
-def _tbf(given: Given, differs: Differs) -> str:
+def _write_sfb(writer: Writer, part: Settings, limit: Limit) -> None:
+    words = changed(writer, QDISCS["sfb"], part)
+    if len(bins := [word for word in words if word.split()[0] in ("target", "max")]) == 1:
+        # What tc is not told of the two follows from the other.
+        words = [word for word in words if word not in bins]
+        words += [f"target {part['bin_size']}", f"max {part['bin_max']}"]
+    _of_table(writer, part, limit, "sfb", words=words)
+
+
+def _tbf(given: Given, differs: Differs) -> Given:
     limit = given.get("limit")
     if limit is None:
         buckets = [(given["rate"], given["burst"]), (given.get("peakrate"), given.get("mtu", MTU))]
         limit = min(rate / 8 * given["latency"] / 1e6 + held for rate, held in buckets if rate)
-    said = {
-        "rate": rate_form(given["rate"]), "burst": f"{given['burst']}B",
-        "peak_rate": rate_form(given["peakrate"]) if "peakrate" in given else None,
-        **(in_bytes(given, "mtu") if "peakrate" in given else {}), "overhead": given.get("overhead"),
-        "mpu": given.get("mpu"), "linklayer": given.get("linklayer"),
-    }  # fmt: skip
     differs.say("packets longer than burst or mtu", "sent from a full bucket, on debt", "dropped")
-    return f"{form('token_bucket', said)} + {int(limit)}B"
+    return {"limit": int(limit), **({} if "peakrate" in given else {"mtu": None})}
 
 
-def _cake(given: Given, differs: Differs) -> str:
-    return form("cake", text_of_cake(given, differs))
+def _write_tbf(writer: Writer, part: Settings, limit: Limit) -> None:
+    rate = part.get("rate")
+    if rate is None:
+        raise refused("token_bucket: no rate, and tc wants one; write token_bucket(rate=1Mbit/s)")
+    peak = part.get("peak_rate")
+    if peak is not None and quantities.rate(peak) <= quantities.rate(rate):
+        writer.differ("peak_rate", peak, "left out: it has to be above the rate")
+        peak = None
+    mtu = part.get("mtu") or f"{MTU} B" if peak is not None else None
+    words = QDISCS["tbf"].words({**part, "peak_rate": peak, "mtu": mtu})
+    writer.qdisc("tbf", [*words, f"limit {in_bytes(writer, limit, TXQUEUELEN * MTU)}"])
 
 
-QUEUES = 4
-"""Of a device, where nothing says how many it has."""
-
-
-def _cake_mq(given: Given, differs: Differs) -> str:
-    settings = text_of_cake(given, differs)
-    rate = settings.pop("rate")
-    differs.say("queues", f"{QUEUES}; write as many as the device has", "those of the device")
-    said = form("", settings)
-    return form("cake_mq", {"queues": QUEUES, "rate": rate, "cake": said or None})
-
-
-def _dualpi2(given: Given, differs: Differs) -> str:
-    left(given, differs, "memlimit", "min_qlen_step", "any_ect", "max_rtt", "typical_rtt", "overflow")
+def _dualpi2(given: Given, differs: Differs) -> Given:
     if given.get("split_gso") is False:
         differs.say("no_split_gso", "left out", "on")
-    step = given.get("step_thresh")
-    if isinstance(step, str):
+    if isinstance(step := given.get("step_thresh"), str):
         differs.say("step_thresh", "a time, the default", step)
-    share = given.get("classic_protection")
-    said = {
-        **_times(given, {"target": "target", "tupdate": "update"}), "alpha": given.get("alpha"),
-        "beta": given.get("beta"), "coupling": given.get("coupling_factor"),
-        "step": time_form(step) if isinstance(step, int) else None,
-        "classic_share": share / 100 if share is not None else None,
-        "at": "enqueue" if given.get("enqueue") else None,
-    }  # fmt: skip
-    return f"{form('dualpi2', said)} + {given.get('limit', 10_000)}packets"
+    return {"at": "enqueue" if given.get("enqueue") else None}
+
+
+def _write_dualpi2(writer: Writer, part: Settings, limit: Limit) -> None:
+    _of_table(writer, part, limit, "dualpi2", ["drop_enqueue"] if part["at"] == "enqueue" else [])
 
 
 def _unlike(here: str, linux: str) -> Callable[[Given, Differs], str]:
@@ -344,28 +270,30 @@ def _netem(given: Given, differs: Differs) -> str:
     return _unlike(here, "delay, loss and the like, to be written on the link: netem")(given, differs)
 
 
-FORMS: Mapping[str, Callable[[Given, Differs], str]] = {
-    "pfifo": _fifo,
-    "bfifo": _bfifo,
-    "pfifo_head_drop": _head_drop,
-    "pfifo_fast": lambda _given, _: f"pfifo_fast + {TXQUEUELEN}packets",
-    "sfq": _sfq,
-    "hhf": _hhf,
-    "skbprio": _skbprio,
-    "tbf": _tbf,
-    "cbs": _cbs,
-    "fq": _fq,
-    "fq_codel": _fq_codel,
-    "codel": _codel,
-    "fq_pie": _fq_pie,
-    "pie": _pie,
-    "red": _red,
-    "choke": _choke,
-    "sfb": _sfb,
-    "cake": _cake,
-    "cake_mq": _cake_mq,
-    "dualpi2": _dualpi2,
-    "netem": _netem,
+_OWN: Mapping[str, Callable[[Given, Differs], str]] = {
+    "cbs": _cbs, "cake": cake.read_cake, "cake_mq": cake.read_cake_mq, "netem": _netem,
     "mq": _unlike("fifo + 1000packets", "a queue for each of the device's"),
     "noqueue": _unlike("fifo + 1packets", "nothing may wait"),
-}
+}  # fmt: skip
+"""The text forms that follow no table."""
+_MORE: Mapping[str, Callable[[Given, Differs], Given]] = {
+    "sfq": _sfq, "tbf": _tbf, "fq": _fq, "fq_codel": _fq_codel, "fq_pie": _fq_pie, "red": red.red, "choke": red.choke,
+    "sfb": _sfb, "dualpi2": _dualpi2,
+}  # fmt: skip
+"""The settings, and the limit, that follow from several options, beside those of the table."""
+
+
+def _by_table(kind: str) -> Callable[[Writer, Settings, Limit], None]:
+    return lambda writer, part, limit: _of_table(writer, part, limit, kind)
+
+
+WRITERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
+    "fifo": _fifo, "pfifo_fast": _pfifo_fast, "cbs": _write_cbs, "token_bucket": _write_tbf, "linux_fq": _write_fq,
+    "fq_pacing": _write_fq_pacing, "linux_sfq": _write_sfq, "hhf": _by_table("hhf"), "skbprio": _write_skbprio,
+    "fq_codel": _write_fq_codel, "fq_pie": _write_fq_pie, "cake": cake.write_cake, "cake_mq": cake.write_cake_mq,
+    "dualpi2": _write_dualpi2,
+}  # fmt: skip
+BUFFERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
+    "codel": _by_table("codel"), "pie": _by_table("pie"), "red": red.write_red, "choke": red.write_choke,
+    "sfb": _write_sfb, "head_drop": _by_table("pfifo_head_drop"), "wred": red.write_wred,
+}  # fmt: skip

@@ -372,11 +372,11 @@ def _policed(device: Device) -> str:
 
 
 def _text(device: Device, root: Node) -> str:
-    if root.kind in qdiscs.FORMS:
+    if root.kind not in trees.FORMS:
         for one in device.filters:
             if one.at[0] == root.id[0]:
                 device.differs.say(f"filter to {id_form(one.to)}", f"left out: {root.kind} has no classes", "a queue")
-        return qdiscs.FORMS[root.kind](root.options, device.differs)
+        return qdiscs.text(root.kind, root.options, device.differs)
     below = device.below(root)
     own = [one for one in device.filters if one.at[0] == root.id[0]]
     ports = [one.to for one in own if one.is_by_port]

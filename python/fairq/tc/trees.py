@@ -1,4 +1,4 @@
-"""The text forms of qdiscs that have classes: `prio` and `ets`, `drr`, `qfq`, `htb`, `hfsc`."""
+"""Qdiscs that have classes, from tc and to tc: `prio` and `ets`, `drr`, `qfq`, `htb`, `hfsc`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any
 
 from fairq.errors import UsageError
 from fairq.tc.filters import POINTS, Left
-from fairq.tc.options import BANDS_MAX
-from fairq.tc.qdiscs import MTU, TXQUEUELEN, form, in_bytes, left
+from fairq.tc.options import BANDS_MAX, PRIORITIES
+from fairq.tc.qdiscs import fair
 from fairq.tc.quanta import R2Q, clamped
 from fairq.tc.refusal import refused
-from fairq.tc.units import Id, id_form, rate_form, time_form
+from fairq.tc.tables import CLASSES, MTU, QDISCS, TXQUEUELEN, as_rate, as_time, bytes_of, us_of
+from fairq.tc.units import Id, form, id_form, rate_form, time_form
 from fairq.tc.words import Differs
+from fairq.tc.writer import Limit, Settings, Writer, changed, left
 
 Given = Mapping[str, Any]
 
@@ -82,13 +84,13 @@ def _otherwise(tree: Tree, differs: Differs, linux: str) -> None:
         differs.say("default" if what is None else f"default {what:x}", said, linux)
 
 
-PRIORITIES = [0, 2, 6, 4]
+OF_TOS = [0, 2, 6, 4]
 """The priority of a router by two bits of the type of service (rt_tos2priority)."""
 
 
 def priority(point: int) -> int:
     """The priority of a code point, by the two bits above its lowest."""
-    return PRIORITIES[point >> 1 & 3]
+    return OF_TOS[point >> 1 & 3]
 
 
 def _bands(strict: int, quanta: Sequence[int], places: Sequence[int], priomap: Sequence[int] = ()) -> str:
@@ -118,7 +120,7 @@ def _by_priority(tree: Tree, strict: int, quanta: Sequence[int], differs: Differ
 
 def prio(tree: Tree, differs: Differs) -> str:
     """Strict bands."""
-    left(tree.options, differs, "multiqueue")
+    differs.leave(tree.options, *QDISCS["prio"].left.split())
     return _by_priority(tree, tree.options["bands"], [], differs)
 
 
@@ -169,13 +171,12 @@ def qfq(tree: Tree, differs: Differs) -> str:
         raise _no_class("qfq", "weight 1")
     if tree.is_by_flow:
         _by_flow(differs)
-        left(tree.classes[0].options, differs, "maxpkt")
+        differs.leave(tree.classes[0].options, "maxpkt")
         _each_its_own(differs)
         return "linux_qfq"
     _otherwise(tree, differs, "dropped")
     _each_its_own(differs)
-    return form("linux_qfq", {"classes": _classes(tree, lambda one: {
-        "weight": one.options.get("weight"), **in_bytes(one.options, "maxpkt")})})  # fmt: skip
+    return form("linux_qfq", {"classes": _classes(tree, lambda one: CLASSES["qfq"].text(one.options))})
 
 
 def htb(tree: Tree, differs: Differs) -> str:
@@ -185,28 +186,23 @@ def htb(tree: Tree, differs: Differs) -> str:
     default = tree.default()
     if default is None:
         _otherwise(tree, differs, "sent at once, not shaped: default names no leaf")
-    left(tree.options, differs, "direct_qlen", "offload")
+    differs.leave(tree.options, *QDISCS["htb"].left.split())
     _each_its_own(differs)
 
     def settings(one: Class) -> dict[str, Any]:
-        there = one.options
-        rate, ceil, quantum = there["rate"], there.get("ceil"), there.get("quantum")
+        # tc lets a class save a packet of its mtu, 1600 B, and what the rate gives in a tick of the clock.
+        usual = one.options.get("mtu", 1600)
+        there = {"burst": usual, "cburst": usual, **one.options}
+        rate, ceil = there["rate"], there.get("ceil")
         if ceil is not None and ceil < rate:
             differs.say(f"rate {rate_form(rate)} of class {id_form(one.id)}", f"{rate_form(ceil)}, its ceil",
                         "more than its ceil lets it send")  # fmt: skip
             # What the higher rate would give as a quantum.
-            quantum = quantum or clamped(rate, tree.options.get("r2q") or R2Q)
-            rate = ceil
-        # tc lets a class save a packet of its mtu, 1600 B, and what the rate gives in a tick of the clock.
-        usual = there.get("mtu", 1600)
-        # The kernel has eight priorities.
-        priority = min(there["prio"], 7) if "prio" in there else None
-        return {
-            "rate": rate_form(rate), "ceil": rate_form(ceil) if ceil is not None else None,
-            "burst": f"{there.get('burst', usual)}B", "cburst": f"{there.get('cburst', usual)}B",
-            "priority": priority, "quantum": f"{quantum}B" if quantum else None, "overhead": there.get("overhead"),
-            "mpu": there.get("mpu"), "linklayer": there.get("linklayer"),
-        }  # fmt: skip
+            there = {"quantum": clamped(rate, tree.options.get("r2q") or R2Q), **there, "rate": ceil}
+        if "prio" in there:
+            # The kernel has eight priorities.
+            there["prio"] = min(there["prio"], 7)
+        return CLASSES["htb"].text(there)
 
     classes = _classes(tree, settings)
     return form("htb", {"classes": classes, "default": default and default.name, "r2q": tree.options.get("r2q")})
@@ -245,4 +241,131 @@ def hfsc(tree: Tree, differs: Differs) -> str:
 
 FORMS: Mapping[str, Callable[[Tree, Differs], str]] = {
     "prio": prio, "ets": ets, "drr": drr, "qfq": qfq, "htb": htb, "hfsc": hfsc,
+}  # fmt: skip
+
+
+def _write_bands(
+    writer: Writer, strict: int, quanta: Sequence[str], places: Sequence[int], priomap: Sequence[int] = ()
+) -> None:
+    """The bands, and filters where they do not go by the priority that a router gives a packet."""
+    bands = strict + len(quanta)
+    points = list(places) if len(places) == len(POINTS) else [places[point >> 3] for point in POINTS]
+    words = f"priomap {' '.join(map(str, priomap or [places[0]] * PRIORITIES))}"
+    if quanta:
+        shares = " ".join(str(bytes_of(quantum)) for quantum in quanta)
+        writer.qdisc("ets", [f"bands {bands}", f"strict {strict}", f"quanta {shares}", words])
+    else:
+        # prio has at least two bands.
+        writer.qdisc("prio", [f"bands {max(2, bands)}", words])
+    for first in [] if priomap else range(0, len(POINTS), 8):
+        of_precedence = points[first : first + 8]
+        is_one = len(set(of_precedence)) == 1
+        for at, band in enumerate(of_precedence[:1] if is_one else of_precedence):
+            writer.filter(first + at << 2, 0xE0 if is_one else 0xFC, f"{band + 1:x}")
+
+
+def _write_ets(writer: Writer, part: Settings, limit: Limit) -> None:
+    _write_bands(writer, part["strict"], part["quanta"], part["map"], part.get("priomap") or ())
+    _for_all(writer, limit)
+
+
+def _write_priority(writer: Writer, _: Settings, limit: Limit) -> None:
+    _write_bands(writer, 8, [], range(7, -1, -1))
+    _for_all(writer, limit)
+
+
+def _for_all(writer: Writer, limit: Limit) -> None:
+    """A limit holds for the whole queue here and for each class there."""
+    if limit is not None:
+        writer.differ("limit", f"{limit[0]} {limit[1]} for all", f"each class has a pfifo of {TXQUEUELEN} packets")
+
+
+def _numbers(classes: Sequence[Settings]) -> dict[str, str]:
+    """The numbers of classes: c10, as a text form made from tc has them, keeps its own."""
+    own = [str(one["name"]) for one in classes]
+    kept = all(name[:1] == "c" and _is_hexadecimal(name[1:]) for name in own)
+    return {name: name[1:] if kept else f"{10 * (at + 1)}" for at, name in enumerate(own)}
+
+
+def _from_above(classes: Sequence[Settings]) -> list[Settings]:
+    """Each class after the one above it, as tc wants them; the kernel's order is that of their numbers."""
+    above = {one["name"]: one.get("parent") for one in classes}
+
+    def level(name: str | None) -> int:
+        return 0 if name is None else 1 + level(above[name])
+
+    return sorted(classes, key=lambda one: level(one["name"]))
+
+
+def _is_hexadecimal(text: str) -> bool:
+    return 0 < len(text) <= 4 and all(letter in "0123456789abcdef" for letter in text) and int(text, 16) > 0
+
+
+def _default(part: Settings, numbers: Mapping[str, str]) -> str:
+    classes = part["classes"]
+    inner = {one.get("parent") for one in classes}
+    leaves = [str(one["name"]) for one in classes if one["name"] not in inner]
+    return numbers[part.get("default") or leaves[0]]
+
+
+def _filters(writer: Writer, classes: Sequence[Settings], numbers: Mapping[str, str]) -> None:
+    for one in classes:
+        for point in one.get("dscp") or ():
+            writer.filter(point << 2, 0xFC, numbers[one["name"]])
+
+
+def _write_htb(writer: Writer, part: Settings, limit: Limit) -> None:
+    classes = part["classes"]
+    numbers = _numbers(classes)
+    r2q = changed(writer, QDISCS["htb"], part)
+    writer.qdisc("htb", [f"default {_default(part, numbers)}", *r2q])
+    for one in _from_above(classes):
+        if one.get("rate") is None:
+            raise refused(f"htb: class {one['name']} has no rate, and tc wants one; write rate=1Mbit/s in it")
+        writer.klass(numbers.get(one.get("parent") or "", ""), numbers[one["name"]], "htb", CLASSES["htb"].words(one))
+    _filters(writer, classes, numbers)
+    left(writer, "htb", part, "classes", "default", "r2q")
+    _for_all(writer, limit)
+
+
+def _words_of_curve(curve: Settings) -> list[str]:
+    first = [f"m1 {as_rate(curve['m1'])}"] if curve.get("m1") else ["m1 0bit"]
+    has_first = curve.get("d") and us_of(curve["d"])
+    return [*([*first, f"d {as_time(curve['d'])}"] if has_first else []), f"m2 {as_rate(curve['m2'])}"]
+
+
+def _write_hfsc(writer: Writer, part: Settings, limit: Limit) -> None:
+    classes = part["classes"]
+    numbers = _numbers(classes)
+    writer.qdisc("hfsc", [f"default {_default(part, numbers)}"])
+    for one in _from_above(classes):
+        words = []
+        for word, name in CURVES.items():
+            if one.get(name) is not None:
+                words += [word, *_words_of_curve(one[name])]
+        if not words:
+            raise refused(f"hfsc: class {one['name']} has no curve, and tc wants one; write"
+                             " link_share=(m2=1Mbit/s) in it")  # fmt: skip
+        writer.klass(numbers.get(one.get("parent") or "", ""), numbers[one["name"]], "hfsc", words)
+    _filters(writer, classes, numbers)
+    left(writer, "hfsc", part, "classes", "default")
+    _for_all(writer, limit)
+
+
+def _write_qfq(writer: Writer, part: Settings, limit: Limit) -> None:
+    classes = part.get("classes") or ()
+    if not classes:
+        fair(writer, part, limit)
+        return
+    numbers = _numbers(classes)
+    writer.qdisc("qfq")
+    for one in classes:
+        writer.klass("", numbers[one["name"]], "qfq", CLASSES["qfq"].words(one))
+    _filters(writer, classes, numbers)
+    writer.differ("default", numbers[part.get("default") or classes[0]["name"]], "drops packets of no class")
+    _for_all(writer, limit)
+
+
+WRITERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
+    "ets": _write_ets, "priority": _write_priority, "htb": _write_htb, "hfsc": _write_hfsc, "linux_qfq": _write_qfq,
 }  # fmt: skip

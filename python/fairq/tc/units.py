@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from fairq.errors import UsageError
 from fairq.near import near_miss
@@ -138,6 +139,44 @@ def linklayer(word: str) -> str | None:
     raise UsageError(f"{word!r} is no linklayer{near_miss(word, ['ethernet', 'atm', 'adsl'])}")
 
 
+def selector(word: str) -> tuple[int, int]:
+    """`1/3`: what the bits of the type-of-service byte under a mask are."""
+    value, slash, mask = word.partition("/")
+    if not slash:
+        raise UsageError(f"{word!r} has no mask; write 1/3")
+    given = whole(value), whole(mask)
+    if max(given) > 255:
+        raise UsageError(f"{word!r}: value and mask are of one byte")
+    return given
+
+
+def step(word: str) -> str | int:
+    """A time, or packets as `5p`."""
+    number = word.rstrip("packets")
+    if number != word and number.isdigit() and word[len(number) :] in ("p", "pkt", "pkts", "packet", "packets"):
+        return f"{decimal(number)}packets"
+    return time_us(word)
+
+
+def gain(word: str) -> float:
+    """A gain of dualpi2 in 1/s, which tc cuts to 256ths."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 2**16:
+        raise UsageError(f"{word!r} is no gain; write 0.16")
+    return int(value * 256) / 256
+
+
+def hundredths(word: str) -> int:
+    """A percentage, as `10` or `10%`."""
+    value = decimal(word.removesuffix("%"))
+    if value > 100:
+        raise UsageError(f"{word!r} is more than 100 %")
+    return value
+
+
 def qdisc_id(word: str) -> int:
     """The number of a qdisc: `1:`, hexadecimal, with or without `0x` (strtoul with base 16)."""
     found = re.fullmatch(rf"({BASE_16})(:.*)?", word, re.ASCII)
@@ -188,3 +227,9 @@ def time_form(us: float) -> str:
 def rate_word(bit_per_s: float) -> str:
     """A rate as tc has it."""
     return rate_form(bit_per_s).removesuffix("bit/s").lower() + "bit"
+
+
+def form(name: str, settings: Mapping[str, Any]) -> str:
+    """A part of a text form with the settings that are not None."""
+    said = [f"{key}={value}" for key, value in settings.items() if value is not None]
+    return f"{name}({', '.join(said)})" if said else name

@@ -22,6 +22,12 @@ class Differs(list[dict[str, str]]):
         if row not in self:
             self.append(row)
 
+    def leave(self, given: Mapping[str, Any], *names: str) -> None:
+        """Say options that have no like here; one that is off is as if it was not said."""
+        for name in names:
+            if name in given and given[name] is not False:
+                self.say(name, "left out", "on" if given[name] is True else given[name])
+
 
 class Words:
     """What is left of a command; `what` names it in messages."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from fairq import _native, quantities
-from fairq.tc import qdiscs
-from fairq.tc.units import MOST, rate_word, time_form
+from fairq import _native
+from fairq.tc.tables import MTU, Table, Unit, as_time, bytes_of, us_of
+from fairq.tc.units import MOST
 
 Settings = Mapping[str, Any]
 Limit = tuple[int, str] | None
@@ -49,9 +49,12 @@ class Writer:
 
     def qdisc(self, kind: str, words: Sequence[str] = ()) -> None:
         """Add the command of a qdisc."""
-        at = self.parent if self.parent == "root" else f"parent {self.parent}"
-        self.say("qdisc", "replace" if self.parent == "root" else "add", "dev", self.dev, at, f"handle {self.handle}:",
-                 kind, *words)  # fmt: skip
+        self.say("qdisc", "replace" if self.parent == "root" else "add", "dev", self.dev, self.at(),
+                 f"handle {self.handle}:", kind, *words)  # fmt: skip
+
+    def at(self) -> str:
+        """Where the qdisc stands."""
+        return self.parent if self.parent == "root" else f"parent {self.parent}"
 
     def under(self, rate: str) -> None:
         """What follows stands in a class that is the line."""
@@ -87,23 +90,13 @@ def limit_of(text: str | None) -> Limit:
     return (int(number), "packets") if unit.startswith("packet") else (bytes_of(text), "bytes")
 
 
-def bytes_of(text: str) -> int:
-    """A size with its unit, in bytes."""
-    return round(quantities.size(text))
-
-
-def us_of(text: str) -> float:
-    """A time with its unit, in microseconds."""
-    return quantities.time(text) * 1e6
-
-
 def packets(writer: Writer, limit: Limit, default: int, *, least: int = 1, most: int = MOST) -> list[str]:
     """A limit in packets, from `least` to `most`: what is not said is Linux's own."""
     if limit is None:
         writer.differ("limit", "not said", f"{default} packets")
         return []
     number, unit = limit
-    there = number if unit == "packets" else number // qdiscs.MTU
+    there = number if unit == "packets" else number // MTU
     if there > most:
         there = most
         writer.differ("limit", f"{number} {unit}", f"at most {most} packets")
@@ -128,32 +121,30 @@ def in_bytes(writer: Writer, limit: Limit, default: int) -> int:
     return number
 
 
-Said = Mapping[str, tuple[str, Callable[[Any], str]]]
-"""A setting here, its word in tc and how it is written there."""
-
-
-def changed(writer: Writer, kind: str, part: Settings, known: Said) -> list[str]:
+def changed(writer: Writer, table: Table, part: Settings) -> list[str]:
     """The options of settings that are not the default, which are Linux's too."""
-    default = _usual(kind)
+    default = _usual(table.kind)
     words = []
-    for name, (word, written) in known.items():
-        if part.get(name) is not None and part.get(name) != default.get(name):
-            said = written(part[name])
-            words.append(f"{word} {said}".strip())
-            _say_rounded(writer, name, part[name], written, said)
+    for name, (word, row) in table.rows().items():
+        is_changed = part.get(name) is not None and part.get(name) != default.get(name)
+        if is_changed or row.unsaid is not None:
+            said = row.unit.there(part[name])
+            words.append(said if row.unit.is_word else f"{word} {said}".strip())
+            _say_rounded(writer, name, part[name], row.unit, said)
     return words
 
 
-def _say_rounded(writer: Writer, name: str, value: Any, written: Callable[[Any], str], said: str) -> None:
+def _say_rounded(writer: Writer, name: str, value: Any, unit: Unit, said: str) -> None:
     """Whether tc cannot say the value: its steps are coarser, it has a bound, or its 0 is the default."""
-    for unit, step, writes in STEPS:
-        if writes is written:
-            steps = (us_of(value) if isinstance(value, str) else value) / step
-            taken = float(said) if writes is not as_time else max(1, round(steps)) if steps else 0
-            if abs(steps - taken) > 1e-9:
-                writer.differ(name, value, f"{said}, in whole {unit}")
-            elif not steps and writes in (as_sixteenths, as_percent):
-                writer.differ(name, value, "0 is the default")
+    if unit.step is None:
+        return
+    counted, step = unit.step
+    steps = (us_of(value) if isinstance(value, str) else value) / step
+    taken = float(said) if unit.there is not as_time else max(1, round(steps)) if steps else 0
+    if abs(steps - taken) > 1e-9:
+        writer.differ(name, value, f"{said}, in whole {counted}")
+    elif not steps and unit.zero_is_default:
+        writer.differ(name, value, "0 is the default")
 
 
 @cache
@@ -164,67 +155,9 @@ def _usual(kind: str) -> Settings:
     return part
 
 
-def left(writer: Writer, kind: str, part: Settings, known: Said, *said: str) -> None:
+def left(writer: Writer, kind: str, part: Settings, *said: str) -> None:
     """What has been changed and has no option in tc."""
     default = _usual(kind)
     for name, value in part.items():
-        if name not in (*known, *said, "kind") and value != default.get(name):
+        if name not in (*said, "kind") and value != default.get(name):
             writer.differ(name, value, "no such option")
-
-
-def plainly(value: Any) -> str:
-    """A value that tc writes as it stands here."""
-    return f"{value}"
-
-
-def as_size(value: Any) -> str:
-    """Bytes."""
-    return f"{bytes_of(value)}"
-
-
-def as_time(value: Any) -> str:
-    """A time in whole microseconds, at least one if it is not zero."""
-    return time_form(max(1, round(us_of(value))) if us_of(value) else 0)
-
-
-def as_seconds(value: Any) -> str:
-    """Whole seconds without a unit, at least one if it is not zero."""
-    return f"{max(1, round(us_of(value) / 1e6)) if us_of(value) else 0}"
-
-
-def as_milliseconds(value: Any) -> str:
-    """Whole milliseconds without a unit."""
-    return f"{round(us_of(value) / 1000)}"
-
-
-def as_sixteenths(value: Any) -> str:
-    """A gain of pie, at most 2."""
-    return f"{min(32, round(value * 16))}"
-
-
-def as_hundredths(value: Any) -> str:
-    """A percentage."""
-    return f"{round(value * 100)}"
-
-
-def as_percent(value: Any) -> str:
-    """A percentage below 100."""
-    return f"{min(99, round(value * 100))}"
-
-
-def as_whole(value: Any) -> str:
-    """A whole number."""
-    return f"{round(value)}"
-
-
-def as_rate(value: Any) -> str:
-    """A rate."""
-    return rate_word(quantities.rate(value))
-
-
-STEPS = [
-    ("microseconds", 1, as_time), ("milliseconds", 1000, as_milliseconds), ("seconds", 1e6, as_seconds),
-    ("sixteenths up to 32", 1 / 16, as_sixteenths),
-    ("hundredths", 1 / 100, as_hundredths), ("hundredths below 100", 1 / 100, as_percent), ("numbers", 1, as_whole),
-]  # fmt: skip
-"""What tc can say of a setting that is written so."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairq import _native
-from fairq.tc import writing_qdiscs, writing_trees
+from fairq.tc import policing, qdiscs, trees
 from fairq.tc.refusal import refused
 from fairq.tc.units import rate_word
 from fairq.tc.writer import Writer, limit_of, native_queue
@@ -107,14 +107,14 @@ def _written(text: str, table: Mapping[str, Any], writer: Writer) -> Written:
         part = {**part, "rate": f"{round(writer.rate)} bit/s"}
     early = table.get("buffer")
     if kind == "fifo" and early is not None:
-        writing_qdiscs.BUFFERS.get(early["kind"], writing_qdiscs.unknown_buffer)(writer, early, limit)
+        qdiscs.BUFFERS.get(early["kind"], qdiscs.unknown_buffer)(writer, early, limit)
     else:
-        writers = {**writing_qdiscs.WRITERS, **writing_trees.WRITERS}
-        writers.get(kind, writing_qdiscs.fair)(writer, part, limit)
+        writers = {**qdiscs.WRITERS, **trees.WRITERS}
+        writers.get(kind, qdiscs.fair)(writer, part, limit)
         if early is not None and early["kind"] != "tail_drop":
             writer.differ("buffer", str(early["kind"]), "drops what arrives at a full queue")
     if (policer := table.get("policer")) is not None:
-        writing_qdiscs.police(writer, policer)
+        policing.police(writer, policer)
     for place in ("overflow", "marker"):
         if (other := table.get(place)) is not None:
             writer.differ(place, str(other["kind"]), "nothing like it")
