@@ -114,12 +114,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper as a test on the cells of one run; `item` is where it stands or what it is about."""
+    """A sentence of the paper as a test on the cells of one run; `item` is where it stands or what it is about.
+
+    `runs` are those it is tested on, if not its item's; `note` stands in place of the count of seeds.
+    """
 
     item: str
     policy: str
     text: str
     holds: Callable[[Any], bool]
+    runs: str = ""
+    note: str = ""
 
 
 def read_published(path: Path) -> list[Published]:
@@ -183,9 +188,11 @@ def line(paper: str, cell: Published, values: Sequence[float | None], reason: st
     )  # fmt: skip
 
 
-def beyond(paper: str, item: str, policy: str, quantity: str, source: str, values: Sequence[float | None]) -> Line:
-    """The line of what the paper does not have."""
-    measured = interval(values)
+def beyond(
+    paper: str, item: str, policy: str, quantity: str, source: str, values: Sequence[float | None], of: str = "run"
+) -> Line:
+    """The line of what the paper does not have, with the interval of one *run*, or of the *mean*."""
+    measured = interval(values, of)
     return Line(paper, item, policy, quantity, source, None, measured.mean, measured.low, measured.high, "beyond", "")
 
 
@@ -201,4 +208,5 @@ def claim_line(paper: str, claim: Claim, runs: Iterable[Any], reason: str = "") 
     note = f"{sum(held)} of {len(held)} seeds"
     if verdict != "agrees" and reason:
         note += f"; {reason}"
+    note = claim.note or note
     return Line(paper, "claim", claim.policy, claim.text, claim.item, 1.0, share, SHARE_OF_SEEDS, 1.0, verdict, note)
