@@ -100,7 +100,7 @@ class Tables:
             if read.get(table.runs)
             for cell in table.cells(read[table.runs])
         ]
-        of_item = {table.item: table.runs for table in self.tables}
+        of_item = {table.item: table.runs for table in reversed(self.tables)}
         about = [(claim, read.get(claim.runs or of_item.get(claim.item, claim.item))) for claim in self.claims]
         return cells + [claim_line(self.paper, each, runs, self.claim_reason(each)) for each, runs in about if runs]
 
