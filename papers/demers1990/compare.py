@@ -12,10 +12,10 @@ from statistics import fmean
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from fairq import theory
+from fairq import theory, verdicts
 from fairq.paper_tables import by_seed, seeds, where
 from fairq.papers import Job, Plotted, Results, Setup
-from fairq.verdicts import Interval, Line, Published, Verdict, contains, interval
+from fairq.verdicts import Interval, Line, Published, Verdict, interval
 
 if TYPE_CHECKING:
     from fairq.figures import Style
@@ -157,27 +157,19 @@ def tolerance(cell: Published) -> float:
 
 def judge(cell: Published, measured: Interval) -> Verdict:
     """The verdict on one cell."""
-    if cell.flag == "unreadable":
-        return "unreadable"
-    if is_undecided(cell):
+    if is_undecided(cell) and cell.flag != "unreadable":
         return "undecided"
-    if cell.value is None:
-        return "agrees" if measured.mean is None else "differs"
-    if measured.mean is None or measured.low is None or measured.high is None:
-        return "differs"
-    if is_too_wide(cell, measured.low, measured.high):
-        return "undecided"
-    return "agrees" if contains(cell.value, measured, tolerance(cell)) else "differs"
+    return verdicts.judge(cell, measured, tolerance(cell), is_too_wide)
 
 
-def is_too_wide(cell: Published, low: float, high: float) -> bool:
+def is_too_wide(cell: Published, measured: Interval) -> bool:
     """Whether the interval would accept nearly anything.
 
     Half its width, the low end cut at 0, is above 30 % of the published value, and for a count above 10 packets, and
     for a Telnet's throughput above 3.5 √published (a Poisson count is that wide by nature).
     """
-    assert cell.value is not None
-    half = (high - max(low, 0.0)) / 2
+    assert cell.value is not None and measured.low is not None and measured.high is not None
+    half = (measured.high - max(measured.low, 0.0)) / 2
     limits = [0.3 * cell.value]
     if cell.quantity not in TIME_QUANTITIES:
         limits.append(10.0)

@@ -135,6 +135,10 @@ def _known(_run: Any, value: float) -> float:
     return value
 
 
+def _at(run: Mapping[Any, Any], place: tuple[Any, ...], which: Any) -> float:
+    return float(run[place][which])
+
+
 # The game of rates by theory.
 
 
@@ -232,18 +236,16 @@ THEORY: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
 
 # The game of rates simulated: what each user of one run has of it, by queue and by what user 1 does.
 
-Rates = Mapping[tuple[str, str], tuple[float, float]]
+Rates = Mapping[tuple[str, str], tuple[float, ...]]
 
 
 def rates_of(*documents: Mapping[str, Any]) -> list[Rates]:
     """The utilities of users 1 and 2 in each seed; the documents are those of MOVES."""
     points = zip(*map(points_of, documents), strict=True)
-    return [{move: _linear(point[()]) for move, point in zip(MOVES, seed, strict=True)} for seed in points]
-
-
-def _linear(flows: Flows) -> tuple[float, float]:
-    first, second = (_linear_of(flows[user]) for user in "12")
-    return first, second
+    return [
+        {move: tuple(_linear_of(point[()][user]) for user in "12") for move, point in zip(MOVES, seed, strict=True)}
+        for seed in points
+    ]
 
 
 def _linear_of(flow: Mapping[str, Any]) -> float:
@@ -253,23 +255,6 @@ def _linear_of(flow: Mapping[str, Any]) -> float:
 
 
 UTILITIES = ("utility of user 1", "utility of user 2")
-
-
-def _left(_runs: Sequence[Rates]) -> list[Cell]:
-    return [
-        Cell(queue, quantity, move, lambda run, at, user: run[at][user], ((queue, move), user))
-        for queue, move in MOVES
-        for user, quantity in enumerate(UTILITIES)
-    ]
-
-
-def _left_by_formula(_runs: Sequence[Any]) -> list[Cell]:
-    return [
-        Cell(f"{name}, formula", quantity, move, _known, (utility,))
-        for (name, discipline), rate in zip(DISCIPLINES.items(), simulated_rates().values(), strict=True)
-        for move, factor in FACTORS.items()
-        for quantity, utility in zip(UTILITIES, _by_formula(discipline, rate * factor, rate), strict=True)
-    ]
 
 
 def _by_formula(discipline: game.Discipline, first: float, second: float) -> list[float]:
@@ -350,13 +335,6 @@ def mean_payoff(runs: Sequence[Pairs]) -> dict[tuple[str, str], game.Matrix]:
     return {key: np.mean([run.payoff[key] for run in runs], axis=0) for key in runs[0].payoff}
 
 
-def _payoffs(_runs: Sequence[Pairs]) -> list[Cell]:
-    return [
-        Cell(queue, wanted, f"{law} against {other}", Pairs.of, (queue, law, other, wanted))
-        for law in LAWS for other in LAWS for wanted in PAYOFFS for queue in QUEUES
-    ]  # fmt: skip
-
-
 def _equilibria(payoffs: Sequence[Mapping[tuple[str, str], game.Matrix]]) -> Iterator[Cell]:
     """The equilibria of the mean payoffs; of two that differ by an exchange of the users, one."""
     for (queue, wanted), payoff in payoffs[0].items():
@@ -425,14 +403,6 @@ def crowds_of(seeds: Sequence[Mapping[tuple[str, ...], Flows]]) -> list[Crowd]:
     return found
 
 
-def _crowd(runs: Sequence[Crowd]) -> list[Cell]:
-    return [
-        Cell(queue, law, f"{number} BBR", lambda run, at, law: run[at][law], ((queue, number), law))
-        for queue in QUEUES for law in ("CUBIC", "BBR") for number in range(CROWD + 1)
-        if law in runs[0][queue, number]
-    ]  # fmt: skip
-
-
 def at_rest(crowd: Crowd, queue: str) -> list[int]:
     """The numbers of users with BBR at which none gains noticeably by changing."""
     return [
@@ -468,14 +438,6 @@ def bystanders_of(seeds: Sequence[Mapping[tuple[str, ...], Flows]]) -> list[Byst
          for (queue, players), flows in run.items()}
         for run in seeds
     ]  # fmt: skip
-
-
-def _bystander(runs: Sequence[Bystander]) -> list[Cell]:
-    return [
-        Cell(queue, quantity, players, lambda run, at, place: run[at][place], ((queue, players), place))
-        for place, quantity in enumerate(("arrives", "wait (round trips)"))
-        for queue, players in runs[0]
-    ]
 
 
 def _worst(run: Bystander, queue: str) -> tuple[float, float]:
@@ -522,12 +484,25 @@ TABLES = Tables(
     },
     [
         Table("table 1", "theory", _climbed),
-        Table("table 2", "rates", _left),
-        Table("table 2", "all rates", _left_by_formula),
-        Table("table 3", "pairs", _payoffs),
+        Table("table 2", "rates", lambda _: [
+            Cell(queue, quantity, move, _at, ((queue, move), user))
+            for queue, move in MOVES for user, quantity in enumerate(UTILITIES)]),
+        Table("table 2", "all rates", lambda _: [
+            Cell(f"{name}, formula", quantity, move, _known, (utility,))
+            for (name, discipline), rate in zip(DISCIPLINES.items(), simulated_rates().values(), strict=True)
+            for move, factor in FACTORS.items()
+            for quantity, utility in zip(UTILITIES, _by_formula(discipline, rate * factor, rate), strict=True)]),
+        Table("table 3", "pairs", lambda _: [
+            Cell(queue, wanted, f"{law} against {other}", Pairs.of, (queue, law, other, wanted))
+            for law in LAWS for other in LAWS for wanted in PAYOFFS for queue in QUEUES]),
         Table("table 4", "mean payoffs", _equilibria),
-        Table("table 5", "crowd", _crowd),
-        Table("table 6", "bystander", _bystander),
+        Table("table 5", "crowd", lambda runs: [
+            Cell(queue, law, f"{number} BBR", _at, ((queue, number), law))
+            for queue in QUEUES for law in ("CUBIC", "BBR") for number in range(CROWD + 1)
+            if law in runs[0][queue, number]]),
+        Table("table 6", "bystander", lambda runs: [
+            Cell(queue, quantity, players, _at, ((queue, players), place))
+            for place, quantity in enumerate(("arrives", "wait (round trips)")) for queue, players in runs[0]]),
     ],
     [
         *(Claim("table 1", policy, text, holds, note="computed") for policy, text, holds in THEORY),

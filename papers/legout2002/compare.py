@@ -334,14 +334,6 @@ def _rates(line: float, seed: Mapping[str, Any]) -> dict[str, float]:
     return {str(flow["flow"]): flow["throughput_bit_per_s"] / line for flow in seed["flows"]}
 
 
-def _example(_runs: Sequence[Small]) -> list[Cell]:
-    return [
-        Cell("WFQ", said, flow, lambda run, sending, flow: run.rates("figure1", sending=sending)[flow], (sending, flow))
-        for sending, (said, receivers) in SENDING.items()
-        for flow in receivers
-    ]
-
-
 def _table_1(runs: Sequence[Small]) -> Iterator[Cell]:
     """What the small experiments for Table 1 measured."""
     for policy in POLICIES:
@@ -357,11 +349,13 @@ def _table_1(runs: Sequence[Small]) -> Iterator[Cell]:
 
 
 TABLES = [
-    Table("figure 1", "small", _example),
+    Table("figure 1", "small", lambda _: [
+        Cell("WFQ", said, flow, lambda run, sending, flow: run.rates("figure1", sending=sending)[flow], (sending, flow))
+        for sending, (said, receivers) in SENDING.items() for flow in receivers]),
     *map(_figure, FIGURES),
     Table("networks", "both", _networks),
     Table("table 1", "small", _table_1),
-]
+]  # fmt: skip
 
 
 # ---- Claims ----
@@ -450,21 +444,17 @@ def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -
     """Figures 2 and 3, and the answers of selfish users for Table 1."""
     from fairq import figures as draw
 
-    of = {item: where(rows, item=item) for item in FIGURES}
-    if of["figure 2"]:
-        title = "TCP connections over 225 nodes: mean and 95 % interval of the repetitions"
-        figure = draw.by_number(
-            {"mean throughput (kbit/s)": _curves(of["figure 2"], "mean throughput"),
-             "FQ's mean / FIFO's": _curves(of["figure 2"], "mean by FIFO's")},
-            "connections", f"Figure 2. {title}", whole="FQ's mean / FIFO's", style=style,
-        )  # fmt: skip
-        yield Plotted("figure2", "figure 2", figure)
-        figure = draw.by_number(
-            {"standard deviation (kbit/s)": _curves(of["figure 3"], "standard deviation"),
-             "minimum throughput (kbit/s)": _curves(of["figure 3"], "minimum throughput")},
-            "connections", f"Figure 3. {title}", style=style,
-        )  # fmt: skip
-        yield Plotted("figure3", "figure 3", figure)
+    for item, quantities, whole in (
+        ("figure 2", {"mean throughput (kbit/s)": "mean throughput", "FQ's mean / FIFO's": "mean by FIFO's"},
+         "FQ's mean / FIFO's"),
+        ("figure 3", {"standard deviation (kbit/s)": "standard deviation",
+                      "minimum throughput (kbit/s)": "minimum throughput"}, None),
+    ):  # fmt: skip
+        if mine := where(rows, item=item):
+            panels = {up: _curves(mine, quantity) for up, quantity in quantities.items()}
+            title = f"{item.capitalize()}. TCP connections over 225 nodes: mean and 95 % interval of the repetitions"
+            figure = draw.by_number(panels, "connections", title, whole=whole, style=style)
+            yield Plotted(item.replace(" ", ""), item, figure)
     runs = small_runs(results)
     if runs:
         curves = {

@@ -90,10 +90,6 @@ class Run:
         """Each flow's throughput in fair shares."""
         return {flow: self.in_fair_shares(policy, flow) for flow in self.throughput[policy]}
 
-    def kbit_per_s(self, policy: str, flow: str) -> float:
-        """The flow's throughput."""
-        return self.throughput[policy][flow] / 1000
-
     def in_fair_shares(self, policy: str, flow: str) -> float:
         """The flow's throughput by its fair share."""
         return self.throughput[policy][flow] / self.ideal(flow)
@@ -145,9 +141,10 @@ TABLE: dict[str, Callable[[Run, str], float]] = {
 """The quantities of a table, of all flows together."""
 
 
-def _of_all(runs: Sequence[Run]) -> list[Cell]:
-    policies = runs[0].throughput
-    return [Cell(each, name, "all flows", of, (each,)) for name, of in TABLE.items() for each in policies]
+def _of_all(item: str, runs: str) -> Table:
+    return Table(item, runs, lambda runs: [
+        Cell(each, name, "all flows", of, (each,)) for name, of in TABLE.items() for each in runs[0].throughput
+    ])  # fmt: skip
 
 
 def _of_each(quantity: str, measure: Callable[[Run, str, str], float]) -> Callable[[Sequence[Run]], list[Cell]]:
@@ -159,6 +156,9 @@ def _of_each(quantity: str, measure: Callable[[Run, str, str], float]) -> Callab
     ]
 
 
+KBIT_PER_S = _of_each("throughput", lambda run, policy, flow: run.throughput[policy][flow] / 1000)
+
+
 @cache
 def bytes_of_flow() -> dict[str, float]:
     """Bytes for a flow as built, when all were seen and nothing waits."""
@@ -168,20 +168,6 @@ def bytes_of_flow() -> dict[str, float]:
 
 
 BYTES_DESCRIBED = {policy: words * WORD_BYTES for policy, words in WORDS_DESCRIBED.items()}
-
-
-def _memory(_runs: Sequence[Any]) -> list[Cell]:
-    return [
-        Cell(
-            policy,
-            quantity,
-            f"{FLOWS_OF_MEMORY} flows",
-            lambda built, of, p: of.get(p, built[p]) * FLOWS_OF_MEMORY / 1000,
-            (of, policy),
-        )
-        for policy in WORDS_DESCRIBED
-        for quantity, of in (("memory", {}), ("memory as described", BYTES_DESCRIBED))
-    ]
 
 
 ALMOST_IDEAL = 0.926
@@ -243,26 +229,29 @@ CLAIMS = (
     Claim("figure 9", "DRR", "mean queue above half of the room of 128 packets (stable at high occupancy)",
           lambda r: fmean(r.waiting["DRR"]) > 64),
     Claim("figure 4", "V-WFQ against WFQ", "a tenth of WFQ's memory or less (much less)",
-          lambda built: 10 * built["V-WFQ"] <= built["WFQ"]),
+          lambda r: 10 * r["memory"]["V-WFQ"] <= r["memory"]["WFQ"]),
 )  # fmt: skip
 
 TABLES = Tables(
     NAME,
     CAPTIONS,
-    {name: Runs((name,), runs_of) for name in EXPERIMENTS} | {"memory": Runs((), lambda: [bytes_of_flow()])},
+    {name: Runs((name,), runs_of) for name in EXPERIMENTS}
+    | {"memory": Runs((), lambda: [{"memory": bytes_of_flow(), "memory as described": BYTES_DESCRIBED}])},
     [
-        Table("table 1", "experiment 1", _of_all),
-        Table("figure 6", "experiment 1", _of_each("throughput", Run.kbit_per_s)),
-        Table("table 2", "experiment 2", _of_all),
+        _of_all("table 1", "experiment 1"),
+        Table("figure 6", "experiment 1", KBIT_PER_S),
+        _of_all("table 2", "experiment 2"),
         Table("figure 7", "experiment 2", _of_each("normalised throughput", Run.in_fair_shares)),
-        Table("figure 8", "experiment 3", _of_each("throughput", Run.kbit_per_s)),
+        Table("figure 8", "experiment 3", KBIT_PER_S),
         Table("figure 9", "experiment 3"),
-        Table("figure 4", "memory", _memory),
+        Table("figure 4", "memory", lambda runs: [
+            Cell(policy, quantity, f"{FLOWS_OF_MEMORY} flows", lambda run, of, p: run[of][p] * FLOWS_OF_MEMORY / 1000,
+                 (quantity, policy)) for policy in WORDS_DESCRIBED for quantity in runs[0]]),
     ],
     CLAIMS,
     lambda cell: REASONS.get((cell.item, cell.policy, cell.quantity), ""),
     lambda claim: _memory_reason() if claim.item == "figure 4" else "",
-)
+)  # fmt: skip
 captions, needs, lines = TABLES.captions, TABLES.needs, TABLES.lines
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from fairq.paper_tables import Cell, Runs, Table, Tables, by_seed, fairness_index, over_time, seeds, where
@@ -72,6 +71,10 @@ class Run:
     flows: Mapping[str, Mapping[str, float]]
     trunk: Mapping[str, float]
 
+    def of(self, policy: str, receiver: str, field: str) -> Any:
+        """What a receiver had."""
+        return getattr(self.receivers[policy][receiver], field)
+
     def index(self, policy: str) -> float:
         """The fairness index of what all receivers got."""
         return fairness_index([each.kbit_per_s for each in self.receivers[policy].values()])
@@ -132,18 +135,13 @@ def _table(item: str) -> Table:
             for quantity, field in OF_RECEIVER.items():
                 for name in receivers:
                     if quantity != RIGHT_AFTER or _starts_right(item, name):
-                        yield Cell(policy, quantity, name, _field, (policy, name, field))
+                        yield Cell(policy, quantity, name, Run.of, (policy, name, field))
             for flow in runs[0].flows[policy]:
                 yield Cell(policy, RATE, flow, lambda run, *at: run.flows[at[0]][at[1]], (policy, flow))
             if item == "sessions":
                 yield Cell(policy, "fairness index", "all", Run.index, (policy,))
 
     return Table(item, item, cells)
-
-
-def _field(run: Run, policy: str, name: str, field: str) -> float | None:
-    value: float | None = attrgetter(field)(run.receivers[policy][name])
-    return value
 
 
 def _starts_right(item: str, name: str) -> bool:

@@ -148,17 +148,28 @@ def interval(values: Sequence[float | None], of: str = "run") -> Interval:
     return Interval(*(_native.prediction_interval(seen) if of == "run" else _native.confidence_interval(seen)))
 
 
-def judge(cell: Published, measured: Interval) -> Verdict:
-    """The verdict on one cell: an interval wider than twice the tolerance decides nothing."""
+def is_too_wide(cell: Published, measured: Interval) -> bool:
+    """Whether the interval decides nothing: it is wider than twice the tolerance."""
+    assert measured.low is not None and measured.high is not None
+    return measured.high - measured.low > 2 * cell.tolerance
+
+
+def judge(
+    cell: Published,
+    measured: Interval,
+    tolerance: float | None = None,
+    too_wide: Callable[[Published, Interval], bool] = is_too_wide,
+) -> Verdict:
+    """The verdict on one cell: an interval that is too wide decides nothing."""
     if cell.flag == "unreadable":
         return "unreadable"
     if cell.value is None:
         return "agrees" if measured.mean is None else "differs"
     if measured.mean is None or measured.low is None or measured.high is None:
         return "differs"
-    if measured.high - measured.low > 2 * cell.tolerance:
+    if too_wide(cell, measured):
         return "undecided"
-    return "agrees" if contains(cell.value, measured, cell.tolerance) else "differs"
+    return "agrees" if contains(cell.value, measured, cell.tolerance if tolerance is None else tolerance) else "differs"
 
 
 def contains(value: float, measured: Interval, tolerance: float) -> bool:
