@@ -391,16 +391,16 @@ Crowd = Mapping[tuple[str, int], Mapping[str, float]]
 
 def crowds_of(seeds: Sequence[Mapping[tuple[str, ...], Flows]]) -> list[Crowd]:
     """The mean throughput of each control's users in each seed, in fair shares."""
-    found: list[Crowd] = []
-    for run in seeds:
-        crowd: dict[tuple[str, int], dict[str, float]] = {}
-        for (queue, number), flows in run.items():
-            # the crowd's line is as many fair shares as there are users, each of half of the pair's line
-            shares = [2 * share(flow) for flow in flows.values()]
-            bbr, cubic = shares[: int(number)], shares[int(number) :]
-            crowd[queue, int(number)] = {name: fmean(s) for name, s in (("BBR", bbr), ("CUBIC", cubic)) if s}
-        found.append(crowd)
-    return found
+    return [
+        {(queue, int(number)): _crowd(list(flows.values()), int(number)) for (queue, number), flows in run.items()}
+        for run in seeds
+    ]
+
+
+def _crowd(flows: Sequence[Mapping[str, Any]], number: int) -> dict[str, float]:
+    # the crowd's line is as many fair shares as there are users, each of half of the pair's line
+    shares = [2 * share(flow) for flow in flows]
+    return {law: fmean(of) for law, of in (("BBR", shares[:number]), ("CUBIC", shares[number:])) if of}
 
 
 def at_rest(crowd: Crowd, queue: str) -> list[int]:

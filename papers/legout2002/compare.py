@@ -368,16 +368,17 @@ def claims_of(drawn: Sequence[Repetition]) -> list[Claim]:
     of_buffer = {buffer: sorted(k for k, each in sizes if each == buffer) for _, buffer in sizes}
     for buffer, numbers in sorted(of_buffer.items()):
         every = f"at every k of {', '.join(map(str, numbers))}"
-        where = f"FQ against FIFO, {buffer} packets"
-        if FEW in numbers:
-            text = f"k = {FEW}: FIFO's mean is higher (few flows, not significant)"
-            found.append(Claim("figure 2", where, text, _gains("mean throughput", [FEW], buffer, -1)))
-        if MANY in numbers:
-            text = f"k = {MANY}: FQ's mean is higher"
-            found.append(Claim("figure 2", where, text, _gains("mean throughput", [MANY], buffer, 1)))
-        lower, higher = f"the deviation is lower {every}", f"the minimum is higher {every}"
-        found.append(Claim("figure 3", where, lower, _gains("standard deviation", numbers, buffer, -1)))
-        found.append(Claim("figure 3", where, higher, _gains("minimum throughput", numbers, buffer, 1)))
+        found += [
+            Claim(item, f"FQ against FIFO, {buffer} packets", text, _gains(quantity, tried, buffer, sign))
+            for item, text, quantity, tried, sign in (
+                ("figure 2", f"k = {FEW}: FIFO's mean is higher (few flows, not significant)", "mean throughput",
+                 [FEW], -1),
+                ("figure 2", f"k = {MANY}: FQ's mean is higher", "mean throughput", [MANY], 1),
+                ("figure 3", f"the deviation is lower {every}", "standard deviation", numbers, -1),
+                ("figure 3", f"the minimum is higher {every}", "minimum throughput", numbers, 1),
+            )
+            if set(tried) <= set(numbers)
+        ]  # fmt: skip
     both = sorted(set.intersection(*map(set, of_buffer.values())))
     if len(of_buffer) == 2 and both:
         text = f"the larger buffer has the higher mean at every k of {', '.join(map(str, both))}"

@@ -51,11 +51,6 @@ class Table(NamedTuple):
     of: str = "run"
 
 
-def no_reason(_of: Any) -> str:
-    """Of a paper that gives no reasons for what differs."""
-    return ""
-
-
 @dataclass(frozen=True)
 class Tables:
     """All that a paper compares: captions by item, runs by name, tables and claims in the order of their lines.
@@ -69,22 +64,21 @@ class Tables:
     runs: Mapping[str, Runs]
     tables: Sequence[Table]
     claims: Sequence[Claim] = ()
-    reason: Callable[[Published], str] = no_reason
-    claim_reason: Callable[[Claim], str] = no_reason
+    reason: Callable[[Published], str] = lambda _cell: ""
+    claim_reason: Callable[[Claim], str] = lambda _claim: ""
     jobs: Callable[[Setup], Mapping[str, Job]] | None = None
 
     def captions(self, setup: Setup) -> dict[str, str]:
         """The items whose jobs are run."""
         run = None if self.jobs is None else set(self.jobs(setup))
         return {
-            item: said for item, said in self.said.items() if run is None or run.issuperset(self.needs(setup, item))
+            each: said for each, said in self.said.items() if run is None or run.issuperset(self.needs(setup, each))
         }
 
     def needs(self, _setup: Setup | None, item: str) -> list[str]:
         """The jobs of the item's tables."""
-        return list(
-            dict.fromkeys(job for each in self.tables if each.item == item for job in self.runs[each.runs].jobs)
-        )
+        jobs = [job for each in self.tables if each.item == item for job in self.runs[each.runs].jobs]
+        return list(dict.fromkeys(jobs))
 
     def lines(self, _setup: Setup | None, published: Sequence[Published], results: Results) -> list[Line]:
         """The lines of all tables and then of all claims whose jobs were run."""
@@ -117,14 +111,9 @@ def seeds(setup: Setup, *more: tuple[str, str]) -> tuple[tuple[str, str], ...]:
     return ((SEEDS, str(setup.seeds)), *more)
 
 
-def names_of(axes: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of a point's place on the axes, in the order of the file."""
-    return tuple(map(str, axes.values()))
-
-
 def by_seed(
     document: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Any],
-    place: Callable[[Mapping[str, Any]], Any] = names_of,
+    place: Callable[[Mapping[str, Any]], Any] = lambda axes: tuple(map(str, axes.values())),
 ) -> list[Any]:  # fmt: skip
     """Of each seed what `read` makes of each point, by the point's place on the axes.
 
