@@ -277,12 +277,12 @@ Samples = Mapping[Key, Sequence[float]]
 def samples_of(document: Mapping[str, Any]) -> list[Samples]:
     """Each seed of the sampled scenario, its warm-up left out."""
     begin = float(document["scenario"]["measure"]["warm_up"].split()[0])
-    waiting: dict[int, dict[Key, list[float]]] = {}
-    for row in where(document["series"], direction="forward"):
-        if row["time_s"] > begin:
-            of_seed = waiting.setdefault(row["seed"], {})
-            of_seed.setdefault((row["queue"], row["buffer"]), []).append(row["held_packets"])
-    return list(waiting.values())
+    rows = [row for row in where(document["series"], direction="forward") if row["time_s"] > begin]
+    held = over_time(rows, "held_packets", "seed", "queue", "buffer")
+    return [
+        {tuple(place): [packets for _, packets in curve] for (of, *place), curve in held.items() if of == seed}
+        for seed in dict.fromkeys(of for of, *_ in held)
+    ]
 
 
 def _refused(points: Sequence[Mapping[str, Any]]) -> float:

@@ -84,18 +84,16 @@ class Tables:
         """The lines of all tables and then of all claims whose jobs were run."""
         printed = {(each.item, each.policy, each.quantity, each.source): each for each in published}
         read = {
-            name: of.read(*(results[job] for job in of.jobs))
+            name: of.read(*(results[job] for job in of.jobs)) if set(of.jobs) <= set(results) else ()
             for name, of in self.runs.items()
-            if set(of.jobs) <= set(results)
         }
         cells = [
             cell if isinstance(cell, Line) else self._line(table, cell, read[table.runs], printed)
             for table in self.tables
-            if read.get(table.runs)
-            for cell in table.cells(read[table.runs])
+            for cell in (table.cells(read[table.runs]) if read[table.runs] else ())
         ]
         of_item = {table.item: table.runs for table in reversed(self.tables)}
-        about = [(claim, read.get(claim.runs or of_item.get(claim.item, claim.item))) for claim in self.claims]
+        about = [(claim, read[claim.runs or of_item.get(claim.item, claim.item)]) for claim in self.claims]
         return cells + [claim_line(self.paper, each, runs, self.claim_reason(each)) for each, runs in about if runs]
 
     def _line(self, table: Table, cell: Cell, runs: Sequence[Any], printed: Mapping[Any, Published]) -> Line:
