@@ -198,7 +198,7 @@ def needs(setup: Setup, _item: str) -> list[str]:
 
 
 def lines(setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:
-    """The cells of the figures, the small experiments, then the claims; short runs are not judged by figures."""
+    """The tables, then the claims; short runs are not judged by the printed figures."""
     printed = [cell for cell in published if not setup.quick or cell.item not in FIGURES]
     drawn = drawn_repetitions(results)
     runs = {

@@ -31,7 +31,7 @@ EXPERIMENTS = {
     "misbehaving": "a session, a TCP flow, and a source of 2700 kbit/s on that line: 4 layers, fair share 450 kbit/s",
     "self-similar": "a session and two flows of self-similar load of 450 kbit/s on that line: 4 layers",
 }
-"""Each scenario file's name, and what is in it; none is a table of the text, which has no numbers of PLM."""
+"""Each scenario file's name, and what is in it; the text has no numbers of PLM."""
 
 OVER_TIME = {"receivers over time": "receivers", "sessions over time": "sessions"}
 """One seed of these is looked at over time, for the figures."""

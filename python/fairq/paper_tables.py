@@ -1,10 +1,11 @@
-"""The tables and claims of a paper as data: what is read of which jobs, and which cells each table has.
+"""The tables and claims of a paper as data: which runs they are about, which cells they have.
 
-A paper's compare.py says its `Tables`, which answer what the driver asks of them (papers.py: Compare).
+A paper's compare.py says its `Tables`, which answer what the driver asks (papers.py: Compare).
 
 >>> loss = Cell("FQ", "loss", "all", lambda run, flow: run[flow], ("a",))
 >>> table = Table("table 1", "runs", lambda runs: [loss])
->>> said = Tables("p", {"table 1": "losses"}, {"runs": Runs(("job",), lambda document: document)}, [table])
+>>> runs = {"runs": Runs(("job",), lambda document: document)}
+>>> said = Tables("p", {"table 1": "losses"}, runs, [table])
 >>> said.needs(None, "table 1")
 ['job']
 >>> [line.measured for line in said.lines(None, [], {"job": [{"a": 1.0}, {"a": 2.0}]})]
@@ -33,16 +34,16 @@ class Cell(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """What tables and claims are about: `read` makes a run of each seed, of the documents of these jobs."""
+    """What tables and claims are about: `read` makes runs of the documents of these jobs."""
 
     jobs: tuple[str, ...]
     read: Callable[..., Sequence[Any]]
 
 
 class Table(NamedTuple):
-    """The cells of one item, in the order of its lines; what is no cell of a run is given as a line.
+    """The cells of one item, in the order of its lines; what is no cell of a run is a line.
 
-    A cell that is printed is judged; of all others the interval is that of one *run*, or of the *mean*.
+    A printed cell is judged; of all others the interval is that of one *run*, or of the *mean*.
     """
 
     item: str
@@ -53,10 +54,10 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True)
 class Tables:
-    """All that a paper compares: captions by item, runs by name, tables and claims in the order of their lines.
+    """What a paper compares: captions by item, runs by name, tables and claims in their order.
 
-    `reason` says why a printed cell differs, `claim_reason` why a claim does not hold. With `jobs`, an item has a
-    caption only if its jobs are run.
+    `reason` says why a printed cell differs, `claim_reason` why a claim does not hold. With `jobs`,
+    an item has a caption only if its jobs are run.
     """
 
     paper: str
@@ -135,7 +136,7 @@ def where(rows: Iterable[Mapping[str, Any]], **columns: Any) -> list[Any]:
 
 
 def over_time(rows: Iterable[Mapping[str, Any]], column: str, *by: str) -> dict[Any, list[tuple[float, float]]]:
-    """The curve of a column over time for each value of the columns `by`: the value, or a tuple of several."""
+    """The curve of a column over time for each value, or tuple of values, of the columns `by`."""
     curves: dict[Any, list[tuple[float, float]]] = {}
     for row in rows:
         name = row[by[0]] if len(by) == 1 else tuple(row[each] for each in by)

@@ -114,9 +114,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper as a test on the cells of one run; `item` is where it stands or what it is about.
+    """A sentence of the paper as a test on the cells of one run.
 
-    `runs` are those it is tested on, if not its item's; `note` stands in place of the count of seeds.
+    `item` is where it stands or what it is about; `runs` are those it is tested on, if not its
+    item's; `note` stands in place of the count of seeds.
     """
 
     item: str
@@ -202,7 +203,7 @@ def line(paper: str, cell: Published, values: Sequence[float | None], reason: st
 def beyond(
     paper: str, item: str, policy: str, quantity: str, source: str, values: Sequence[float | None], of: str = "run"
 ) -> Line:
-    """The line of what the paper does not have, with the interval of one *run*, or of the *mean*."""
+    """The line of what the paper does not have; the interval is of one *run*, or of the *mean*."""
     measured = interval(values, of)
     return Line(paper, item, policy, quantity, source, None, measured.mean, measured.low, measured.high, "beyond", "")
 

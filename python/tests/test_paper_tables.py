@@ -1,4 +1,4 @@
-"""The language of a paper's tables: which cells are judged, what is left out, and that no name is passed over."""
+"""The language of a paper's tables: which cells are judged, and what is left out."""
 
 import pytest
 
