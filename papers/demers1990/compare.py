@@ -6,15 +6,16 @@ The rules were fixed before those that are now common (fairq/verdicts.py) and ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from fairq import theory
-from fairq.papers import SEEDS as SEEDS_PATH
+from fairq import theory, verdicts
+from fairq.paper_tables import by_seed, seeds, where
 from fairq.papers import Job, Plotted, Results, Setup
-from fairq.verdicts import Interval, Line, Published, Verdict, contains, interval
+from fairq.verdicts import Interval, Line, Published, Verdict, interval
 
 if TYPE_CHECKING:
     from fairq.figures import Style
@@ -87,13 +88,13 @@ FQ_POLICIES = ("G/FQ", "JK/FQ", "DEC/FQbit")
 def jobs(setup: Setup) -> dict[str, Job]:
     """The six scenarios and the delay curve, which has no start to draw."""
     found = {f"scenario {scenario}": Job(f"scenario{scenario}.toml", _sets(scenario, setup)) for scenario in SCENARIOS}
-    return found | {"figure 1": Job("figure1.toml", ((SEEDS_PATH, str(setup.seeds)),))}
+    return found | {"figure 1": Job("figure1.toml", seeds(setup))}
 
 
 def _sets(scenario: str, setup: Setup) -> tuple[tuple[str, str], ...]:
     if setup.start == "drawn":
-        return ((SEEDS_PATH, str(setup.seeds)), START)
-    return ((SEEDS_PATH, str(1 if scenario in RUNS_ARE_EQUAL else setup.seeds)),)
+        return seeds(setup, START)
+    return seeds(replace(setup, seeds=1) if scenario in RUNS_ARE_EQUAL else setup)
 
 
 def captions(setup: Setup) -> dict[str, str]:
@@ -105,7 +106,7 @@ def captions(setup: Setup) -> dict[str, str]:
     return found | {"figure 1": "queueing delay in packets"}
 
 
-def needs(_setup: Setup, item: str) -> Collection[str]:
+def needs(_setup: Setup, item: str) -> list[str]:
     """Each table is of the scenario of its name."""
     return [item]
 
@@ -114,16 +115,17 @@ def lines(setup: Setup, published: Sequence[Published], results: Results) -> lis
     """The cells of all scenarios, then the claims, then the delay curve."""
     cells: list[Line] = []
     claims: list[Line] = []
-    for scenario in SCENARIOS:
+    for scenario in [each for each in SCENARIOS if f"scenario {each}" in results]:
         item = f"scenario {scenario}"
-        if item not in results:
-            continue
         printed = [cell for cell in published if cell.item == item]
         printed_run = as_run(printed)
-        runs = [ranked(printed_run, run, INTERCHANGEABLE[scenario]) for run in per_seed(results[item]["points"])]
+        runs = [
+            ranked(printed_run, run, INTERCHANGEABLE[scenario])
+            for run in by_seed(results[item], _cells, lambda axes: str(axes["policy"]))
+        ]
         cells += [cell_line(cell, runs) for cell in printed]
         claims += [judge_claim(claim, printed_run, runs) for claim in CLAIMS if claim.scenario == scenario]
-    curve = figure1(results["figure 1"]["points"]) if "figure 1" in results else []
+    curve = figure1(results["figure 1"]) if "figure 1" in results else []
     return cells + claims + curve
 
 
@@ -133,13 +135,11 @@ def figures(rows: Sequence[Mapping[str, Any]], _results: Results, style: Style) 
 
     for scenario in SCENARIOS:
         item = f"scenario {scenario}"
-        mine = [row for row in rows if row["item"] == item]
         title = f"Scenario {scenario}: {CAPTIONS[scenario]}"
-        figure = draw.published_beside_measured(mine, title, QUANTITIES, style=style)
+        figure = draw.published_beside_measured(where(rows, item=item), title, QUANTITIES, style=style)
         yield Plotted(f"scenario{scenario}", item, figure)
     curve = SimpleNamespace(FTPS=FTPS, WINDOW=WINDOW, DELTAS=DELTAS)
-    mine = [row for row in rows if row["item"] == "figure 1"]
-    yield Plotted("figure1", "figure 1", draw.delay_curve(curve, mine, style=style))
+    yield Plotted("figure1", "figure 1", draw.delay_curve(curve, where(rows, item="figure 1"), style=style))
 
 
 def scenario_of(cell: Published) -> str:
@@ -157,27 +157,19 @@ def tolerance(cell: Published) -> float:
 
 def judge(cell: Published, measured: Interval) -> Verdict:
     """The verdict on one cell."""
-    if cell.flag == "unreadable":
-        return "unreadable"
-    if is_undecided(cell):
+    if is_undecided(cell) and cell.flag != "unreadable":
         return "undecided"
-    if cell.value is None:
-        return "agrees" if measured.mean is None else "differs"
-    if measured.mean is None or measured.low is None or measured.high is None:
-        return "differs"
-    if is_too_wide(cell, measured.low, measured.high):
-        return "undecided"
-    return "agrees" if contains(cell.value, measured, tolerance(cell)) else "differs"
+    return verdicts.judge(cell, measured, tolerance(cell), is_too_wide)
 
 
-def is_too_wide(cell: Published, low: float, high: float) -> bool:
+def is_too_wide(cell: Published, measured: Interval) -> bool:
     """Whether the interval would accept nearly anything.
 
     Half its width, the low end cut at 0, is above 30 % of the published value, and for a count above 10 packets, and
     for a Telnet's throughput above 3.5 √published (a Poisson count is that wide by nature).
     """
-    assert cell.value is not None
-    half = (high - max(low, 0.0)) / 2
+    assert cell.value is not None and measured.low is not None and measured.high is not None
+    half = (measured.high - max(measured.low, 0.0)) / 2
     limits = [0.3 * cell.value]
     if cell.quantity not in TIME_QUANTITIES:
         limits.append(10.0)
@@ -186,19 +178,10 @@ def is_too_wide(cell: Published, low: float, high: float) -> bool:
     return half > max(limits)
 
 
-def per_seed(points: Sequence[Mapping[str, Any]]) -> list[Run]:
-    """The runs of a scenario: for each seed all policies, quantities and sources."""
-    seeds = [seed["seed"] for seed in points[0]["seeds"]]
-    return [
-        {
-            str(point["axes"]["policy"]): {
-                quantity: {str(flow["flow"]): flow[column] for flow in point["seeds"][index]["flows"]}
-                for quantity, column in COLUMNS.items()
-            }
-            for point in points
-        }
-        for index in range(len(seeds))
-    ]
+def _cells(seed: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
+    """The cells of one policy in one run."""
+    flows = {str(flow["flow"]): flow for flow in seed["flows"]}
+    return {quantity: {source: flow[column] for source, flow in flows.items()} for quantity, column in COLUMNS.items()}
 
 
 def as_run(published: Sequence[Published]) -> Run:
@@ -344,10 +327,6 @@ def _useful(run: Run, policy: str) -> float:
             + _sum(run, policy, "dropped", FTPS_2))  # fmt: skip
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
-
-
 def _telnet_loses(run: Run, source: str) -> bool:
     delivered = run["JK/FCFS"]["throughput"][source] or 0.0
     return delivered < 10 or (run["JK/FCFS"]["dropped"][source] or 0.0) > 0.1 * delivered
@@ -360,7 +339,7 @@ def _lines_of_5(run: Run, policy: str) -> list[float]:
 
 def _source_7_above(run: Run, policy: str) -> bool:
     five, six, seven = _throughput(run, policy, ["5", "6", "7"])
-    return _spread([five, six]) < 1.01 and 1.02 <= seven / _mean([five, six]) <= 1.05
+    return _spread([five, six]) < 1.01 and 1.02 <= seven / fmean([five, six]) <= 1.05
 
 
 def _fq_helps_6(run: Run, fq: str, fcfs: str) -> bool:
@@ -415,7 +394,7 @@ CLAIMS = (
           lambda r: _spread(_throughput(r, "DEC/DEC", FTPS_2)) < 1.01
           and _sum(r, "DEC/DEC", "dropped", FTPS_2) + _sum(r, "DEC/DEC", "retransmitted", FTPS_2) == 0),
     Claim("2", "DEC/FQbit against DEC/DEC", "Telnet round trip lower by a factor of 8 to 11", 10,
-          lambda r: 8 <= _mean(_rtt(r, "DEC/DEC", "78")) / _mean(_rtt(r, "DEC/FQbit", "78")) <= 11),
+          lambda r: 8 <= fmean(_rtt(r, "DEC/DEC", "78")) / fmean(_rtt(r, "DEC/FQbit", "78")) <= 11),
     Claim("3", "G/FCFS", "FTP and Telnet deliver < 15 packets each; ill-behaved source > 3400", 10,
           lambda r: max(_throughput(r, "G/FCFS", "12")) < 15 and _throughput(r, "G/FCFS", "3")[0] > 3400),
     Claim("3", "JK/FCFS, DEC/DEC", "FTP and Telnet deliver < 1 % of 3500", 8,
@@ -457,26 +436,26 @@ DELTAS = {"FQ delta=0": 0.0, "FQ delta=P": 1.0}
 POISSON_FLOW = "telnet"
 
 
-def figure1(points: Sequence[Mapping[str, Any]]) -> list[Line]:
+def figure1(document: Mapping[str, Any]) -> list[Line]:
     """Each simulated point beside its analytic curve: FQ as printed and with the factor N+1, FCFS's approximation."""
-    found = []
-    for point in points:
-        policy, rho = str(point["axes"]["policy"]), float(point["axes"]["rho"])
-        waits = [
-            None if flow["delay_s_mean"] is None else flow["delay_s_mean"] / PACKET_S - 1.0
-            for seed in point["seeds"]
-            for flow in seed["flows"]
-            if flow["flow"] == POISSON_FLOW
-        ]
-        measured = interval(waits)
-        if policy in DELTAS:
-            printed = theory.poisson_delay(FTPS, rho, DELTAS[policy], as_printed=True)
-            mended = theory.poisson_delay(FTPS, rho, DELTAS[policy])
-            curves = [("delay as printed", printed), ("delay with factor N+1", mended)]
-        else:
-            curves = [("delay approximated", theory.fcfs_delay(FTPS, WINDOW, rho))]
-        found += [_curve_line(policy, rho, quantity, value, measured) for quantity, value in curves]
-    return found
+    runs = by_seed(document, _waits, lambda axes: (str(axes["policy"]), float(axes["rho"])))
+    return [
+        _curve_line(policy, rho, quantity, value, interval([run[policy, rho] for run in runs]))
+        for policy, rho in runs[0]
+        for quantity, value in _curves(policy, rho)
+    ]
+
+
+def _waits(seed: Mapping[str, Any]) -> float | None:
+    (flow,) = where(seed["flows"], flow=POISSON_FLOW)
+    return None if flow["delay_s_mean"] is None else flow["delay_s_mean"] / PACKET_S - 1.0
+
+
+def _curves(policy: str, rho: float) -> list[tuple[str, float]]:
+    if policy not in DELTAS:
+        return [("delay approximated", theory.fcfs_delay(FTPS, WINDOW, rho))]
+    printed = theory.poisson_delay(FTPS, rho, DELTAS[policy], as_printed=True)
+    return [("delay as printed", printed), ("delay with factor N+1", theory.poisson_delay(FTPS, rho, DELTAS[policy]))]
 
 
 def _curve_line(policy: str, rho: float, quantity: str, value: float, measured: Interval) -> Line:

@@ -5,8 +5,8 @@ No number is printed anywhere for these settings: all measured values are beyond
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairq import game
-from fairq.papers import SEEDS as SEEDS_PATH
+from fairq.paper_tables import Cell, Runs, Table, Tables, by_seed, seeds
 from fairq.papers import Job, Plotted, Results, Setup, curve_rows
-from fairq.verdicts import Claim, Line, Published, beyond, claim_line, contains, interval
+from fairq.verdicts import Claim, contains, interval
 
 if TYPE_CHECKING:
     from fairq.figures import Style
@@ -50,6 +50,17 @@ QUEUE_OF = {"FIFO": "fifo + unlimited", "FQ": "fq + unlimited"}
 FACTORS = {"x 0.6": 0.6, "x 0.8": 0.8, "x 1": 1.0, "x 1.25": 1.25, "x 1.6": 1.6}
 FLOOD = "sends 2 lines"
 """What user 1 does, as a multiple of the equilibrium's rate, while user 2 keeps to it."""
+MOVES = [(queue, move) for queue in QUEUE_OF for move in (*FACTORS, FLOOD)]
+
+CAPTIONS = {
+    "table 1": "game of rates at an M/M/1 line, identical users: load and total utility where they climb to",
+    "table 2": "game of rates simulated (packets of one length): utilities when user 1 leaves the equilibrium",
+    "table 3": "payoff of a congestion control (first) against another (second)",
+    "table 4": "equilibria of the choice of a congestion control: with what probability each is played",
+    "table 5": "eight users of CUBIC or BBR: throughput by fair share, by the number of those with BBR",
+    "table 6": "a user who does not play beside two who do: what he gets of what he sends, and his wait",
+}
+"""The tables, each with its figure."""
 
 
 def share(flow: Mapping[str, Any]) -> float:
@@ -91,70 +102,23 @@ def simulated_rates() -> dict[str, float]:
 
 def jobs(setup: Setup) -> dict[str, Job]:
     """The pairs of controls, the crowd (not under --quick), the bystander, and each point of the game of rates."""
-    seeds = ((SEEDS_PATH, str(setup.seeds)),)
     short = (("measure.duration", "20 s"),) if setup.quick else ()
-    found = {name: Job(f"{name}.toml", seeds + short) for name in ("pairs", "bystander")}
+    found = {name: Job(f"{name}.toml", seeds(setup, *short)) for name in ("pairs", "bystander")}
     if not setup.quick:
-        found["crowd"] = Job("crowd.toml", seeds)
+        found["crowd"] = Job("crowd.toml", seeds(setup))
     short = (("measure.duration", "20000 s"),) if setup.quick else ()
-    for queue, rate in simulated_rates().items():
-        for name, first in ({move: rate * factor for move, factor in FACTORS.items()} | {FLOOD: 2.0}).items():
-            found[f"{queue} {name}"] = Job("rates.toml", (
-                *seeds, *short, ("links.line.queue", QUEUE_OF[queue]),
-                ("flows.1.traffic.rate", _rate(first)), ("flows.2.traffic.rate", _rate(rate)),
-            ))  # fmt: skip
+    for queue, move in MOVES:
+        rate = simulated_rates()[queue]
+        first = 2.0 if move == FLOOD else rate * FACTORS[move]
+        found[f"{queue} {move}"] = Job("rates.toml", seeds(
+            setup, *short, ("links.line.queue", QUEUE_OF[queue]),
+            ("flows.1.traffic.rate", _rate(first)), ("flows.2.traffic.rate", _rate(rate)),
+        ))  # fmt: skip
     return found
 
 
 def _rate(packets: float) -> str:
     return f"{round(8000 * packets)} bit/s"
-
-
-def captions(setup: Setup) -> dict[str, str]:
-    """The tables, each with its figure."""
-    found = {
-        "table 1": "game of rates at an M/M/1 line, identical users: load and total utility where they climb to",
-        "table 2": "game of rates simulated (packets of one length): utilities when user 1 leaves the equilibrium",
-        "table 3": "payoff of a congestion control (first) against another (second)",
-        "table 4": "equilibria of the choice of a congestion control: with what probability each is played",
-        "table 5": "eight users of CUBIC or BBR: throughput by fair share, by the number of those with BBR",
-        "table 6": "a user who does not play beside two who do: what he gets of what he sends, and his wait",
-    }
-    return {item: said for item, said in found.items() if item != "table 5" or not setup.quick}
-
-
-def needs(setup: Setup, item: str) -> Collection[str]:
-    """The scenario of each table; the game of rates is all others, computed at an M/M/1 line."""
-    of = {"table 1": [], "table 3": ["pairs"], "table 4": ["pairs"], "table 5": ["crowd"], "table 6": ["bystander"]}
-    return of[item] if item in of else [name for name in jobs(setup) if name not in ("pairs", "crowd", "bystander")]
-
-
-def lines(setup: Setup, _published: Sequence[Published], results: Results) -> list[Line]:
-    """The tables, then the claims."""
-    found = _climbed()
-    claims = _theory_claims()
-    points = {name: points_of(results[name]) for name in results}
-    if any(name.startswith("FIFO") for name in points):
-        rates = rates_of(points)
-        found += _rate_lines(rates)
-        claims += [_as_computed(rates), *_claims(RATE_CLAIMS, rates)]
-    if "pairs" in points:
-        pairs = pairs_of(points["pairs"])
-        found += _pair_lines(pairs) + _equilibrium_lines(pairs)
-        claims += _claims(PAIR_CLAIMS, pairs)
-    if "crowd" in points:
-        crowds = crowds_of(points["crowd"])
-        found += _crowd_lines(crowds)
-        claims += _claims(CROWD_CLAIMS, crowds)
-    if "bystander" in points:
-        bystanders = bystanders_of(points["bystander"])
-        found += _bystander_lines(bystanders)
-        claims += _claims(BYSTANDER_CLAIMS, bystanders)
-    return found + claims
-
-
-def _claims(claims: Sequence[Claim], runs: Sequence[Any]) -> list[Line]:
-    return [claim_line(NAME, claim, runs, CLAIM_REASONS.get(claim.text, "")) for claim in claims]
 
 
 Flows = Mapping[str, Mapping[str, Any]]
@@ -163,30 +127,32 @@ Flows = Mapping[str, Mapping[str, Any]]
 
 def points_of(document: Mapping[str, Any]) -> list[dict[tuple[str, ...], Flows]]:
     """Of each seed the flows of each point, by the point's place on the axes."""
-    points = document["points"]
-    return [
-        {
-            tuple(str(value) for value in point["axes"].values()): {
-                str(flow["flow"]): flow for flow in point["seeds"][number]["flows"]
-            }
-            for point in points
-        }
-        for number in range(len(points[0]["seeds"]))
-    ]
+    return by_seed(document, lambda seed: {str(flow["flow"]): flow for flow in seed["flows"]})
+
+
+def _known(_run: Any, value: float) -> float:
+    """What is computed, not measured."""
+    return value
+
+
+def _at(run: Mapping[Any, Any], place: tuple[Any, ...], which: Any) -> float:
+    return float(run[place][which])
 
 
 # The game of rates by theory.
 
 
-def _climbed() -> list[Line]:
-    found = []
+def _climbed(_runs: Sequence[Any]) -> Iterator[Cell]:
     for name, discipline in DISCIPLINES.items():
         for users in USERS:
             rates = equilibrium(discipline, game.exponential, users)
             total = sum(game.utilities(rates, [game.linear(COST)] * users, discipline, game.exponential))
-            for quantity, value in (("load", sum(rates)), ("utility", total)):
-                found.append(beyond(NAME, "table 1", name, quantity, f"{users} users", [value]))
-    return found
+            yield Cell(name, "load", f"{users} users", _known, (sum(rates),))
+            yield Cell(name, "utility", f"{users} users", _known, (total,))
+
+
+def _rests_at(discipline: game.Discipline, users: int, load: float) -> bool:
+    return abs(sum(equilibrium(discipline, game.exponential, users)) - load) < 1e-4
 
 
 def climbs(name: str, utility: game.Utility) -> list[list[list[float]]]:
@@ -239,54 +205,47 @@ def _could_both_gain() -> bool:
     return can_be and min(gains) > 0
 
 
-def _theory_claims() -> list[Line]:
-    """Each is a sentence that is computed, not measured."""
-    linear, late = game.linear(COST), game.bounded(BOUND)
-    fair = DISCIPLINES["fair share"]
-    found = [
-        ("FIFO", "climbing ends at the load R of 1 - R + R/N = (1 - R)²/cost, with 2, 3, 5 and 10 users",
-         all(abs(sum(equilibrium(game.fifo, game.exponential, n)) - game.fifo_load(n, COST)) < 1e-4 for n in USERS)),
-        ("fair share", "climbing ends at the load of the greatest total utility, for identical users (Pareto optimal)",
-         all(abs(sum(equilibrium(fair, game.exponential, n)) - game.efficient_load(COST)) < 1e-4 for n in USERS)),
-        ("FIFO against fair share", "each user is worse off at FIFO's equilibrium (not Pareto optimal)",
-         all(_utility_at_rest("FIFO", n) < _utility_at_rest("fair share", n) for n in USERS)),
-        ("fair share", "climbs from five starting points end in one place, for both kinds of users (unique)",
-         max(_apart("fair share", linear), _apart("fair share", late)) < 1e-3),
-        ("FIFO", "climbs of users who want a delay end in several places (not unique)", _apart("FIFO", late) > 0.1),
-        ("fair share", "if all answer at once with their best rate, N users are at rest in N rounds",
-         all(_settles(fair, n) for n in USERS)),
-        ("FIFO", "if all answer at once, 3 users and more never come to rest",
-         not any(_settles(game.fifo, n) for n in USERS[1:])),
-        ("fair share", "none of three unlike users at rest would rather be another (no envy)",
-         _greatest_envy(fair) < 1e-6),
-        ("FIFO", "at rest the user that sends less envies the one that sends more", _greatest_envy(game.fifo) > 0.01),
-        ("fair share", "unlike users at rest can both gain by a trade (in general not Pareto optimal)",
-         _could_both_gain()),
-        ("fair share", "a user that keeps to 0.1 has one congestion beside 0.2 and beside 2 lines (protected)",
-         game.fair_share([0.1, 0.2], game.exponential)[0] == game.fair_share([0.1, 2.0], game.exponential)[0]),
-    ]  # fmt: skip
-    return [
-        replace(claim_line(NAME, Claim("table 1", policy, text, bool), [holds]), note="computed")
-        for policy, text, holds in found
-    ]
+LINEAR, LATE, FAIR = game.linear(COST), game.bounded(BOUND), game.fair_share
+
+THEORY: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
+    ("FIFO", "climbing ends at the load R of 1 - R + R/N = (1 - R)²/cost, with 2, 3, 5 and 10 users",
+     lambda _: all(_rests_at(game.fifo, n, game.fifo_load(n, COST)) for n in USERS)),
+    ("fair share", "climbing ends at the load of the greatest total utility, for identical users (Pareto optimal)",
+     lambda _: all(_rests_at(FAIR, n, game.efficient_load(COST)) for n in USERS)),
+    ("FIFO against fair share", "each user is worse off at FIFO's equilibrium (not Pareto optimal)",
+     lambda _: all(_utility_at_rest("FIFO", n) < _utility_at_rest("fair share", n) for n in USERS)),
+    ("fair share", "climbs from five starting points end in one place, for both kinds of users (unique)",
+     lambda _: max(_apart("fair share", LINEAR), _apart("fair share", LATE)) < 1e-3),
+    ("FIFO", "climbs of users who want a delay end in several places (not unique)",
+     lambda _: _apart("FIFO", LATE) > 0.1),
+    ("fair share", "if all answer at once with their best rate, N users are at rest in N rounds",
+     lambda _: all(_settles(FAIR, n) for n in USERS)),
+    ("FIFO", "if all answer at once, 3 users and more never come to rest",
+     lambda _: not any(_settles(game.fifo, n) for n in USERS[1:])),
+    ("fair share", "none of three unlike users at rest would rather be another (no envy)",
+     lambda _: _greatest_envy(FAIR) < 1e-6),
+    ("FIFO", "at rest the user that sends less envies the one that sends more",
+     lambda _: _greatest_envy(game.fifo) > 0.01),
+    ("fair share", "unlike users at rest can both gain by a trade (in general not Pareto optimal)",
+     lambda _: _could_both_gain()),
+    ("fair share", "a user that keeps to 0.1 has one congestion beside 0.2 and beside 2 lines (protected)",
+     lambda _: game.fair_share([0.1, 0.2], game.exponential)[0] == game.fair_share([0.1, 2.0], game.exponential)[0]),
+)  # fmt: skip
+"""Discipline, sentence, and what computes whether it holds."""
 
 
 # The game of rates simulated: what each user of one run has of it, by queue and by what user 1 does.
 
-Rates = Mapping[tuple[str, str], tuple[float, float]]
+Rates = Mapping[tuple[str, str], tuple[float, ...]]
 
 
-def rates_of(points: Mapping[str, Sequence[Mapping[tuple[str, ...], Flows]]]) -> list[Rates]:
-    """The utilities of users 1 and 2 in each seed."""
-    moves = [(queue, move) for queue in QUEUE_OF for move in (*FACTORS, FLOOD)]
-    seeds = len(next(iter(points.values())))
-    return [{(queue, move): _linear(points[f"{queue} {move}"][seed][()]) for queue, move in moves}
-            for seed in range(seeds)]  # fmt: skip
-
-
-def _linear(flows: Flows) -> tuple[float, float]:
-    first, second = (_linear_of(flows[user]) for user in "12")
-    return first, second
+def rates_of(*documents: Mapping[str, Any]) -> list[Rates]:
+    """The utilities of users 1 and 2 in each seed; the documents are those of MOVES."""
+    points = zip(*map(points_of, documents), strict=True)
+    return [
+        {move: tuple(_linear_of(point[()][user]) for user in "12") for move, point in zip(MOVES, seed, strict=True)}
+        for seed in points
+    ]
 
 
 def _linear_of(flow: Mapping[str, Any]) -> float:
@@ -295,20 +254,7 @@ def _linear_of(flow: Mapping[str, Any]) -> float:
     return game.linear(COST)(rate, rate * float(flow["delay_s_mean"]))
 
 
-def _rate_lines(runs: Sequence[Rates]) -> list[Line]:
-    found = []
-    for (queue, move), _ in runs[0].items():
-        for user in (0, 1):
-            values = [run[queue, move][user] for run in runs]
-            found.append(beyond(NAME, "table 2", queue, f"utility of user {user + 1}", move, values))
-    for queue, discipline in (("FIFO", game.fifo), ("FQ", game.fair_share)):
-        rate = simulated_rates()[queue]
-        for move, factor in FACTORS.items():
-            values = _by_formula(discipline, rate * factor, rate)
-            for user in (0, 1):
-                policy = "FIFO, formula" if queue == "FIFO" else "fair share, formula"
-                found.append(beyond(NAME, "table 2", policy, f"utility of user {user + 1}", move, [values[user]]))
-    return found
+UTILITIES = ("utility of user 1", "utility of user 2")
 
 
 def _by_formula(discipline: game.Discipline, first: float, second: float) -> list[float]:
@@ -319,16 +265,14 @@ def _gain_of_leaving(run: Rates, queue: str) -> float:
     return max(run[queue, move][0] for move in FACTORS) - run[queue, "x 1"][0]
 
 
-def _as_computed(runs: Sequence[Rates]) -> Line:
+def _as_computed(runs: Sequence[Rates]) -> bool:
     """Judged once for all seeds: near a full line one run says little."""
     rate = simulated_rates()["FIFO"]
-    holds = all(
+    return all(
         contains(computed, interval([run["FIFO", move][user] for run in runs]), WITHIN)
         for move, factor in FACTORS.items()
         for user, computed in enumerate(_by_formula(game.fifo, rate * factor, rate))
     )
-    text = f"the formula of M/D/1 lies in each interval of one run, widened by {WITHIN}"
-    return replace(claim_line(NAME, Claim("table 2", "FIFO", text, bool), [holds]), note="all seeds together")
 
 
 def _bound_beside_flood() -> float:
@@ -342,6 +286,8 @@ WITHIN = 0.02
 """Utilities as near as this are equal."""
 
 RATE_CLAIMS = (
+    Claim("table 2", "FIFO", f"the formula of M/D/1 lies in each interval of one run, widened by {WITHIN}",
+          _as_computed, "all rates", "all seeds together"),
     Claim("table 2", "FIFO", "no user gains more than 0.01 by leaving FIFO's equilibrium",
           lambda r: _gain_of_leaving(r, "FIFO") < 0.01),
     Claim("table 2", "FQ", "no user gains more than 0.01 by leaving fair share's equilibrium",
@@ -389,18 +335,9 @@ def mean_payoff(runs: Sequence[Pairs]) -> dict[tuple[str, str], game.Matrix]:
     return {key: np.mean([run.payoff[key] for run in runs], axis=0) for key in runs[0].payoff}
 
 
-def _pair_lines(runs: Sequence[Pairs]) -> list[Line]:
-    return [
-        beyond(NAME, "table 3", queue, wanted, f"{law} against {other}",
-               [run.of(queue, law, other, wanted) for run in runs])
-        for law in LAWS for other in LAWS for wanted in PAYOFFS for queue in QUEUES
-    ]  # fmt: skip
-
-
-def _equilibrium_lines(runs: Sequence[Pairs]) -> list[Line]:
+def _equilibria(payoffs: Sequence[Mapping[tuple[str, str], game.Matrix]]) -> Iterator[Cell]:
     """The equilibria of the mean payoffs; of two that differ by an exchange of the users, one."""
-    found = []
-    for (queue, wanted), payoff in mean_payoff(runs).items():
+    for (queue, wanted), payoff in payoffs[0].items():
         seen: list[tuple[list[float], list[float]]] = []
         for x, y in game.equilibria(payoff, payoff.T):
             mixtures = (x.tolist(), y.tolist())
@@ -410,8 +347,7 @@ def _equilibrium_lines(runs: Sequence[Pairs]) -> list[Line]:
             alike = np.allclose(first, second)
             for who, mixture in (("both", first),) if alike else (("one", first), ("the other", second)):
                 for law, weight in zip(LAWS, mixture, strict=True):
-                    found.append(beyond(NAME, "table 4", queue, f"{wanted}: {number}, {who}", law, [weight]))
-    return found
+                    yield Cell(queue, f"{wanted}: {number}, {who}", law, _known, (weight,))
 
 
 def _greedier_gains(run: Pairs, queue: str, law: str) -> bool:
@@ -440,7 +376,7 @@ PAIR_CLAIMS = (
     Claim("table 3", "FQ", "packet pair is the best answer to each other if delay counts (a short queue pays)",
           lambda r: bool((r.payoff["FQ", ALL_WANTED].argmax(axis=0) == LAWS.index("packet pair")).all())),
     Claim("table 4", "FIFO", "two with packet pair are an equilibrium if throughput alone counts",
-          lambda r: r.payoff["FIFO", "throughput"][:, -1].argmax() == LAWS.index("packet pair")),
+          lambda r: r.payoff["FIFO", "throughput"][:, -1].argmax() == LAWS.index("packet pair"), "pairs"),
     Claim("table 3", "FIFO", "two with packet pair have less than two with Reno if delay and loss count (a dilemma)",
           lambda r: r.of("FIFO", "packet pair", "packet pair", ALL_WANTED) < r.of("FIFO", "Reno", "Reno", ALL_WANTED)),
     Claim("table 3", "FQ", "two with packet pair have more than two with any other if delay and loss count",
@@ -455,24 +391,16 @@ Crowd = Mapping[tuple[str, int], Mapping[str, float]]
 
 def crowds_of(seeds: Sequence[Mapping[tuple[str, ...], Flows]]) -> list[Crowd]:
     """The mean throughput of each control's users in each seed, in fair shares."""
-    found: list[Crowd] = []
-    for run in seeds:
-        crowd: dict[tuple[str, int], dict[str, float]] = {}
-        for (queue, number), flows in run.items():
-            # the crowd's line is as many fair shares as there are users, each of half of the pair's line
-            shares = [2 * share(flow) for flow in flows.values()]
-            bbr, cubic = shares[: int(number)], shares[int(number) :]
-            crowd[queue, int(number)] = {name: fmean(s) for name, s in (("BBR", bbr), ("CUBIC", cubic)) if s}
-        found.append(crowd)
-    return found
-
-
-def _crowd_lines(runs: Sequence[Crowd]) -> list[Line]:
     return [
-        beyond(NAME, "table 5", queue, law, f"{number} BBR", [run[queue, number][law] for run in runs])
-        for queue in QUEUES for law in ("CUBIC", "BBR") for number in range(CROWD + 1)
-        if law in runs[0][queue, number]
-    ]  # fmt: skip
+        {(queue, int(number)): _crowd(list(flows.values()), int(number)) for (queue, number), flows in run.items()}
+        for run in seeds
+    ]
+
+
+def _crowd(flows: Sequence[Mapping[str, Any]], number: int) -> dict[str, float]:
+    # the crowd's line is as many fair shares as there are users, each of half of the pair's line
+    shares = [2 * share(flow) for flow in flows]
+    return {law: fmean(of) for law, of in (("BBR", shares[:number]), ("CUBIC", shares[number:])) if of}
 
 
 def at_rest(crowd: Crowd, queue: str) -> list[int]:
@@ -512,14 +440,6 @@ def bystanders_of(seeds: Sequence[Mapping[tuple[str, ...], Flows]]) -> list[Byst
     ]  # fmt: skip
 
 
-def _bystander_lines(runs: Sequence[Bystander]) -> list[Line]:
-    return [
-        beyond(NAME, "table 6", queue, quantity, players, [run[queue, players][place] for run in runs])
-        for place, quantity in enumerate(("arrives", "wait (round trips)"))
-        for queue, players in runs[0]
-    ]
-
-
 def _worst(run: Bystander, queue: str) -> tuple[float, float]:
     mine = [values for (name, _), values in run.items() if name == queue]
     return min(arrives for arrives, _ in mine), max(waits for _, waits in mine)
@@ -547,6 +467,51 @@ CLAIM_REASONS = {
         "CUBIC takes what BBR leaves while it looks for its round trip; in 20 ms for 200 ms all nine are at rest",
 }  # fmt: skip
 """Why claims do not hold, by their text, as far as it was tested."""
+
+
+RATE_JOBS = tuple(f"{queue} {move}" for queue, move in MOVES)
+TABLES = Tables(
+    NAME,
+    CAPTIONS,
+    {
+        "theory": Runs((), lambda: [None]),
+        "rates": Runs(RATE_JOBS, rates_of),
+        "all rates": Runs(RATE_JOBS, lambda *documents: [rates_of(*documents)]),
+        "pairs": Runs(("pairs",), lambda document: pairs_of(points_of(document))),
+        "mean payoffs": Runs(("pairs",), lambda document: [mean_payoff(pairs_of(points_of(document)))]),
+        "crowd": Runs(("crowd",), lambda document: crowds_of(points_of(document))),
+        "bystander": Runs(("bystander",), lambda document: bystanders_of(points_of(document))),
+    },
+    [
+        Table("table 1", "theory", _climbed),
+        Table("table 2", "rates", lambda _: [
+            Cell(queue, quantity, move, _at, ((queue, move), user))
+            for queue, move in MOVES for user, quantity in enumerate(UTILITIES)]),
+        Table("table 2", "all rates", lambda _: [
+            Cell(f"{name}, formula", quantity, move, _known, (utility,))
+            for (name, discipline), rate in zip(DISCIPLINES.items(), simulated_rates().values(), strict=True)
+            for move, factor in FACTORS.items()
+            for quantity, utility in zip(UTILITIES, _by_formula(discipline, rate * factor, rate), strict=True)]),
+        Table("table 3", "pairs", lambda _: [
+            Cell(queue, wanted, f"{law} against {other}", Pairs.of, (queue, law, other, wanted))
+            for law in LAWS for other in LAWS for wanted in PAYOFFS for queue in QUEUES]),
+        Table("table 4", "mean payoffs", _equilibria),
+        Table("table 5", "crowd", lambda runs: [
+            Cell(queue, law, f"{number} BBR", _at, ((queue, number), law))
+            for queue in QUEUES for law in ("CUBIC", "BBR") for number in range(CROWD + 1)
+            if law in runs[0][queue, number]]),
+        Table("table 6", "bystander", lambda runs: [
+            Cell(queue, quantity, players, _at, ((queue, players), place))
+            for place, quantity in enumerate(("arrives", "wait (round trips)")) for queue, players in runs[0]]),
+    ],
+    [
+        *(Claim("table 1", policy, text, holds, note="computed") for policy, text, holds in THEORY),
+        *RATE_CLAIMS, *PAIR_CLAIMS, *CROWD_CLAIMS, *BYSTANDER_CLAIMS,
+    ],
+    claim_reason=lambda claim: CLAIM_REASONS.get(claim.text, ""),
+    jobs=jobs,
+)  # fmt: skip
+captions, needs, lines = TABLES.captions, TABLES.needs, TABLES.lines
 
 
 def figures(_rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -> Iterator[Plotted]:

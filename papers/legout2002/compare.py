@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from fairq.papers import SEEDS as SEEDS_PATH
+from fairq.paper_tables import Cell, Runs, Table, Tables, by_seed, fairness_index, seeds, where
 from fairq.papers import Job, Plotted, Results, Setup, curve_rows
-from fairq.verdicts import Claim, Line, Published, beyond, claim_line, interval, line
+from fairq.verdicts import Claim, Line, Published, beyond
 
 if TYPE_CHECKING:
     from fairq.figures import Style
@@ -56,15 +57,15 @@ REASONS: dict[tuple[str, str, str], str] = {
 }
 """Why cells differ, by item, quantity and source; the numbers are in docs/design/legout2002.md."""
 
-Cell = tuple[int, str, str]
+Place = tuple[int, str, str]
 """Connections, places of a buffer, policy."""
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """One repetition: bit/s of each connection by cell."""
+    """One repetition: bit/s of each connection by place."""
 
-    goodput: Mapping[Cell, Sequence[float]]
+    goodput: Mapping[Place, Sequence[float]]
 
     @property
     def sizes(self) -> list[tuple[int, str]]:
@@ -102,7 +103,6 @@ FIGURES = {
 
 def jobs(setup: Setup) -> dict[str, Job]:
     """The grid of each repetition, the repetitions on one network, and the small experiments."""
-    seeds = ((SEEDS_PATH, str(setup.seeds)),)
     repetitions = range(1, setup.seeds + 1)
     if setup.quick:
         short = (("measure.duration", QUICK_DURATION),)
@@ -110,7 +110,7 @@ def jobs(setup: Setup) -> dict[str, Job]:
     else:
         found = {f"drawn {each}": large(CONNECTIONS, BUFFERS, each) for each in repetitions}
         found["same"] = on_one_network(repetitions)
-    return found | {name: Job(f"{name.replace(' ', '_')}.toml", seeds) for name in SMALL}
+    return found | {name: Job(f"{name.replace(' ', '_')}.toml", seeds(setup)) for name in SMALL}
 
 
 def large(
@@ -119,8 +119,8 @@ def large(
     """The grid over the network of the repetition, the longest runs first, so that two workers end together."""
     grid = ", ".join(_value(k, flows=connections(k, repetition)) for k in sorted(numbers)[::-1])
     named = ", ".join(_value(each, **{'"defaults.buffer"': f'"{each} packets"'}) for each in buffers)
-    seeds = (("topology.seed", str(repetition)), ("measure.seed", str(repetition)))
-    return Job("network.toml", (*seeds, ("axes[0].values", f"[{grid}]"), ("axes[1].values", f"[{named}]"), *more),
+    of_both = (("topology.seed", str(repetition)), ("measure.seed", str(repetition)))
+    return Job("network.toml", (*of_both, ("axes[0].values", f"[{grid}]"), ("axes[1].values", f"[{named}]"), *more),
                keep=kept)  # fmt: skip
 
 
@@ -173,7 +173,7 @@ def repetitions_on_one_network(results: Results) -> list[Repetition]:
     """The repetitions that all have the same network."""
     if "same" not in results:
         return []
-    by_repetition: dict[int, dict[Cell, Sequence[float]]] = {}
+    by_repetition: dict[int, dict[Place, Sequence[float]]] = {}
     for (repetition, buffer, policy), rates in results["same"]["goodput"].items():
         by_repetition.setdefault(repetition, {})[SAME_AT, buffer, policy] = rates
     return [Repetition(cells) for cells in by_repetition.values()]
@@ -192,69 +192,57 @@ def captions(setup: Setup) -> dict[str, str]:
     return {item: caption for item, caption in found.items() if item != "networks" or not setup.quick}
 
 
-def needs(setup: Setup, _item: str) -> Collection[str]:
+def needs(setup: Setup, _item: str) -> list[str]:
     """All: most items are of all repetitions."""
     return list(jobs(setup))
 
 
 def lines(setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:
-    """The cells of the figures, the small experiments, then the claims."""
+    """The tables, then the claims; short runs are not judged by the printed figures."""
+    printed = [cell for cell in published if not setup.quick or cell.item not in FIGURES]
     drawn = drawn_repetitions(results)
-    found = _example_lines(published, results)
-    for item, quantities in FIGURES.items():
-        for quantity in quantities:
-            found += _figure_lines(item, quantity, drawn, [cell for cell in published if cell.item == item], setup)
-    found += _network_lines(drawn, repetitions_on_one_network(results))
-    found += _small_lines(results)
-    if drawn:
-        found += [claim_line(NAME, claim, drawn, _reason(claim)) for claim in claims_of(drawn)]
-    small = small_runs(results)
-    return [*found, *(claim_line(NAME, claim, small) for claim in SMALL_CLAIMS if small)]
+    runs = {
+        "drawn": Runs((), lambda: drawn),
+        "both": Runs((), lambda: [(drawn, repetitions_on_one_network(results))]),
+        "small": Runs((), lambda: small_runs(results)),
+    }
+    claims = [*(claims_of(drawn) if drawn else ()), *SMALL_CLAIMS]
+    return Tables(NAME, {}, runs, TABLES, claims, _reason, _claim_reason).lines(setup, printed, results)
 
 
-def _figure_lines(
-    item: str, quantity: str, drawn: Sequence[Repetition], published: Sequence[Published], setup: Setup
-) -> list[Line]:
-    cells = {} if setup.quick else {(cell.policy, cell.quantity, cell.source): cell for cell in published}
-    found = []
-    for k, buffer in drawn[0].sizes if drawn else []:
-        for policy in [PAIRED] if quantity in RATIOS else POLICIES:
-            values = [each.of(quantity, k, buffer, policy) for each in drawn if (k, buffer) in each.sizes]
-            named = f"{policy}, {buffer} packets"
-            cell = cells.get((named, quantity, str(k)))
-            if cell is not None:
-                found.append(line(NAME, cell, values, REASONS.get((item, quantity, buffer), "")))
-            else:
-                found.append(_mean(item, named, quantity, str(k), values))
-    return found
+def _reason(cell: Published) -> str:
+    return REASONS.get((cell.item, cell.quantity, cell.policy.split()[-2:][0]), "")
 
 
-def _mean(item: str, policy: str, quantity: str, source: str, values: Sequence[float]) -> Line:
-    """The line of what the paper does not print, with the confidence interval of the mean."""
-    found = interval(values, "mean")
-    return Line(NAME, item, policy, quantity, source, None, found.mean, found.low, found.high, "beyond", "")
+def _policies(quantity: str) -> Sequence[str]:
+    return [PAIRED] if quantity in RATIOS else POLICIES
 
 
-def _network_lines(drawn: Sequence[Repetition], same: Sequence[Repetition]) -> list[Line]:
+def _figure(item: str) -> Table:
+    return Table(item, "drawn", lambda drawn: [
+        Cell(f"{policy}, {buffer} packets", quantity, str(k), Repetition.of, (quantity, k, buffer, policy))
+        for quantity in FIGURES[item]
+        for k, buffer in drawn[0].sizes
+        for policy in _policies(quantity)
+    ], "mean")  # fmt: skip
+
+
+def _networks(runs: Sequence[tuple[Sequence[Repetition], Sequence[Repetition]]]) -> Iterator[Line]:
     """Means and standard deviations over repetitions, with a network for each and with one for all."""
-    found = []
-    for kind, runs in (("drawn for each", drawn), ("the same for all", same)):
-        having = [each for each in runs if (SAME_AT, SAME_BUFFER) in each.sizes]
+    for kind, repetitions in zip(("drawn for each", "the same for all"), runs[0], strict=True):
+        having = [each for each in repetitions if (SAME_AT, SAME_BUFFER) in each.sizes]
         for quantity in ("mean throughput", "mean by FIFO's", "deviation by FIFO's", "minimum by FIFO's"):
-            for policy in [PAIRED] if quantity in RATIOS else POLICIES:
+            for policy in _policies(quantity) if len(having) > 1 else ():
                 values = [each.of(quantity, SAME_AT, SAME_BUFFER, policy) for each in having]
-                if len(values) > 1:
-                    found.append(_mean("networks", policy, quantity, kind, values))
-                    spread = stdev(values)
-                    found.append(Line(NAME, "networks", policy, f"spread of {quantity}", kind, None, spread, None, None,
-                                      "beyond", "standard deviation over repetitions"))  # fmt: skip
-    return found
+                yield beyond(NAME, "networks", policy, quantity, kind, values, "mean")
+                yield Line(NAME, "networks", policy, f"spread of {quantity}", kind, None, stdev(values), None, None,
+                           "beyond", "standard deviation over repetitions")  # fmt: skip
 
 
 # ---- Figure 1 and Table 1 ----
 
 SMALL = ("figure1", "selfish", "round trips", "flood", "users")
-SENDING = {"all": "all send", "S2 stopped": "S2 has stopped"}
+SENDING = {"all": ("all send", ("R1", "R2", "R3")), "S2 stopped": ("S2 has stopped", ("R1", "R3"))}
 LINE_BIT_PER_S = {"figure1": 1e6, "selfish": 1e6, "round trips": 10e6, "flood": 10e6, "users": 10e6}
 USERS, TCPS = 8, 9
 """Users of `selfish`, all but one of them alike, and connections beside the flood."""
@@ -311,8 +299,7 @@ class Small:
 
     def index(self, policy: str) -> float:
         """The fairness index of the two round trips."""
-        rates = list(self.rates("round trips", policy=policy).values())
-        return math.fsum(rates) ** 2 / (len(rates) * math.fsum(rate * rate for rate in rates))
+        return fairness_index(list(self.rates("round trips", policy=policy).values()))
 
     def tcp_share(self, policy: str) -> float:
         """What TCP gets beside the flood, in fair shares."""
@@ -333,50 +320,42 @@ def small_runs(results: Results) -> list[Small]:
     """Each seed of the small experiments, if all were run."""
     if not set(SMALL) <= set(results):
         return []
-    seeds = len(results[SMALL[0]]["points"][0]["seeds"])
-    return [Small({name: _of_seed(name, results[name], number) for name in SMALL}) for number in range(seeds)]
+    of_seeds = zip(
+        *(by_seed(results[name], partial(_rates, LINE_BIT_PER_S[name]), _axes) for name in SMALL), strict=True
+    )
+    return [Small(dict(zip(SMALL, seed, strict=True))) for seed in of_seeds]
 
 
-def _of_seed(name: str, document: Mapping[str, Any], number: int) -> dict[Axes, dict[str, float]]:
-    return {
-        tuple(sorted((axis, str(value)) for axis, value in point["axes"].items())): {
-            str(flow["flow"]): flow["throughput_bit_per_s"] / LINE_BIT_PER_S[name]
-            for flow in point["seeds"][number]["flows"]
-        }
-        for point in document["points"]
-    }
+def _axes(axes: Mapping[str, Any]) -> Axes:
+    return tuple(sorted((axis, str(value)) for axis, value in axes.items()))
 
 
-def _example_lines(published: Sequence[Published], results: Results) -> list[Line]:
-    runs = small_runs(results)
-    said = {name: when for when, name in SENDING.items()}
-    return [
-        line(NAME, cell, [each.rates("figure1", sending=said[cell.quantity])[cell.source] for each in runs])
-        for cell in published
-        if cell.item == "figure 1" and runs
-    ]
+def _rates(line: float, seed: Mapping[str, Any]) -> dict[str, float]:
+    return {str(flow["flow"]): flow["throughput_bit_per_s"] / line for flow in seed["flows"]}
 
 
-def _small_lines(results: Results) -> list[Line]:
+def _table_1(runs: Sequence[Small]) -> Iterator[Cell]:
     """What the small experiments for Table 1 measured."""
-    runs = small_runs(results)
-    if not runs:
-        return []
-    found = []
     for policy in POLICIES:
-        measured: dict[tuple[str, str], list[float]] = {
-            ("stability: part of seeds at rest", ""): [float(each.comes_to_rest(policy)) for each in runs],
-            ("efficiency: satisfaction in the end", "shares"): [each.ends_with(policy) for each in runs],
-            ("fairness: index of round trips", ""): [each.index(policy) for each in runs],
-            ("robustness: TCP beside a flood", "shares"): [each.tcp_share(policy) for each in runs],
-        }
+        for quantity, unit, measure in (
+            ("stability: part of seeds at rest", "", Small.comes_to_rest),
+            ("efficiency: satisfaction in the end", " (shares)", Small.ends_with),
+            ("fairness: index of round trips", "", Small.index),
+            ("robustness: TCP beside a flood", " (shares)", Small.tcp_share),
+        ):
+            yield Cell(quantity, f"measured{unit}", policy, measure, (policy,))
         for users in runs[0].numbers_of_users:
-            measured[f"scalability: {users} users", "lines"] = [each.used(users, policy) for each in runs]
-        found += [
-            beyond(NAME, "table 1", quantity, "measured" + (f" ({unit})" if unit else ""), policy, values)
-            for (quantity, unit), values in measured.items()
-        ]
-    return found
+            yield Cell(f"scalability: {users} users", "measured (lines)", policy, Small.used, (users, policy))
+
+
+TABLES = [
+    Table("figure 1", "small", lambda _: [
+        Cell("WFQ", said, flow, lambda run, sending, flow: run.rates("figure1", sending=sending)[flow], (sending, flow))
+        for sending, (said, receivers) in SENDING.items() for flow in receivers]),
+    *map(_figure, FIGURES),
+    Table("networks", "both", _networks),
+    Table("table 1", "small", _table_1),
+]  # fmt: skip
 
 
 # ---- Claims ----
@@ -389,16 +368,17 @@ def claims_of(drawn: Sequence[Repetition]) -> list[Claim]:
     of_buffer = {buffer: sorted(k for k, each in sizes if each == buffer) for _, buffer in sizes}
     for buffer, numbers in sorted(of_buffer.items()):
         every = f"at every k of {', '.join(map(str, numbers))}"
-        where = f"FQ against FIFO, {buffer} packets"
-        if FEW in numbers:
-            text = f"k = {FEW}: FIFO's mean is higher (few flows, not significant)"
-            found.append(Claim("figure 2", where, text, _gains("mean throughput", [FEW], buffer, -1)))
-        if MANY in numbers:
-            text = f"k = {MANY}: FQ's mean is higher"
-            found.append(Claim("figure 2", where, text, _gains("mean throughput", [MANY], buffer, 1)))
-        lower, higher = f"the deviation is lower {every}", f"the minimum is higher {every}"
-        found.append(Claim("figure 3", where, lower, _gains("standard deviation", numbers, buffer, -1)))
-        found.append(Claim("figure 3", where, higher, _gains("minimum throughput", numbers, buffer, 1)))
+        found += [
+            Claim(item, f"FQ against FIFO, {buffer} packets", text, _gains(quantity, tried, buffer, sign))
+            for item, text, quantity, tried, sign in (
+                ("figure 2", f"k = {FEW}: FIFO's mean is higher (few flows, not significant)", "mean throughput",
+                 [FEW], -1),
+                ("figure 2", f"k = {MANY}: FQ's mean is higher", "mean throughput", [MANY], 1),
+                ("figure 3", f"the deviation is lower {every}", "standard deviation", numbers, -1),
+                ("figure 3", f"the minimum is higher {every}", "minimum throughput", numbers, 1),
+            )
+            if set(tried) <= set(numbers)
+        ]  # fmt: skip
     both = sorted(set.intersection(*map(set, of_buffer.values())))
     if len(of_buffer) == 2 and both:
         text = f"the larger buffer has the higher mean at every k of {', '.join(map(str, both))}"
@@ -436,7 +416,7 @@ CLAIM_REASONS: dict[tuple[str, str], str] = {
 """Why claims do not hold, by where they stand and how they begin; the numbers are in docs/design/legout2002.md."""
 
 
-def _reason(claim: Claim) -> str:
+def _claim_reason(claim: Claim) -> str:
     told = (
         why for (where, begins), why in CLAIM_REASONS.items() if claim.policy == where and claim.text.startswith(begins)
     )
@@ -465,21 +445,17 @@ def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -
     """Figures 2 and 3, and the answers of selfish users for Table 1."""
     from fairq import figures as draw
 
-    of = {item: [row for row in rows if row["item"] == item] for item in FIGURES}
-    if of["figure 2"]:
-        title = "TCP connections over 225 nodes: mean and 95 % interval of the repetitions"
-        figure = draw.by_number(
-            {"mean throughput (kbit/s)": _curves(of["figure 2"], "mean throughput"),
-             "FQ's mean / FIFO's": _curves(of["figure 2"], "mean by FIFO's")},
-            "connections", f"Figure 2. {title}", whole="FQ's mean / FIFO's", style=style,
-        )  # fmt: skip
-        yield Plotted("figure2", "figure 2", figure)
-        figure = draw.by_number(
-            {"standard deviation (kbit/s)": _curves(of["figure 3"], "standard deviation"),
-             "minimum throughput (kbit/s)": _curves(of["figure 3"], "minimum throughput")},
-            "connections", f"Figure 3. {title}", style=style,
-        )  # fmt: skip
-        yield Plotted("figure3", "figure 3", figure)
+    for item, quantities, whole in (
+        ("figure 2", {"mean throughput (kbit/s)": "mean throughput", "FQ's mean / FIFO's": "mean by FIFO's"},
+         "FQ's mean / FIFO's"),
+        ("figure 3", {"standard deviation (kbit/s)": "standard deviation",
+                      "minimum throughput (kbit/s)": "minimum throughput"}, None),
+    ):  # fmt: skip
+        if mine := where(rows, item=item):
+            panels = {up: _curves(mine, quantity) for up, quantity in quantities.items()}
+            title = f"{item.capitalize()}. TCP connections over 225 nodes: mean and 95 % interval of the repetitions"
+            figure = draw.by_number(panels, "connections", title, whole=whole, style=style)
+            yield Plotted(item.replace(" ", ""), item, figure)
     runs = small_runs(results)
     if runs:
         curves = {
@@ -495,7 +471,6 @@ def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -
 
 def _curves(rows: Sequence[Mapping[str, Any]], quantity: str) -> dict[str, list[Mapping[str, Any]]]:
     found: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        if row["quantity"] == quantity:
-            found.setdefault(row["policy"], []).append(row)
+    for row in where(rows, quantity=quantity):
+        found.setdefault(row["policy"], []).append(row)
     return found

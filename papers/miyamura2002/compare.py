@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
 from fairq import api
-from fairq.papers import SEEDS as SEEDS_PATH
+from fairq.paper_tables import Cell, Runs, Table, Tables, by_seed, fairness_index, over_time, seeds, where
 from fairq.papers import Job, Plotted, Results, Setup, curve_rows
-from fairq.verdicts import Claim, Line, Published, beyond, claim_line, line
+from fairq.verdicts import Claim
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,11 +30,18 @@ WEIGHTS = {str(number): float(number) for number in range(1, 6)}
 """The weights of experiment 3."""
 
 IN_PAPER = ("V-WFQ", "DRR", "FRED", "RED", "DropTail")
-EXPERIMENTS = {"experiment 1": "table 1", "experiment 2": "table 2", "experiment 3": "figure 8"}
-"""Each experiment with the item that has its fairness index."""
+CAPTIONS = {
+    "table 1": "fairness index and efficiency of 16 UDP flows",
+    "table 2": "fairness index and efficiency of one misbehaving UDP flow and 15 TCP flows",
+    "figure 4": "memory for the states of flows, without packets",
+    "figure 6": "throughput of 16 UDP flows, flow i sending i times its fair share",
+    "figure 7": "throughput by fair share of 15 TCP flows and a UDP flow that sends 10 Mbit/s",
+    "figure 8": "throughput of 5 TCP flows with weights of 1 to 5",
+    "figure 9": "queue of 5 TCP flows with weights under V-WFQ and DRR: see the claims and the figure",
+}
+"""The tables and figures; of the figures the scan has the captions alone."""
 
-OF_ITEM = {"table 1": "experiment 1", "figure 6": "experiment 1", "table 2": "experiment 2",
-           "figure 7": "experiment 2", "figure 8": "experiment 3", "figure 9": "experiment 3"}  # fmt: skip
+EXPERIMENTS = ("experiment 1", "experiment 2", "experiment 3")
 
 SAMPLED = "250 ms"
 """How often the queue of figure 9 is looked at."""
@@ -81,7 +88,11 @@ class Run:
 
     def normalised(self, policy: str) -> dict[str, float]:
         """Each flow's throughput in fair shares."""
-        return {flow: rate / self.ideal(flow) for flow, rate in self.throughput[policy].items()}
+        return {flow: self.in_fair_shares(policy, flow) for flow in self.throughput[policy]}
+
+    def in_fair_shares(self, policy: str, flow: str) -> float:
+        """The flow's throughput by its fair share."""
+        return self.throughput[policy][flow] / self.ideal(flow)
 
     def efficiency(self, policy: str) -> float:
         """The throughput of all flows as a part of the line."""
@@ -89,76 +100,37 @@ class Run:
 
     def index(self, policy: str) -> float:
         """The fairness index over measured by ideal, from which the printed numbers come."""
-        return _jain(list(self.normalised(policy).values()))
+        return fairness_index(list(self.normalised(policy).values()))
 
     def index_as_printed(self, policy: str) -> float:
         """The fairness index over ideal by measured, as the formula is printed; 0 if a flow has nothing."""
         shares = list(self.normalised(policy).values())
-        return _jain([1 / share for share in shares]) if min(shares) > 0 else 0.0
-
-
-def _jain(values: Sequence[float]) -> float:
-    return math.fsum(values) ** 2 / (len(values) * math.fsum(value * value for value in values))
+        return fairness_index([1 / share for share in shares]) if min(shares) > 0 else 0.0
 
 
 def jobs(setup: Setup) -> dict[str, Job]:
     """The three experiments, the last with its queue over time."""
-    seeds = ((SEEDS_PATH, str(setup.seeds)),)
-    return {
-        name: Job(f"{name.replace(' ', '')}.toml", seeds, SAMPLED if name == "experiment 3" else None)
-        for name in EXPERIMENTS
-    }
-
-
-def captions(_setup: Setup) -> dict[str, str]:
-    """The tables and figures; of the figures the scan has the captions alone."""
-    return {
-        "table 1": "fairness index and efficiency of 16 UDP flows",
-        "table 2": "fairness index and efficiency of one misbehaving UDP flow and 15 TCP flows",
-        "figure 4": "memory for the states of flows, without packets",
-        "figure 6": "throughput of 16 UDP flows, flow i sending i times its fair share",
-        "figure 7": "throughput by fair share of 15 TCP flows and a UDP flow that sends 10 Mbit/s",
-        "figure 8": "throughput of 5 TCP flows with weights of 1 to 5",
-        "figure 9": "queue of 5 TCP flows with weights under V-WFQ and DRR: see the claims and the figure",
-    }
-
-
-def needs(_setup: Setup, item: str) -> Collection[str]:
-    """The experiment of each item; the figure of memory is measured without one."""
-    return [OF_ITEM[item]] if item in OF_ITEM else []
-
-
-def lines(_setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:
-    """The printed cells and what stands in no table of the paper beside them, then the claims."""
-    runs = {name: runs_of(results[name]) for name in EXPERIMENTS if name in results}
-    found = []
-    for item, experiment in OF_ITEM.items():
-        if experiment in runs and item != "figure 9":
-            found += _of_experiment(item, runs[experiment], [cell for cell in published if cell.item == item])
-    found += _memory_lines([cell for cell in published if cell.item == "figure 4"])
-    claims = [
-        claim_line(NAME, claim, runs[OF_ITEM[claim.item]], CLAIM_REASONS.get(claim.text, ""))
-        for claim in CLAIMS
-        if OF_ITEM[claim.item] in runs
-    ]
-    return [*found, *claims, _memory_claim()]
+    sampled = {"experiment 3": SAMPLED}
+    return {name: Job(f"{name.replace(' ', '')}.toml", seeds(setup), sampled.get(name)) for name in EXPERIMENTS}
 
 
 def runs_of(document: Mapping[str, Any]) -> list[Run]:
     """Each seed of an experiment."""
-    waiting: dict[tuple[int, str], list[float]] = {}
-    for sample in document.get("series", ()):
-        if sample["link"] == "bottleneck" and sample["direction"] == "forward":
-            waiting.setdefault((sample["seed"], sample["policy"]), []).append(sample["held_packets"])
-    found = []
-    for number, seed in enumerate(each["seed"] for each in document["points"][0]["seeds"]):
-        points = {str(point["axes"]["policy"]): point["seeds"][number] for point in document["points"]}
-        throughput = {
-            policy: {str(flow["flow"]): float(flow["throughput_bit_per_s"]) for flow in point["flows"]}
-            for policy, point in points.items()
-        }
-        found.append(Run(throughput, {policy: waiting.get((seed, policy), []) for policy in points}))
-    return found
+    held = over_time(_bottleneck(document), "held_packets", "seed", "policy")
+    numbers = [seed["seed"] for seed in document["points"][0]["seeds"]]
+    rates = by_seed(document, _rates, lambda axes: str(axes["policy"]))
+    return [
+        Run(by_policy, {policy: [packets for _, packets in held.get((number, policy), ())] for policy in by_policy})
+        for number, by_policy in zip(numbers, rates, strict=True)
+    ]
+
+
+def _bottleneck(document: Mapping[str, Any]) -> list[Any]:
+    return where(document.get("series", ()), link="bottleneck", direction="forward")
+
+
+def _rates(seed: Mapping[str, Any]) -> dict[str, float]:
+    return {str(flow["flow"]): float(flow["throughput_bit_per_s"]) for flow in seed["flows"]}
 
 
 TABLE: dict[str, Callable[[Run, str], float]] = {
@@ -169,35 +141,22 @@ TABLE: dict[str, Callable[[Run, str], float]] = {
 """The quantities of a table, of all flows together."""
 
 
-def _of_experiment(item: str, runs: Sequence[Run], printed: Sequence[Published]) -> list[Line]:
-    """The lines of one item: of a table each quantity and policy, of a figure each policy and flow."""
-    cells = {(cell.policy, cell.quantity, cell.source): cell for cell in printed}
-    policies = runs[0].throughput
-    if item.startswith("table"):
-        return [
-            _line(cells, item, policy, quantity, "all flows", [measure(run, policy) for run in runs])
-            for quantity, measure in TABLE.items()
-            for policy in policies
-        ]
-    quantity = "normalised throughput" if item == "figure 7" else "throughput"
-    return [
-        _line(cells, item, policy, quantity, flow, [_of_flow(run, quantity, policy, flow) for run in runs])
-        for policy, flows in policies.items()
+def _of_all(item: str, runs: str) -> Table:
+    return Table(item, runs, lambda runs: [
+        Cell(each, name, "all flows", of, (each,)) for name, of in TABLE.items() for each in runs[0].throughput
+    ])  # fmt: skip
+
+
+def _of_each(quantity: str, measure: Callable[[Run, str, str], float]) -> Callable[[Sequence[Run]], list[Cell]]:
+    """A cell for each policy and flow."""
+    return lambda runs: [
+        Cell(policy, quantity, flow, measure, (policy, flow))
+        for policy, flows in runs[0].throughput.items()
         for flow in flows
     ]
 
 
-def _of_flow(run: Run, quantity: str, policy: str, flow: str) -> float:
-    rate = run.throughput[policy][flow]
-    return rate / 1000 if quantity == "throughput" else rate / run.ideal(flow)
-
-
-def _line(cells: Mapping[tuple[str, str, str], Published], item: str, policy: str, quantity: str, source: str,
-          values: Sequence[float]) -> Line:  # fmt: skip
-    cell = cells.get((policy, quantity, source))
-    if cell is None:
-        return beyond(NAME, item, policy, quantity, source, values)
-    return line(NAME, cell, values, REASONS.get((item, policy, quantity), ""))
+KBIT_PER_S = _of_each("throughput", lambda run, policy, flow: run.throughput[policy][flow] / 1000)
 
 
 @cache
@@ -208,22 +167,7 @@ def bytes_of_flow() -> dict[str, float]:
     return {names[row["discipline"]]: row["idle_flow_bytes"] for row in rows if row["flows"] == FLOWS_MEASURED}
 
 
-def _memory_lines(printed: Sequence[Published]) -> list[Line]:
-    found = []
-    for cell in printed:
-        built = bytes_of_flow()[cell.policy] * FLOWS_OF_MEMORY / 1000
-        found.append(line(NAME, cell, [built], REASONS[cell.item, cell.policy, cell.quantity]))
-        described = WORDS_DESCRIBED[cell.policy] * WORD_BYTES * FLOWS_OF_MEMORY / 1000
-        found.append(beyond(NAME, cell.item, cell.policy, "memory as described", cell.source, [described]))
-    return found
-
-
-def _memory_claim() -> Line:
-    claim = Claim("figure 4", "V-WFQ against WFQ", "a tenth of WFQ's memory or less (much less)",
-                  lambda each: 10 * each["V-WFQ"] <= each["WFQ"])  # fmt: skip
-    built = bytes_of_flow()
-    return claim_line(NAME, claim, [built], f"as built {built['V-WFQ'] / built['WFQ']:.2f} of it, as described"
-                      f" {WORDS_DESCRIBED['V-WFQ'] / WORDS_DESCRIBED['WFQ']:.2f}; printed 0.007")  # fmt: skip
+BYTES_DESCRIBED = {policy: words * WORD_BYTES for policy, words in WORDS_DESCRIBED.items()}
 
 
 ALMOST_IDEAL = 0.926
@@ -284,60 +228,76 @@ CLAIMS = (
           lambda r: _swing(r, "V-WFQ") > 1.5 * _swing(r, "DRR")),
     Claim("figure 9", "DRR", "mean queue above half of the room of 128 packets (stable at high occupancy)",
           lambda r: fmean(r.waiting["DRR"]) > 64),
+    Claim("figure 4", "V-WFQ against WFQ", "a tenth of WFQ's memory or less (much less)",
+          lambda r: 10 * r["memory"]["V-WFQ"] <= r["memory"]["WFQ"]),
 )  # fmt: skip
 
-CLAIM_REASONS: dict[str, str] = {}
-"""Why claims do not hold, by their text, as far as it was tested."""
+TABLES = Tables(
+    NAME,
+    CAPTIONS,
+    {name: Runs((name,), runs_of) for name in EXPERIMENTS}
+    | {"memory": Runs((), lambda: [{"memory": bytes_of_flow(), "memory as described": BYTES_DESCRIBED}])},
+    [
+        _of_all("table 1", "experiment 1"),
+        Table("figure 6", "experiment 1", KBIT_PER_S),
+        _of_all("table 2", "experiment 2"),
+        Table("figure 7", "experiment 2", _of_each("normalised throughput", Run.in_fair_shares)),
+        Table("figure 8", "experiment 3", KBIT_PER_S),
+        Table("figure 9", "experiment 3"),
+        Table("figure 4", "memory", lambda runs: [
+            Cell(policy, quantity, f"{FLOWS_OF_MEMORY} flows", lambda run, of, p: run[of][p] * FLOWS_OF_MEMORY / 1000,
+                 (quantity, policy)) for policy in WORDS_DESCRIBED for quantity in runs[0]]),
+    ],
+    CLAIMS,
+    lambda cell: REASONS.get((cell.item, cell.policy, cell.quantity), ""),
+    lambda claim: _memory_reason() if claim.item == "figure 4" else "",
+)  # fmt: skip
+captions, needs, lines = TABLES.captions, TABLES.needs, TABLES.lines
+
+
+def _memory_reason() -> str:
+    built, described = bytes_of_flow(), BYTES_DESCRIBED
+    return (
+        f"as built {built['V-WFQ'] / built['WFQ']:.2f} of it, as described"
+        f" {described['V-WFQ'] / described['WFQ']:.2f}; printed 0.007"
+    )
 
 
 def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -> Iterator[Plotted]:
     """The two tables and figures 4 and 6 to 9."""
     from fairq import figures as draw
 
-    of = {item: [row for row in rows if row["item"] == item] for item in captions(Setup(2, "together", 1))}
-    for item, title in (
+    of = {item: where(rows, item=item) for item in CAPTIONS}
+    for item, above in (
         ("table 1", "Table I: 16 UDP flows (x measured, z ideal)"),
         ("table 2", "Table II: a UDP flow and 15 TCP flows (x measured, z ideal)"),
     ):
         # the sources across are the policies
-        across = [row | {"policy": "", "source": row["policy"]} for row in map(dict, of[item])]
+        turned = [row | {"policy": "", "source": row["policy"]} for row in map(dict, of[item])]
         labels = {"efficiency": "efficiency", "fairness index": "index of x/z", "index as printed": "index of z/x"}
-        figure = draw.published_beside_measured(across, title, labels, "discipline", style=style)
+        figure = draw.published_beside_measured(turned, above, labels, "discipline", style=style)
         yield Plotted(item.replace(" ", ""), item, figure)
-    share = LINE_BIT_PER_S / 16 / 1000
     groups = {"of the paper": IN_PAPER, "beside them": ("CSFQ", "Rainbow FQ", "FQ", "FQ-CoDel")}
-    sources = {
-        item: list(dict.fromkeys(row["source"] for row in of[item])) for item in ("figure 6", "figure 7", "figure 8")
-    }
     yield Plotted("figure4", "figure 4", _memory_figure(draw, style))
-    figure = draw.by_source(
-        of["figure 6"], groups, "flow i, which sends i fair shares", "throughput (kbit/s)",
-        "Figure 6: 16 UDP flows", dict.fromkeys(sources["figure 6"], share), "fair share: 625 kbit/s (printed: 626)",
-        style=style,
-    )  # fmt: skip
-    yield Plotted("figure6", "figure 6", figure)
-    figure = draw.by_source(
-        of["figure 7"], groups, "TCP flows, and the UDP flow", "throughput / fair share",
-        "Figure 7: 15 TCP flows and a UDP flow of 10 Mbit/s", dict.fromkeys(sources["figure 7"], 1.0),
-        "fair share (printed: 1.0)", log=True, style=style,
-    )  # fmt: skip
-    yield Plotted("figure7", "figure 7", figure)
-    figure = draw.by_source(
-        of["figure 8"], groups, "flow, and its weight", "throughput (kbit/s)",
-        "Figure 8: 5 TCP flows with weights", {flow: 1e4 * weight / 15 for flow, weight in WEIGHTS.items()},
-        "in proportion to the weights", style=style,
-    )  # fmt: skip
-    yield Plotted("figure8", "figure 8", figure)
+    share = LINE_BIT_PER_S / 16 / 1000
+    for item, title, across, up, ideal, said, log in (
+        ("figure 6", "16 UDP flows", "flow i, which sends i fair shares", "throughput (kbit/s)",
+         {row["source"]: share for row in of["figure 6"]}, "fair share: 625 kbit/s (printed: 626)", False),
+        ("figure 7", "15 TCP flows and a UDP flow of 10 Mbit/s", "TCP flows, and the UDP flow",
+         "throughput / fair share", {row["source"]: 1.0 for row in of["figure 7"]}, "fair share (printed: 1.0)", True),
+        ("figure 8", "5 TCP flows with weights", "flow, and its weight", "throughput (kbit/s)",
+         {flow: 1e4 * weight / 15 for flow, weight in WEIGHTS.items()}, "in proportion to the weights", False),
+    ):  # fmt: skip
+        above = f"{item.capitalize()}: {title}"
+        figure = draw.by_source(of[item], groups, across, up, above, ideal, said, log=log, style=style)
+        yield Plotted(item.replace(" ", ""), item, figure)
     if "experiment 3" in results:
-        yield _queue_figure(draw, results["experiment 3"]["series"], style)
+        yield _queue_figure(draw, _bottleneck(results["experiment 3"]), style)
 
 
-def _queue_figure(draw: Any, series: Sequence[Mapping[str, Any]], style: Style) -> Plotted:
-    first = series[0]["seed"]
-    held = [s for s in series if s["seed"] == first and s["link"] == "bottleneck" and s["direction"] == "forward"]
-    curves = {
-        policy: [(s["time_s"], s["held_packets"]) for s in held if s["policy"] == policy] for policy in ("V-WFQ", "DRR")
-    }
+def _queue_figure(draw: Any, held: Sequence[Mapping[str, Any]], style: Style) -> Plotted:
+    by_policy = over_time(where(held, seed=held[0]["seed"]), "held_packets", "policy")
+    curves = {policy: by_policy[policy] for policy in ("V-WFQ", "DRR")}
     figure: Figure = draw.curves_below_each_other(
         curves, "time (s)", "waiting (packets)", "Figure 9: the queue of 5 TCP flows with weights (one seed)",
         style=style,

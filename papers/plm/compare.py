@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairq.paper_tables import Cell, Runs, Table, Tables, by_seed, fairness_index, over_time, seeds, where
 from fairq.papers import SEEDS as SEEDS_PATH
 from fairq.papers import Job, Plotted, Results, Setup, curve_rows
-from fairq.verdicts import Claim, Line, Published, beyond, claim_line
+from fairq.verdicts import Claim
 
 if TYPE_CHECKING:
     from fairq.figures import Style
@@ -30,7 +31,7 @@ EXPERIMENTS = {
     "misbehaving": "a session, a TCP flow, and a source of 2700 kbit/s on that line: 4 layers, fair share 450 kbit/s",
     "self-similar": "a session and two flows of self-similar load of 450 kbit/s on that line: 4 layers",
 }
-"""Each scenario file's name, and what is in it."""
+"""Each scenario file's name, and what is in it; the text has no numbers of PLM."""
 
 OVER_TIME = {"receivers over time": "receivers", "sessions over time": "sessions"}
 """One seed of these is looked at over time, for the figures."""
@@ -70,11 +71,13 @@ class Run:
     flows: Mapping[str, Mapping[str, float]]
     trunk: Mapping[str, float]
 
+    def of(self, policy: str, receiver: str, field: str) -> Any:
+        """What a receiver had."""
+        return getattr(self.receivers[policy][receiver], field)
+
     def index(self, policy: str) -> float:
         """The fairness index of what all receivers got."""
-        rates = [each.kbit_per_s for each in self.receivers[policy].values()]
-        squares = math.fsum(rate * rate for rate in rates)
-        return math.fsum(rates) ** 2 / (len(rates) * squares) if squares else 0.0
+        return fairness_index([each.kbit_per_s for each in self.receivers[policy].values()])
 
     def slowest(self, policy: str) -> float:
         """When the last receiver had its right layers; infinite if one never had."""
@@ -92,7 +95,7 @@ class Run:
 
 def jobs(setup: Setup) -> dict[str, Job]:
     """The five experiments, and one seed of two of them over time."""
-    found = {name: Job(_file(name), ((SEEDS_PATH, str(setup.seeds)),)) for name in EXPERIMENTS}
+    found = {name: Job(_file(name), seeds(setup)) for name in EXPERIMENTS}
     return found | {name: Job(_file(of), ((SEEDS_PATH, "1"),), SAMPLED) for name, of in OVER_TIME.items()}
 
 
@@ -100,42 +103,17 @@ def _file(experiment: str) -> str:
     return f"{experiment.replace('-', '_')}.toml"
 
 
-def captions(_setup: Setup) -> dict[str, str]:
-    """The experiments; none is a table of the text, which has no numbers of PLM."""
-    return EXPERIMENTS
-
-
-def needs(_setup: Setup, item: str) -> Collection[str]:
-    """Each table is of the experiment of its name."""
-    return [item]
-
-
-def lines(_setup: Setup, _published: Sequence[Published], results: Results) -> list[Line]:
-    """What was measured, and the claims."""
-    runs = {name: runs_of(results[name]) for name in EXPERIMENTS if name in results}
-    found = [line for name, measured in runs.items() for line in _measured(name, measured)]
-    for claim in CLAIMS:
-        if claim.item in runs:
-            found.append(claim_line(NAME, claim, runs[claim.item], REASONS.get((claim.item, claim.text), "")))
-    return found
-
-
 def runs_of(document: Mapping[str, Any]) -> list[Run]:
     """Each seed of an experiment."""
-    points = {f"{p['axes']['protocol']}, {p['axes']['gateway']}": p["seeds"] for p in document["points"]}
-    count = len(document["points"][0]["seeds"])
-    return [_run({policy: seeds[at] for policy, seeds in points.items()}) for at in range(count)]
+    of_seeds = by_seed(document, _measured, lambda axes: f"{axes['protocol']}, {axes['gateway']}")
+    return [Run(*({policy: of[at] for policy, of in seed.items()} for at in range(3))) for seed in of_seeds]
 
 
-def _run(measured: Mapping[str, Mapping[str, Any]]) -> Run:
-    """One seed, by policy what was measured."""
-    receivers, flows, trunk = {}, {}, {}
-    for policy, seed in measured.items():
-        receivers[policy] = {row["receiver"]: _received(row) for row in seed["sessions"]}
-        flows[policy] = {row["flow"]: row["throughput_bit_per_s"] / 1000 for row in seed.get("flows", ())}
-        crossed = [row["bytes"] for row in seed["links"] if (row["link"], row["direction"]) == ("trunk", "forward")]
-        trunk[policy] = sum(crossed) * 8 / 1000 / (60 * MINUTES)
-    return Run(receivers, flows, trunk)
+def _measured(seed: Mapping[str, Any]) -> tuple[dict[str, Received], dict[str, float], float]:
+    """Receivers, flows, and what crossed the trunk."""
+    crossed = sum(row["bytes"] for row in where(seed["links"], link="trunk", direction="forward"))
+    flows = {row["flow"]: row["throughput_bit_per_s"] / 1000 for row in seed.get("flows", ())}
+    return {row["receiver"]: _received(row) for row in seed["sessions"]}, flows, crossed * 8 / 1000 / (60 * MINUTES)
 
 
 def _received(row: Mapping[str, Any]) -> Received:
@@ -145,28 +123,25 @@ def _received(row: Mapping[str, Any]) -> Received:
     )  # fmt: skip
 
 
-OF_RECEIVER: dict[str, Callable[[Received], float | None]] = {
-    "layers": lambda each: each.layers,
-    CHANGES: lambda each: each.changes,
-    "loss": lambda each: each.loss,
-    RATE: lambda each: each.kbit_per_s,
-    RIGHT_AFTER: lambda each: each.right_after,
-}
-"""The quantities of a receiver."""
+OF_RECEIVER = {"layers": "layers", CHANGES: "changes", "loss": "loss", RATE: "kbit_per_s", RIGHT_AFTER: "right_after"}
+"""The quantities of a receiver, and the field of `Received` that has each."""
 
 
-def _measured(item: str, runs: Sequence[Run]) -> Iterator[Line]:
+def _table(item: str) -> Table:
     """Of each policy each receiver and flow; of sessions their index, too."""
-    for policy, receivers in runs[0].receivers.items():
-        for quantity, of in OF_RECEIVER.items():
-            for name in receivers:
-                if quantity != RIGHT_AFTER or _starts_right(item, name):
-                    values = [of(run.receivers[policy][name]) for run in runs]
-                    yield beyond(NAME, item, policy, quantity, name, values)
-        for flow in runs[0].flows[policy]:
-            yield beyond(NAME, item, policy, RATE, flow, [run.flows[policy][flow] for run in runs])
-        if item == "sessions":
-            yield beyond(NAME, item, policy, "fairness index", "all", [run.index(policy) for run in runs])
+
+    def cells(runs: Sequence[Run]) -> Iterator[Cell]:
+        for policy, receivers in runs[0].receivers.items():
+            for quantity, field in OF_RECEIVER.items():
+                for name in receivers:
+                    if quantity != RIGHT_AFTER or _starts_right(item, name):
+                        yield Cell(policy, quantity, name, Run.of, (policy, name, field))
+            for flow in runs[0].flows[policy]:
+                yield Cell(policy, RATE, flow, lambda run, *at: run.flows[at[0]][at[1]], (policy, flow))
+            if item == "sessions":
+                yield Cell(policy, "fairness index", "all", Run.index, (policy,))
+
+    return Table(item, item, cells)
 
 
 def _starts_right(item: str, name: str) -> bool:
@@ -230,29 +205,41 @@ BESIDE_TCP = (
 REASONS = {("tcp", STABLE): BESIDE_TCP}
 """Why claims do not hold, as far as it was tested: item and text."""
 
+TABLES = Tables(
+    NAME,
+    EXPERIMENTS,
+    {name: Runs((name,), runs_of) for name in EXPERIMENTS},
+    [_table(name) for name in EXPERIMENTS],
+    CLAIMS,
+    claim_reason=lambda claim: REASONS.get((claim.item, claim.text), ""),
+)
+captions, needs, lines = TABLES.captions, TABLES.needs, TABLES.lines
+
 
 def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -> Iterator[Plotted]:
     """Layers over time, and what it took and cost to come to them."""
     from fairq import figures as draw
 
-    if "receivers over time" in results:
-        series = results["receivers over time"]["series"]
-        panels = {protocol: _levels(series, protocol, "FQ") for protocol in ("PLM", "RLM", "RLC")}
-        title = "One session, receivers for whom 4, 3 and 2 layers are right (one seed)"
-        figure = draw.steps(panels, 1, "time (s)", "layers", title, style=style)
-        yield Plotted("receivers_over_time", "receivers", figure, _layers(panels))
-    if "sessions over time" in results:
-        series = results["sessions over time"]["series"]
-        panels = {
-            f"{protocol}, {gateway}": _levels(series, protocol, gateway)
-            for protocol in ("PLM", "RLM", "RLC")
-            for gateway in ("FQ", "FIFO")
-        }
-        title = "Three sessions on one line, 4 layers are right for each (one seed)"
-        figure = draw.steps(panels, 2, "time (s)", "layers", title, style=style)
-        yield Plotted("sessions_over_time", "sessions", figure, _layers(panels))
+    for name, item, gateways, columns, title in (
+        ("receivers over time", "receivers", ("FQ",), 1,
+         "One session, receivers for whom 4, 3 and 2 layers are right (one seed)"),
+        ("sessions over time", "sessions", ("FQ", "FIFO"), 2,
+         "Three sessions on one line, 4 layers are right for each (one seed)"),
+    ):  # fmt: skip
+        if name in results:
+            levels = [row for row in results[name]["series"] if row["level"] is not None]
+            panels = {
+                protocol if len(gateways) == 1 else f"{protocol}, {gateway}":
+                    over_time(where(levels, protocol=protocol, gateway=gateway), "level", "receiver")
+                for protocol in ("PLM", "RLM", "RLC")
+                for gateway in gateways
+            }  # fmt: skip
+            figure = draw.steps(panels, columns, "time (s)", "layers", title, style=style)
+            curves = {f"{panel}, {receiver}": of for panel, found in panels.items() for receiver, of in found.items()}
+            data = curve_rows(curves, "receiver", "time_s", "layers")
+            yield Plotted(name.replace(" ", "_"), item, figure, data)
     bars = {
-        "time to the right layers of one session (s)": _bars(rows, "receivers", RIGHT_AFTER, "source"),
+        "time to the right layers of one session (s)": _bars(rows, "receivers", RIGHT_AFTER),
         "packets lost (%), over FQ": _losses(rows),
     }
     title = "What it takes to come to the right layers, and what it costs (mean of the seeds)"
@@ -265,28 +252,13 @@ def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -
     yield Plotted("convergence_and_loss", "", draw.bars_of_panels(bars, title, style=style), data)
 
 
-def _levels(series: Sequence[Mapping[str, Any]], protocol: str, gateway: str) -> dict[str, list[tuple[float, float]]]:
-    """The layers of each receiver over time, the fastest first."""
-    curves: dict[str, list[tuple[float, float]]] = {}
-    for row in series:
-        if row["level"] is not None and (row["protocol"], row["gateway"]) == (protocol, gateway):
-            curves.setdefault(row["receiver"], []).append((row["time_s"], row["level"]))
-    return curves
-
-
-def _layers(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]) -> list[dict[str, Any]]:
-    """What the figure of these panels shows."""
-    curves = {f"{panel}, {receiver}": of for panel, found in panels.items() for receiver, of in found.items()}
-    return curve_rows(curves, "receiver", "time_s", "layers")
-
-
-def _bars(rows: Sequence[Mapping[str, Any]], item: str, quantity: str, across: str) -> dict[str, dict[str, float]]:
+def _bars(rows: Sequence[Mapping[str, Any]], item: str, quantity: str) -> dict[str, dict[str, float]]:
     """By protocol the bars of one item over FQ."""
     found: dict[str, dict[str, float]] = {}
-    for row in rows:
+    for row in where(rows, item=item, quantity=quantity):
         protocol, _, gateway = row["policy"].partition(", ")
-        if (row["item"], row["quantity"], gateway) == (item, quantity, "FQ") and row["measured"] is not None:
-            found.setdefault(protocol, {})[row[across]] = row["measured"]
+        if gateway == "FQ" and row["measured"] is not None:
+            found.setdefault(protocol, {})[row["source"]] = row["measured"]
     return found
 
 
@@ -294,6 +266,6 @@ def _losses(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     """By protocol the mean loss of the receivers of each experiment."""
     found: dict[str, dict[str, float]] = {}
     for item in EXPERIMENTS:
-        for protocol, bars in _bars(rows, item, "loss", "source").items():
+        for protocol, bars in _bars(rows, item, "loss").items():
             found.setdefault(protocol, {})[item] = 100 * math.fsum(bars.values()) / len(bars)
     return found

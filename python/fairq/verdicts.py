@@ -132,12 +132,18 @@ class Reproduction(Record, places=("rows", "report"), told=("rows",)):
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper as a test on the cells of one run; `item` is where it stands or what it is about."""
+    """A sentence of the paper as a test on the cells of one run.
+
+    `item` is where it stands or what it is about; `runs` are those it is tested on, if not its
+    item's; `note` stands in place of the count of seeds.
+    """
 
     item: str
     policy: str
     text: str
     holds: Callable[[Any], bool]
+    runs: str = ""
+    note: str = ""
 
 
 def read_published(path: Path) -> list[Published]:
@@ -161,17 +167,28 @@ def interval(values: Sequence[float | None], of: str = "run") -> Interval:
     return Interval(*(_native.prediction_interval(seen) if of == "run" else _native.confidence_interval(seen)))
 
 
-def judge(cell: Published, measured: Interval) -> Verdict:
-    """The verdict on one cell: an interval wider than twice the tolerance decides nothing."""
+def is_too_wide(cell: Published, measured: Interval) -> bool:
+    """Whether the interval decides nothing: it is wider than twice the tolerance."""
+    assert measured.low is not None and measured.high is not None
+    return measured.high - measured.low > 2 * cell.tolerance
+
+
+def judge(
+    cell: Published,
+    measured: Interval,
+    tolerance: float | None = None,
+    too_wide: Callable[[Published, Interval], bool] = is_too_wide,
+) -> Verdict:
+    """The verdict on one cell: an interval that is too wide decides nothing."""
     if cell.flag == "unreadable":
         return "unreadable"
     if cell.value is None:
         return "agrees" if measured.mean is None else "differs"
     if measured.mean is None or measured.low is None or measured.high is None:
         return "differs"
-    if measured.high - measured.low > 2 * cell.tolerance:
+    if too_wide(cell, measured):
         return "undecided"
-    return "agrees" if contains(cell.value, measured, cell.tolerance) else "differs"
+    return "agrees" if contains(cell.value, measured, cell.tolerance if tolerance is None else tolerance) else "differs"
 
 
 def contains(value: float, measured: Interval, tolerance: float) -> bool:
@@ -201,9 +218,11 @@ def line(paper: str, cell: Published, values: Sequence[float | None], reason: st
     )  # fmt: skip
 
 
-def beyond(paper: str, item: str, policy: str, quantity: str, source: str, values: Sequence[float | None]) -> Line:
-    """The line of what the paper does not have."""
-    measured = interval(values)
+def beyond(
+    paper: str, item: str, policy: str, quantity: str, source: str, values: Sequence[float | None], of: str = "run"
+) -> Line:
+    """The line of what the paper does not have; the interval is of one *run*, or of the *mean*."""
+    measured = interval(values, of)
     return Line(paper, item, policy, quantity, source, None, measured.mean, measured.low, measured.high, "beyond", "")
 
 
@@ -219,4 +238,5 @@ def claim_line(paper: str, claim: Claim, runs: Iterable[Any], reason: str = "") 
     note = f"{sum(held)} of {len(held)} seeds"
     if verdict != "agrees" and reason:
         note += f"; {reason}"
+    note = claim.note or note
     return Line(paper, "claim", claim.policy, claim.text, claim.item, 1.0, share, SHARE_OF_SEEDS, 1.0, verdict, note)

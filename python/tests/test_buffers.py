@@ -24,5 +24,5 @@ def test_the_short_run_judges_the_mixed_scenario_and_the_schedule() -> None:
 
 
 def test_a_share_is_of_what_the_background_leaves() -> None:
-    cell = compare.Cell({"1": 10e6, "2": 5e6}, {}, 20e6, 0.0, 0.05, 1.0)
+    cell = compare.Point({"1": 10e6, "2": 5e6}, {}, 20e6, 0.0, 0.05, 1.0)
     assert cell.share == pytest.approx(0.5)
