@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from fairq import _native, quantities, tables
+import fairq._native as _native
+from fairq import quantities, tables
 from fairq.declared import command_line, said, word
 from fairq.documents import Baseline
 from fairq.errors import FairqError, ScenarioError, UsageError

@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from fairq import _native, registry
+import fairq._native as _native
+from fairq import registry
 from fairq.arguments import checked
 from fairq.asking import compare_alone as compare_alone
 from fairq.asking import least_buffer as least_buffer

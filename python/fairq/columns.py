@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from fairq import _native
+import fairq._native as _native
 from fairq.statistics import Interval, Scale
 
 

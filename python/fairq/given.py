@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairq import _native
+import fairq._native as _native
 from fairq.errors import CaptureError, ScenarioError, UsageError
 from fairq.remedies import reason, told
 

@@ -17,7 +17,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from fairq import _native, pairs
+import fairq._native as _native
+from fairq import pairs
 from fairq.errors import CaptureError, UsageError
 from fairq.pairs import (
     ALIKE,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fairq import _native
+import fairq._native as _native
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from fairq import _native
+import fairq._native as _native
 from fairq.errors import UsageError
 
 NUMBER = re.compile(r"\d+(\.\d*)?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from fairq import _native
+import fairq._native as _native
 
 
 def listing(what: str) -> list[dict[str, Any]]:

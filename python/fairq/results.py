@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairq import _native
+import fairq._native as _native
 from fairq.columns import described as described
 from fairq.errors import UsageError
 from fairq.near import near_miss

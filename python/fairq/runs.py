@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fairq import _native
+import fairq._native as _native
 from fairq.errors import UsageError
 from fairq.results import TABLES, Result, Table, table
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from fairq import _native
+import fairq._native as _native
 from fairq.documents import (
     Agreed,
     Baseline,

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
-from fairq import _native
+import fairq._native as _native
 from fairq.errors import UsageError
 
 Scale = Literal["plain", "log", "logit"]

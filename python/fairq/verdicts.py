@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fairq import _native
+import fairq._native as _native
 from fairq.records import Beside, Record
 from fairq.rows import Row, Table
 

@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fairq import _native
+import fairq._native as _native
 from fairq.benchmarks.capture import write_capture
 from fairq.documents import Benchmarks
 from fairq.errors import UsageError

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairq import _native
+import fairq._native as _native
 from fairq.commands.printing import as_json
 from fairq.declared import OneOf, Option, Spec, argument
 from fairq.errors import UsageError

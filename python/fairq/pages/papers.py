@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from fairq import _native, tables
+import fairq._native as _native
+from fairq import tables
 from fairq.pages import pictures
 from fairq.pages.parts import File, Judged, Shown, csv_file, thinned
 from fairq.pages.rendering import fitting, rendered

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from fairq import _native, declared
+import fairq._native as _native
+from fairq import declared
 from fairq.arguments import read
 from fairq.declared import LIST, PART, command_line, said, word
 from fairq.errors import UsageError

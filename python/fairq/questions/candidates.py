@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from fairq import _native, quantities, tc
+import fairq._native as _native
+from fairq import quantities, tc
 from fairq.errors import UsageError
 from fairq.questions import network, words
 from fairq.questions import rates as rates_of

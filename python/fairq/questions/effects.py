@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairq import _native, registry
+import fairq._native as _native
+from fairq import registry
 from fairq.errors import UsageError
 from fairq.questions import asked, knobs, network, sentences, steady, words
 from fairq.questions.answers import Point, Seeds

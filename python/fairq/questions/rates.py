@@ -11,7 +11,8 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from fairq import _native, quantities
+import fairq._native as _native
+from fairq import quantities
 from fairq.errors import ScenarioError, UsageError
 
 TRACE, BETWEEN = "trace:", ".."

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairq import _native, quantities, tc
+import fairq._native as _native
+from fairq import quantities, tc
 from fairq.errors import UsageError
 from fairq.questions import rates, words
 from fairq.questions.asked import Question

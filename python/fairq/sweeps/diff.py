@@ -11,7 +11,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from fairq import _native, statistics
+import fairq._native as _native
+from fairq import statistics
 from fairq.documents import Scalar
 from fairq.records import Beside, Named, Record
 from fairq.statistics import Scale

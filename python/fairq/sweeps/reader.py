@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairq import _native
+import fairq._native as _native
 from fairq.errors import UsageError
 from fairq.near import near_miss
 from fairq.quantities import numbers

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fairq import _native, statistics
+import fairq._native as _native
+from fairq import statistics
 from fairq.errors import FairqError
 from fairq.sweeps import summary
 from fairq.sweeps.reader import Results

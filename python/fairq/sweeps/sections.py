@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from fairq import _native, tables
+import fairq._native as _native
+from fairq import tables
 from fairq.pages import pictures
 from fairq.pages.parts import Shown, csv_file, sha, thinned
 from fairq.sweeps import over_time, readings, summary

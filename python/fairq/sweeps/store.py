@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairq import _native, shapes
+import fairq._native as _native
+from fairq import shapes
 from fairq.errors import OutputError, UsageError
 from fairq.remedies import reason, remedy_of, system_error, told
 from fairq.results import TABLES, described

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairq import _native
+import fairq._native as _native
 from fairq.declared import properties, required
 from fairq.errors import FairqError, ScenarioError, UsageError
 from fairq.given import Text, read

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from fairq import _native
+import fairq._native as _native
 from fairq.errors import OutputError
 from fairq.signals import deferred
 from fairq.sweeps.store import Finished, Store

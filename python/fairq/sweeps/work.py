@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fairq import _native
+import fairq._native as _native
 from fairq.sweeps.claims import Owner
 from fairq.sweeps.store import Finished, Store
 from fairq.sweeps.study import ONE_RUN, Keep, Run, Sets, Study

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fairq import _native
+import fairq._native as _native
 from fairq.errors import UsageError
 from fairq.near import near_miss
 from fairq.tc import filters, lines, options, qdiscs, quanta, trees

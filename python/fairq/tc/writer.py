@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from fairq import _native
+import fairq._native as _native
 from fairq.tc.tables import MTU, Table, Unit, as_time, bytes_of, us_of
 from fairq.tc.units import MOST
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fairq import _native
+import fairq._native as _native
 from fairq.tc import policing, qdiscs, trees
 from fairq.tc.refusal import refused
 from fairq.tc.units import rate_word
