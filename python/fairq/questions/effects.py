@@ -92,7 +92,7 @@ class Subject:
             network.scenario(replace(question, seeds=1))
         except UsageError as error:
             # Of an error only what it says of the value is of interest.
-            return error.fault
+            return error.fault.removeprefix(f"{self.name}: ")
         return None
 
 

@@ -307,13 +307,13 @@ impl<'a> Finder<'a> {
         let flows = &self.at.mean().flows;
         let interval = |row: usize| {
             let of = |column| number(flows, column, row);
-            Some([of("throughput_bit_per_s_low")?, of("throughput_bit_per_s_high")?])
+            Some([of("throughput_bit_per_s_low")?, of("throughput_bit_per_s")?, of("throughput_bit_per_s_high")?])
         };
         // What a flow that is starved gets by chance is next to nothing, however often it is run.
-        let is_wide = |[low, high]: &[f64; 2]| *low < 0.0 && *high >= NOTICEABLE * self.greatest;
+        let is_wide = |[low, mean, high]: &[f64; 3]| high - low > 2.0 * mean && *high >= NOTICEABLE * self.greatest;
         let intervals = self.plan.flows.iter().enumerate().filter_map(|(row, flow)| Some((flow, interval(row)?)));
         let mut wide = intervals.filter(|(_, interval)| is_wide(interval));
-        let (flow, [low, high]) = wide.next()?;
+        let (flow, [low, _, high]) = wide.next()?;
         let others = match wide.count() {
             0 => String::new(),
             1 => ", and that of another flow as wide".to_string(),
