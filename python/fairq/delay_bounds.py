@@ -61,8 +61,7 @@ def pgps(burst: float, packet: float, hops: Sequence[Hop], *, rate: float | None
     check(0 < packet <= burst and math.isfinite(burst), "the burst must be at least one packet, and that above 0",
           "burst", "packet")  # fmt: skip
     for hop in hops:
-        check(0 < hop.share <= hop.rate, "a share must be above 0 and at most the rate of its line",
-              "share", "lines")  # fmt: skip
+        check(0 < hop.share <= hop.rate, "a share must be above 0 and at most the rate of its line", "share")
         check(hop.largest >= 0 and hop.propagation >= 0, "neither a packet nor a propagation can be below 0",
               "largest", "propagation")  # fmt: skip
     share = min(hop.share for hop in hops)
