@@ -1,8 +1,6 @@
 """`python -m fairq` is `fairq`."""
 
-import sys
-
-from fairq.cli import main
+from fairq.cli import program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    program()

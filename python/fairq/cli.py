@@ -1,12 +1,14 @@
 """The command line: the functions of api.py with the same names.
 
-Standard output carries the result (with --json exactly one document), standard error progress and errors. What the exit
-status means is in exit_status.py.
+Standard output carries the result (with --json exactly one document), standard error progress and
+errors. What the exit status means is in exit_status.py.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -19,6 +21,21 @@ from fairq.errors import FairqError
 from fairq.exit_status import DONE, FAILED, FAULT, INTERRUPTED, NO_READER, REFUSED
 from fairq.memory import short_of_addresses
 from fairq.remedies import told
+
+
+def program() -> NoReturn:
+    """Run the command that was typed and end the process with its exit status.
+
+    A command that a signal ended goes at once: a signal may have come within a compiled part, whose
+    own end, when the interpreter ends, then aborts the process.
+    """
+    status = main()
+    if signals.asked() is not None:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -166,4 +183,4 @@ def _fail(message: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    program()

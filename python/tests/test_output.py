@@ -464,8 +464,8 @@ def test_nothing_of_the_package_writes_a_file_by_itself():
     assert {name: count for name, count in found.items() if count} == {
         # into the folder that is exchanged, the place that `file` gives, or a temporary folder
         "api.py": 1, "benchmarks/capture.py": 1, "benchmarks/sweep.py": 2, "commands/printing.py": 2,
-        "commands/reference.py": 1, "commands/run.py": 1, "figures/saved.py": 1, "output.py": 3, "questions/recorded.py": 1, "reproduction.py": 3,
-        "rows.py": 1, "sweeps/report.py": 1, "tables.py": 1,
+        "commands/reference.py": 1, "commands/run.py": 1, "figures/saved.py": 1, "output.py": 3,
+        "questions/recorded.py": 1, "reproduction.py": 3, "rows.py": 1, "sweeps/report.py": 1, "tables.py": 1,
         # of a store, under a hidden name that is linked to its own
         "sweeps/claims.py": 1, "sweeps/store.py": 1,
         # the schemas of the checkout

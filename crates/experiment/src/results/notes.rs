@@ -87,7 +87,10 @@ pub const CODES: [(&str, &str); 20] = [
          them has.",
     ),
     ("trace", "A trace ends before its run, whose packets would make it too large, or is of one of several runs."),
-    ("seeds", "The 95 % interval of a flow's throughput reaches below zero: too few replications for its spread."),
+    (
+        "seeds",
+        "The 95 % interval of a flow's throughput is wider than twice its mean: too few replications for its spread.",
+    ),
 ];
 
 /// From this part of its rate on a line counts as busy, and a window as used up.

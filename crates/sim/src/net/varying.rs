@@ -95,7 +95,9 @@ impl Varying {
         match self {
             Self::Trace(opportunities) => {
                 let trace = opportunities.trace();
-                ((trace.up_to(to) - trace.up_to(from)) * u64::from(OPPORTUNITY) * 8) as f64
+                // An opportunity of an instant is used before counts are cleared at it.
+                let before = if from == Time::ZERO { 0 } else { trace.up_to(from) };
+                ((trace.up_to(to) - before) * u64::from(OPPORTUNITY) * 8) as f64
             }
             Self::Walk(walking) => walking.capacity(from, to),
         }
