@@ -475,3 +475,12 @@ def test_a_round_trip_that_a_flow_has_is_no_axis_of_a_figure():
     comparison = package.compare(**asked_of, seeds=1, warm_up="1s", duration="1s")
     panel = compare._figure(comparison, figures.PAGE).axes[0]
     assert [label.get_text() for label in panel.get_yticklabels()] == ["fifo", "fq_codel"]
+
+
+def test_goodput_and_share_are_one_number_with_one_interval(document):
+    found = document("compare", "--rate", "10Mbit/s", "--rtt", "20ms", "--flows", "cubic,bbr", "--queue", "fifo",
+                     "--seeds", "3", "--warm-up", "1s", "--duration", "4s")  # fmt: skip
+    for row in found["rows"]:
+        assert row["share"] < 1
+        for end in ("", "_low", "_high"):
+            assert row[f"goodput_bit_per_s{end}"] == pytest.approx(row[f"share{end}"] * 10e6)
