@@ -48,7 +48,7 @@ def described() -> Mapping[str, Mapping[str, Any]]:
 @cache
 def _known() -> Mapping[str, Facts]:
     # Of one name in several tables the first counts: that of flows, links or queues.
-    columns = (column for table in reversed(described().values()) for column in table["columns"])
+    columns = (column for table in reversed(list(described().values())) for column in table["columns"])
     known = {column["name"]: Facts(*(column[fact] for fact in Facts._fields)) for column in columns}
     return known | {name: known[other] for name, other in LIKE.items()}
 

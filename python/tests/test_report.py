@@ -7,7 +7,7 @@ import pytest
 from browser import Browser
 from sweep_studies import BUFFERS, SCENARIO, STUDY, write_study
 
-from fairq import figures, statistics
+from fairq import columns, figures, statistics
 from fairq.pages import parts, pictures, rendering
 from fairq.sweeps import readings, summary
 from fairq.sweeps import report as reports
@@ -49,8 +49,15 @@ def test_the_file_behind_a_figure_has_the_means_and_intervals_of_the_store(store
     runs = [row for row in Results(store).rows("flows") if row["buffer"] == "20 packets" and row["queue"] == "fq"]
     by_seed = {}
     for row in runs:
-        by_seed.setdefault(row["seed"], []).append(row["throughput_bit_per_s"])
-    expected = statistics.interval([sum(both) / 2 for both in by_seed.values()], "log")
+        by_seed.setdefault(row["seed"], []).append(row)
+
+    def means(column):
+        return [sum(row[column] for row in both) / 2 for both in by_seed.values()]
+
+    # A throughput has the interval of its share.
+    expected = columns.interval(means("throughput_bit_per_s"), "log", means("share"))
+    own_scale = statistics.interval(means("throughput_bit_per_s"), "log")
+    assert expected.mean == own_scale.mean and expected.low != own_scale.low
     (own,) = [row for row in rows if row["buffer"] == "20 packets" and row["queue"] == "fq"]
     assert own["flow"] == "file" and own["seeds"] == "3"
     got = [float(own[f"throughput_bit_per_s{end}"]) for end in ("", "_low", "_high")]
