@@ -46,20 +46,30 @@ def described() -> Mapping[str, Mapping[str, Any]]:
 
 
 @cache
+def _of_table(table: str) -> Mapping[str, Facts]:
+    columns = described()[table]["columns"]
+    return {column["name"]: Facts(*(column[fact] for fact in Facts._fields)) for column in columns}
+
+
+@cache
 def _known() -> Mapping[str, Facts]:
-    # Of one name in several tables the first counts: that of flows, links or queues.
-    columns = (column for table in reversed(list(described().values())) for column in table["columns"])
-    known = {column["name"]: Facts(*(column[fact] for fact in Facts._fields)) for column in columns}
+    known: dict[str, Facts] = {}
+    for table in described():
+        # Of one name in several tables the first counts: that of flows, links or queues.
+        known = {**_of_table(table), **known}
     return known | {name: known[other] for name, other in LIKE.items()}
 
 
-def facts(column: str) -> Facts | None:
-    """The facts of a column; `None` of one that is in no table of a run and like none.
+def facts(column: str, table: str | None = None) -> Facts | None:
+    """The facts of a column of a run, of this table if it has one of the name.
+
+    `None` of one that is in no table and like none.
 
     >>> facts("share_per_host").scale, facts("queueing_s_p99").better, facts("utilisation").ratio
     ('logit', 'lower', True)
     """
-    return _known().get(column)
+    own = {} if table is None else _of_table(table)
+    return own.get(column) or _known().get(column)
 
 
 def is_ratio(column: str) -> bool:

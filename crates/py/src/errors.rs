@@ -20,15 +20,19 @@ pub(crate) use classes::{CaptureError, FairqError, OutputError, ScenarioError, T
 /// What is wrong in a scenario.
 #[allow(clippy::needless_pass_by_value, reason = "as map_err gives it")]
 pub(crate) fn scenario(problem: Problem) -> PyErr {
-    let [path, field] = problem.names();
-    ScenarioError::new_err((problem.message(), problem.place(), path, field))
+    ScenarioError::new_err(fields(&problem))
 }
 
 /// What is wrong in what an option or an argument asks of a scenario.
 #[allow(clippy::needless_pass_by_value, reason = "as map_err gives it")]
 pub(crate) fn usage(problem: Problem) -> PyErr {
+    UsageError::new_err(fields(&problem))
+}
+
+/// The text, the place, the path and the field.
+fn fields(problem: &Problem) -> (String, String, String, String) {
     let [path, field] = problem.names();
-    UsageError::new_err((problem.message(), problem.place(), path, field))
+    (problem.message(), problem.place(), path, field)
 }
 
 /// A file that cannot be written.

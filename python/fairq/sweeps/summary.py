@@ -67,10 +67,8 @@ def values(results: Results, quantities: Sequence[Quantity]) -> dict[Quantity, V
     found: dict[Quantity, Values] = {}
     for table in dict.fromkeys(quantity.table for quantity in quantities if quantity.table in results.tables):
         mine = [quantity for quantity in quantities if quantity.table == table]
-        known = {each: columns.facts(each.column) for each in mine}
-        there = {column["name"] for column in columns.described()[table]["columns"]}
+        known = {each: columns.facts(each.column, table) for each in mine}
         ratios = {each: Quantity(table, of.of_ratio) for each, of in known.items() if of and of.of_ratio}
-        ratios = {each: ratio for each, ratio in ratios.items() if ratio.column in there}
         read = _read(results, table, list(dict.fromkeys([*mine, *ratios.values()])))
         for quantity in mine:
             if by := read[quantity]:

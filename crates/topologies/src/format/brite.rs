@@ -7,7 +7,6 @@
 //! users do.
 
 use super::{Broken, Found, FoundEdge, FoundNode, delay_of, number, rate_said, shown};
-use fairq_experiment::topology::Place;
 
 pub(super) fn is_it(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -39,7 +38,7 @@ pub(super) fn parse(text: &str) -> Result<Found, Broken> {
         } else {
             match part {
                 Part::Head => {}
-                Part::Nodes => found.nodes.push(node(line, &words)?),
+                Part::Nodes => found.nodes.push(FoundNode::of_words(line, &words)?),
                 Part::Edges => found.edges.push(edge(line, &words)?),
             }
         }
@@ -62,14 +61,6 @@ fn how_many(text: &str) -> Option<usize> {
     text.trim_matches(|c: char| !c.is_ascii_digit()).parse().ok()
 }
 
-fn node(line: usize, words: &[&str]) -> Result<FoundNode, Broken> {
-    let [id, x, y, ..] = words else { return Err(Broken::at(line, "a node has at least id, x and y")) };
-    let coordinate =
-        |word: &str| number(word).ok_or_else(|| Broken::at(line, format!("{} is no coordinate", shown(word))));
-    let place = Some(Place::Plane { x: coordinate(x)?, y: coordinate(y)? });
-    Ok(FoundNode { line, id: (*id).to_string(), label: String::new(), place })
-}
-
 fn edge(line: usize, words: &[&str]) -> Result<FoundEdge, Broken> {
     let [_, from, to, _, delay, bandwidth, ..] = words else {
         return Err(Broken::at(line, "an edge has at least id, from, to, length, delay and bandwidth"));
@@ -87,6 +78,7 @@ fn edge(line: usize, words: &[&str]) -> Result<FoundEdge, Broken> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairq_experiment::topology::Place;
     use fairq_sched::units::Time;
 
     const TEXT: &str = "Topology: ( 3 Nodes, 2 Edges )\nModel (1 - RTWaxman): 3 1000 100 1 2 0.15 0.2 1 1 10.0 1024.0\n\n\

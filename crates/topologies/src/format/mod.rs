@@ -47,6 +47,17 @@ struct FoundNode {
     place: Option<Place>,
 }
 
+impl FoundNode {
+    /// The node of a line of words that begin with its id and its place in a plane.
+    fn of_words(line: usize, words: &[&str]) -> Result<Self, Broken> {
+        let [id, x, y, ..] = words else { return Err(Broken::at(line, "a node has at least id, x and y")) };
+        let coordinate =
+            |word: &str| number(word).ok_or_else(|| Broken::at(line, format!("{} is no coordinate", shown(word))));
+        let place = Some(Place::Plane { x: coordinate(x)?, y: coordinate(y)? });
+        Ok(Self { line, id: (*id).to_string(), label: String::new(), place })
+    }
+}
+
 /// An edge as it is in a file.
 #[derive(Debug, Default)]
 struct FoundEdge {

@@ -6,7 +6,6 @@
 //! second one is a duplicate.
 
 use super::{Broken, Found, FoundEdge, FoundNode, delay_of, number, rate_said, shown};
-use fairq_experiment::topology::Place;
 use std::collections::BTreeSet;
 
 pub(super) fn is_it(text: &str) -> bool {
@@ -34,7 +33,7 @@ pub(super) fn parse(text: &str) -> Result<Found, Broken> {
             None => {
                 let words: Vec<&str> = text.split_whitespace().collect();
                 match part {
-                    Some(true) => found.nodes.push(node(line, &words)?),
+                    Some(true) => found.nodes.push(FoundNode::of_words(line, &words)?),
                     Some(false) => {
                         let edge = edge(line, &words)?;
                         let ends = (edge.from.clone().min(edge.to.clone()), edge.from.clone().max(edge.to.clone()));
@@ -53,14 +52,6 @@ pub(super) fn parse(text: &str) -> Result<Found, Broken> {
     Ok(found)
 }
 
-fn node(line: usize, words: &[&str]) -> Result<FoundNode, Broken> {
-    let [id, x, y, ..] = words else { return Err(Broken::at(line, "a node has at least id, x and y")) };
-    let coordinate =
-        |word: &str| number(word).ok_or_else(|| Broken::at(line, format!("{} is no coordinate", shown(word))));
-    let place = Some(Place::Plane { x: coordinate(x)?, y: coordinate(y)? });
-    Ok(FoundNode { line, id: (*id).to_string(), label: String::new(), place })
-}
-
 fn edge(line: usize, words: &[&str]) -> Result<FoundEdge, Broken> {
     let [from, to, delay, bandwidth, ..] = words else {
         return Err(Broken::at(line, "an edge has at least from, to, delay and bandwidth"));
@@ -75,6 +66,7 @@ fn edge(line: usize, words: &[&str]) -> Result<FoundEdge, Broken> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairq_experiment::topology::Place;
 
     const TEXT: &str = "# tiers v1.1\n# NODES ( 3 )\n0 1 2 0\n1 3.5 4 1\n2 5 6 2\n\n# EDGES ( 3 )\n# from to …\n0 1 25 155 0 1 3\n\
                         1 0 25 155 1 0 3\n1 2 1 10 1 2 4\n";
