@@ -5,7 +5,7 @@
     .venv/bin/python scripts/detect_calibrate.py --table           makes tables and figure from the rows kept
 
 The recorded traffic is the captures of FAIRQ_DATA/captures. Each of them is judged by a model that
-was trained without it. Writes the coefficients (python/fairq/detection.json), and into the folder
+was trained without it. Writes the coefficients (python/fairq/detection/detection.json), and into the folder
 that `--out` names (target/detect) the held-out networks and the replays of captures with what was
 said of them, the calibration table and its figure. Rows that a run does not make anew are those of
 the folder, or of python/tests/data if the folder has none. The tables of docs/design/detect.md are
@@ -31,8 +31,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import fairq
-from fairq import detection, evidence, figures, journeys
-from fairq.tables import text, write_csv
+from fairq import figures
+from fairq.core.tables import text, write_csv
+from fairq.detection import detection, evidence, journeys
 
 ROOT = Path(__file__).resolve().parents[1]
 MODEL = ROOT / "python" / "fairq" / "detection.json"

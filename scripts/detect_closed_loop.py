@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 import fairq
-from fairq.detection import judged
-from fairq.journeys import Journey
-from fairq.pairs import Numbers
-from fairq.tables import text
+from fairq.core.tables import text
+from fairq.detection.detection import judged
+from fairq.detection.journeys import Journey
+from fairq.detection.pairs import Numbers
 
 SECONDS, WARM = 6.0, 1.0
 QUEUES = {

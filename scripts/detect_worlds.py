@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 import fairq
-from fairq import evidence, journeys, pairs
-from fairq.journeys import Journey
+from fairq.detection import evidence, journeys, pairs
+from fairq.detection.journeys import Journey
 
 Random = np.random.Generator
 Numbers = np.ndarray[Any, np.dtype[np.float64]]

@@ -38,9 +38,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from fairq import cli, figures, output, remedies, results, signals  # noqa: F401 - loaded before the forks
-from fairq.errors import OutputError
-from fairq.sweeps import store, threads
+from fairq.cli import program
+from fairq.core import output, remedies, results, signals  # noqa: F401 - loaded before the forks
+from fairq.core.errors import OutputError
+from fairq.studies import store, threads
 
 ERRORS = [getattr(errno, name) for name in ("EACCES", "EIO", "ENOSPC", "EMFILE", "ESTALE", "EROFS", "EDQUOT")]
 MODULES = {"mkdir": "mkdir", "unlink": "unlink", "stat": "stat", "listdir": "listdir", "scandir": "scandir"}
@@ -291,7 +292,7 @@ def in_child(folder: Path, words: tuple[str, ...], shim: Shim) -> tuple[int, str
         write = os.write
         setattr(threads, "PART_RUNS", 2)  # noqa: B010 - the name is another module's
         shim.install()
-        status = cli.main(words)
+        status = program.main(words)
         write(quiet, json.dumps([status, {**shim.counts, "failed": shim.failed}]).encode())
         os._exit(0)
     deadline = time.monotonic() + WIDTH_S
@@ -330,7 +331,7 @@ def prepared(root: Path) -> dict[str, Path]:
         if "." in command.target[1:] and name != "qlog":
             (folder / command.target).write_text("before\n")
         if name == "run":
-            cli.main(["run", str(folder / "line.toml"), "--out", str(folder / "out"), "--quiet"])
+            program.main(["run", str(folder / "line.toml"), "--out", str(folder / "out"), "--quiet"])
         if name in ("sweep", "verify", "damaged"):
             setattr(threads, "PART_RUNS", 1)  # noqa: B010 - the name is another module's
             sweep(folder / "study.toml", part="1/2", workers=1)

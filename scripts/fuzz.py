@@ -28,7 +28,7 @@ from fuzzing import arguments, captures, scenarios, stores, studies, tables, tc,
 from fuzzing.drawing import Case, Draw
 from fuzzing.execution import Worker
 
-from fairq import cli
+from fairq.cli import program
 
 READERS: dict[str, Callable[[Draw], Case]] = {
     "toml": scenarios.scenario,
@@ -113,7 +113,7 @@ def reproduced(name: str, seed: str, number: str) -> int:
         printed = io.StringIO()
         try:
             with contextlib.redirect_stdout(printed):
-                status = cli.main(words)
+                status = program.main(words)
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else 2
         print(f"{printed.getvalue()}status {status}", flush=True)

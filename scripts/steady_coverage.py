@@ -20,7 +20,7 @@ from typing import Any
 
 from fairq.questions import asked
 from fairq.questions.asked import Question
-from fairq.questions.measured import measured
+from fairq.questions.search import measured
 from fairq.statistics import interval
 
 QUESTIONS: dict[str, dict[str, Any]] = {

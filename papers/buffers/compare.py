@@ -12,10 +12,10 @@ from itertools import pairwise, product
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
-from fairq.paper_tables import Cell, Runs, Table, Tables, by_seed, over_time, seeds, where
-from fairq.papers import Job, Plotted, Results, Setup, curve_rows
-from fairq.processor_sharing import mean_in_progress
-from fairq.verdicts import Claim
+from fairq.papers.paper_tables import Cell, Runs, Table, Tables, by_seed, over_time, seeds, where
+from fairq.papers.papers import Job, Plotted, Results, Setup, curve_rows
+from fairq.papers.verdicts import Claim
+from fairq.theories.processor_sharing import mean_in_progress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

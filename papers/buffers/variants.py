@@ -11,9 +11,9 @@ import sys
 from statistics import fmean
 
 from fairq import api
-from fairq.given import pairs
-from fairq.papers import SEEDS, Job, load
-from fairq.reproduction import Steps, run_job
+from fairq.core.inputs import pairs
+from fairq.papers.papers import SEEDS, Job, load
+from fairq.papers.reproduction import Steps, run_job
 
 RECOVERIES = ("sack", "newreno", "reno")
 SHOWN = ("20", "100", "625")

@@ -12,10 +12,11 @@ from statistics import fmean
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from fairq import theory, verdicts
-from fairq.paper_tables import by_seed, seeds, where
-from fairq.papers import Job, Plotted, Results, Setup
-from fairq.verdicts import Interval, Line, Published, Verdict, interval
+from fairq.papers import verdicts
+from fairq.papers.paper_tables import by_seed, seeds, where
+from fairq.papers.papers import Job, Plotted, Results, Setup
+from fairq.papers.verdicts import Interval, Line, Published, Verdict, interval
+from fairq.theories import fq_delay
 
 if TYPE_CHECKING:
     from fairq.figures import Style
@@ -453,9 +454,9 @@ def _waits(seed: Mapping[str, Any]) -> float | None:
 
 def _curves(policy: str, rho: float) -> list[tuple[str, float]]:
     if policy not in DELTAS:
-        return [("delay approximated", theory.fcfs_delay(FTPS, WINDOW, rho))]
-    printed = theory.poisson_delay(FTPS, rho, DELTAS[policy], as_printed=True)
-    return [("delay as printed", printed), ("delay with factor N+1", theory.poisson_delay(FTPS, rho, DELTAS[policy]))]
+        return [("delay approximated", fq_delay.fcfs_delay(FTPS, WINDOW, rho))]
+    printed = fq_delay.poisson_delay(FTPS, rho, DELTAS[policy], as_printed=True)
+    return [("delay as printed", printed), ("delay with factor N+1", fq_delay.poisson_delay(FTPS, rho, DELTAS[policy]))]
 
 
 def _curve_line(policy: str, rho: float, quantity: str, value: float, measured: Interval) -> Line:

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fairq import api
-from fairq.given import pairs
-from fairq.papers import Setup, load
-from fairq.reproduction import Steps, run_job, verdicts
-from fairq.verdicts import Line
+from fairq.core.inputs import pairs
+from fairq.papers.papers import Setup, load
+from fairq.papers.reproduction import Steps, run_job, verdicts
+from fairq.papers.verdicts import Line
 
 SEEDS = 20
 

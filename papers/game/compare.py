@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairq import game
-from fairq.paper_tables import Cell, Runs, Table, Tables, by_seed, seeds
-from fairq.papers import Job, Plotted, Results, Setup, curve_rows
-from fairq.verdicts import Claim, contains, interval
+from fairq.papers.paper_tables import Cell, Runs, Table, Tables, by_seed, seeds
+from fairq.papers.papers import Job, Plotted, Results, Setup, curve_rows
+from fairq.papers.verdicts import Claim, contains, interval
+from fairq.theories import game
 
 if TYPE_CHECKING:
     from fairq.figures import Style

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
-from fairq.given import pairs
-from fairq.papers import SEEDS as SEEDS_PATH
-from fairq.papers import Job, Paper, load
-from fairq.reproduction import Steps, run_job
+from fairq.core.inputs import pairs
+from fairq.papers.papers import SEEDS as SEEDS_PATH
+from fairq.papers.papers import Job, Paper, load
+from fairq.papers.reproduction import Steps, run_job
 
 SEEDS = 6
 

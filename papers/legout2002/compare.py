@@ -10,9 +10,9 @@ from functools import partial
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from fairq.paper_tables import Cell, Runs, Table, Tables, by_seed, fairness_index, seeds, where
-from fairq.papers import Job, Plotted, Results, Setup, curve_rows
-from fairq.verdicts import Claim, Line, Published, beyond
+from fairq.papers.paper_tables import Cell, Runs, Table, Tables, by_seed, fairness_index, seeds, where
+from fairq.papers.papers import Job, Plotted, Results, Setup, curve_rows
+from fairq.papers.verdicts import Claim, Line, Published, beyond
 
 if TYPE_CHECKING:
     from fairq.figures import Style

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairq import api
-from fairq.given import pairs
-from fairq.papers import load
-from fairq.reproduction import Steps, run_job
+from fairq.core.inputs import pairs
+from fairq.papers.papers import load
+from fairq.papers.reproduction import Steps, run_job
 
 
 def with_fq(queue: str) -> dict[str, object]:

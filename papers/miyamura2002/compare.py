@@ -10,9 +10,9 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
 from fairq import api
-from fairq.paper_tables import Cell, Runs, Table, Tables, by_seed, fairness_index, over_time, seeds, where
-from fairq.papers import Job, Plotted, Results, Setup, curve_rows
-from fairq.verdicts import Claim
+from fairq.papers.paper_tables import Cell, Runs, Table, Tables, by_seed, fairness_index, over_time, seeds, where
+from fairq.papers.papers import Job, Plotted, Results, Setup, curve_rows
+from fairq.papers.verdicts import Claim
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

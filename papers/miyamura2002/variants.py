@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from fairq import api
-from fairq.given import pairs
-from fairq.papers import SEEDS as SEEDS_PATH
-from fairq.papers import Job, load
-from fairq.reproduction import Steps, run_job
+from fairq.core.inputs import pairs
+from fairq.papers.papers import SEEDS as SEEDS_PATH
+from fairq.papers.papers import Job, load
+from fairq.papers.reproduction import Steps, run_job
 
 SEEDS = 5
 EXPERIMENTS = ("experiment 1", "experiment 2", "experiment 3")

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairq.paper_tables import Cell, Runs, Table, Tables, by_seed, fairness_index, over_time, seeds, where
-from fairq.papers import SEEDS as SEEDS_PATH
-from fairq.papers import Job, Plotted, Results, Setup, curve_rows
-from fairq.verdicts import Claim
+from fairq.papers.paper_tables import Cell, Runs, Table, Tables, by_seed, fairness_index, over_time, seeds, where
+from fairq.papers.papers import SEEDS as SEEDS_PATH
+from fairq.papers.papers import Job, Plotted, Results, Setup, curve_rows
+from fairq.papers.verdicts import Claim
 
 if TYPE_CHECKING:
     from fairq.figures import Style

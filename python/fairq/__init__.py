@@ -101,8 +101,8 @@ if TYPE_CHECKING:
         sweep,
         topology,
     )
-    from fairq.errors import CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError
-    from fairq.verdicts import Reproduction
+    from fairq.core.errors import CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError
+    from fairq.papers.verdicts import Reproduction
 
     __version__: str
 
@@ -151,7 +151,9 @@ __all__ = [
     "topology",
 ]
 
-_ELSEWHERE = {name: "fairq.errors" for name in __all__ if name.endswith("Error")} | {"Reproduction": "fairq.verdicts"}
+_ELSEWHERE = {name: "fairq.core.errors" for name in __all__ if name.endswith("Error")} | {
+    "Reproduction": "fairq.papers.verdicts"
+}
 """The modules of what is not in `fairq.api`."""
 
 

@@ -1,6 +1,6 @@
 """`python -m fairq` is `fairq`."""
 
-from fairq.cli import program
+from fairq.cli.program import program
 
 if __name__ == "__main__":
     program()

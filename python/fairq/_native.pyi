@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from fairq.errors import ScenarioError
+from fairq.core.errors import ScenarioError
 
 _Progress = Callable[[float, float, int], None]
 

@@ -17,33 +17,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import fairq._native as _native
-from fairq import registry
-from fairq.arguments import checked
-from fairq.asking import compare_alone as compare_alone
-from fairq.asking import least_buffer as least_buffer
-from fairq.compiled import Audit as Audit
-from fairq.compiled import Disciplines
-from fairq.compiled import Replay as Replay
-from fairq.compiled import Topology as Topology
-from fairq.declared import picked
-from fairq.errors import UsageError
-from fairq.given import STANDARD_INPUT, Scenario, Settings, check_capture, pairs, read, replayed, room, split
-from fairq.output import folder
-from fairq.results import Result as Result
-from fairq.results import Table, row_class
-from fairq.rows import row_of
-from fairq.runs import Experiment as Experiment
-from fairq.runs import cores as cores
+from fairq.audits.audit_results import Audit as Audit
+from fairq.benchmarks.bench_results import Disciplines
+from fairq.core import registry
+from fairq.core.arguments import checked
+from fairq.core.declared import picked
+from fairq.core.errors import UsageError
+from fairq.core.inputs import STANDARD_INPUT, Scenario, Settings, check_capture, pairs, read, replayed, room, split
+from fairq.core.output import folder
+from fairq.core.results import Result as Result
+from fairq.core.results import Table, row_class
+from fairq.core.rows import row_of
+from fairq.core.runs import Experiment as Experiment
+from fairq.core.runs import cores as cores
+from fairq.questions.calls import compare_alone as compare_alone
+from fairq.questions.calls import least_buffer as least_buffer
+from fairq.replays.replay_results import Replay as Replay
+from fairq.topologies.topology_results import Topology as Topology
 
 if TYPE_CHECKING:
-    from fairq import _types
+    from fairq.core import _types
+    from fairq.core.estimating import Estimate
+    from fairq.core.progress import Print, Tell
     from fairq.documents import Agreed, Baseline, Benchmarks, Detected, Found, Page, Sweep
-    from fairq.estimating import Estimate
-    from fairq.progress import Print, Tell
-    from fairq.questions.documents import Advice, Comparison, Effects
-    from fairq.sweeps.diff import Diff
-    from fairq.sweeps.reader import Results
-    from fairq.verdicts import Reproduction
+    from fairq.papers.verdicts import Reproduction
+    from fairq.questions.question_results import Advice, Comparison, Effects
+    from fairq.studies.difference import Diff
+    from fairq.studies.stored_runs import Results
 
 LISTS = ("disciplines", "transports", "traffic", "receivers", "topologies", "papers")
 """What can be listed."""
@@ -90,8 +90,8 @@ def run(
     scenario = read(scenario)
     result = Experiment(scenario, pairs(set), series, packets, states, trace).run(workers or cores(), progress)
     if overlay:
-        from fairq.overlay import beside
-        from fairq.results import table_of
+        from fairq.core.results import table_of
+        from fairq.theories.overlay import beside
 
         text, name = scenario
         shares, routes = max_min(scenario, set=set), json.loads(_native.routes(text, name, pairs(set)))
@@ -129,9 +129,9 @@ def baseline(
     Raises UsageError that names the word and what would make sense.
     """
     given = locals()
-    from fairq import alone
+    from fairq.questions import baselines
 
-    return alone.baseline(alone.Question(**picked(alone.Question, given)), trace, progress)
+    return baselines.baseline(baselines.Question(**picked(baselines.Question, given)), trace, progress)
 
 
 @checked
@@ -302,7 +302,7 @@ def estimate(scenario: Scenario, *, set: Settings = (), workers: int | None = No
 
     Raises ScenarioError with file, line and field.
     """
-    from fairq import estimating
+    from fairq.core import estimating
 
     return estimating.estimate(read(scenario), pairs(set), workers or cores())
 
@@ -313,7 +313,7 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 
     Raises UsageError if there is none, or if it is of another version of results.
     """
-    from fairq import results
+    from fairq.core import results
 
     return results.read_result(path)
 
@@ -422,7 +422,7 @@ def detect(*paths: str | os.PathLike[str]) -> Table[Detected]:
 
     Raises CaptureError or UsageError.
     """
-    from fairq.detection import detect as found
+    from fairq.detection.detection import detect as found
 
     return found(paths)
 
@@ -456,7 +456,7 @@ def sweep(
     cannot be written.
     """
     given = locals()
-    from fairq.sweeps import sweeping
+    from fairq.studies import sweeping
 
     del given["study"]
     options = sweeping.Options(**given | {"store": os.fspath(store) if store is not None else None})
@@ -469,7 +469,7 @@ def read_store(folder: str | os.PathLike[str]) -> Results:
 
     Raises UsageError if there is no store in the folder.
     """
-    from fairq.sweeps.reader import Results
+    from fairq.studies.stored_runs import Results
 
     return Results(folder)
 
@@ -483,7 +483,7 @@ def query(study: str | os.PathLike[str], sql: str, *, store: str | os.PathLike[s
 
     Raises UsageError for what DuckDB refuses, in one line.
     """
-    from fairq.sweeps import query as sqls
+    from fairq.studies import sql as sqls
 
     return sqls.query(sqls.opened(study, store), sql)
 
@@ -502,8 +502,8 @@ def report(
 
     Raises UsageError if no run exists, and OutputError if the page cannot be written.
     """
-    from fairq.sweeps import report as reports
-    from fairq.sweeps.query import opened
+    from fairq.reports import study_report as reports
+    from fairq.studies.sql import opened
 
     return reports.write(study, opened(study, store), out)
 
@@ -514,8 +514,8 @@ def diff(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> Diff:
 
     Raises UsageError if a folder is no store.
     """
-    from fairq.sweeps import diff as diffs
-    from fairq.sweeps.query import opened
+    from fairq.studies import difference as diffs
+    from fairq.studies.sql import opened
 
     return diffs.diff(opened(a), opened(b))
 
@@ -547,7 +547,7 @@ def reproduce(
     >>> reproduce("demers1990", seeds=10).rows[0]["verdict"]    # doctest: +SKIP
     'agrees'
     """
-    from fairq import reproduction
+    from fairq.papers import reproduction
 
     return reproduction.reproduce(
         paper, seeds=seeds, quick=quick, start=start, workers=workers or cores(), out=out, replace=replace,
@@ -615,11 +615,11 @@ def listing(what: What) -> list[dict[str, Any]]:
     `what` is one of "disciplines", "transports", "traffic", "receivers", "topologies" and "papers".
     """
     if what not in LISTS:
-        from fairq.near import near_miss
+        from fairq.core.near import near_miss
 
         raise UsageError(f"{what}: nothing of that name to list{near_miss(what, LISTS)}")
     if what == "papers":
-        from fairq.papers import load, names
+        from fairq.papers.papers import load, names
 
         found = [(name, load(name).compare) for name in names()]
         return [
@@ -652,7 +652,7 @@ def agree(witness: str, name: str | None = None) -> Agreed:
 
     Raises UsageError with the names that there are.
     """
-    from fairq import agreement
+    from fairq.questions import agreement
 
     if witness != "linux":
         raise UsageError(f"witness: {witness} was not recorded; write linux")
@@ -700,7 +700,7 @@ def schema(name: str = "scenario") -> dict[str, Any]:
     from fairq import schemas
 
     if name not in schemas.NAMES:
-        from fairq.near import near_miss
+        from fairq.core.near import near_miss
 
         raise UsageError(f"{name}: there is no schema of it{near_miss(name, schemas.NAMES)}")
     document: dict[str, Any] = json.loads(schemas.text(name))
@@ -713,9 +713,9 @@ def bench(names: Sequence[str] = (), *, quick: bool = False, progress: Tell | No
 
     Raises UsageError with the names if there is none called so.
     """
-    from fairq import benchmarks
+    from fairq.benchmarks import workloads
 
-    return benchmarks.run(benchmarks.chosen(names), quick=quick, progress=progress)
+    return workloads.run(workloads.chosen(names), quick=quick, progress=progress)
 
 
 @checked

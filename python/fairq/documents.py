@@ -10,10 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fairq.questions.documents import Verdict
-from fairq.records import Beside, Document, Given, Named, Record
-from fairq.results import Result
-from fairq.rows import Row, Table
+from fairq.core.records import Beside, Document, Given, Named, Record
+from fairq.core.results import Result
+from fairq.core.rows import Row, Table
+from fairq.questions.question_results import Verdict
 
 
 class Paper(Row):

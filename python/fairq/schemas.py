@@ -16,6 +16,9 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import fairq._native as _native
+from fairq.core.estimating import Estimate
+from fairq.core.records import Given, Named, Record, in_document, metadata
+from fairq.core.rows import Row, Table
 from fairq.documents import (
     Agreed,
     Baseline,
@@ -36,12 +39,9 @@ from fairq.documents import (
     TcpRate,
     TcRead,
 )
-from fairq.estimating import Estimate
-from fairq.questions.documents import Advice, Alone, Comparison, Effects, LeastBuffer
-from fairq.records import Given, Named, Record, in_document, metadata
-from fairq.rows import Row, Table
-from fairq.sweeps.diff import Diff
-from fairq.verdicts import Judged
+from fairq.papers.verdicts import Judged
+from fairq.questions.question_results import Advice, Alone, Comparison, Effects, LeastBuffer
+from fairq.studies.difference import Diff
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 """The JSON Schema that the schemas are written in."""

@@ -19,7 +19,7 @@ from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import fairq._native as _native
-from fairq.errors import UsageError
+from fairq.core.errors import UsageError
 
 Scale = Literal["plain", "log", "logit"]
 """Where an interval is symmetric.

@@ -13,9 +13,12 @@ from pathlib import Path
 import messages
 import pytest
 
-from fairq import FairqError, cli, papers, schemas, streams, theory
-from fairq.commands import printing
-from fairq.verdicts import read_published
+from fairq import FairqError, schemas
+from fairq.cli import printing, program
+from fairq.core import streams
+from fairq.papers import papers
+from fairq.papers.verdicts import read_published
+from fairq.theories import fq_delay
 
 # A check that fails there says what it compared.
 pytest.register_assert_rewrite("page_checks")
@@ -90,7 +93,7 @@ def fairq(capsys, documents):
 
     def run(*arguments):
         documents.clear()
-        status = cli.main([str(argument) for argument in arguments])
+        status = program.main([str(argument) for argument in arguments])
         said = capsys.readouterr()
         if "--json" in arguments and said.out and arguments[0] != "schema":
             unchecked = f"fairq {arguments[0]}: its JSON does not leave by as_json, and was held to no schema"
@@ -130,7 +133,7 @@ def process(request):
     """Runs the command in a process of its own; gives it when it has ended."""
 
     def run(*arguments, **options):
-        command = [sys.executable, "-m", "fairq.cli", *map(str, arguments)]
+        command = [sys.executable, "-m", "fairq.cli.program", *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
         request.config.pluginmanager.get_plugin("messages").record_lines(done.stderr)
         return done
@@ -204,7 +207,7 @@ def _stand_in(demers1990, monkeypatch, tmp_path):
         (folder / f"{name}.toml").write_text("")
     (folder / "published.csv").write_text((demers1990.folder / "published.csv").read_text())
     paper = papers.Paper("demers1990", folder, demers1990.compare)
-    monkeypatch.setattr("fairq.reproduction.load", lambda name: paper)
+    monkeypatch.setattr("fairq.papers.reproduction.load", lambda name: paper)
 
     def scenario(number, seeds):
         mine = [cell for cell in cells if cell.item == f"scenario {number}"]
@@ -225,7 +228,7 @@ def _stand_in(demers1990, monkeypatch, tmp_path):
     def figure(seeds):
         for policy, delta in demers1990.compare.DELTAS.items():
             for rho in (0.1, 0.5, 0.8):
-                wait = theory.poisson_delay(3, rho, delta)
+                wait = fq_delay.poisson_delay(3, rho, delta)
                 noise = random.Random(f"{policy}/{rho}").uniform(0.99, 1.01)
                 flows = [[{"flow": "telnet", "delay_s_mean": wait * noise + 1.0}]] * seeds
                 yield {
@@ -233,7 +236,7 @@ def _stand_in(demers1990, monkeypatch, tmp_path):
                     "seeds": [{"seed": i, "flows": f} for i, f in enumerate(flows)],
                 }
         for rho in (0.1, 1.0, 3.0):
-            flows = [{"flow": "telnet", "delay_s_mean": theory.fcfs_delay(3, 5, rho) + 1.0}]
+            flows = [{"flow": "telnet", "delay_s_mean": fq_delay.fcfs_delay(3, 5, rho) + 1.0}]
             yield {"axes": {"policy": "FCFS", "rho": rho}, "seeds": [{"seed": i, "flows": flows} for i in range(seeds)]}
 
     class Experiment:
@@ -251,7 +254,7 @@ def _stand_in(demers1990, monkeypatch, tmp_path):
             points = figure(seeds) if self.stem == "figure1" else scenario(self.stem.removeprefix("scenario"), seeds)
             return types.SimpleNamespace(document={"points": list(points)})
 
-    monkeypatch.setattr("fairq.reproduction.Experiment", Experiment)
+    monkeypatch.setattr("fairq.papers.reproduction.Experiment", Experiment)
     return calls
 
 

@@ -1,6 +1,6 @@
 """Small studies for the tests of sweeps."""
 
-from fairq.sweeps.study import read_study
+from fairq.studies.study import read_study
 
 SCENARIO = """
 edition = 2

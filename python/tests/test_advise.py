@@ -11,12 +11,13 @@ import pytest
 from raw_captures import raw, udp
 
 import fairq as package
-from fairq import quantities, tc
-from fairq.errors import UsageError
-from fairq.questions import advice, advising, asked, candidates, ranking, recorded
+from fairq import traffic_control as tc
+from fairq.core import quantities
+from fairq.core.errors import UsageError
+from fairq.questions import advice, advising, asked, candidates, own_capture, ranking
 from fairq.questions import users as mix
 from fairq.questions import words as words_of
-from fairq.questions.measured import measured
+from fairq.questions.search import measured
 
 LINE = ("--down", "20Mbit/s", "--up", "5Mbit/s", "--rtt", "30ms")
 OWN = f"{advising.BULK},{advising.CALLS}"
@@ -380,7 +381,7 @@ def test_a_capture_keeps_its_flows_apart_and_joins_the_small_ones(tmp_path):
         (n / 100, udp(ME, SERVER, (5000 + flow, 443), 100 + flow)) for flow in range(12) for n in range(20 - flow)
     ]
     packets += [(n / 10, udp(OTHER, ME, (443, 9), 1400)) for n in range(5)]
-    found = recorded.read(raw(tmp_path / "many.pcap", packets), "192.168.0.0/16")
+    found = own_capture.read(raw(tmp_path / "many.pcap", packets), "192.168.0.0/16")
     ways = {way: [flow for flow in found.flows if flow.direction == way] for way in ("down", "up")}
     assert [flow.packets for flow in ways["up"]] == [20, 19, 18, 17, 16, 15, 14, 13, 12 + 11 + 10 + 9]
     assert ways["up"][-1].name == "up: 4 other flows"
@@ -397,7 +398,7 @@ def test_a_capture_keeps_its_flows_apart_and_joins_the_small_ones(tmp_path):
 def test_each_flow_of_a_capture_sends_its_own_packets_in_its_own_direction(tmp_path):
     packets = [(n / 50, udp(ME, SERVER, (1, 2), 250)) for n in range(500)]
     packets += [(n / 20, udp(SERVER, ME, (2, 1), 1000)) for n in range(200)]
-    found = recorded.read(raw(tmp_path / "two.pcap", packets), "192.168.1.7")
+    found = own_capture.read(raw(tmp_path / "two.pcap", packets), "192.168.1.7")
     table = tmp_path / "table.csv"
     found.write(table)
     line = asked.ask(
@@ -409,7 +410,7 @@ def test_each_flow_of_a_capture_sends_its_own_packets_in_its_own_direction(tmp_p
 
 
 def test_segments_that_the_card_cuts_later_have_a_note(tmp_path):
-    found = recorded.read(
+    found = own_capture.read(
         raw(tmp_path / "tso.pcap", [(n, udp(ME, SERVER, (1, 2), 9000)) for n in range(3)]), "192.168.1.7"
     )
     assert [note["code"] for note in found.notes()] == ["open-loop", "one-way", "offload"]

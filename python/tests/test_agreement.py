@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from fairq import agreement
 from fairq.api import agree
-from fairq.errors import UsageError
-from fairq.questions import kernel
+from fairq.core.errors import UsageError
+from fairq.questions import agreement, kernel
 from fairq.questions.kernel import Asked
 
 FQ_CODEL = Asked(frozenset({"fq_codel"}), frozenset({"cubic"}), False, 20e6, (0.02,))

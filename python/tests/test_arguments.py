@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import fairq
-from fairq import arguments
-from fairq.given import pairs, read
+from fairq.core import arguments
+from fairq.core.inputs import pairs, read
 
 SCENARIO = Path(__file__).resolve().parents[2] / "scenarios" / "dumbbell.toml"
 

@@ -8,7 +8,7 @@ import pytest
 
 import fairq as package
 from fairq import documents
-from fairq.records import in_document
+from fairq.core.records import in_document
 
 RATE, RTT = 20e6, 0.1
 PRODUCT = RATE * RTT / 8

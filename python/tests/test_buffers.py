@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fairq
-from fairq.papers import load
+from fairq.papers.papers import load
 
 compare = load("buffers").compare
 

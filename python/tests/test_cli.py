@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from fairq import _native, cli, tables
-from fairq.commands import NAMES
-from fairq.commands.printing import as_json
-from fairq.progress import Bar, status
+from fairq import _native
+from fairq.cli import program
+from fairq.cli.commands import NAMES
+from fairq.cli.printing import as_json
+from fairq.core import tables
+from fairq.core.progress import Bar, status
 
 SCENARIO = Path(__file__).resolve().parents[2] / "scenarios" / "dumbbell.toml"
 
@@ -23,7 +25,7 @@ PGPS = ["theory", "pgps", "--burst", "1kB", "--packet", "125B", "--share", "1Mbi
 
 
 def refused(capsys, *arguments):
-    assert cli.main(list(arguments)) == 2
+    assert program.main(list(arguments)) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith("fairq: ") and said.err.count("\n") == 1
@@ -103,13 +105,13 @@ def test_an_output_folder_is_refused_before_the_run(capsys, tmp_path, monkeypatc
 
 
 def test_theory_says_how_long_a_telnet_packet_waits(capsys):
-    assert cli.main(["theory", "delay-bounds", "--rate", "56kbit/s", "--json"]) == 0
+    assert program.main(["theory", "delay-bounds", "--rate", "56kbit/s", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert rows[0]["low_s"] == pytest.approx(0.0714, abs=5e-5)
 
 
 def test_a_curve_can_be_drawn(tmp_path):
-    assert cli.main(["theory", "delay-curve", "--delta", "1", "--plot", str(tmp_path / "c.svg")]) == 0
+    assert program.main(["theory", "delay-curve", "--delta", "1", "--plot", str(tmp_path / "c.svg")]) == 0
     assert (tmp_path / "c.svg").read_text().startswith("<?xml")
 
 
@@ -119,12 +121,12 @@ def test_ctrl_c_ends_with_one_line(capsys, tmp_path, monkeypatch):
 
     monkeypatch.setattr(_native, "Experiment", run)
     (tmp_path / "x.toml").write_text("")
-    assert cli.main(["run", str(tmp_path / "x.toml")]) == 130
+    assert program.main(["run", str(tmp_path / "x.toml")]) == 130
     assert capsys.readouterr().err == "fairq: interrupted\n"
 
 
 def test_a_reader_that_has_gone_is_no_error():
-    command = f"{sys.executable} -m fairq.cli theory delay-curve --json | true"
+    command = f"{sys.executable} -m fairq theory delay-curve --json | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert done.stderr == ""
 
@@ -132,12 +134,12 @@ def test_a_reader_that_has_gone_is_no_error():
 @pytest.mark.parametrize("result", ["delay-bounds", "delay", "delay-curve", "max-min", "pgps", "tcp", "sharing"])
 def test_help_of_each_result_shows_an_example(capsys, result):
     with pytest.raises(SystemExit):
-        cli.main(["theory", result, "--help"])
+        program.main(["theory", result, "--help"])
     printed = " ".join(capsys.readouterr().out.split())
     example = printed.partition("example: fairq ")[2]
     assert example.startswith(f"theory {result}")
     if "toml" not in example and "plot" not in example:
-        assert cli.main(example.split()) == 0, "the example runs"
+        assert program.main(example.split()) == 0, "the example runs"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,7 @@ def test_help_of_each_result_shows_an_example(capsys, result):
 )
 def test_help_shows_an_example(capsys, command):
     with pytest.raises(SystemExit) as caught:
-        cli.main([command, "--help"])
+        program.main([command, "--help"])
     assert caught.value.code == 0
     assert f"example: fairq {command}" in capsys.readouterr().out
 
@@ -162,7 +164,7 @@ def helps(parser, path="fairq"):
 
 
 def test_a_help_text_is_one_line():
-    assert [where for where, _, text in helps(cli.parser()) if len(text) >= 80] == []
+    assert [where for where, _, text in helps(program.parser()) if len(text) >= 80] == []
 
 
 def test_a_command_is_described_in_the_imperative():
@@ -170,7 +172,7 @@ def test_a_command_is_described_in_the_imperative():
         *("bound", "check", "compare", "compute", "describe", "draw", "list", "measure", "print", "run", "send"),
         *("rank", "show", "tell", "translate"),
     }
-    found = {where: text.split()[0] for where, is_command, text in helps(cli.parser()) if is_command}
+    found = {where: text.split()[0] for where, is_command, text in helps(program.parser()) if is_command}
     assert {where for where, first in found.items() if first not in verbs} == set()
     assert len(found) > len(NAMES)
 
@@ -289,14 +291,14 @@ def test_what_was_meant_is_named(capsys, arguments, said):
 
 def test_a_part_may_be_said_in_percent(capsys):
     def rows(loss):
-        assert cli.main(["theory", "tcp", "--rtt", "100ms", "--loss", loss, "--json"]) == 0
+        assert program.main(["theory", "tcp", "--rtt", "100ms", "--loss", loss, "--json"]) == 0
         return json.loads(capsys.readouterr().out)
 
     assert rows("1%, 0.5 %") == rows("0.01,0.005")
 
 
 def test_papers_can_be_listed(capsys):
-    assert cli.main(["list", "papers"]) == 0
+    assert program.main(["list", "papers"]) == 0
     assert "demers1990" in capsys.readouterr().out
 
 
@@ -304,7 +306,7 @@ def test_a_scenario_comes_from_standard_input(capsys):
     command = [sys.executable, "-m", "fairq", "run", "-", "--set", "measure.duration=1 s", "--json", "--workers", "1"]
     given = SCENARIO.read_text(encoding="utf-8")
     done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
-    assert cli.main([*command[3:4], str(SCENARIO), *command[5:]]) == 0
+    assert program.main([*command[3:4], str(SCENARIO), *command[5:]]) == 0
     own, of_file = (json.loads(text) for text in (done.stdout, capsys.readouterr().out))
     assert own["flows"] == of_file["flows"] and own["flows"]
     wrong = subprocess.run(command[:5], input="a = 1\nb =", capture_output=True, text=True)
@@ -324,15 +326,15 @@ def test_the_result_of_another_scenario_is_replaced_only_if_that_is_said(capsys,
     out, other = tmp_path / "out", tmp_path / "other.toml"
     other.write_text(SCENARIO.read_text(encoding="utf-8").replace("# ", "#  "), encoding="utf-8")
     short = ("--set", "measure.duration=1 s", "--workers", "1", "--out", str(out))
-    assert cli.main(["run", str(SCENARIO), *short]) == 0
+    assert program.main(["run", str(SCENARIO), *short]) == 0
     # the same scenario, whatever its file is called and its comments say
-    assert cli.main(["run", str(other), *short]) == 0
+    assert program.main(["run", str(other), *short]) == 0
     capsys.readouterr()
     longer = ("--set", "measure.duration=2 s", *short[2:])
     before = (out / "result.json").read_bytes()
     assert "--replace" in refused(capsys, "run", str(SCENARIO), *longer)
     assert (out / "result.json").read_bytes() == before
-    assert cli.main(["run", str(SCENARIO), *longer, "--replace"]) == 0
+    assert program.main(["run", str(SCENARIO), *longer, "--replace"]) == 0
     assert (out / "result.json").read_bytes() != before
 
 
@@ -358,5 +360,5 @@ def test_a_map_that_cannot_be_written_leaves_the_good_one(capsys, tmp_path, monk
 def test_help_and_the_version_are_there_by_the_words_of_other_programs(capsys):
     for words, begins in ((["help"], "usage: fairq [-h]"), (["help", "run"], "usage: fairq run"), (["-V"], "fairq ")):
         with pytest.raises(SystemExit) as ended:
-            cli.main(words)
+            program.main(words)
         assert ended.value.code == 0 and capsys.readouterr().out.startswith(begins)

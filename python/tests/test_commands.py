@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fairq import UsageError, api
-from fairq.cli import parser
+from fairq.cli.program import parser
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -207,7 +207,7 @@ def interrupted(arguments, after):
     """Starts a command, sends Ctrl-C to it, and gives its status, standard output and standard error."""
     # a shell that starts a job in the background has it ignore the signal: undo that
     run = subprocess.Popen(
-        [sys.executable, "-m", "fairq.cli", *map(str, arguments)],
+        [sys.executable, "-m", "fairq.cli.program", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -9,10 +9,10 @@ import pytest
 
 import fairq as package
 from fairq import figures
-from fairq.commands import compare
-from fairq.given import Text
+from fairq.cli.commands import compare
+from fairq.core.inputs import Text
 from fairq.questions import asked, network, rates, words
-from fairq.questions.documents import Comparison
+from fairq.questions.question_results import Comparison
 
 LINE = ("--rate", "10Mbit/s", "--rtt", "20ms", "--seeds", "2", "--warm-up", "5s", "--duration", "2s", "--quiet")
 

@@ -6,9 +6,9 @@ import tomllib
 import pytest
 
 import fairq as package
-from fairq import tcp_throughput
-from fairq.given import Text
+from fairq.core.inputs import Text
 from fairq.questions import asked, network
+from fairq.theories import tcp_throughput
 
 LINE = {"rate": "100Mbit/s", "rtt": "40ms", "workers": 1}
 

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from fairq import papers
-from fairq.commands import NAMES
+from fairq.cli.commands import NAMES
+from fairq.papers import papers
 
 
 @pytest.fixture

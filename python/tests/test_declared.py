@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import fairq as package
-from fairq import arguments, cli, declared
-from fairq.alone import Question as Alone
-from fairq.commands import reference
+from fairq.cli import program, reference
+from fairq.core import arguments, declared
 from fairq.questions.advising import Line
 from fairq.questions.asked import Question
+from fairq.questions.baselines import Question as Alone
 
 WITHOUT_COMMAND = {"experiment", "estimate", "read_result", "read_store", "cards", "explained", "scenes"}
 """Functions that no command calls with options of its own."""
@@ -26,7 +26,7 @@ CHOOSES = {"compare": {"alone"}}
 
 def specs(parser=None):
     """The declarations of all commands, and of those inside them."""
-    for action in (parser or cli.parser())._actions:
+    for action in (parser or program.parser())._actions:
         for inner in action.choices.values() if action.nargs == "A..." else ():
             if inner.spec is not None:
                 yield inner.spec
@@ -64,7 +64,7 @@ def test_signatures_say_what_is_declared(name):
 def test_the_page_of_all_commands_is_what_is_declared():
     place = "docs/reference/commands.md"
     committed = (Path(__file__).parents[2] / place).read_text(encoding="utf-8")
-    assert reference.text() == committed, f"run: .venv/bin/python -m fairq.commands.reference {place}"
+    assert reference.text() == committed, f"run: .venv/bin/python -m fairq.cli.reference {place}"
 
 
 def test_every_function_is_of_a_command_or_has_none():

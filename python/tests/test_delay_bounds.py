@@ -2,9 +2,9 @@
 
 import pytest
 
-from fairq.delay_bounds import Hop, pgps
-from fairq.given import Text
-from fairq.runs import Experiment
+from fairq.core.inputs import Text
+from fairq.core.runs import Experiment
+from fairq.theories.delay_bounds import Hop, pgps
 
 TEN = Hop(rate=1e6, share=1e5, largest=1000)
 

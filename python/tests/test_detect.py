@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fairq as package
-from fairq import detection, evidence, journeys
+from fairq.detection import detection, evidence, journeys
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "design" / "detect.md"

@@ -6,7 +6,7 @@ import pytest
 
 import fairq as package
 from fairq import figures
-from fairq.commands import explain
+from fairq.cli.commands import explain
 from fairq.questions import effects, knobs
 from fairq.questions.chance import _beyond, by_chance
 

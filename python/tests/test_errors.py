@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import fairq
-from fairq.errors import FairqError, OutputError, ScenarioError, UsageError
+from fairq.core.errors import FairqError, OutputError, ScenarioError, UsageError
 
 PACKAGE = Path(fairq.__file__).parent
 LINK = 'edition = 2\n[[links]]\nname = "line"\nfrom = "a"\nto = "b"\nrate = "1 Mbit/s"\n'

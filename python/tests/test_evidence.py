@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairq import evidence
-from fairq.journeys import Journey
+from fairq.detection import evidence
+from fairq.detection.journeys import Journey
 
 CAPACITY, SIZE = 1e6, 1250.0
 PACKET = 8 * SIZE / CAPACITY

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from fairq import UsageError, cli, commands, exit_status, signals
-from fairq.commands import list as list_command
+from fairq import UsageError
+from fairq.cli import commands, program
+from fairq.cli.commands import list as list_command
+from fairq.core import exit_status, signals
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -146,7 +148,7 @@ def test_what_the_caller_ignores_stays_ignored(dumbbell):
     """That is nohup."""
     code = (
         "import signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); print('ignored', flush=True);"
-        " from fairq import cli; sys.exit(cli.main())"
+        " from fairq import cli; sys.exit(program.main())"
     )
     words = ["run", str(dumbbell), "--set", "measure.duration=2000s", "--set", "flows[1].traffic=ftp"]
     process = subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.PIPE, text=True)
@@ -193,7 +195,7 @@ def test_main_in_another_thread_has_no_signals(capsys):
     from threading import Thread
 
     statuses = []
-    thread = Thread(target=lambda: statuses.append(cli.main(["list", "papers"])))
+    thread = Thread(target=lambda: statuses.append(program.main(["list", "papers"])))
     thread.start()
     thread.join()
     assert statuses == [0]

@@ -21,8 +21,8 @@ from matplotlib.text import Text
 
 import fairq as package
 from fairq import figures
-from fairq.commands import options
-from fairq.figures import chosen, text, units
+from fairq.cli import options
+from fairq.figures import axis_units, chosen, text
 from fairq.figures.sheet import GROUND
 from fairq.figures.style import COLOURS, COLOURS_DARK
 
@@ -465,7 +465,7 @@ def test_a_figure_over_numbers_has_them_in_order_and_in_one_unit():
     ],
 )
 def test_units_follow_the_largest_value(column, values, expected):
-    assert units.scaled(column, values) == expected
+    assert axis_units.scaled(column, values) == expected
 
 
 def said(figure):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from fairq import game
+from fairq.theories import game
 
 COST = 0.25
 STARTS = ([0.01, 0.01], [0.5, 0.1], [0.1, 0.5], [0.2, 0.7])

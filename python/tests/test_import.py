@@ -10,8 +10,8 @@ from pkgutil import walk_packages
 import pytest
 
 import fairq as package
-from fairq import cli
-from fairq.commands import NAMES
+from fairq.cli import program
+from fairq.cli.commands import NAMES
 
 HEAVY = ["matplotlib", "numpy", "jinja2", "rich", "asyncio", "argparse", "fairq.api", "fairq.figures"]
 
@@ -26,8 +26,10 @@ def test_importing_loads_nothing_heavy(statement):
 
 
 def test_a_command_starts_without_what_it_does_not_need():
-    others = ["matplotlib", "jinja2", "inspect", "tempfile", "fairq.theory"]
-    code = f"import fairq.cli, sys; fairq.cli.parser('run'); print([name for name in {others} if name in sys.modules])"
+    others = ["matplotlib", "jinja2", "inspect", "tempfile", "fairq.theories.fq_delay"]
+    code = (
+        f"import sys; from fairq.cli.program import parser; parser('run'); print([*{{*{others}}} & {{*sys.modules}}])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -35,9 +37,9 @@ def test_a_command_starts_without_what_it_does_not_need():
 @pytest.mark.parametrize("argument", ["--version", "--help"])
 def test_what_no_command_does_loads_none(argument):
     code = (
-        "import sys; from fairq.cli import main\n"
+        "import sys; from fairq.cli.program import main\n"
         f"try: main([{argument!r}])\n"
-        "except SystemExit: print([name for name in sys.modules if name in ('numpy', 'fairq.api', 'fairq.tables')])"
+        "except SystemExit: print([*{'numpy', 'fairq.api', 'fairq.core.tables'} & {*sys.modules}])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")
@@ -45,10 +47,10 @@ def test_what_no_command_does_loads_none(argument):
 
 def test_a_command_alone_has_the_options_that_it_has_among_all():
     names = list(NAMES)
-    every = cli.parser()._subparsers._group_actions[0].choices
+    every = program.parser()._subparsers._group_actions[0].choices
     assert list(every) == names
     for name in names:
-        alone = cli.parser(name)._subparsers._group_actions[0].choices
+        alone = program.parser(name)._subparsers._group_actions[0].choices
         assert list(alone) == names
         assert alone[name].format_help() == every[name].format_help()
 

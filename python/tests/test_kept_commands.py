@@ -18,7 +18,9 @@ import messages
 import pytest
 from kept import hold
 
-from fairq import cli, exit_status, schemas
+from fairq import schemas
+from fairq.cli.program import parser
+from fairq.core import exit_status
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = ("setup", "run", "test", "check", "wheel", "nightly", "tools")
@@ -27,7 +29,7 @@ SCHEMAS_MIN = 34
 
 
 def test_commands_options_schemas_and_statuses_are_those_that_are_committed():
-    lines = sorted(set(words("fairq", cli.parser())))
+    lines = sorted(set(words("fairq", parser())))
     lines += [f"schema {line}" for name in schemas.NAMES for line in fields(name)]
     lines += [f"exit status {status}: {meaning}" for status, meaning in exit_status.MEANINGS.items()]
     assert len(schemas.NAMES) >= SCHEMAS_MIN
@@ -83,7 +85,7 @@ def test_the_benchmark_of_sweeps_is_a_program():
 
 
 def test_the_package_and_its_command_line_are_programs():
-    assert program("fairq", "--version") == program("fairq.cli", "--version")
+    assert program("fairq", "--version") == program("fairq.cli.program", "--version")
 
 
 def test_each_scenario_names_its_schema():

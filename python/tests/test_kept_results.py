@@ -15,7 +15,7 @@ from kept import hold
 from sweep_studies import write_study
 
 import fairq
-from fairq.rows import Table
+from fairq.core.rows import Table
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = ROOT / "scenarios" / "dumbbell.toml"

@@ -13,7 +13,7 @@ import pytest
 
 import fairq as package
 from fairq import _native
-from fairq.sweeps.study import read_study
+from fairq.studies.study import read_study
 
 KEPT = Path(__file__).parent / "kept"
 VERSIONS = {"of_eff86cc": 1, "of_7bb8dab": 2}

@@ -8,9 +8,9 @@ from statistics import stdev
 import pytest
 
 import fairq
-from fairq import papers
-from fairq.papers import Setup
-from fairq.verdicts import read_published
+from fairq.papers import papers
+from fairq.papers.papers import Setup
+from fairq.papers.verdicts import read_published
 
 FULL = Setup(2, "together", 1)
 

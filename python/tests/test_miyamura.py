@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from fairq import papers
-from fairq.papers import Setup
-from fairq.verdicts import read_published
+from fairq.papers import papers
+from fairq.papers.papers import Setup
+from fairq.papers.verdicts import read_published
 
 
 @pytest.fixture(scope="module")

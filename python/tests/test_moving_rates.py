@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 import fairq as package
-from fairq.given import Text
+from fairq.core.inputs import Text
 from fairq.questions import asked, network, rates
 
 WALK = "3Mbit/s..12Mbit/s"

@@ -3,7 +3,7 @@
 import pytest
 
 import fairq
-from fairq.near import foreign, meant, near_miss
+from fairq.core.near import foreign, meant, near_miss
 
 LINK = ("name", "from", "to", "rate", "delay", "queue", "buffer", "loss", "jitter")
 FLOW = ("name", "from", "to", "traffic", "transport", "connection", "start", "stop", "weight", "class", "tos", "count")

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from fairq import OutputError, output
-from fairq.output import MARKER, check, check_file, file, folder
+from fairq import OutputError
+from fairq.core import output
+from fairq.core.output import MARKER, check, check_file, file, folder
 
 ROOT = Path(__file__).resolve().parents[2]
 

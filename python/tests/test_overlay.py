@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import fairq as package
-from fairq.delay_bounds import Hop, pgps
-from fairq.tcp_throughput import mathis, padhye
+from fairq.theories.delay_bounds import Hop, pgps
+from fairq.theories.tcp_throughput import mathis, padhye
 
 PROMISED = Path(__file__).resolve().parents[2] / "docs" / "guide" / "promised.toml"
 SHORT = ("--set", "measure.duration=20 s")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import fairq
-from fairq import cli
+from fairq.cli import program
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -18,7 +18,7 @@ def test_the_run_in_the_readme_is_the_real_one(capsys, monkeypatch):
         r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n…\n```", (ROOT / "README.md").read_text(), re.DOTALL
     )
     assert block is not None
-    assert cli.main(block[1].split()) == 0
+    assert program.main(block[1].split()) == 0
     printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     shown = [line.rstrip() for line in block[2].splitlines()]
     assert printed[: len(shown)] == shown
@@ -58,7 +58,7 @@ def test_the_first_scenario_of_the_guide_prints_what_is_shown(capsys, monkeypatc
     shown = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n…\n```", page, re.DOTALL)
     assert block is not None and shown is not None
     Path("my.toml").write_text(block[1])
-    assert cli.main(shown[1].split()) == 0
+    assert program.main(shown[1].split()) == 0
     printed = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
     assert printed.startswith(shown[2] + "\n")
 
@@ -74,7 +74,7 @@ def test_the_first_scenario_of_the_guide_tells_its_queues_apart(tmp_path):
 
 
 def test_the_study_of_the_guide_is_one(tmp_path):
-    from fairq.sweeps.study import read_study
+    from fairq.studies.study import read_study
 
     page = (ROOT / "docs" / "guide" / "sweeps.md").read_text()
     block = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
@@ -93,7 +93,7 @@ def test_the_audit_of_the_guide_is_the_real_one(capsys):
     page = (ROOT / "docs" / "guide" / "audit.md").read_text()
     block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
     assert block is not None
-    assert cli.main(block[1].split()) == 0
+    assert program.main(block[1].split()) == 0
     assert capsys.readouterr().out.rstrip("\n") == block[2]
 
 
@@ -101,7 +101,7 @@ def test_the_baseline_of_the_guide_is_the_real_one(capsys):
     page = (ROOT / "docs" / "guide" / "baseline.md").read_text()
     block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
     assert block is not None
-    assert cli.main(block[1].split()) == 0
+    assert program.main(block[1].split()) == 0
     assert capsys.readouterr().out.rstrip("\n") == block[2]
 
 
@@ -110,7 +110,7 @@ def test_the_commands_of_tc_in_the_guide_are_the_real_ones(capsys):
     blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
     assert len(blocks) == 3
     for command, shown in blocks:
-        assert cli.main(shlex.split(command)) == 0
+        assert program.main(shlex.split(command)) == 0
         assert capsys.readouterr().out.rstrip("\n") == shown
 
 
@@ -119,7 +119,7 @@ def test_the_policer_of_the_guide_drops_what_is_shown(capsys):
     blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
     assert [command.split()[0] for command, _ in blocks] == ["compare", "tc"]
     for command, shown in blocks:
-        assert cli.main(shlex.split(command)) == 0
+        assert program.main(shlex.split(command)) == 0
         assert capsys.readouterr().out.rstrip("\n") == shown
 
 
@@ -127,7 +127,7 @@ def test_the_drop_precedences_of_the_guide_are_those_of_the_scenario(capsys, mon
     monkeypatch.chdir(ROOT)
     page = (ROOT / "docs" / "guide" / "drop-precedence.md").read_text()
     ((command, shown),) = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n…\n```", page, re.DOTALL)
-    assert cli.main(shlex.split(command)) == 0
+    assert program.main(shlex.split(command)) == 0
     assert capsys.readouterr().out.startswith(f"{shown}\n")
 
 
@@ -136,7 +136,7 @@ def test_the_hosts_of_the_guide_are_those_of_the_scenario(capsys, monkeypatch):
     page = (ROOT / "docs" / "guide" / "hosts.md").read_text()
     block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n…\n(.*?)\n```", page, re.DOTALL)
     assert block is not None
-    assert cli.main(block[1].split()) == 0
+    assert program.main(block[1].split()) == 0
     printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert [line for line in block[2].splitlines() if line not in printed] == []
 
@@ -161,21 +161,21 @@ def test_the_topologies_of_the_guide_run_and_print_what_is_shown(capsys, monkeyp
     shape, file = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
     assert block is not None
-    assert cli.main(block[1].split()) == 0
+    assert program.main(block[1].split()) == 0
     assert capsys.readouterr().out.rstrip("\n") == block[2]
     scenario = tmp_path / "my.toml"
     scenario.write_text(shape)
-    assert cli.main(["run", str(scenario)]) == 0
+    assert program.main(["run", str(scenario)]) == 0
     assert "across.8" in capsys.readouterr().out
     flow = '[[flows]]\nname = "f"\nfrom = "{}"\nto = "{}"\ntraffic = "ftp"\n[measure]\nduration = "1 s"\n'
     (tmp_path / "four_cities.gml").write_text((ROOT / "docs" / "guide" / "four_cities.gml").read_text())
     scenario.write_text(file + flow.format("Lisbon", "4"))
-    assert cli.main(["run", str(scenario)]) == 0
+    assert program.main(["run", str(scenario)]) == 0
     page = (ROOT / "docs" / "guide" / "imperfect-links.md").read_text()
     (link,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "Verizon-LTE-short.down").write_text("1\n5\n9\n")
     scenario.write_text(link + flow.format("base", "mobile"))
-    assert cli.main(["run", str(scenario)]) == 0
+    assert program.main(["run", str(scenario)]) == 0
 
 
 def test_the_questions_of_the_guide_have_the_answers_that_are_shown(capsys, monkeypatch, tmp_path):
@@ -184,10 +184,10 @@ def test_the_questions_of_the_guide_have_the_answers_that_are_shown(capsys, monk
     blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
     assert len(blocks) == 3
     for command, shown in blocks:
-        assert cli.main(shlex.split(command)) == 0
+        assert program.main(shlex.split(command)) == 0
         out = capsys.readouterr().out
         assert shown.strip("…\n") in out if shown.startswith("…") else out.startswith(shown.rstrip("…"))
-    assert cli.main(["run", "asked.toml", "--dry-run"]) == 0
+    assert program.main(["run", "asked.toml", "--dry-run"]) == 0
     assert capsys.readouterr().out.startswith(shown.rstrip("…"))
 
 
@@ -195,14 +195,14 @@ def test_the_questions_of_the_guide_have_the_answers_that_are_shown(capsys, monk
 def test_the_other_questions_of_the_guide_have_the_answers_that_are_shown(name, capsys):
     page = (ROOT / "docs" / "guide" / f"{name}.md").read_text()
     ((command, shown),) = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
-    assert cli.main(shlex.split(command)) == 0
+    assert program.main(shlex.split(command)) == 0
     assert capsys.readouterr().out.rstrip("\n") == shown
 
 
 def test_the_advice_of_the_guide_is_the_real_one(capsys):
     page = (ROOT / "docs" / "guide" / "advise.md").read_text()
     (block,) = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
-    assert cli.main(block[0].split()) == 0
+    assert program.main(block[0].split()) == 0
     assert capsys.readouterr().out.rstrip("\n") == block[1]
 
 
@@ -212,7 +212,7 @@ def test_the_theory_of_the_guide_is_the_real_one(capsys, monkeypatch):
     blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
     assert len(blocks) == 2
     for command, shown in blocks:
-        assert cli.main(command.split()) == 0
+        assert program.main(command.split()) == 0
         assert shown.strip("…\n") in capsys.readouterr().out
 
 

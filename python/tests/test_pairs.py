@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fairq as package
-from fairq import journeys, pairs
+from fairq.detection import journeys, pairs
 
 BASE = 1_700_000_000
 MINE = "10.0.0.1 1000 > 10.0.0.2 2000 udp"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fairq.paper_tables import Cell, Runs, Table, Tables
-from fairq.papers import Job, Setup
-from fairq.verdicts import Claim, Published
+from fairq.papers.paper_tables import Cell, Runs, Table, Tables
+from fairq.papers.papers import Job, Setup
+from fairq.papers.verdicts import Claim, Published
 
 SETUP = Setup(2, "together", 1)
 JOBS = {"short": Job("short.toml")}

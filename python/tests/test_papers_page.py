@@ -11,10 +11,11 @@ import pytest
 from browser import Browser
 
 import fairq
-from fairq import figures, reproduction
-from fairq.pages import papers, rendering
-from fairq.papers import Paper, Plotted, Setup
-from fairq.verdicts import COLUMNS, Line
+from fairq import figures
+from fairq.papers import paper_page, reproduction
+from fairq.papers.papers import Paper, Plotted, Setup
+from fairq.papers.verdicts import COLUMNS, Line
+from fairq.reports import rendering
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,7 @@ def test_the_file_behind_each_table_has_the_verdicts(reproduced, page):
 def test_a_cell_says_its_verdict_without_colour(reproduced, page):
     text = page.read_text()
     rows = list(csv.DictReader(io.StringIO((reproduced / "one" / "verdicts.csv").read_text())))
-    for sign, verdict in papers.SIGNS.items():
+    for sign, verdict in paper_page.SIGNS.items():
         judged = sum(row["verdict"] == verdict and row["item"] != "claim" for row in rows)
         said = f' <span aria-hidden="true">{sign}</span><span class="hidden"> {verdict}</span></'
         assert text.count(said) == judged > 0, verdict
@@ -133,7 +134,7 @@ def small(tmp_path_factory):
 def several(small, tmp_path_factory):
     """The page of both."""
     path = tmp_path_factory.mktemp("small") / "page.html"
-    path.write_text(papers.page(small, "fairq reproduce all --out DIR"), encoding="utf-8")
+    path.write_text(paper_page.page(small, "fairq reproduce all --out DIR"), encoding="utf-8")
     return path
 
 
@@ -149,7 +150,7 @@ def test_a_page_of_papers_leads_to_each_and_to_its_parts(several, browser):
         ),
     ]
     assert "<script" not in text and "a <b>" not in text and "Small &amp; others" in text
-    assert text.count(f"<caption><span>{papers.UNPUBLISHED}</span></caption>") == 2
+    assert text.count(f"<caption><span>{paper_page.UNPUBLISHED}</span></caption>") == 2
     page_checks.can_be_read(browser, several, 390, "dark")
 
 
@@ -169,8 +170,8 @@ def test_a_page_that_grows_too_large_leaves_out_the_figures_of_phones_and_says_s
     whole = several.read_text()
     assert 'class="plot narrow"' in whole and "Figures are those of a wide screen" not in whole
     monkeypatch.setattr(rendering, "BYTES_MAX", len(whole) // 2)
-    monkeypatch.setattr(papers, "THINNER", (*papers.THINNER[:-1], papers.Thin(False, 2, False)))
-    text = papers.page(small, "fairq reproduce all --out DIR")
+    monkeypatch.setattr(paper_page, "THINNER", (*paper_page.THINNER[:-1], paper_page.Thin(False, 2, False)))
+    text = paper_page.page(small, "fairq reproduce all --out DIR")
     page = tmp_path / "page.html"
     page.write_text(text, encoding="utf-8")
     assert "Figures are those of a wide screen" in text and 'class="plot narrow' not in text

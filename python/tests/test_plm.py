@@ -5,8 +5,9 @@ from collections import Counter
 
 import pytest
 
-from fairq import figures, papers
-from fairq.papers import Setup
+from fairq import figures
+from fairq.papers import papers
+from fairq.papers.papers import Setup
 
 
 @pytest.fixture(scope="module")

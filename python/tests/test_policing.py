@@ -5,7 +5,9 @@ import json
 import pytest
 
 import fairq
-from fairq import _native, cli, tc
+from fairq import _native
+from fairq import traffic_control as tc
+from fairq.cli import program
 
 EGRESS = "qdisc add dev e root fq_codel; qdisc add dev e clsact; filter add dev e egress matchall action police"
 LEAVES = "qdisc add dev e root handle 1: prio"
@@ -153,7 +155,7 @@ def test_a_queue_of_cake_mq_is_shared_by_its_flows_alone():
 
 def test_a_burst_below_a_packet_is_refused_where_it_stands(capsys):
     command = ["compare", "--rate", "100Mbit/s", "--rtt", "20ms", "--flows", "cubic", "--queue"]
-    assert cli.main([*command, "police(rate=10Mbit/s, burst=1kB) + fifo,fifo"]) == 2
+    assert program.main([*command, "police(rate=10Mbit/s, burst=1kB) + fifo,fifo"]) == 2
     said = capsys.readouterr().err
     assert "police lets no packet above 1 kB pass, and those of cubic" in said and "of 15 kB or more" in said
     assert said.count("\n") == 1

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from fairq import processor_sharing as sharing
-from fairq.given import Text
-from fairq.runs import Experiment
+from fairq.core.inputs import Text
+from fairq.core.runs import Experiment
+from fairq.theories import processor_sharing as sharing
 
 
 @pytest.mark.parametrize(("load", "beyond"), [(0.8, 1.6e-10), (0.9, 2.39e-5), (0.95, 5.6e-3)])

@@ -17,8 +17,8 @@ from pathlib import Path
 from kept import hold
 
 import fairq
-from fairq.records import Record, Said
-from fairq.rows import Row
+from fairq.core.records import Record, Said
+from fairq.core.rows import Row
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -76,7 +76,7 @@ def given() -> set[type]:
 
 def is_of_document(kind: type) -> bool:
     """Whether a type is of a document's object, whose fields its schema has."""
-    is_row = issubclass(kind, Row) and kind.__module__ not in ("fairq.rows", "fairq._types")
+    is_row = issubclass(kind, Row) and kind.__module__ not in ("fairq.core.rows", "fairq.core._types")
     return issubclass(kind, dict | str) or is_row
 
 
@@ -133,7 +133,7 @@ def described(name: str, value: object) -> Iterator[str]:
 
 def fields_of(kind: type) -> Iterator[str]:
     """The fields of a type with their types, defaults, and places in a tuple."""
-    if issubclass(kind, BaseException | enum.Enum) or kind.__module__ == "fairq._types":
+    if issubclass(kind, BaseException | enum.Enum) or kind.__module__ == "fairq.core._types":
         return
     places = {field: f" at {at}" for at, field in enumerate(getattr(kind, "_fields", ()))}
     for field, annotation in getattr(kind, "__annotations__", {}).items():
@@ -157,7 +157,7 @@ def members(kind: type) -> Iterator[tuple[str, object]]:
     """The public members of a type and of its bases in fairq, each once, without the fields of
     named tuples."""
     fields = set(getattr(kind, "_fields", ()))
-    if kind.__module__ == "fairq._types":
+    if kind.__module__ == "fairq.core._types":
         return
     for base in kind.__mro__:
         if base.__module__.startswith("fairq"):

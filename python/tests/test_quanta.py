@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from fairq import cli, tc
+from fairq import traffic_control as tc
+from fairq.cli import program
 
 LOGGED = """
 tc qdisc add dev wlp1s0 root handle 1: htb default 30
@@ -55,8 +56,8 @@ def test_a_quantum_is_small_or_big_where_the_kernel_says_so(rate, options, r2q, 
 
 
 def test_warnings_are_lines_and_in_the_document(capsys):
-    assert cli.main(["tc", "--read", LOGGED]) == 0
+    assert program.main(["tc", "--read", LOGGED]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if OF_LOG[2] in line and line.startswith("Linux warns: class 1:30: ")]
-    assert cli.main(["tc", "--read", LOGGED, "--json"]) == 0
+    assert program.main(["tc", "--read", LOGGED, "--json"]) == 0
     assert [row["warning"] for row in json.loads(capsys.readouterr().out)["warns"]] == OF_LOG

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from sweep_studies import STUDY, write_study
 
-from fairq.sweeps.query import opened, query
-from fairq.sweeps.reader import Results
-from fairq.sweeps.sweeping import Options, sweep
+from fairq.studies.sql import opened, query
+from fairq.studies.stored_runs import Results
+from fairq.studies.sweeping import Options, sweep
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from fairq import cli
+from fairq.cli import program
 
 
 class Terminal(io.StringIO):
@@ -26,7 +26,7 @@ def run(monkeypatch, capsys, *arguments):
     """Exit status, and what stands on standard output and on a terminal that is standard error."""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    status = cli.main([str(argument) for argument in arguments])
+    status = program.main([str(argument) for argument in arguments])
     return status, capsys.readouterr().out, terminal.getvalue()
 
 
@@ -66,7 +66,9 @@ def test_the_next_command_of_the_same_process_is_not_quiet(monkeypatch, capsys, 
 
 
 def test_every_command_has_it():
-    assert [words for words, parser in _leaves(cli.parser()) if "--quiet" not in parser._option_string_actions] == []
+    assert [
+        words for words, parser in _leaves(program.parser()) if "--quiet" not in parser._option_string_actions
+    ] == []
 
 
 def _leaves(parser, words=()):

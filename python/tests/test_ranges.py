@@ -7,8 +7,8 @@ import pytest
 from sweep_studies import write_study
 
 import fairq as package
-from fairq.columns import described
-from fairq.sweeps import summary
+from fairq.core.columns import described
+from fairq.studies import summary
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -8,9 +8,10 @@ import pytest
 from test_kept_results import SCENARIO, TUPLES, kinds  # noqa: F401 - the fixture
 
 import fairq
-from fairq import compiled, schemas
-from fairq.records import Document, Record, in_document
-from fairq.rows import Row, Table, row_of
+from fairq import schemas
+from fairq.core import compiled
+from fairq.core.records import Document, Record, in_document
+from fairq.core.rows import Row, Table, row_of
 
 
 @pytest.mark.parametrize("name", TUPLES)

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import fairq as package
-from fairq.questions import recorded
+from fairq.questions import own_capture
 
 REPLAY = ("--rate", "1Mbit/s", "--buffer", "30packets")
 BOTH = (*REPLAY, "--discipline", "fifo,fq")
@@ -116,7 +116,7 @@ def test_a_capture_that_is_cut_in_its_last_record_is_read_with_a_note(fairq, doc
     assert found["packets"] == packets - 1
     assert said in found["note"] and "the packets before are taken" in found["note"]
     # advise and detect read it too, and say so
-    assert said in recorded.read(cut, "10.0.0.1").notes()[-1]["text"]
+    assert said in own_capture.read(cut, "10.0.0.1").notes()[-1]["text"]
     # traffic is taken whole
     text = (
         'edition = 2\n[measure]\nduration = "1 s"\n[[links]]\nname = "l"\nfrom = "a"\nto = "b"\nrate = "1 Mbit/s"\n'
@@ -301,6 +301,6 @@ def test_packets_that_are_there_twice_are_told_wherever_a_capture_is_read(tmp_pa
     line = ("--rate", "1Mbit/s", "--buffer", "40packets")
     notes = [document("replay", tmp_path / f"{name}.pcap", *line)["capture"].get("note") for name in ("once", "twice")]
     assert notes[0] is None and notes[1].startswith("499 of 998 packets are there twice within 1 ms")
-    codes = [{note["code"] for note in recorded.read(tmp_path / f"{name}.pcap", "10.0.0.1").notes()}
+    codes = [{note["code"] for note in own_capture.read(tmp_path / f"{name}.pcap", "10.0.0.1").notes()}
              for name in ("once", "twice")]  # fmt: skip
     assert codes[1] - codes[0] == {"doubles"}

@@ -9,7 +9,7 @@ import pytest
 from raw_captures import raw, udp
 
 import fairq as package
-from fairq import replays
+from fairq.replays import replay_tables
 
 ME, SERVER, NEIGHBOUR = (192, 168, 1, 7), (203, 0, 113, 5), (192, 168, 1, 8)
 LINES = ("--me", "192.168.1.7", "--down", "8Mbit/s", "--up", "800kbit/s", "--buffer", "20packets")
@@ -153,7 +153,7 @@ def test_the_table_has_a_row_for_each_flow_and_a_column_for_each_discipline(fair
 
 def test_disciplines_stand_beside_each_other_for_each_flow(document, call):
     found = document("replay", call, *LINES, "--discipline", "fifo,fq,fq_codel")
-    by_pair, by_ports = replays.beside(found["disciplines"])
+    by_pair, by_ports = replay_tables.beside(found["disciplines"])
     assert (by_pair[:2], by_ports[:2]) == (("pair", ["fifo", "fq"]), ("port_pair", ["fq_codel"]))
     assert [(row["direction"], row["packets"]) for row in by_pair[2]] == [("up", 3000), ("down", 1000)]
     assert [row["packets"] for row in by_ports[2]] == [2000, 1000, 1000]
@@ -164,11 +164,11 @@ def test_disciplines_stand_beside_each_other_for_each_flow(document, call):
 
 def test_a_picture_has_no_more_panels_than_there_is_room_for(document, call, tmp_path):
     rows = document("replay", call, *LINES, "--classifier", "port_pair")["series"]
-    drawn = list(dict.fromkeys(row["flow"] for row in replays.over_time(rows, 12)))
+    drawn = list(dict.fromkeys(row["flow"] for row in replay_tables.over_time(rows, 12)))
     # one flow alone is all packets
     assert [name.split(" ")[0] for name in drawn] == ["down:", "up:", "up:", "up:"]
-    assert len({row["flow"] for row in replays.over_time(rows, 4)}) == 3
-    (one,) = {row["flow"] for row in replays.over_time([row for row in rows if row["direction"] == "down"], 4)}
+    assert len({row["flow"] for row in replay_tables.over_time(rows, 4)}) == 3
+    (one,) = {row["flow"] for row in replay_tables.over_time([row for row in rows if row["direction"] == "down"], 4)}
     assert one == "down: all packets"
     path = tmp_path / "delay.png"
     document("replay", call, *LINES, "--plot", path)

@@ -7,13 +7,14 @@ import pytest
 from browser import Browser
 from sweep_studies import BUFFERS, SCENARIO, STUDY, write_study
 
-from fairq import columns, figures, statistics
-from fairq.pages import parts, pictures, rendering
-from fairq.sweeps import readings, summary
-from fairq.sweeps import report as reports
-from fairq.sweeps.reader import Results
-from fairq.sweeps.sections import Thin
-from fairq.sweeps.sweeping import Options, sweep
+from fairq import figures, statistics
+from fairq.core import columns
+from fairq.reports import page_parts, pictures, readings, rendering
+from fairq.reports import study_report as reports
+from fairq.reports.sections import Thin
+from fairq.studies import summary
+from fairq.studies.stored_runs import Results
+from fairq.studies.sweeping import Options, sweep
 
 KEEP = '\n[keep]\nseries = "2 ms"\npackets = "file.1"\nstates = true\n'
 
@@ -206,9 +207,9 @@ def test_a_page_is_a_file_of_html(store, refused, tmp_path):
 
 
 def test_a_table_that_is_cut_says_how_many_rows_it_has():
-    file = parts.csv_file("", "x.csv", [], [])
+    file = page_parts.csv_file("", "x.csv", [], [])
     few, many = ([("", [["a", str(at)] for at in range(count)])] for count in (9, 36))
-    assert parts.Shown("means", ["x", "y"], few, file).said == "means"
-    assert parts.Shown("means", ["x", "y"], many, file, "2 are left out").said == (
+    assert page_parts.Shown("means", ["x", "y"], few, file).said == "means"
+    assert page_parts.Shown("means", ["x", "y"], many, file, "2 are left out").said == (
         "means. 2 are left out. 36 rows: scroll within the table"
     )

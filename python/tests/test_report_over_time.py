@@ -8,12 +8,12 @@ import pytest
 from sweep_studies import SCENARIO, write_study
 
 from fairq import statistics
+from fairq.core.results import described
 from fairq.figures.over_time import SAMPLED
-from fairq.results import described
-from fairq.sweeps import over_time
-from fairq.sweeps import report as reports
-from fairq.sweeps.reader import Results
-from fairq.sweeps.sweeping import Options, sweep
+from fairq.reports import series_sections
+from fairq.reports import study_report as reports
+from fairq.studies.stored_runs import Results
+from fairq.studies.sweeping import Options, sweep
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def samples(store):
 
 
 def read(results):
-    return over_time.read(results, results.runs())
+    return series_sections.read(results, results.runs())
 
 
 def study_of(folder, scenario=SCENARIO, *, points=1, keep='series = "10 ms"', duration="1 s"):
@@ -54,8 +54,8 @@ def curve(results, point, column, **names):
 
 def test_every_number_of_a_sample_is_shown():
     numbers = [column["name"] for column in described()["series"]["columns"] if column["kind"] != "text"]
-    assert sorted(over_time.COLUMNS) == sorted(set(numbers) - {"time_s"})
-    assert set(over_time.COLUMNS) <= set(SAMPLED)
+    assert sorted(series_sections.COLUMNS) == sorted(set(numbers) - {"time_s"})
+    assert set(series_sections.COLUMNS) <= set(SAMPLED)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_every_number_of_a_sample_is_shown():
     [("throughput_bit_per_s", {"flow": "file.2"}), ("window_packets", {"flow": "file.1"}),
      ("rtt_s", {"flow": "file.1"}), ("held_packets", {"link": "line", "direction": "forward"})],
 )  # fmt: skip
-@pytest.mark.parametrize("most", [over_time.ROWS_MAX, 100])
+@pytest.mark.parametrize("most", [series_sections.ROWS_MAX, 100])
 def test_a_stretch_has_the_mean_the_least_and_the_greatest_of_its_samples(store, samples, column, names, most):
     point = {"buffer": "40 packets", "queue": "fq"}
     rows = samples.rows(column, most)
@@ -115,12 +115,12 @@ def test_the_first_points_and_flows_are_shown_and_the_rest_is_counted(tmp_path, 
     ).replace("count = 2", "count = 1")
     results = study_of(tmp_path, more, points=8)
     samples = read(results)
-    assert [each.run.point for each in samples.curves] == list(range(over_time.POINTS_MAX))
+    assert [each.run.point for each in samples.curves] == list(range(series_sections.POINTS_MAX))
     assert [name for (name,) in samples.names["flows"]] == ["file.1", "file.2", "file.3", "other.1"]
     said = samples.said()
     assert "Of 8 points the first 6 are shown." in said
     assert "Of 10 flows 4 are shown: the first copies of each entry, in turn." in said
-    monkeypatch.setattr(over_time, "CURVES_MAX", 6)
+    monkeypatch.setattr(series_sections, "CURVES_MAX", 6)
     samples = read(results)
     assert [name for (name,) in samples.names["flows"]] == ["file.1"]
     assert samples.names["queues"] == [("line", "forward")], "acknowledgements wait less than data"
@@ -130,12 +130,12 @@ def test_the_first_points_and_flows_are_shown_and_the_rest_is_counted(tmp_path, 
 def test_of_a_point_whose_first_seed_is_missing_the_next_is_shown(store):
     results = Results(store)
     runs = [run for run in results.runs() if (run.point, run.seed) != (1, 1)]
-    samples = over_time.read(results, runs)
+    samples = series_sections.read(results, runs)
     assert [(each.run.point, each.run.seed) for each in samples.curves] == [(0, 1), (1, 2), (2, 1), (3, 1)]
     assert "that of its first seed" in samples.said()
     rows = [row for row in samples.rows("rtt_s") if (row["buffer"], row["queue"]) == ("20 packets", "fq")]
     assert {row["seed"] for row in rows} == {2}
-    assert over_time.read(results, []) is None
+    assert series_sections.read(results, []) is None
 
 
 def test_the_warm_up_is_that_of_all_samples_and_phases_are_parts_of_them(store, samples):
@@ -164,7 +164,7 @@ def test_a_page_of_a_hundred_thousand_samples_is_small_and_has_their_peak(tmp_pa
     assert len(text.encode()) < 1_500_000
     most = max(results.table("series", ["window_packets"]).column("window_packets"), key=lambda value: value or 0)
     rows = page_checks.files(text)["time-window_packets.csv"]
-    assert 600 < len(rows) <= over_time.ROWS_MAX
+    assert 600 < len(rows) <= series_sections.ROWS_MAX
     assert max(float(row["window_packets_max"]) for row in rows) == most
     assert max(float(row["window_packets"]) for row in rows) < most, "a mean does not reach the peak"
 

@@ -7,8 +7,9 @@ from itertools import islice
 import pytest
 
 import fairq
-from fairq import cli, papers
-from fairq.verdicts import COLUMNS, read_published
+from fairq.cli import program
+from fairq.papers import papers
+from fairq.papers.verdicts import COLUMNS, read_published
 
 
 def test_a_few_seeds_agree_with_the_paper(process, tmp_path):
@@ -74,7 +75,7 @@ def two_figures(monkeypatch, paper):
 def test_the_folder_holds_tables_and_figures(monkeypatch, demers1990, printed_runs, tmp_path, capsys):
     two_figures(monkeypatch, demers1990)
     out = tmp_path / "out"
-    assert cli.main(["reproduce", "demers1990", "--quick", "--out", str(out), "--json"]) == 0
+    assert program.main(["reproduce", "demers1990", "--quick", "--out", str(out), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert tuple(rows[0]) == COLUMNS
     names = {path.name for path in out.iterdir()}
@@ -93,7 +94,7 @@ def test_each_table_is_printed_when_its_scenario_has_run(printed_runs):
 
 
 def test_of_several_papers_what_is_printed_is_the_report(monkeypatch, printed_runs):
-    monkeypatch.setattr("fairq.reproduction.names", lambda: ["first", "second"])
+    monkeypatch.setattr("fairq.papers.reproduction.names", lambda: ["first", "second"])
     parts = []
     found = fairq.reproduce("all", seeds=3, start="together", printed=parts.append)
     assert "".join(parts) == found.report and found.report.count("Demers, Keshav and Shenker") == 2
@@ -111,7 +112,7 @@ def test_one_seed_gives_no_interval_and_is_refused(printed_runs):
 
 
 def test_all_papers_make_one_page_with_a_folder_for_each(monkeypatch, demers1990, printed_runs, tmp_path):
-    monkeypatch.setattr("fairq.reproduction.names", lambda: ["first", "second"])
+    monkeypatch.setattr("fairq.papers.reproduction.names", lambda: ["first", "second"])
     two_figures(monkeypatch, demers1990)
     found = fairq.reproduce("all", seeds=3, out=tmp_path / "out")
     assert len(found.rows) == 2 * (680 + 35 + 15)

@@ -10,8 +10,9 @@ from typing import Annotated
 
 import pytest
 
-from fairq import cli, schemas
-from fairq.rows import Row
+from fairq import schemas
+from fairq.cli import program
+from fairq.core.rows import Row
 from fairq.schemas import DOCUMENTS
 
 FOLDER = Path(__file__).parents[2] / "schema"
@@ -30,7 +31,7 @@ def with_json(parser, words=()):
             yield from with_json(command, (*words, name))
 
 
-@pytest.mark.parametrize("command", sorted(with_json(cli.parser())))
+@pytest.mark.parametrize("command", sorted(with_json(program.parser())))
 def test_a_command_that_prints_json_has_a_schema_of_its_name(command):
     assert OTHERWISE.get(command, command) in schemas.NAMES
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from sweep_studies import write_study
 
-from fairq.shapes import made
+from fairq.core.shapes import made
 
 
 class Inner(NamedTuple):

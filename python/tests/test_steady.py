@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import fairq as package
-from fairq.errors import UsageError
+from fairq.core.errors import UsageError
 from fairq.questions import asked, network, steady
 from fairq.questions.course import STRETCHES
-from fairq.questions.measured import Search, measured
+from fairq.questions.search import Search, measured
 from fairq.questions.steady import Times
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from sweep_studies import STUDY, rows_of, write_study
 
-from fairq import remedies
-from fairq.sweeps import claims, linking, store, threads
-from fairq.sweeps.reader import Results
-from fairq.sweeps.sweeping import Options, sweep
+from fairq.core import remedies
+from fairq.studies import claims, linking, store, threads
+from fairq.studies.stored_runs import Results
+from fairq.studies.sweeping import Options, sweep
 
 ERRORS = [errno.EACCES, errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE, errno.EPERM]
 
@@ -157,7 +157,7 @@ def test_a_part_that_is_damaged_inside_is_one_line_whatever_it_holds(study, proc
 import sys
 from pathlib import Path
 from fairq.errors import OutputError
-from fairq.sweeps.reader import Results
+from fairq.studies.stored_runs import Results
 root, part = map(Path, sys.argv[1:])
 whole = part.read_bytes()
 results = Results(root)

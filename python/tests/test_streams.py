@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fairq import figures, streams
+from fairq import figures
+from fairq.core import streams
 
 SAYS = [
     ["list", "disciplines"],

@@ -4,9 +4,9 @@ import pytest
 from sweep_studies import SCENARIO, STUDY, write_study
 
 from fairq import statistics
-from fairq.sweeps.diff import diff
-from fairq.sweeps.reader import Results
-from fairq.sweeps.sweeping import Options, sweep
+from fairq.studies.difference import diff
+from fairq.studies.stored_runs import Results
+from fairq.studies.sweeping import Options, sweep
 
 
 def run(folder, study=STUDY, scenario=SCENARIO):

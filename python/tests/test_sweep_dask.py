@@ -11,10 +11,10 @@ from contextlib import contextmanager
 import pytest
 from sweep_studies import rows_of, write_study
 
-from fairq.errors import UsageError
-from fairq.sweeps import sweeping
-from fairq.sweeps.reader import Results
-from fairq.sweeps.sweeping import Options, sweep
+from fairq.core.errors import UsageError
+from fairq.studies import sweeping
+from fairq.studies.stored_runs import Results
+from fairq.studies.sweeping import Options, sweep
 
 TABLES = ("flows", "links", "queues")
 

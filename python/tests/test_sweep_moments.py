@@ -16,9 +16,9 @@ import time
 import pytest
 from sweep_studies import rows_of, write_study
 
-from fairq.sweeps import threads
-from fairq.sweeps.reader import Results
-from fairq.sweeps.sweeping import Options, sweep
+from fairq.studies import threads
+from fairq.studies.stored_runs import Results
+from fairq.studies.sweeping import Options, sweep
 
 TIMES = int(os.environ.get("FAIRQ_TIMES", "1"))
 MOMENTS = 20 * TIMES

@@ -11,7 +11,7 @@ from sweep_studies import SCENARIO
 
 import fairq
 from fairq import schemas
-from fairq.sweeps.study import read_study
+from fairq.studies.study import read_study
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_question_without_times_finds_them_once(study, document, monkeypatch):
     kept = fairq.read_store(study.with_suffix("")).study.scenario.text
     assert 'warm_up = "5 s"' not in kept and 'warm_up = "' in kept
     searched = []
-    monkeypatch.setattr("fairq.sweeps.sweeping.Search", lambda *given, **more: searched.append(given))
+    monkeypatch.setattr("fairq.studies.sweeping.Search", lambda *given, **more: searched.append(given))
     assert document("sweep", study)["ran"] == 0
     study.write_text(STEADY.replace("[1, 2]", "[1, 2, 3]"))
     assert document("sweep", study)["ran"] == 2 and not searched

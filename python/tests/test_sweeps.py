@@ -14,12 +14,12 @@ import pytest
 from sweep_studies import BUFFERS, SCENARIO, STUDY, digests_of, rows_of, write_study
 
 import fairq
-from fairq.errors import OutputError, ScenarioError, UsageError
-from fairq.sweeps import answer, claims, dask, store, sweeping, threads, work
-from fairq.sweeps.claims import Owner
-from fairq.sweeps.reader import Results
-from fairq.sweeps.study import read_study
-from fairq.sweeps.sweeping import Options, open_study, sweep
+from fairq.core.errors import OutputError, ScenarioError, UsageError
+from fairq.studies import claims, dask, enough, store, sweeping, threads, work
+from fairq.studies.claims import Owner
+from fairq.studies.stored_runs import Results
+from fairq.studies.study import read_study
+from fairq.studies.sweeping import Options, open_study, sweep
 
 
 @pytest.fixture
@@ -804,7 +804,7 @@ def test_a_part_knows_no_end(study, refused):
     ],
 )
 def test_a_quantity_is_a_column_or_its_beginning(text, found):
-    assert answer.quantity(text)[:2] == found
+    assert enough.quantity(text)[:2] == found
 
 
 def test_the_answer_so_far_is_that_of_all_runs(study, fairq):

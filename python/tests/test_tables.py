@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import fairq as package
-from fairq import cells, cli, streams, tables
+from fairq.cli import program
+from fairq.core import cells, streams, tables
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -396,7 +397,7 @@ def test_what_was_written_is_said(fairq, dumbbell, capture, tmp_path):
 
 def test_the_commands_that_print_tables_have_both_options():
     for command in ("run", "replay", "detect", "audit", "list", "explain", "reproduce", "topology", "bench"):
-        options = cli.parser(command)._subparsers._group_actions[0].choices[command]._option_string_actions
+        options = program.parser(command)._subparsers._group_actions[0].choices[command]._option_string_actions
         assert {"--wide", "--si"} <= set(options), command
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import fairq
-from fairq import _native, tables
-from fairq.results import Row, described, row_class
+from fairq import _native
+from fairq.core import tables
+from fairq.core.results import Row, described, row_class
 
 ROOT = Path(__file__).parents[2]
 LINK = {"name": "line", "from": "a", "to": "b", "rate": "1 Mbit/s", "queue": "drr(quantum=300B)"}

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 import fairq
-from fairq import tc
-from fairq.tc import units
+from fairq import traffic_control as tc
+from fairq.traffic_control import units
 
 
 def read(*words):

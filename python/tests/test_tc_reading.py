@@ -5,8 +5,9 @@ import random
 import pytest
 
 import fairq
-from fairq import _native, tc
-from fairq.tc import options
+from fairq import _native
+from fairq import traffic_control as tc
+from fairq.traffic_control import qdisc_options
 
 HTB = "qdisc add dev e root handle 1: htb default 1; class add dev e parent 1: classid 1:1 htb rate 5mbit"
 TWO = f"{HTB}; class add dev e parent 1: classid 1:2 htb rate 1mbit"
@@ -474,7 +475,7 @@ NEEDED = {"tbf": "rate 1mbit burst 10k limit 10k", "red": "limit 60000 avpkt 100
 
 def drawn(draw):
     """A few commands out of tc's words, most of them with a mistake."""
-    known = draw.choice(list(options.KINDS))
+    known = draw.choice(list(qdisc_options.KINDS))
 
     def said(kind):
         words = [NEEDED.get(kind, "")] if draw.random() < 0.8 and kind not in ("htb", "hfsc") else []
@@ -485,8 +486,12 @@ def drawn(draw):
     lines = [f"qdisc {draw.choice(['add', 'replace'])} dev e root handle 1: {known} {said(known)}"]
     for _ in range(draw.randrange(4)):
         at, verb = draw.choice(["1:1", "1:2", "1:a", "2:1", "1"]), draw.choice(["add", "add", "add", "change", "del"])
-        kind = known if known in options.CLASSES and draw.random() < 0.9 else draw.choice(list(options.CLASSES))
-        below = draw.choice([kind, draw.choice(list(options.KINDS))])
+        kind = (
+            known
+            if known in qdisc_options.CLASSES and draw.random() < 0.9
+            else draw.choice(list(qdisc_options.CLASSES))
+        )
+        below = draw.choice([kind, draw.choice(list(qdisc_options.KINDS))])
         matches = ["matchall", "fw", "u32 match ip tos 0xb8 0xfc", "u32 match u32 0 0", "flower ip_tos 5", said("")]
         lines.append(draw.choice([
             f"class {verb} dev e parent {draw.choice(['1:', '1:', '1:1', 'root'])} classid {at} {kind}"

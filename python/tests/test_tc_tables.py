@@ -6,27 +6,28 @@ import re
 import pytest
 
 import fairq
-from fairq import _native, tc
-from fairq.tc import tables
-from fairq.tc.policing import LONGEST, POLICE
-from fairq.tc.tables import CLASSES, FQ_PACING, LAW_OF_PIE, QDISCS, bytes_of
-from fairq.tc.units import MOST
+from fairq import _native
+from fairq import traffic_control as tc
+from fairq.traffic_control import qdisc_tables
+from fairq.traffic_control.policing import LONGEST, POLICE
+from fairq.traffic_control.qdisc_tables import CLASSES, FQ_PACING, LAW_OF_PIE, QDISCS, bytes_of
+from fairq.traffic_control.units import MOST
 
 SIZES = ["0B", "1B", "300B", "1514B", "2048B", "20000B", "70000B", f"{MOST}B"]
 NUMBERS = ["0", "1", "2", "3", "5", "20", "64", "100", "128", "1024", "2048", "65536", f"{MOST}"]
 TIMES = ["0us", "1us", "400us", "3ms", "16ms", "1s", "70s", f"{MOST}us"]
 PARTS = ["0", "0.1", "0.2", "0.5", "0.99", "1"]
 VALUES = {
-    tables.FLAG: ["true", "false"], tables.ECN: ["true", "false"], tables.NOECN: ["true", "false"],
-    tables.BY_RATE: ["timestamps", "departure_rate"], tables.LINKLAYER: ["ethernet", "atm"],
-    tables.SFB_PART: [f"{one / 0xFFFF:.9g}" for one in (0, 1, 5, 0x1000, 0xFFFF)],
-    tables.GAIN: ["0", "0.25", "3.5", "200"],
-    tables.SIXTEENTHS: ["0", "0.0625", "0.5", "2"], tables.PERCENT: PARTS, tables.BELOW_100: PARTS,
-    tables.RATE: ["0bit/s", "1bit/s", "640kbit/s", "2Mbit/s", "9Gbit/s"], tables.COUNT: NUMBERS,
-    tables.MILLISECONDS: ["0ms", "1ms", "70ms", "1s", "900s"], tables.SECONDS: ["0s", "1s", "10s", "900s"],
-    tables.TIME: TIMES, tables.STEP: TIMES,
-    **dict.fromkeys([tables.SIZE, tables.BYTES, tables.DECIMAL_BYTES, tables.CELLED], SIZES),
-    **dict.fromkeys([tables.NUMBER, tables.DECIMAL, tables.PLAIN_SIZE], NUMBERS),
+    qdisc_tables.FLAG: ["true", "false"], qdisc_tables.ECN: ["true", "false"], qdisc_tables.NOECN: ["true", "false"],
+    qdisc_tables.BY_RATE: ["timestamps", "departure_rate"], qdisc_tables.LINKLAYER: ["ethernet", "atm"],
+    qdisc_tables.SFB_PART: [f"{one / 0xFFFF:.9g}" for one in (0, 1, 5, 0x1000, 0xFFFF)],
+    qdisc_tables.GAIN: ["0", "0.25", "3.5", "200"],
+    qdisc_tables.SIXTEENTHS: ["0", "0.0625", "0.5", "2"], qdisc_tables.PERCENT: PARTS, qdisc_tables.BELOW_100: PARTS,
+    qdisc_tables.RATE: ["0bit/s", "1bit/s", "640kbit/s", "2Mbit/s", "9Gbit/s"], qdisc_tables.COUNT: NUMBERS,
+    qdisc_tables.MILLISECONDS: ["0ms", "1ms", "70ms", "1s", "900s"], qdisc_tables.SECONDS: ["0s", "1s", "10s", "900s"],
+    qdisc_tables.TIME: TIMES, qdisc_tables.STEP: TIMES,
+    **dict.fromkeys([qdisc_tables.SIZE, qdisc_tables.BYTES, qdisc_tables.DECIMAL_BYTES, qdisc_tables.CELLED], SIZES),
+    **dict.fromkeys([qdisc_tables.NUMBER, qdisc_tables.DECIMAL, qdisc_tables.PLAIN_SIZE], NUMBERS),
 }  # fmt: skip
 """By unit: the bounds, what may be a default, and others that tc has room for."""
 FORMS = {

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from fairq.given import Text
-from fairq.runs import Experiment
-from fairq.tcp_throughput import mathis, padhye, padhye_full
+from fairq.core.inputs import Text
+from fairq.core.runs import Experiment
+from fairq.theories.tcp_throughput import mathis, padhye, padhye_full
 
 SAME = {"timeout": 1.0}
 

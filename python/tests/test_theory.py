@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairq import theory
+from fairq.theories import fq_delay
 
 
 @pytest.mark.parametrize(
@@ -18,12 +18,12 @@ from fairq import theory
     ],
 )
 def test_an_isolated_packet_waits_as_long_as_was_averaged_over_arrival_times(ftps, packet, low, high):
-    bounds = theory.extra_delay(ftps, packet)
+    bounds = fq_delay.extra_delay(ftps, packet)
     assert (bounds.low, bounds.high) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
 
 
 def test_a_telnet_packet_waits_half_an_ftp_packet():
-    waits = theory.extra_delay(3, 40, 1000).low * 8 / 56000
+    waits = fq_delay.extra_delay(3, 40, 1000).low * 8 / 56000
     assert waits == pytest.approx(0.0714, abs=5e-5)
     # and 5.7 ms of its own, 320 bits
     assert waits + 320 / 56000 == pytest.approx(0.0771, abs=5e-5)
@@ -32,9 +32,9 @@ def test_a_telnet_packet_waits_half_an_ftp_packet():
 @pytest.mark.parametrize("packet", [0.1, 0.35, 0.6, 0.8, 1.0, 1.5])
 @pytest.mark.parametrize("preemptive", [False, True])
 def test_the_bounds_are_ordered_and_meet_above_one_packet(packet, preemptive):
-    bounds = theory.extra_delay(4, packet, preemptive=preemptive)
+    bounds = fq_delay.extra_delay(4, packet, preemptive=preemptive)
     assert 0 <= bounds.low <= bounds.high + 1e-12
-    assert theory.extra_delay(4, packet).low >= theory.extra_delay(4, packet, preemptive=True).low
+    assert fq_delay.extra_delay(4, packet).low >= fq_delay.extra_delay(4, packet, preemptive=True).low
     if packet >= 1:
         assert bounds.low == bounds.high == pytest.approx(4 * (packet - 0.5))
 
@@ -42,8 +42,8 @@ def test_the_bounds_are_ordered_and_meet_above_one_packet(packet, preemptive):
 @pytest.mark.parametrize("preemptive", [False, True])
 @pytest.mark.parametrize("edge", [0.5 * (1 - 1 / 3), 0.5 * (1 + 1 / 3), 1.0])
 def test_the_bounds_are_continuous_where_their_cases_meet(edge, preemptive):
-    below = theory.extra_delay(3, edge - 1e-9, preemptive=preemptive)
-    above = theory.extra_delay(3, edge + 1e-9, preemptive=preemptive)
+    below = fq_delay.extra_delay(3, edge - 1e-9, preemptive=preemptive)
+    above = fq_delay.extra_delay(3, edge + 1e-9, preemptive=preemptive)
     assert below.low == pytest.approx(above.low, abs=1e-7)
     assert below.high == pytest.approx(above.high, abs=1e-7)
 
@@ -59,43 +59,43 @@ CURVE = [
 
 @pytest.mark.parametrize(("rho", "zero", "zero_printed", "one", "one_printed"), CURVE)
 def test_the_poisson_curve_gives_its_known_answers(rho, zero, zero_printed, one, one_printed):
-    assert theory.poisson_delay(3, rho, 0.0) == pytest.approx(zero, abs=6e-4)
-    assert theory.poisson_delay(3, rho, 0.0, as_printed=True) == pytest.approx(zero_printed, abs=6e-5)
-    assert theory.poisson_delay(3, rho, 1.0) == pytest.approx(one, abs=6e-4)
-    assert theory.poisson_delay(3, rho, 1.0, as_printed=True) == pytest.approx(one_printed, abs=6e-5)
+    assert fq_delay.poisson_delay(3, rho, 0.0) == pytest.approx(zero, abs=6e-4)
+    assert fq_delay.poisson_delay(3, rho, 0.0, as_printed=True) == pytest.approx(zero_printed, abs=6e-5)
+    assert fq_delay.poisson_delay(3, rho, 1.0) == pytest.approx(one, abs=6e-4)
+    assert fq_delay.poisson_delay(3, rho, 1.0, as_printed=True) == pytest.approx(one_printed, abs=6e-5)
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.1, 0.3, 1.0])
 @pytest.mark.parametrize("rho", [0.05, 0.5, 0.9])
 def test_the_general_relation_gives_the_closed_form_with_the_missing_factor(rho, delta):
-    assert theory.poisson_general(3, 1.0, rho, delta).low == pytest.approx(
-        theory.poisson_delay(3, rho, delta), abs=1e-4
+    assert fq_delay.poisson_general(3, 1.0, rho, delta).low == pytest.approx(
+        fq_delay.poisson_delay(3, rho, delta), abs=1e-4
     )
 
 
 def test_the_limits_of_the_text_hold():
-    assert theory.poisson_delay(3, 1e-9, 0.0) == pytest.approx(1.5)
-    assert theory.poisson_delay(3, 1e-9, 1.0) == pytest.approx(0.5)
-    assert theory.fcfs_delay(3, 5, 0.0) == 14.5
+    assert fq_delay.poisson_delay(3, 1e-9, 0.0) == pytest.approx(1.5)
+    assert fq_delay.poisson_delay(3, 1e-9, 1.0) == pytest.approx(0.5)
+    assert fq_delay.fcfs_delay(3, 5, 0.0) == 14.5
 
 
 @pytest.mark.parametrize(
     ("rho", "simulated"), [(0.01, 14.540), (0.5, 16.699), (1.0, 19.640), (2.0, 29.887), (3.0, 60.293), (3.5, 119.610)]
 )
 def test_fcfs_is_near_what_was_simulated(rho, simulated):
-    assert theory.fcfs_delay(3, 5, rho) == pytest.approx(simulated, rel=0.015)
+    assert fq_delay.fcfs_delay(3, 5, rho) == pytest.approx(simulated, rel=0.015)
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: theory.extra_delay(0, 1.0),
-        lambda: theory.extra_delay(3, 1.0, 0.0),
-        lambda: theory.extra_delay(3, float("nan")),
-        lambda: theory.poisson_delay(3, 1.0, 0.0),
-        lambda: theory.poisson_delay(3, 0.5, -1.0),
-        lambda: theory.fcfs_delay(3, 5, 4.0),
-        lambda: theory.poisson_general(3, 1.0, 0.0, 0.0),
+        lambda: fq_delay.extra_delay(0, 1.0),
+        lambda: fq_delay.extra_delay(3, 1.0, 0.0),
+        lambda: fq_delay.extra_delay(3, float("nan")),
+        lambda: fq_delay.poisson_delay(3, 1.0, 0.0),
+        lambda: fq_delay.poisson_delay(3, 0.5, -1.0),
+        lambda: fq_delay.fcfs_delay(3, 5, 4.0),
+        lambda: fq_delay.poisson_general(3, 1.0, 0.0, 0.0),
     ],
 )
 def test_what_has_no_answer_is_refused(call):

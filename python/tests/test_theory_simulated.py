@@ -9,9 +9,10 @@ asserts that its interval is narrow enough to tell the theory from its neighbour
 import pytest
 
 import fairq
-from fairq import _native, theory
-from fairq.given import Text
-from fairq.runs import Experiment
+from fairq import _native
+from fairq.core.inputs import Text
+from fairq.core.runs import Experiment
+from fairq.theories import fq_delay
 
 SEEDS = 10
 T_999 = 4.781 / 2.262
@@ -86,7 +87,7 @@ def poisson(packet, per_second):
 @pytest.mark.parametrize("form", ["fq", "fq(preemptive=true)"])
 @pytest.mark.parametrize(("ftps", "packet"), [(3, 0.04), (3, 0.5), (3, 0.8), (3, 1.5), (6, 0.2), (6, 0.6)])
 def test_an_isolated_packet_waits_as_long_as_a_of_p_says(form, ftps, packet):
-    bounds = theory.extra_delay(ftps, packet, preemptive="preemptive" in form)
+    bounds = fq_delay.extra_delay(ftps, packet, preemptive="preemptive" in form)
     # a packet in a hundred seconds is nearly isolated: what it waits for its like is at most D_0
     size = (ftps + 1) * packet
     others = 0.01 * size * size / (2 * (1 - 0.01 * size))
@@ -102,8 +103,8 @@ def test_an_isolated_packet_waits_as_long_as_a_of_p_says(form, ftps, packet):
 def test_the_poisson_curve_is_that_of_the_simulator_with_the_factor_and_not_as_printed(rho, delta):
     text = beside_ftps(3, f"fq(delta={delta * 100}kB)", poisson(1.0, rho / 4), "10 s", duration=100_000)
     mean, half = interval(waits(text, 1.0))
-    assert abs(mean - theory.poisson_delay(3, rho, delta)) <= half
-    assert abs(mean - theory.poisson_delay(3, rho, delta, as_printed=True)) > 2 * half
+    assert abs(mean - fq_delay.poisson_delay(3, rho, delta)) <= half
+    assert abs(mean - fq_delay.poisson_delay(3, rho, delta, as_printed=True)) > 2 * half
 
 
 @pytest.mark.parametrize(
@@ -118,11 +119,11 @@ def test_the_poisson_curve_is_that_of_the_simulator_with_the_factor_and_not_as_p
     ],
 )
 def test_the_general_relation_gives_the_delay_of_any_packet_size(packet, delta, form):
-    expected = theory.poisson_general(3, packet, 0.5, delta, preemptive="preemptive" in form).low
+    expected = fq_delay.poisson_general(3, packet, 0.5, delta, preemptive="preemptive" in form).low
     mean, half = interval(waits(beside_ftps(3, form, poisson(packet, 0.125 / packet), "10 s", duration=50_000), packet))
     assert half < 0.1 * expected
     # below P_F it is an upper bound: a packet that waits behind its like can begin before the fluid begins it
-    early = 0.5 * theory.extra_delay(3, packet, preemptive=True).low if packet < 1 else 0.0
+    early = 0.5 * fq_delay.extra_delay(3, packet, preemptive=True).low if packet < 1 else 0.0
     assert expected - early - half <= mean <= expected + half
 
 
@@ -130,7 +131,7 @@ def test_the_general_relation_gives_the_delay_of_any_packet_size(packet, delta, 
 def test_the_approximation_of_fcfs_is_within_what_it_says(rho):
     mean, half = interval(waits(beside_ftps(3, "fifo", poisson(1.0, rho / 4), "10 s", duration=100_000), 1.0))
     # it claims 1.5 % of what is simulated
-    assert abs(mean - theory.fcfs_delay(3, 5, rho)) <= 0.015 * mean + half
+    assert abs(mean - fq_delay.fcfs_delay(3, 5, rho)) <= 0.015 * mean + half
 
 
 PARKING_LOT = """

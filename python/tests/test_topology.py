@@ -9,7 +9,8 @@ from matplotlib import colors
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import fairq
-from fairq import figures, maps, topology
+from fairq import figures, topology
+from fairq.topologies import maps
 
 TRIANGLE = """graph [
   node [ id 0 label "Here" Latitude 0 Longitude 0 ]

@@ -51,7 +51,7 @@ def test_a_trace_is_written_whole_or_not_at_all(fairq, monkeypatch, tmp_path, du
         write('{"traceEvents": [')
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("fairq.results.Result.write_trace", write_trace)
+    monkeypatch.setattr("fairq.core.results.Result.write_trace", write_trace)
     status, out, err = fairq("run", dumbbell, "--trace", path)
     assert (status, out) == (2, "") and err.startswith(f"fairq: {path}: cannot be written: no space left")
     assert path.read_text() == "before" and {file.name for file in tmp_path.iterdir()} == {path.name, dumbbell.name}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fairq.verdicts import NOTHING, Claim, Interval, Published, claim_line, interval, judge, line, read_published
+from fairq.papers.verdicts import NOTHING, Claim, Interval, Published, claim_line, interval, judge, line, read_published
 
 DATA = Path(__file__).parent / "data"
 CLASSES = {"order": "undecided"}

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from fairq import cli
+from fairq.cli import program
 from fuzzing.drawing import Case
 
 TIME_S = 10
@@ -162,7 +162,7 @@ def run(command: tuple[str, ...]) -> tuple[int, str]:
     sys.stderr = io.TextIOWrapper(io.FileIO(2, "w", closefd=False), encoding="utf-8", write_through=True)
     try:
         # no argument of a program has a zero in it
-        status = cli.main([word.replace("\0", "") for word in command])
+        status = program.main([word.replace("\0", "") for word in command])
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 2
     sys.stdout.flush()

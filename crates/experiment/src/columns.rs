@@ -467,7 +467,7 @@ pub const STATES: TableOf = TableOf {
 const SILENT: &str = "the theory does not speak of the flow";
 
 /// What theory says of each flow, beside what was measured (`fairq run --overlay`,
-/// python/fairq/overlay.py).
+/// python/fairq/theories/overlay.py).
 pub const THEORY: TableOf = TableOf {
     name: "theory",
     row: "a flow, with what theory says of it",

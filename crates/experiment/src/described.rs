@@ -150,7 +150,7 @@ pub fn page() -> String {
 /// Words that Python keeps for itself; a column of such a name has an underscore at its end.
 const KEYWORDS: [&str; 2] = ["from", "class"];
 
-/// `python/fairq/_types.py`: the types of rows.
+/// `python/fairq/core/_types.py`: the types of rows.
 #[must_use]
 pub fn python() -> String {
     let mut text = String::from(
@@ -162,7 +162,7 @@ pub fn python() -> String {
          seeds only; so are the columns of axes, by their names.\n\
          \"\"\"\n\n\
          from __future__ import annotations\n\n\
-         from fairq.results import Row\n",
+         from fairq.core.results import Row\n",
     );
     for table in TABLES {
         write!(

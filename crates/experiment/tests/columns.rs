@@ -40,7 +40,7 @@ control = "rlm"
 receivers = [{ at = "b" }]
 "#;
 
-/// Every table of a run, and those that theory adds (python/fairq/overlay.py).
+/// Every table of a run, and those that theory adds (python/fairq/theories/overlay.py).
 const TABLES: [&str; 7] = ["flows", "links", "queues", "transfers", "sessions", "series", "packets"];
 
 fn columns() -> BTreeSet<String> {

@@ -7,12 +7,12 @@ use std::io;
 
 /// The classes of `fairq.errors`.
 mod classes {
-    pyo3::import_exception!(fairq.errors, FairqError);
-    pyo3::import_exception!(fairq.errors, UsageError);
-    pyo3::import_exception!(fairq.errors, ScenarioError);
-    pyo3::import_exception!(fairq.errors, CaptureError);
-    pyo3::import_exception!(fairq.errors, TopologyError);
-    pyo3::import_exception!(fairq.errors, OutputError);
+    pyo3::import_exception!(fairq.core.errors, FairqError);
+    pyo3::import_exception!(fairq.core.errors, UsageError);
+    pyo3::import_exception!(fairq.core.errors, ScenarioError);
+    pyo3::import_exception!(fairq.core.errors, CaptureError);
+    pyo3::import_exception!(fairq.core.errors, TopologyError);
+    pyo3::import_exception!(fairq.core.errors, OutputError);
 }
 
 pub(crate) use classes::{CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError};

@@ -49,7 +49,7 @@ impl Fault {
 
 /// Words of other tools and what they are called here: a file of the Python package, which reads it
 /// too.
-const FOREIGN: &str = include_str!("../../../python/fairq/foreign_words.txt");
+const FOREIGN: &str = include_str!("../../../python/fairq/core/foreign_words.txt");
 
 /// What to write for a word of others, if its name is one of `known`.
 fn meant(word: &str, known: &[&str]) -> Option<&'static str> {

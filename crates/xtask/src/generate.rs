@@ -20,7 +20,7 @@ fn files(root: &Path) -> Vec<(String, String)> {
     let pages = [
         ("docs/reference/scenario.md", fairq_experiment::scenario::fields::page()),
         ("docs/reference/results.md", fairq_experiment::described::page()),
-        ("python/fairq/_types.py", fairq_experiment::described::python()),
+        ("python/fairq/core/_types.py", fairq_experiment::described::python()),
         ("docs/reference/disciplines.md", page("disciplines")),
         ("docs/reference/refused.md", fairq_experiment::refused::page()),
         ("docs/reference/transports.md", page("transports")),

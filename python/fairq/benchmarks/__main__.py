@@ -8,10 +8,11 @@ import sys
 import time
 from typing import Any
 
-from fairq import api, quantities
-from fairq.given import Text
-from fairq.memory import peak_memory
-from fairq.runs import Experiment
+from fairq import api
+from fairq.core import quantities
+from fairq.core.inputs import Text
+from fairq.core.memory import peak_memory
+from fairq.core.runs import Experiment
 
 
 def simulate(given: dict[str, Any]) -> dict[str, Any]:

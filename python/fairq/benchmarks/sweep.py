@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from fairq.memory import peak_memory
-from fairq.sweeps.sweeping import Options, open_study, sweep
+from fairq.core.memory import peak_memory
+from fairq.studies.sweeping import Options, open_study, sweep
 
 POINTS = 100
 """Points of the study; each has its share of the runs as seeds."""

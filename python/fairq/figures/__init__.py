@@ -5,7 +5,7 @@ for it. Each function takes a `style`: for a paper, a slide or a page, on a ligh
 No setting of matplotlib from the environment or the program counts.
 """
 
-from fairq.figures import settings  # loads matplotlib, before any other module does
+from fairq.figures import plot_settings as plot_settings  # loads matplotlib, before any other module does
 
 # isort: split
 from fairq.figures.chosen import compared, of_result, of_rows, shares
@@ -13,12 +13,12 @@ from fairq.figures.curves import answers, curves_and_points, curves_below_each_o
 from fairq.figures.delay_curve import delay_curve, deltas
 from fairq.figures.delays import distribution
 from fairq.figures.delays import over_time as delays_over_time
-from fairq.figures.effects import QUANTITIES as EFFECTS
-from fairq.figures.effects import effects
-from fairq.figures.games import payoffs, ways
+from fairq.figures.effect_lines import QUANTITIES as EFFECTS
+from fairq.figures.effect_lines import effects
 from fairq.figures.means import bars, bars_of_panels, lines, shades
 from fairq.figures.over_time import baseline, over_time
-from fairq.figures.papers import by_number, by_source, published_beside_measured
+from fairq.figures.payoffs import payoffs, ways
+from fairq.figures.published import by_number, by_source, published_beside_measured
 from fairq.figures.saved import drawn, save, save_as, svg
 from fairq.figures.scenes import scenes
 from fairq.figures.sheet import title_of

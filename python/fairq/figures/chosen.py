@@ -7,11 +7,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from fairq.figures import units
+from fairq.figures import axis_units
 from fairq.figures.delays import distribution
 from fairq.figures.means import bars, lines, shades
 from fairq.figures.over_time import over_time
-from fairq.figures.settings import plotted
+from fairq.figures.plot_settings import plotted
 from fairq.figures.style import PAGE, Style
 
 Rows = Sequence[Mapping[str, Any]]
@@ -69,7 +69,7 @@ def of_rows(
     `series` is the column of what is beside each other at every point, as the flow.
     """
     varied = [axis for axis in axes if len({str(row[axis]) for row in rows}) > 1]
-    numeric = [axis for axis in varied if units.numbers(row[axis] for row in rows) is not None]
+    numeric = [axis for axis in varied if axis_units.numbers(row[axis] for row in rows) is not None]
     names = [axis for axis in varied if axis not in numeric]
     every = [*axes]
     if len(numeric) >= 2:
@@ -104,7 +104,7 @@ def compared(
     known = known or list(quantities[:1])
     several = [g for g in groups if g in ("buffer", "rtt_s") and len({str(row.get(g)) for row in rows}) > 1]
     places = {str(row[several[0]]) for row in rows} if len(several) == 1 else set()
-    if len(places) >= POINTS and units.numbers(places) is not None:
+    if len(places) >= POINTS and axis_units.numbers(places) is not None:
         rest = [group for group in groups if group != several[0]]
         # Curves in one panel have one scale; more than have looks need panels.
         curves = {tuple(row[name] for name in (*rest, "flow")) for row in rows}

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from fairq.figures.settings import plotted
+from fairq.figures.plot_settings import plotted
 from fairq.figures.sheet import Key, handle, name_panel, plain_logarithm, sheet
 from fairq.figures.style import MARKERS, PAGE, Style
 

@@ -8,10 +8,10 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fairq import theory
-from fairq.figures.settings import plotted
+from fairq.figures.plot_settings import plotted
 from fairq.figures.sheet import Key, handle, name_panel, sheet
 from fairq.figures.style import PAGE, Style
+from fairq.theories import fq_delay
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -67,13 +67,13 @@ def _draw_curves(panel: Any, paper: Any, upto: float, style: Style) -> None:
     share = [0.002 * upto * step for step in range(1, 500)]
     grey = style.look(2).colour
     panel.plot(
-        share, [theory.fcfs_delay(paper.FTPS, paper.WINDOW, rho) for rho in share], color=grey, linewidth=style.line
+        share, [fq_delay.fcfs_delay(paper.FTPS, paper.WINDOW, rho) for rho in share], color=grey, linewidth=style.line
     )
     below = [rho for rho in share if rho < 0.995]
     for number, delta in enumerate(paper.DELTAS.values()):
         colour = style.look(number).colour
-        mended = [theory.poisson_delay(paper.FTPS, rho, delta) for rho in below]
-        printed = [theory.poisson_delay(paper.FTPS, rho, delta, as_printed=True) for rho in below]
+        mended = [fq_delay.poisson_delay(paper.FTPS, rho, delta) for rho in below]
+        printed = [fq_delay.poisson_delay(paper.FTPS, rho, delta, as_printed=True) for rho in below]
         panel.plot(below, mended, color=colour, linewidth=style.line)
         panel.plot(below, printed, color=colour, linestyle=":", linewidth=style.line)
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from fairq.errors import UsageError
-from fairq.figures import text, units
+from fairq.core.errors import UsageError
+from fairq.core.near import near_miss
+from fairq.figures import axis_units, text
 from fairq.figures.means import named, sentences
 from fairq.figures.over_time import curve
-from fairq.figures.settings import plotted
+from fairq.figures.plot_settings import plotted
 from fairq.figures.sheet import GROUND, Key, columns_for, from_zero, handle, left, name_panel, plain_logarithm, sheet
 from fairq.figures.style import PAGE, Style
-from fairq.near import near_miss
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -44,7 +44,7 @@ def distribution(
     delay did not arrive and count: their curve ends below 100 %.
     """
     delays = _delays(rows, value)
-    size, label = units.scaled(value, [delay for _, delay in delays if delay is not None])
+    size, label = axis_units.scaled(value, [delay for _, delay in delays if delay is not None])
     kinds, curves, unseen = _parts(rows, series, panels, style)
     looks = {name: style.look(number) for number, name in enumerate(curves)}
     keys = [(handle(style, look), named(series, name)) for name, look in looks.items()] if series else []
@@ -87,7 +87,7 @@ def over_time(
     greatest.
     """
     delays = [(row, delay) for row, delay in _delays(rows, value) if delay is not None and row.get(time) is not None]
-    size, label = units.scaled(value, [delay for _, delay in delays])
+    size, label = axis_units.scaled(value, [delay for _, delay in delays])
     kinds, curves, unseen = _parts(rows, series, panels, style)
     looks = {name: style.look(number) for number, name in enumerate(curves)}
     keys = [(handle(style, look), named(series, name)) for name, look in looks.items()] if series else []
@@ -99,7 +99,9 @@ def over_time(
     seen = style.width / columns_for(style, len(kinds)) / 3
     is_mean = most > seen
     intervals = max(1, int(min(seen, most / 8)))
-    said = f"Curve: mean of each {units.brief(span / intervals)} s; band: least and greatest in it" if is_mean else ""
+    said = (
+        f"Curve: mean of each {axis_units.brief(span / intervals)} s; band: least and greatest in it" if is_mean else ""
+    )
     drawn = sheet(style, len(kinds), title, keys=[Key(keys)], caption=sentences(said, caption, *unseen))
     heads = text.cut_all([named(panels, kind) for kind in kinds], 1.8 * drawn.room, style.text)
     known = [delay / size for _, delay in delays if delay > 0]

@@ -13,12 +13,13 @@ from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from fairq.columns import is_ratio
-from fairq.figures import text, units
-from fairq.figures.settings import plotted
+from fairq.core.columns import is_ratio
+from fairq.figures import axis_units, text
+from fairq.figures.plot_settings import plotted
 from fairq.figures.sheet import GROUND, Key, columns_for, from_zero, handle, left, name_panel, panels_height, sheet
 from fairq.figures.style import PAGE, Look, Style, contrast
 
@@ -50,7 +51,7 @@ def bars(
     if len(looks) > 1:
         key = [(handle(style, look, line=False), named([series or ""], (one,))) for one, look in looks.items()]
     if ideals:
-        expected = dict.fromkeys(units.words(ideals[quantity])[0] for quantity in quantities if quantity in ideals)
+        expected = dict.fromkeys(axis_units.words(ideals[quantity])[0] for quantity in quantities if quantity in ideals)
         key.append((_upright(style), "; ".join(expected)))
     label_room = (0.32 if style.width < 300 else 0.24) * style.width
     labels = [named(groups, name) for name in names]
@@ -73,7 +74,7 @@ def bars(
     panel_wide = (style.width - label_wide) / columns - 1.6 * style.text
     for number, (panel, quantity) in enumerate(zip(drawn.panels, quantities, strict=True)):
         ideal = (ideals or {}).get(quantity, "")
-        size, label = units.scaled(quantity, values_of(rows, quantity, ideal))
+        size, label = axis_units.scaled(quantity, values_of(rows, quantity, ideal))
         name_panel(drawn, panel, label)
         _limit(panel, rows, quantity, ideal, size, panel_wide, style)
         # measured in groups: as many bars fit a group as there are series
@@ -153,7 +154,7 @@ def lines(
     xs = sorted({place / span for place in places.values()})
     for number, (panel, (quantity, name)) in enumerate(zip(drawn.panels, kinds, strict=True)):
         mine = [row for row in rows if tuple(row[p] for p in panels) == name]
-        size, label = units.scaled(quantity, values_of(rows, quantity))
+        size, label = axis_units.scaled(quantity, values_of(rows, quantity))
         is_low = number >= len(kinds) - drawn.columns
         name_panel(drawn, panel, ", ".join(filter(None, [named(panels, name), label])), label_across if is_low else "")
         for turn, (curve, look) in enumerate(looks.items()):
@@ -212,7 +213,7 @@ def shades(
         fits = height / len(sides[1][1]) > 1.4 * style.small
         for y, line in enumerate(grid):
             for x, value in enumerate(line):
-                said_in = units.brief(None if math.isnan(value) else value)
+                said_in = axis_units.brief(None if math.isnan(value) else value)
                 if fits and text.width(said_in, style.small) + 2 < cell * 0.9:
                     shade = style.ground if math.isnan(value) else to_hex(image.cmap(image.norm(value)))
                     ink = max(("#000000", "#ffffff"), key=lambda one: contrast(one, shade))
@@ -230,7 +231,7 @@ SHADES_APART = 5
 
 def _scale_of_shades(rows: Rows, quantity: str) -> tuple[float, str, tuple[float, float]]:
     """The unit of shades, their label, and the ends of their scale."""
-    size, label = units.scaled(quantity, values_of(rows, quantity))
+    size, label = axis_units.scaled(quantity, values_of(rows, quantity))
     found = [value / size for value in values_of(rows, quantity)] or [0.0, 1.0]
     low, high = min(*found, 0.0), max(found)
     return size, label, (low, high if high > low else low + 1.0)
@@ -243,7 +244,7 @@ def _scale_bar(drawn: Any, image: Any, panels: Sequence[Any]) -> Any:
                                 pad=0.02, fraction=0.06)  # fmt: skip
     bar.outline.set(edgecolor=style.faint, linewidth=0.5 * style.line)
     bar.ax.tick_params(colors=style.ink, labelsize=style.small, width=0.6 * style.line, length=2)
-    bar.ax.xaxis.set_major_formatter(units.tick)
+    bar.ax.xaxis.set_major_formatter(axis_units.tick)
     if len(panels) == 1:
         bar.ax.xaxis.set_major_locator(MaxNLocator(3))
     return bar
@@ -255,13 +256,13 @@ def named(columns: Sequence[str], values: Sequence[Any]) -> str:
 
 
 def _value(column: str, value: Any) -> str:
-    said, unit = units.words(column)
+    said, unit = axis_units.words(column)
     if isinstance(value, int | float) and not isinstance(value, bool):
         if column == "replication" or not unit:
-            return f"{said} {units.brief(value)}"
-        size, name = units.step(unit, [value])
-        return f"{units.brief(value / size)} {name}"
-    if units.number(value) is not None and units.number(value)[1] == "":  # type: ignore[index]
+            return f"{said} {axis_units.brief(value)}"
+        size, name = axis_units.step(unit, [value])
+        return f"{axis_units.brief(value / size)} {name}"
+    if axis_units.number(value) is not None and axis_units.number(value)[1] == "":  # type: ignore[index]
         return f"{said} {value}"
     return "none" if value is None else str(value)
 
@@ -277,7 +278,7 @@ def _varied(rows: Rows, columns: Sequence[str]) -> tuple[list[str], str]:
 
 def _said_of_all(column: str, value: Any) -> str:
     """What a caption says of a value that all rows have."""
-    said, shown = units.words(column)[0], _value(column, value)
+    said, shown = axis_units.words(column)[0], _value(column, value)
     return shown if shown.startswith(said) else f"{said} {shown}"
 
 
@@ -348,7 +349,7 @@ def _bar(
                            elinewidth=style.line, capsize=0)  # fmt: skip
         panel.plot([value / size], [place], look.marker, color=look.colour, markersize=0.8 * style.marker, zorder=4)
         at = max(value, ends[1] if ends else value, 0.0) / size
-    said = units.brief(None if value is None else value / size)
+    said = axis_units.brief(None if value is None else value / size)
     if row is not None and row.get(ideal) is not None:
         # the number stands behind the expected value, if they would touch
         span = panel.get_xlim()[1] - panel.get_xlim()[0]
@@ -376,7 +377,7 @@ def _limit(
         panel.set_xlim(0, 1)
         panel.set_xticks([0] if values_of(rows, quantity, ideal) else [])
         return
-    words = max(text.width(units.brief(value / size), style.small) for value in values)
+    words = max(text.width(axis_units.brief(value / size), style.small) for value in values)
     share = min(0.6, (words + style.marker + 4) / wide)
     panel.set_xlim(low, low + (high - low) / (1 - share))
     if is_ratio(quantity):
@@ -412,15 +413,15 @@ def mean_curve(
 
 def numbers_of(rows: Rows, column: str) -> dict[str, float]:
     """The number of each value of an axis."""
-    return {str(row[column]): found[0] for row in rows if (found := units.number(row[column])) is not None}
+    return {str(row[column]): found[0] for row in rows if (found := axis_units.number(row[column])) is not None}
 
 
 def size_of(rows: Rows, column: str) -> tuple[float, str]:
     """What the numbers of an axis are divided by, and its label; name or values have the unit."""
-    found = [each for row in rows if (each := units.number(row[column])) is not None]
-    unit = units.words(column)[1] or next((unit for _, unit in found), "")
-    size, name = units.step(unit, [value for value, _ in found])
-    said = units.words(column)[0]
+    found = [each for row in rows if (each := axis_units.number(row[column])) is not None]
+    unit = axis_units.words(column)[1] or next((unit for _, unit in found), "")
+    size, name = axis_units.step(unit, [value for value, _ in found])
+    said = axis_units.words(column)[0]
     return size, f"{said} ({name})" if name else said
 
 
@@ -429,7 +430,7 @@ def _side(rows: Rows, column: str) -> tuple[list[str], list[str], str]:
     places = numbers_of(rows, column)
     size, label = size_of(rows, column)
     order = sorted(places, key=places.__getitem__)
-    return [units.brief(places[value] / size) for value in order], order, label
+    return [axis_units.brief(places[value] / size) for value in order], order, label
 
 
 SPREAD, SPREAD_MUCH = 4, 20
@@ -466,16 +467,14 @@ def number_axis(panel: Any, xs: Sequence[float], style: Style, room: float, *, l
         span = place(xs[-1]) - place(xs[0]) or 1.0
         kept: list[float] = []
         for x in xs:
-            wide = text.width(units.tick(x), style.small) + style.small
+            wide = text.width(axis_units.tick(x), style.small) + style.small
             if not kept or (place(x) - place(kept[-1])) / span * 0.9 * room >= wide:
                 kept.append(x)
         panel.xaxis.set_major_locator(FixedLocator(kept))
-        panel.xaxis.set_major_formatter(units.tick)
+        panel.xaxis.set_major_formatter(axis_units.tick)
 
 
 def _upright(style: Style) -> Any:
-    from matplotlib.lines import Line2D
-
     return Line2D([], [], color=style.ink, marker="|", linestyle="", markersize=1.3 * style.small,
                   markeredgewidth=1.4 * style.line)  # fmt: skip
 

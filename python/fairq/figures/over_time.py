@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from fairq.figures import text, units
+from fairq.figures import axis_units, text
 from fairq.figures.means import sentences
-from fairq.figures.settings import plotted
+from fairq.figures.plot_settings import plotted
 from fairq.figures.sheet import (
     GROUND,
     NOTE,
@@ -161,8 +162,8 @@ def baseline(rows: Rows, title: str, *, caption: str = "", style: Style = PAGE) 
     )
     for number, (panel, (name, curves)) in enumerate(zip(drawn.panels, groups, strict=True)):
         values = [row[column] for row in rows for column, _ in curves if row.get(column) is not None]
-        unit = units.words(curves[0][0])[1]
-        size, short = units.step(unit, values)
+        unit = axis_units.words(curves[0][0])[1]
+        size, short = axis_units.step(unit, values)
         for column, _ in curves:
             look = looks.get(column, style.look(0))
             x = [row["time_s"] for row in rows]
@@ -201,7 +202,7 @@ def _draw_kind(
         marks, label = (RATE_MARKS, "rate") if kind == "rates" else (DELAY_MARKS, "delay")
         of = [[row for row in theory if tuple(row[axis] for axis in axes) == point] for point in points]
         values = [row[column] for rows in of for row in rows for column in marks if row[column] is not None]
-        size, short = units.step("bit/s" if kind == "rates" else "s", values)
+        size, short = axis_units.step("bit/s" if kind == "rates" else "s", values)
         for panel, own in zip(panels, of, strict=True):
             _draw_marks(panel, own[: style.lines_max], marks, size, drawn, log=kind == "delays")
         # one scale for all points: a delay of 200 ms must not look like one of 12
@@ -214,9 +215,9 @@ def _draw_kind(
             if kind == "delays":
                 plain_logarithm(panel.xaxis)
         return f"{label} ({short})"
-    unit = units.words(kind)[1] if kind in ("throughput_bit_per_s", "rtt_s", "pacing_bit_per_s") else ""
+    unit = axis_units.words(kind)[1] if kind in ("throughput_bit_per_s", "rtt_s", "pacing_bit_per_s") else ""
     known = [row[kind] for rows in mine for row in rows if row.get(kind) is not None]
-    size, short = units.step(unit, known)
+    size, short = axis_units.step(unit, known)
     for panel, rows, point in zip(panels, mine, points, strict=True):
         of_name = _of(kind)
         grouped: dict[str, dict[float, list[tuple[float, float, float]]]] = {}
@@ -335,8 +336,6 @@ def _end_of_row(place: Mapping[tuple[str, int], int], kind: str, columns: int) -
 
 
 def _sample(mark: tuple[str, str, int], style: Style) -> Any:
-    from matplotlib.lines import Line2D
-
     colour = style.ink
     return Line2D([], [], color=colour, **_mark(mark[1], style, colour))
 

@@ -15,7 +15,7 @@ from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from fairq.figures.settings import own
+from fairq.figures.plot_settings import own
 
 SVG: WeakKeyDictionary[Figure, bytes] = WeakKeyDictionary()
 """The SVG of figures that are in use: a page shows what is also a file."""

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from fairq.figures.means import sentences
-from fairq.figures.settings import plotted
+from fairq.figures.plot_settings import plotted
 from fairq.figures.sheet import Key, from_zero, handle, left, name_panel, sheet
 from fairq.figures.style import PAGE, Style
 

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from fairq.figures import text, units
+from fairq.figures import axis_units, text
 from fairq.figures.style import Look, Style
 
 GAP = 1.42
@@ -177,7 +177,7 @@ def dress(panel: Any, style: Style) -> None:
     panel.grid(color=style.grid, linewidth=0.5 * style.line, gid=GROUND)
     panel.set_axisbelow(True)
     for axis in (panel.xaxis, panel.yaxis):
-        axis.set_major_formatter(units.tick)
+        axis.set_major_formatter(axis_units.tick)
         axis.set_major_locator(MaxNLocator(4 if style.text < 8 else 5))
 
 
@@ -229,7 +229,7 @@ def plain_logarithm(axis: Any) -> None:
     low, high = axis.get_view_interval()
     decades = math.log10(high / low) if low > 0 else 1.0
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,)))
-    axis.set_major_formatter(units.tick)
+    axis.set_major_formatter(axis_units.tick)
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
 

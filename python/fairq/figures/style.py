@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fairq.errors import UsageError
+from fairq.core.errors import UsageError
 
 For = Literal["paper", "slide", "page"]
 

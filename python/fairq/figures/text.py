@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from fairq import tables
+from matplotlib.font_manager import FontProperties, findfont
+from matplotlib.ft2font import FT2Font
+
+from fairq.core import tables
 
 NAME_SHOWN = 49
 """Letters of a name in a figure: longer ones would leave no room for the curves."""
@@ -21,9 +24,6 @@ LACKING = 1.1
 
 @cache
 def _font() -> Any:
-    from matplotlib.font_manager import FontProperties, findfont
-    from matplotlib.ft2font import FT2Font
-
     # matplotlib's own changes its size with every text it writes
     font = FT2Font(findfont(FontProperties()))
     font.set_size(100, 72)

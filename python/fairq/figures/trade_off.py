@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fairq.figures import text, units
+from fairq.figures import axis_units, text
 from fairq.figures.means import sentences
-from fairq.figures.settings import plotted
+from fairq.figures.plot_settings import plotted
 from fairq.figures.sheet import Key, Sheet, from_zero, handle, left, name_panel, plain_logarithm, sheet
 from fairq.figures.style import PAGE, Style
 
@@ -72,7 +72,7 @@ def _drawn(
     )
     (panel,) = drawn.panels
     (x_size, x_label), (y_size, y_label) = (
-        units.scaled(column, [row[column] for row in rows]) for column in (across, up)
+        axis_units.scaled(column, [row[column] for row in rows]) for column in (across, up)
     )
     for number, row in enumerate(rows):
         look = style.look(number)
@@ -134,7 +134,7 @@ def _label(drawn: Sheet, rows: Rows, across: str, up: str, name: str, marks: _Ma
     (panel,) = drawn.panels
     scale = drawn.figure.dpi / 72
     frame = panel.get_window_extent()
-    sizes = [units.scaled(column, [row[column] for row in rows])[0] for column in (across, up)]
+    sizes = [axis_units.scaled(column, [row[column] for row in rows])[0] for column in (across, up)]
     points = [panel.transData.transform((row[across] / sizes[0], row[up] / sizes[1])) for row in rows]
     half = 0.9 * style.marker * scale
     taken = [(x - half, y - half, x + half, y + half) for x, y in points]

@@ -11,27 +11,28 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from fairq import quantities, tc
-from fairq.arguments import read
-from fairq.declared import LIST, PART, PATH, command_line, said, word
-from fairq.errors import UsageError
-from fairq.near import near_miss
-from fairq.output import file
-from fairq.questions import advice, asked, kernel, network, ranking, rates, recorded, sentences, words
+from fairq import traffic_control as tc
+from fairq.core import quantities
+from fairq.core.arguments import read
+from fairq.core.declared import LIST, PART, PATH, command_line, said, word
+from fairq.core.errors import UsageError
+from fairq.core.near import near_miss
+from fairq.core.output import file
+from fairq.questions import advice, asked, kernel, network, own_capture, ranking, rates, sentences, words
 from fairq.questions import users as mix
 from fairq.questions.answers import Answers, Point, Seeds
 from fairq.questions.asked import Group, Question
 from fairq.questions.candidates import Candidate, Devices, candidates, commands, grids
-from fairq.questions.documents import Advice
-from fairq.questions.measured import measured
 from fairq.questions.measures import MEASURES, OF_CALL, OF_CANDIDATE, OF_LINE, intervals, quantity
+from fairq.questions.own_capture import Capture
+from fairq.questions.question_results import Advice
 from fairq.questions.ranking import CRITERIA, IN_TIME, ORDER, Level
-from fairq.questions.recorded import Capture
+from fairq.questions.search import measured
 from fairq.questions.steady import Move, Steady
 from fairq.questions.turning import Value, sides
 
 if TYPE_CHECKING:
-    from fairq.progress import Tell
+    from fairq.core.progress import Tell
 
 SCHEMA_VERSION = 1
 """The version of what `fairq advise --json` prints."""
@@ -226,7 +227,7 @@ def _capture(capture: str | os.PathLike[str] | None, me: str | None) -> Capture 
         return None
     if me is None:
         raise UsageError(f"--capture {os.fspath(capture)}: write your address in it as well, as --me 192.168.1.7")
-    return recorded.read(capture, me)
+    return own_capture.read(capture, me)
 
 
 def _with_capture(line: Question, capture: Capture) -> tuple[Question, Capture]:

@@ -15,6 +15,7 @@ from itertools import combinations
 from typing import Any
 
 from fairq import statistics
+from fairq.core.results import Result
 from fairq.questions import judging, network, steady, turning, words
 from fairq.questions.asked import Group, Question
 from fairq.questions.course import Course, Of
@@ -30,7 +31,6 @@ from fairq.questions.measures import (
 from fairq.questions.network import Key
 from fairq.questions.steady import Steady
 from fairq.questions.turning import Place, Reach, Value
-from fairq.results import Result
 
 PAIRS_MAX = 4
 """With more choices than these each is compared with the first alone, not with each other one."""

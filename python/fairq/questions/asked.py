@@ -10,10 +10,11 @@ from functools import cached_property
 from typing import Any
 
 import fairq._native as _native
-from fairq import declared
-from fairq.arguments import read
-from fairq.declared import LIST, PART, command_line, said, word
-from fairq.errors import UsageError
+from fairq.core import declared
+from fairq.core.arguments import read
+from fairq.core.declared import LIST, PART, command_line, said, word
+from fairq.core.errors import UsageError
+from fairq.core.wings import wing
 from fairq.questions import rates, words
 from fairq.questions import receive_window as windows
 from fairq.questions.losses import Loss, losses
@@ -384,19 +385,9 @@ def check_queues(question: Question) -> None:
 
 def _of_tc(queue: str) -> str | None:
     """What to write for a queue in the words of tc; `None` if these are none."""
-    if not _native.has_unknown_words(queue):
-        return None
-    from fairq import tc
-
-    try:
-        found = tc.read_words(queue)
-        _native.queue(found.text)
-    except UsageError:
-        return None
-    # Linux's limit is the default here as well, and --buffer may take its place.
-    write = found.text if "limit" in queue else found.text.partition(" + ")[0]
-    more = "; fairq tc --read says what differs" if found.differs else ""
-    return f"these are words of tc; write {write}{more}"
+    linux = wing("traffic_control.for_questions") if _native.has_unknown_words(queue) else None
+    remedy: str | None = linux.remedy(queue) if linux else None
+    return remedy
 
 
 def _check_times(question: Question) -> None:

@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import fairq._native as _native
-from fairq import quantities, tc
-from fairq.errors import UsageError
+from fairq import traffic_control as tc
+from fairq.core import quantities
+from fairq.core.errors import UsageError
 from fairq.questions import network, words
 from fairq.questions import rates as rates_of
 from fairq.questions.asked import Question, Setup
-from fairq.tc import Written
+from fairq.traffic_control import Written
 
 USUAL = ("codel", "pie", "red", "linux_sfq", "linux_fq", "fq_codel", "fq_pie", "cake")
 """Queues with the limit that they have in Linux."""

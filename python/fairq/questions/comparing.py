@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from fairq.questions import asked, kernel, network, sentences, traps
 from fairq.questions.asked import Question
-from fairq.questions.documents import Comparison
-from fairq.questions.measured import measured
+from fairq.questions.question_results import Comparison
 from fairq.questions.receive_window import in_words
+from fairq.questions.search import measured
 
 if TYPE_CHECKING:
-    from fairq.progress import Tell
+    from fairq.core.progress import Tell
 
 SCHEMA_VERSION = 1
 """The version of what `fairq compare --json` prints."""

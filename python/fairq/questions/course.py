@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fairq import statistics
+from fairq.core.results import Result
 from fairq.questions import network
 from fairq.questions.asked import Group, Question
 from fairq.questions.network import Key
-from fairq.results import Result
 
 STRETCHES = 56
 """Equal parts of a run: a warm-up of 5 s before 30 s has eight."""

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fairq import tables, tcp_throughput
+from fairq.core import tables
+from fairq.core.results import Result
 from fairq.questions import asked, network, sentences, traps
 from fairq.questions.answers import Answers
 from fairq.questions.asked import Question
 from fairq.questions.comparing import ANSWERED
-from fairq.questions.documents import Alone
-from fairq.questions.measured import measured
+from fairq.questions.question_results import Alone
 from fairq.questions.receive_window import in_words
-from fairq.results import Result
+from fairq.questions.search import measured
+from fairq.theories import tcp_throughput
 
 if TYPE_CHECKING:
-    from fairq.progress import Tell
+    from fairq.core.progress import Tell
 
 SCHEMA_VERSION = 1
 """The version of what `fairq compare --alone --json` prints."""

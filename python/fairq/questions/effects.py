@@ -9,20 +9,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import fairq._native as _native
-from fairq import registry
-from fairq.errors import UsageError
+from fairq.core import registry
+from fairq.core.errors import UsageError
 from fairq.questions import asked, knobs, network, sentences, steady, words
 from fairq.questions.answers import Point, Seeds
 from fairq.questions.asked import Question
 from fairq.questions.chance import by_chance
-from fairq.questions.documents import Effects
 from fairq.questions.knobs import Fixed, Knob
-from fairq.questions.measured import measured
 from fairq.questions.measures import OF_EFFECT, intervals
+from fairq.questions.question_results import Effects
+from fairq.questions.search import measured
 from fairq.questions.steady import Steady
 
 if TYPE_CHECKING:
-    from fairq.progress import Tell
+    from fairq.core.progress import Tell
 
 SCHEMA_VERSION = 1
 """The version of what `fairq explain NAME --effects --json` prints."""

@@ -7,9 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fairq import agreement
-from fairq.agreement import Cell
-from fairq.questions import words
+from fairq.questions import agreement, words
+from fairq.questions.agreement import Cell
 from fairq.questions.answers import Answers, Point
 from fairq.questions.asked import Question
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, NamedTuple
 
-from fairq.tc.cake import CAKE_RTTS
+from fairq.traffic_control.cake import CAKE_RTTS
 
 FACTORS = ("0.25", "0.5", "2", "4")
 """What a quantity is multiplied by."""

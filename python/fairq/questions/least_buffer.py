@@ -16,20 +16,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairq import statistics, tables
-from fairq.arguments import read
-from fairq.declared import command_line, said
-from fairq.errors import UsageError
+from fairq import statistics
+from fairq.core import tables
+from fairq.core.arguments import read
+from fairq.core.declared import command_line, said
+from fairq.core.errors import UsageError
 from fairq.questions import asked, network, sentences, words
 from fairq.questions.advising import LONGER, Line
 from fairq.questions.answers import Answers, Choice, Point
 from fairq.questions.asked import Question
-from fairq.questions.documents import LeastBuffer
-from fairq.questions.measured import measured
 from fairq.questions.measures import MEASURES
+from fairq.questions.question_results import LeastBuffer
+from fairq.questions.search import measured
 
 if TYPE_CHECKING:
-    from fairq.progress import Tell
+    from fairq.core.progress import Tell
 
 SCHEMA_VERSION = 1
 """The version of what `fairq advise --buffer-for --json` prints."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fairq.errors import UsageError
+from fairq.core.errors import UsageError
 from fairq.questions import words
 
 

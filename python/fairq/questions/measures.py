@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fairq import columns
-from fairq.columns import Facts
+from fairq.core import columns
+from fairq.core.columns import Facts
 from fairq.statistics import Scale
 
 

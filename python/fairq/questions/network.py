@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from fairq import declared
-from fairq.errors import FairqError, ScenarioError, UsageError
-from fairq.given import Text
+from fairq.core import declared
+from fairq.core.errors import FairqError, ScenarioError, UsageError
+from fairq.core.inputs import Text
+from fairq.core.results import Result, Table
+from fairq.core.runs import Experiment
 from fairq.questions import rates, words
 from fairq.questions import receive_window as windows
 from fairq.questions.asked import DURATION, WARM_UP, Group, Question, Setup, is_pacer
 from fairq.questions.words import HostClass, Item
-from fairq.results import Result, Table
-from fairq.runs import Experiment
 
 LINE = "line"
 SERVERS, CLIENTS = "servers", "clients"

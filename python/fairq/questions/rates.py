@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import fairq._native as _native
-from fairq import quantities
-from fairq.errors import ScenarioError, UsageError
+from fairq.core import quantities
+from fairq.core.errors import ScenarioError, UsageError
 
 TRACE, BETWEEN = "trace:", ".."
 """What a trace begins with, and what stands between the ends of a walk."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fairq import quantities
-from fairq.errors import UsageError
+from fairq.core import quantities
+from fairq.core.errors import UsageError
 
 OPTION = "--receive-window"
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairq import tables
+from fairq.core import tables
 from fairq.questions.judging import SHARE_LEAST, counts
 from fairq.questions.measures import MEASURES
 from fairq.questions.network import Key

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from fairq import tables
-from fairq.errors import UsageError
+from fairq.core import tables
+from fairq.core.errors import UsageError
+from fairq.core.runs import Experiment
 from fairq.questions import network, words
 from fairq.questions.asked import DURATION, WARM_UP, Question
 from fairq.questions.course import STRETCHES, Course, Halves, Of
-from fairq.runs import Experiment
 
 USUAL_RATE, ROUND_TRIPS_MIN = 100e6, 125
 """On a faster line the usual times shrink with the rate, but not below a warm-up of this many round

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import fairq._native as _native
-from fairq import quantities, tc
-from fairq.errors import UsageError
+from fairq.core import quantities
+from fairq.core.wings import wing
 from fairq.questions import rates, words
 from fairq.questions.asked import Question
 
@@ -82,10 +82,9 @@ def _by_tc(queue: str, ecn: bool) -> Iterator[str]:
 
     With `ecn` the question decides whether it marks: the text says nothing of that.
     """
-    try:
-        text = tc.read("\n".join(tc.write(queue).commands)).text
-    except UsageError:
-        # Linux has no such queue.
+    linux = wing("traffic_control.for_questions")
+    text: str | None = linux.set_up(queue) if linux else None
+    if text is None:
         return
     here, there = (_decided(json.loads(_native.queue(each))) for each in (queue, text))
     if here != there and [part.get("kind") for part in here.values()] == [part.get("kind") for part in there.values()]:

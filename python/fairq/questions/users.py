@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairq.errors import UsageError
+from fairq.core.errors import UsageError
 
 MIX = (
     (3, ("web",)),

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from fairq import quantities, registry
-from fairq.errors import UsageError
-from fairq.near import meant, near_miss
+from fairq.core import quantities, registry
+from fairq.core.errors import UsageError
+from fairq.core.near import meant, near_miss
 
 TRAFFIC = ("web", "call", "flood")
 """Items of --flows that are no congestion control."""

@@ -19,7 +19,7 @@ from linux.truth import Cell, Run, Seen
 from programs import Fault
 
 import fairq
-from fairq import tc
+from fairq import traffic_control as tc
 
 RED = "limit 400000 min 20000 max 60000 avpkt 1000 burst 34 probability 0.1 bandwidth 20mbit"
 QUEUES = {

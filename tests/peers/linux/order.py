@@ -15,7 +15,7 @@ from linux.truth import SAME, Case, Packet
 from programs import Fault
 
 import fairq
-from fairq import tc
+from fairq import traffic_control as tc
 
 COUNTS = 1.1
 """Where its order is random: drops, marks and mean waits within this factor of the kernel's."""

@@ -130,7 +130,7 @@ def _rows(one: Recording, seen: dict[str, Any]) -> list[list[Any]]:
 
 def _write(folder: Path, wanted: Sequence[Recording], rows: dict[str, list[list[Any]]]) -> None:
     """The tables of all that was recorded; what stands in the folder under other names stays."""
-    from fairq import tc
+    from fairq import traffic_control as tc
 
     (folder / "order").mkdir(parents=True, exist_ok=True)
     table = folder / "order" / "cells.csv"

@@ -1,6 +1,6 @@
 """The comparison as tables for the package: what `compare` and `advise` say of recorded cells.
 
-`compare.py --write` writes them; nothing else does. In `python/fairq/recorded/`:
+`compare.py --write` writes them; nothing else does. In `python/fairq/questions/recorded/`:
 
 `linux_cells.csv`, a row for each cell of connections and window:
 

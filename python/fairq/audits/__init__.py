@@ -1,0 +1,1 @@
+"""`fairq audit`: the invariants and bounds of disciplines."""

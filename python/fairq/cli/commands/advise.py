@@ -1,0 +1,205 @@
+"""`fairq advise`: which queue is best for a line, and how Linux is told to have it."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairq import api
+from fairq.cli.options import DRY_RUN, LOOKS, SCENARIO, WORKERS, plot
+from fairq.cli.printing import as_json, cost, look, picture, save, save_text, style, tell, written
+from fairq.core import tables
+from fairq.core.declared import PART, Option, Spec, options, picked
+from fairq.core.errors import UsageError
+from fairq.core.output import check_file
+from fairq.core.progress import Bar
+from fairq.questions import advising, least_buffer
+from fairq.questions.advising import LONGER, Line, Wish
+from fairq.questions.measures import quantity
+from fairq.questions.question_results import Advice
+from fairq.questions.ranking import CRITERIA
+from fairq.questions.search import Search
+from fairq.questions.sentences import amount
+
+if TYPE_CHECKING:
+    from fairq.figures import Style
+
+
+SPEC = Spec(
+    "advise",
+    "fairq advise --down 50Mbit/s --up 10Mbit/s --rtt 20ms,80ms",
+    (
+        *options(Line),
+        Option("buffer_for", "find the least buffers that use this part of the line, as 99%", "PART", PART,
+               in_python=False),
+        *plot("draw the trade-off into FILE"),
+        SCENARIO,
+        WORKERS,
+        DRY_RUN,
+        *LOOKS,
+    ),
+    "Queues as Linux's tc sets them up have bulk flows in both directions, a user of the web, and a call or your"
+    " own packets, on a line of these rates. They are ranked by the call; those within 5 ms of the best by"
+    " transfers,"
+    f" then by queueing of bulk flows, then by utilisation; or by one of {', '.join(CRITERIA)}."
+    " docs/guide/advise.md says what is behind it.",
+    functions=("advise", "least_buffer"),
+    beside=("share", "progress"),
+)  # fmt: skip
+
+
+def advise(arguments: Namespace) -> str:
+    """`fairq advise`."""
+    drawing = picture(arguments.plot) if arguments.plot else None
+    words = picked(Line, vars(arguments))
+    for word, value in words.items():
+        if value == "":
+            raise UsageError(f"--{word.replace('_', '-')} is empty; write a value, or leave it out")
+    if arguments.scenario:
+        check_file(arguments.scenario)
+    if arguments.buffer_for is not None:
+        return _least_buffer(arguments, words)
+    wish = advising.wish(**words)
+    # The packets of a capture stand beside the scenario that reads them.
+    table = Path(arguments.scenario).with_suffix(".packets.csv") if arguments.scenario and wish.capture else None
+    if table is not None:
+        check_file(table)
+    if arguments.dry_run:
+        return _dry_run(wish, table, arguments)
+    with Bar("advise") as bar:
+        found = advising.advise(wish, arguments.workers or api.cores(), bar, table)
+    if arguments.scenario:
+        save_text(found.scenario, arguments.scenario)
+    if drawing is not None:
+        save(_figure(found, style(arguments)), drawing)
+    tell(found.notes)
+    if arguments.json:
+        return as_json(found.document, "advise")
+    places = written(arguments, arguments.scenario, table, drawing)
+    said = (found.text, found.document["linux"]["text"])
+    parts = [_table(found, arguments), *map(tables.prose, said), *(["\n".join(found.tc)] if found.tc else [])]
+    return "\n\n".join(parts) + (f"\n{places}" if places else "")
+
+
+def _least_buffer(arguments: Namespace, words: Mapping[str, Any]) -> str:
+    """`fairq advise --buffer-for`: the least buffer of each queue."""
+    others = [option.name for option in options(Line, without=least_buffer.WORDS) if option.default is None]
+    for word in (*others, "plot"):
+        if getattr(arguments, word) is not None:
+            raise UsageError(f"--{word.replace('_', '-')}: --buffer-for tries rooms alone; leave one of the two out")
+    asks = {word: words[word] for word in least_buffer.WORDS} | {"share": arguments.buffer_for}
+    if arguments.dry_run:
+        search = Search([least_buffer.ask(**asks).question], arguments.workers or api.cores(), longer=LONGER)
+        found = search.expected()
+        if arguments.scenario:
+            save_text(search.scenarios()[0].text, arguments.scenario)
+        if arguments.json:
+            return as_json(found.document, "estimate")
+        return cost(found) + written(arguments, arguments.scenario)
+    with Bar("advise") as bar:
+        least = api.least_buffer(**asks, workers=arguments.workers, progress=bar)
+    if arguments.scenario:
+        save_text(least.scenario, arguments.scenario)
+    tell(least.notes)
+    if arguments.json:
+        return as_json(least.document, "advise-buffer")
+    table = tables.text(least.rows, None if arguments.wide else BUFFERS, keep=("queue", "products"), **look(arguments))
+    seeds = least.rows[0]["seeds"]
+    means = f"Of {seeds} seeds with 95 % intervals." if seeds > 1 else "One seed."
+    parts = [table, tables.prose(f"{means} {least.steady}"), tables.prose(least.text)]
+    places = written(arguments, arguments.scenario)
+    return "\n\n".join(parts) + (f"\n{places}" if places else "")
+
+
+def _dry_run(wish: Wish, table: Path | None, arguments: Namespace) -> str:
+    """What the runs will cost; writes the scenario, if it is asked for."""
+    with advising.with_packets(wish, table) as question:
+        search = Search([question], arguments.workers or api.cores(), longer=LONGER)
+        found = search.expected()
+    if arguments.scenario:
+        save_text(search.scenarios()[0].text, arguments.scenario)
+    if arguments.json:
+        return as_json(found.document, "estimate")
+    places = written(arguments, arguments.scenario, table)
+    return cost(found) + (f"\n{places}" if places else "")
+
+
+def _table(found: Advice, arguments: Namespace) -> str:
+    """The candidates with what they are ranked by, and by how much each is worse than the best."""
+    criterion, then = found.criterion["column"], found.criterion["then"]
+    is_whole = arguments.wide or arguments.si
+    rows = [row if is_whole else _shown(row, bool(then)) for row in found.candidates]
+    columns = list(dict.fromkeys(("rank", "candidate", criterion, *then, "worse_by", "worse_in", *COLUMNS)))
+    raw = [f"{name}{end}" for name in columns for end in ("", *tables.ENDS) if f"{name}{end}" in rows[0]]
+    shown = None if arguments.wide else raw if arguments.si else [name for name in columns if name in rows[0]]
+    minor = [name for name in MINOR if name not in (criterion, "utilisation")]
+    table = tables.text(rows, shown, minor=minor, keep=("rank", "candidate", criterion), **look(arguments))
+    return f"{table}\n\n{tables.prose(' '.join(_said(found)))}"
+
+
+def _said(found: Advice) -> Iterator[str]:
+    """What the numbers of the table are."""
+    seeds = found.candidates[0]["seeds"]
+    means = f"means of {seeds} seeds with their 95 % intervals, " if seeds > 1 else ""
+    yield f"The worse of both directions, {means}and over the round trips."
+    yield found.steady
+    yield f"The flows: {', '.join(found.document['line']['flows'])}."
+    yield "Utilisation is a part of the rate that the commands set up; shaping gives away what is below the line."
+    least = found.criterion["utilisation_min"]
+    few = [row["candidate"] for row in found.candidates if not row["is_full"]]
+    none = [row["candidate"] for row in found.candidates if row["rank"] is None and row["is_full"]]
+    if few:
+        yield f"No rank: {', '.join(few)} {'use' if len(few) > 1 else 'uses'} less than {100 * least:.3g} %."
+    if none:
+        yield f"No rank: {', '.join(none)} {'have' if len(none) > 1 else 'has'} no value of the criterion."
+
+
+def _shown(row: Mapping[str, Any], has_several: bool) -> dict[str, Any]:
+    """A candidate; what it is worse by, and in what if there are several criteria."""
+    found = {name: value for name, value in row.items() if not name.startswith("worse_")}
+    column = row["worse_in"]
+    if column is None:
+        # The first, an equal one, or one without a rank.
+        return found | {"worse_by": "equal" if row["rank"] not in (None, 1) else None}
+    by = amount(quantity(column), row["worse_by"])
+    return found | {"worse_by": f"{by} {WORSE_IN[column]}" if has_several else by}
+
+
+BUFFERS = ("queue", "rtt_s", "direction", "count", "products", "bytes", "rule_products", "queueing_s_mean",
+           "utilisation_most")  # fmt: skip
+"""The columns of least buffers on a screen; --wide and --json have all."""
+
+WORSE_IN = {
+    "call_queueing_s_p99": "(call)", "call_in_time": "(call)", "completion_s_mean": "(transfers)",
+    "bulk_queueing_s_mean": "(bulk)", "utilisation": "(utilisation)",
+}  # fmt: skip
+"""What a candidate is worse in, by column."""
+
+COLUMNS = ("utilisation", "given_away", "call_loss", "completion_s_mean", "bulk_queueing_s_mean", "jain", "is_decided",
+           "limit_down", "limit_up")  # fmt: skip
+"""The columns on a screen beside the criterion's; --wide and --json have all."""
+
+MINOR = ("limit_down", "limit_up", "is_decided", "jain", "given_away", "call_loss", "completion_s_mean",
+         "bulk_queueing_s_mean")  # fmt: skip
+"""The columns that go first where a screen is too narrow."""
+
+
+def _figure(found: Advice, style: Style) -> Any:
+    """The candidates by what they use of the line and what it costs."""
+    from fairq import figures
+
+    line, criterion = found.document["line"], found.criterion
+    up = criterion["column"] if criterion["column"] != "utilisation" else "queueing_s_mean"
+    title = f"A line of {line['down']} down and {line['up']} up"
+    return figures.trade_off(
+        found.candidates,
+        "utilisation",
+        up,
+        "candidate",
+        title,
+        least=criterion["utilisation_min"],
+        winner=found.winner,
+        style=style,
+    )

@@ -1,1 +1,0 @@
-"""Pages of HTML that open without a network: what those of studies and of papers have in common."""

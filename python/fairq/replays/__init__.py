@@ -1,0 +1,1 @@
+"""`fairq replay`: how the replay of a capture is shown."""

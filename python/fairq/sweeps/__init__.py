@@ -1,1 +1,0 @@
-"""Sweeps: a study file, its runs, the store that keeps them, and what runs them."""

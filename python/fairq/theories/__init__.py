@@ -1,0 +1,1 @@
+"""What theory says without a run: delays of fair queueing, delay bounds, TCP formulas, processor sharing, games."""

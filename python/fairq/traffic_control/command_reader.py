@@ -1,0 +1,439 @@
+"""Reads `tc qdisc`, `class` and `filter` commands, as a shell would give them, into the text form of a queue."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import fairq._native as _native
+from fairq.core.errors import UsageError
+from fairq.core.near import near_miss
+from fairq.traffic_control import filters, lines, qdisc_options, qdiscs, quanta, trees
+from fairq.traffic_control.command_words import Differs, Words, shortened
+from fairq.traffic_control.devices import Device, Node
+from fairq.traffic_control.filters import Left
+from fairq.traffic_control.refusal import refused
+from fairq.traffic_control.shell import commands
+from fairq.traffic_control.units import ROOT, Id, class_id, decimal, id_form, qdisc_id, rate_form
+
+OBJECTS = ["qdisc", "class", "filter"]
+VERBS = ["add", "change", "replace", "link", "delete"]
+LIST = ["show", "list", "ls", "lst", "get"]
+INGRESS = 0xFFFF
+FIRST_HANDLE = 0x8001
+"""The handle that the kernel gives the first qdisc for which none is said."""
+BY_CLASS = ("htb", "hfsc", "drr", "qfq")
+"""Qdiscs whose classes are set up one by one."""
+BY_BAND = ("prio", "ets")
+BEFORE_KIND = ("root", "parent", "handle", "classid", "estimator", "est", "stab", "ingress_block", "egress_block")
+WITH_CHILD = ("tbf", "red", "sfb", "cbs", "netem", "mq")
+"""Qdiscs in which another may stand, whatever the number."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """What the commands are here."""
+
+    text: str
+    """The queue's text form, its limit included."""
+    rate: str | None
+    """The rate of the line, where a class of htb that has no sibling is the line."""
+    differs: list[dict[str, str]]
+    """What is not as in Linux: setting, here, linux."""
+    warns: list[dict[str, str]]
+    """What the kernel would warn of, and do: setting, warning, why, remedy."""
+
+
+def read(text: str) -> Read:
+    """The queue that tc commands set up, one a line or separated by semicolons.
+
+    Raises UsageError with the word that is wrong.
+    """
+    devices: dict[str, Device] = {}
+    for command in commands(text):
+        _command(command, devices)
+    chosen = next((device for device in devices.values() if device.root() is not None), None)
+    if chosen is None:
+        if any(device.qdiscs for device in devices.values()):
+            raise refused("no qdisc stands at the root; write tc qdisc add dev eth0 root …")
+        raise refused("no command sets up a qdisc; write tc qdisc add dev eth0 root fq_codel")
+    for device in devices.values():
+        for _, said in device.of_filters:
+            device.differs.extend(row for row in said if row not in device.differs)
+        root = device.root()
+        if device is not chosen and root is not None:
+            chosen.differs.say(f"dev {device.name}", f"left out: the queue is that of {chosen.name}", root.kind)
+        elif device is not chosen:
+            chosen.differs.extend(device.differs)
+    return _queue(chosen)
+
+
+def read_words(text: str) -> Read:
+    """The queue of a qdisc's words alone, also where they stand as settings.
+
+    >>> read_words("cake(bandwidth=10mbit, dual-dsthost)").text
+    'cake(rate=10Mbit/s, isolation=dual_destination)'
+    """
+    said = [word for word in text.translate(_AS_WORDS).split() if word not in ("isolation", "tins")]
+    return read(f"qdisc add dev eth0 root {shlex.join(said)}")
+
+
+_AS_WORDS = str.maketrans("(),=", "    ")
+
+
+def _command(given: list[str], devices: dict[str, Device]) -> None:
+    words = _without_sudo(given)
+    if words and (words[0] == "tc" or words[0].endswith("/tc")):
+        words = words[1:]
+    while words and words[0].startswith("-"):
+        words = words[2 if words[0] in ("-n", "-netns") else 1 :]
+    what = shortened(words[0], OBJECTS) if words else None
+    if what is None:
+        word = words[0] if words else ""
+        raise refused(f"{' '.join(given)[:60]}: {word or 'it'} is no object of tc{near_miss(word, OBJECTS)}")
+    word = words[1] if len(words) > 1 else ""
+    verb = shortened(word, VERBS)
+    if verb is None:
+        if shortened(word, LIST):
+            return
+        raise refused(f"{what}: there is no {word or 'verb'}{near_miss(word, VERBS)}")
+    rest = words[2:]
+    # The device may stand anywhere before the kind.
+    at = rest.index("dev") + 1 if "dev" in rest else len(rest)
+    if at == len(rest):
+        raise refused(f"{what}: no device; write dev eth0")
+    device = devices.setdefault(rest[at], Device(rest[at]))
+    _DO[what](Words([*rest[: at - 1], *rest[at + 1 :]], what), verb, device)
+
+
+def _without_sudo(given: list[str]) -> list[str]:
+    """The words behind sudo and its options, and behind variables that are set for one command."""
+    words = given
+    while words and re.fullmatch(r"[A-Za-z_]\w*=.*", words[0]):
+        words = words[1:]
+    if not words or words[0].rpartition("/")[2] not in ("sudo", "doas"):
+        return words
+    words = words[1:]
+    while words and words[0].startswith("-"):
+        words = words[2 if words[0] in ("-u", "-g", "-h", "-p", "-C") else 1 :]
+    return words
+
+
+def _place(words: Words, differs: Differs) -> tuple[Id | None, int | None, Id | None]:
+    """Parent, handle and classid, which stand before the kind."""
+    parent: Id | None = None
+    handle: int | None = None
+    name: Id | None = None
+    while (word := words.peek()) in BEFORE_KIND:
+        words.next("it")
+        if word in ("root", "parent") and parent is not None:
+            raise refused(f"{words.what}: {word} after another parent; write one of them")
+        if word == "root":
+            parent = ROOT
+        elif word == "parent":
+            parent = words.value(word, class_id)
+        elif word == "handle":
+            handle = words.value(word, qdisc_id)
+        elif word == "classid":
+            name = words.value(word, class_id)
+        elif word == "stab":
+            said = []
+            while words.peek() in ("overhead", "linklayer", "mtu", "mpu", "tsize", "cell_log", "celllog"):
+                said += [words.next(word), words.next(word)]
+            differs.say("stab", "left out: a packet has its length", " ".join(said))
+        else:
+            # The kernel estimates rates for its statistics.
+            words.next(word)
+            if not word.endswith("block"):
+                words.next(word)
+    return parent, handle, name
+
+
+def _qdisc(words: Words, verb: str, device: Device) -> None:
+    parent, handle, _ = _place(words, device.differs)
+    if words.peek() in ("ingress", "clsact") or parent == (INGRESS, 0xFFF1):
+        if verb != "delete":
+            device.differs.say(words.peek() or "ingress", "left out", "what arrives at the device")
+        return
+    if verb == "delete":
+        if words:
+            # tc reads what stands behind, and does nothing with it
+            kind = words.next("the kind of the qdisc")
+            if kind not in qdisc_options.KINDS:
+                raise words.unknown(kind, [*BEFORE_KIND, *qdisc_options.KINDS])
+            qdisc_options.KINDS[kind](words)
+        gone = device.child(parent) if parent is not None else device.qdiscs.get(handle or -1)
+        if gone is not None:
+            device.remove(gone)
+        return
+    kind = words.next("the kind of the qdisc")
+    if kind not in qdisc_options.KINDS:
+        raise refused(f"qdisc: there is no qdisc {kind} here{near_miss(kind, qdisc_options.KINDS)}")
+    words.what = f"qdisc {kind}"
+    given = qdisc_options.KINDS[kind](words)
+    if parent is None:
+        raise refused(f"{words.what}: no parent; write root, or parent 1:1")
+    if parent != ROOT:
+        _check_parent(words.what, parent, device)
+    there = device.child(parent)
+    if there is not None and verb == "add":
+        raise refused(f"{words.what}: {there.kind} stands at {id_form(parent)} already; write replace")
+    is_same = there is not None and there.kind == kind and handle in (None, there.id[0])
+    if there is not None and is_same:
+        there.options = qdisc_options.changed(kind, there.options, given)
+        return
+    if verb in ("change", "link"):
+        said = f"{there.kind} stands" if there is not None else "nothing stands"
+        raise refused(f"{words.what}: {verb}, but {said} at {id_form(parent)}; write replace")
+    if there is not None:
+        device.remove(there)
+    if handle is not None and handle in device.qdiscs:
+        raise refused(f"{words.what}: handle {handle:x}: is that of {device.qdiscs[handle].kind}; write another")
+    number = handle or next(one for one in range(FIRST_HANDLE, INGRESS) if one not in device.qdiscs)
+    device.qdiscs[number] = Node((number, 0), parent, kind, given)
+
+
+def _check_parent(what: str, parent: Id, device: Device) -> None:
+    """Whether a qdisc may stand there."""
+    above = device.qdiscs.get(parent[0])
+    if above is None:
+        raise refused(f"{what}: parent {id_form(parent)}: there is no qdisc {parent[0]:x}:{_there(device)}")
+    bands = above.options.get("bands", 0)
+    if above.kind in BY_BAND and not 1 <= parent[1] <= bands:
+        raise refused(f"{what}: parent {id_form(parent)}: {above.kind} has the bands 1 to {bands}")
+    if above.kind in BY_CLASS:
+        if parent not in device.classes:
+            names = [id_form(one) for one in device.classes]
+            raise refused(f"{what}: parent {id_form(parent)}: no such class{near_miss(id_form(parent), names)}")
+        if device.is_inner(parent):
+            raise refused(f"{what}: parent {id_form(parent)} has classes below it; write one of those")
+    elif above.kind not in (*BY_BAND, *WITH_CHILD):
+        raise refused(f"{what}: parent {id_form(parent)}: {above.kind} has no classes")
+
+
+def _there(device: Device) -> str:
+    names = [f"{one:x}:" for one in device.qdiscs]
+    return f"; there are {', '.join(names)}" if names else "; write tc qdisc add dev eth0 root handle 1: htb before it"
+
+
+def _class(words: Words, verb: str, device: Device) -> None:
+    parent, _, name = _place(words, device.differs)
+    if verb != "delete":
+        kind = words.next("the kind of the class")
+        if kind not in qdisc_options.CLASSES:
+            raise refused(f"class: there is no class {kind} here{near_miss(kind, qdisc_options.CLASSES)}")
+        words.what = f"class {kind}"
+        given = qdisc_options.CLASSES[kind](words)
+    elif words:
+        kind = words.next("the kind of the class")
+        if kind not in qdisc_options.CLASSES:
+            raise words.unknown(kind, [*BEFORE_KIND, *qdisc_options.CLASSES])
+    what = words.what
+    if name is None or not name[1]:
+        raise refused(f"{what}: no classid; write classid 1:10")
+    root = device.root()
+    if not device.qdiscs:
+        raise refused("no command sets up a qdisc before a class; write tc qdisc add dev eth0 root handle 1: htb")
+    if parent == ROOT and root is not None:
+        parent = root.id
+    if not name[0]:
+        name = (parent[0] if parent else root.id[0] if root else 0, name[1])
+    above = device.qdiscs.get(name[0])
+    if above is None:
+        raise refused(f"{what}: classid {id_form(name)}: there is no qdisc {name[0]:x}:{_there(device)}")
+    if parent is not None and parent[0] != name[0]:
+        raise refused(f"{what}: classid {id_form(name)} is of another qdisc than parent {id_form(parent)}")
+    there = device.classes.get(name)
+    if verb == "delete":
+        _delete_class(name, there, device)
+        return
+    if above.kind != kind:
+        raise refused(f"{what}: classid {id_form(name)}: the qdisc {name[0]:x}: is {above.kind}")
+    if kind == "ets":
+        _change_band(what, name, given, above)
+        return
+    if there is not None:
+        if verb == "add":
+            raise refused(f"{what}: {id_form(name)} is there already; write change")
+        there.options = qdisc_options.changed(kind, there.options, given)
+        return
+    if verb in ("change", "link"):
+        raise refused(f"{what}: {verb}, but there is no {id_form(name)}; write add")
+    if parent is None:
+        raise refused(f"{what}: no parent; write parent {name[0]:x}:")
+    if parent[1] and parent not in device.classes:
+        names = [id_form(one.id) for one in device.below(above)]
+        raise refused(f"{what}: parent {id_form(parent)}: no such class{near_miss(id_form(parent), names)}")
+    # Those of drr and qfq stand side by side, whatever their parent is said to be.
+    device.classes[name] = Node(name, parent if kind in ("htb", "hfsc") else above.id, kind, given)
+    # A class that gets classes below it loses its queue.
+    if parent[1] and kind in ("htb", "hfsc") and (child := device.child(parent)) is not None:
+        device.remove(child)
+
+
+def _delete_class(name: Id, there: Node | None, device: Device) -> None:
+    if there is None:
+        raise refused(f"class: there is no {id_form(name)} to delete")
+    if device.is_inner(name) or any(one.to == name for one in device.filters):
+        raise refused(f"class: {id_form(name)} has classes below it or filters; delete those before it")
+    if (child := device.child(name)) is not None:
+        device.remove(child)
+    del device.classes[name]
+
+
+def _change_band(what: str, name: Id, given: Mapping[str, Any], above: Node) -> None:
+    strict, bands = above.options["strict"], above.options["bands"]
+    if not strict < name[1] <= bands:
+        raise refused(f"{what}: {id_form(name)} is no band that shares; those are {strict + 1} to {bands}")
+    changed = {**above.options.get("changed", {}), **({name[1] - 1: given["quantum"]} if given else {})}
+    above.options = {**above.options, "changed": changed}
+
+
+def _filter(words: Words, verb: str, device: Device) -> None:
+    root = device.root()
+    major = root.id[0] if root is not None else 0
+    if verb == "delete":
+        _delete_filters(words, device, major)
+        return
+    said = Differs()
+    at, one, policed = filters.read(words, device.filters, major, said)
+    device.of_filters.append((at[0], said))
+    if policed is not None:
+        device.policed.append((at[0], policed))
+    if isinstance(one, Left):
+        device.left.append((at[0], one))
+        return
+    if one is None:
+        return
+    above = device.qdiscs.get(one.at[0])
+    if above is None:
+        raise refused(f"filter: parent {id_form(one.at)}: there is no qdisc {one.at[0]:x}:{_there(device)}")
+    if one.at[1] and one.at not in device.classes:
+        raise refused(f"filter: there is no class {id_form(one.at)} for its parent")
+    if above.kind in BY_CLASS and one.to not in device.classes:
+        names = [id_form(each.id) for each in device.below(above)]
+        raise refused(f"filter: there is no class {id_form(one.to)}{near_miss(id_form(one.to), names)}")
+    device.filters.append(one)
+
+
+def _delete_filters(words: Words, device: Device, root: int) -> None:
+    at, prio = (root, 0), None
+    while words:
+        word = words.next("it")
+        if word == "parent":
+            at = words.value(word, class_id)
+        elif word in ("ingress", "egress"):
+            at = filters.INGRESS if word == "ingress" else filters.EGRESS
+        elif word in ("prio", "pref"):
+            prio = words.value(word, decimal)
+        elif word == "handle":
+            device.differs.say(f"filter delete handle {words.next(word)}", "the filter stays", "deletes it")
+            return
+    device.filters = [one for one in device.filters if one.at != at or prio not in (None, one.prio)]
+    device.left = [one for one in device.left if one[0] != at[0] or prio is not None]
+    device.policed = [one for one in device.policed if one[0] != at[0] or prio not in (None, one[1].prio)]
+
+
+_DO: Mapping[str, Callable[[Words, str, Device], None]] = {"qdisc": _qdisc, "class": _class, "filter": _filter}
+
+
+def _queue(device: Device) -> Read:
+    root, rate = device.root(), None
+    assert root is not None
+    differs = device.differs
+    while (held := lines.held(device, root)) is not None:
+        root, most = held
+        rate = min((each for each in (rate, most) if each is not None), default=None)
+    _say_of_children(device, root)
+    text = _policed(device) + _text(device, root)
+    try:
+        _native.queue(text)
+    except UsageError as error:
+        raise refused(f"qdisc {root.kind}: {_in_words_of_tc(str(error))}") from None
+    return Read(text, rate_form(rate) if rate is not None else None, list(differs), quanta.warned(device))
+
+
+def _policed(device: Device) -> str:
+    """The policer before the queue: of several filters the first."""
+    ordered = [one for _, one in sorted(device.policed, key=lambda row: row[1].prio or filters.AUTOMATIC)]
+    for other in ordered[1:]:
+        device.differs.say("filter police", "left out: one policer stands before a queue", other.policer.text)
+    if not ordered:
+        return ""
+    first = ordered[0]
+    at_root = not any(at == 0xFFFF for at, _ in device.policed)
+    if device.filters and at_root and first.policer.conforming == "ok" and not first.has_class:
+        linux = "ok ends the filters: packets of no other filter before it go to the default class"
+        device.differs.say("conform-exceed of police", "packets go on to the filters", linux)
+    return f"{first.policer.text} + "
+
+
+def _text(device: Device, root: Node) -> str:
+    if root.kind not in trees.FORMS:
+        for one in device.filters:
+            if one.at[0] == root.id[0]:
+                device.differs.say(f"filter to {id_form(one.to)}", f"left out: {root.kind} has no classes", "a queue")
+        return qdiscs.text(root.kind, root.options, device.differs)
+    below = device.below(root)
+    own = [one for one in device.filters if one.at[0] == root.id[0]]
+    ports = [one.to for one in own if one.is_by_port]
+    # Filters by port, one for each of classes that are alike, tell flows apart and nothing else.
+    is_one_each = len(ports) == len(own) and sorted(ports) == [one.id for one in below] and len(below) > 1
+    is_by_flow = root.kind in ("drr", "qfq") and is_one_each and all(one.options == below[0].options for one in below)
+    for to in [] if is_by_flow else ports:
+        device.differs.say(
+            f"filter to {id_form(to)} by port", "left out: classes go by DSCP", "takes packets of a port"
+        )
+    classes = [trees.Class(one.id, one.parent if one.parent[1] else None, one.options) for one in below]
+    targets = filters.targets(own, root.id[0], device.is_inner, device.differs)
+    left = [one for at, one in device.left if at == root.id[0]]
+    return trees.FORMS[root.kind](trees.Tree(root.options, classes, targets, is_by_flow, left), device.differs)
+
+
+def _say_of_children(device: Device, root: Node) -> None:
+    """Qdiscs in classes: here a class has a plain queue."""
+    for node in device.qdiscs.values():
+        if node.parent[0] == root.id[0] and node.parent != ROOT:
+            here = "a class has a plain queue" if root.kind in trees.FORMS else f"{root.kind} has no other in it"
+            limit = f" limit {node.options['limit']}" if "limit" in node.options else ""
+            differs = device.differs
+            differs.say(
+                f"qdisc {node.kind} in class {id_form(node.parent)}", f"left out: {here}", f"{node.kind}{limit}"
+            )
+            _say_of_children(device, node)
+
+
+NAMES = {
+    "queues": "flows", "memory": "memory_limit", "update": "tupdate", "bin_size": "target", "bin_max": "max",
+    "warmup": "db", "peak_rate": "peakrate", "priority": "prio", "real_time": "rt", "link_share": "ls",
+    "upper_limit": "ul", "idle_slope": "idleslope", "send_slope": "sendslope", "hi_credit": "hicredit",
+    "lo_credit": "locredit", "step": "step_thresh",
+}  # fmt: skip
+"""What tc calls the settings that a refusal names."""
+
+
+def _in_words_of_tc(refusal: str) -> str:
+    said = re.sub(r"\b\w+\b", lambda found: NAMES.get(found[0], found[0]), refusal)
+    return f"no such queue here: {said}"
+
+
+def as_lines(found: Read) -> Iterable[str]:
+    """What a person reads."""
+    yield found.text
+    if found.rate:
+        yield f"line: {found.rate}"
+    for row in found.differs:
+        yield f"differs: {row['setting']}: here {row['here']}; Linux: {row['linux']}"
+    for row in found.warns:
+        yield f"Linux warns: {row['setting']}: {row['warning']} {row['why']}; {row['remedy']}"
+
+
+def as_document(found: Read) -> dict[str, Any]:
+    """What --json prints."""
+    return {"text": found.text, "rate": found.rate, "differs": found.differs, "warns": found.warns}
+
+
+__all__: Sequence[str] = ["Read", "as_document", "as_lines", "commands", "read"]

@@ -1,0 +1,124 @@
+"""Writes the tc commands of the nearest Linux configuration, and what differs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import fairq._native as _native
+from fairq.traffic_control import policing, qdiscs, trees
+from fairq.traffic_control.draft import Writer, limit_of, native_queue
+from fairq.traffic_control.refusal import refused
+from fairq.traffic_control.units import rate_word
+
+DEVICE = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.@+-]{1,15}", re.ASCII)
+"""The name of a device that a shell takes as it is."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """The commands of one queue."""
+
+    text: str
+    """The queue's text form, or the line of the scenario that has it."""
+    commands: list[str]
+    """In the order in which they are given."""
+    differs: list[dict[str, str]]
+    """What is not as here: setting, here, linux."""
+
+    def as_document(self) -> dict[str, Any]:
+        """What --json prints."""
+        return {"commands": self.commands, "differs": self.differs, "text": self.text}
+
+    def as_lines(self) -> list[str]:
+        """What a person reads, and a shell: all but the commands are comments."""
+        said = [f"# {row['setting']}: here {row['here']}; Linux: {row['linux']}" for row in self.differs]
+        return [*self.commands, *said]
+
+
+def write(text: str, dev: str = "eth0", *, rate_bit_per_s: float | None = None) -> Written:
+    """The commands for the queue of a text form on the device `dev`, in a class if it has a rate.
+
+    Raises UsageError with what is wrong.
+    """
+    _check(dev)
+    return _written(text, native_queue(text), Writer(dev, rate_bit_per_s))
+
+
+def _check(dev: str) -> None:
+    if not DEVICE.fullmatch(dev):
+        raise refused(f"{dev!r} is no name of a device; write up to 15 letters, digits and . _ @ + -, as eth0")
+
+
+def of_scenario(text: str, name: str, dev: str = "eth0") -> Written:
+    """The commands for the lines of a scenario, each under a class that has the line's rate.
+
+    A line is the device at its sending end: of several, each command is after a comment that names its line. Raises
+    ScenarioError with the place that is wrong.
+    """
+    _check(dev)
+    lines: list[dict[str, Any]] = json.loads(_native.lines(text, name, []))
+    chosen: list[dict[str, Any]] = []
+    for line in lines:
+        # The points of axes have lines in common.
+        if line not in chosen:
+            chosen.append(line)
+    commands: list[str] = []
+    differs: list[dict[str, str]] = []
+    for line in chosen:
+        writer = Writer(dev, line["rate_bit_per_s"])
+        title = _title(line, chosen)
+        one = _written(title, line["queue"], writer)
+        if line["rate_changes"]:
+            writer.differ("rate", "it changes", "its mean, or the middle of its walk")
+        if line["delay_s"]:
+            writer.differ("delay", f"{line['delay_s']:g} s", "the path's own; netem on another device makes one")
+        several = len(chosen) > 1
+        commands += [f"# {title}", *one.commands] if several else one.commands
+        differs += [{**row, "setting": f"{title}: {row['setting']}"} if several else row for row in one.differs]
+    return Written(name, commands, differs)
+
+
+def _title(line: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> str:
+    """What tells a line from the others; of one that the points of axes change, which it is and how."""
+    # A name may have any letters, and a title stands in a comment.
+    title = " ".join(f"line {line['link']}, {line['direction']}".split())
+    alike = [one for one in lines if (one["link"], one["direction"]) == (line["link"], line["direction"])]
+    if len(alike) == 1:
+        return title
+    said = {"rate_bit_per_s": rate_word(line["rate_bit_per_s"]), "delay_s": f"delay {line['delay_s']:g} s",
+            "rate_changes": "whose rate moves" if line["rate_changes"] else "of a rate"}  # fmt: skip
+    which = f"{alike.index(line) + 1} of {len(alike)}"
+    return ", ".join(
+        [title, which, *(word for name, word in said.items() if any(one[name] != line[name] for one in alike))]
+    )
+
+
+def _written(text: str, table: Mapping[str, Any], writer: Writer) -> Written:
+    design, scheduler = table.get("design"), table.get("scheduler") or {"kind": "fifo"}
+    part = design or scheduler
+    kind, limit = str(part["kind"]), limit_of(table.get("limit"))
+    if writer.rate is not None and kind not in ("cake", "cake_mq"):
+        writer.under(rate_word(writer.rate))
+    elif writer.rate is not None and part.get("rate") is None:
+        part = {**part, "rate": f"{round(writer.rate)} bit/s"}
+    early = table.get("buffer")
+    if kind == "fifo" and early is not None:
+        qdiscs.BUFFERS.get(early["kind"], qdiscs.unknown_buffer)(writer, early, limit)
+    else:
+        writers = {**qdiscs.WRITERS, **trees.WRITERS}
+        writers.get(kind, qdiscs.fair)(writer, part, limit)
+        if early is not None and early["kind"] != "tail_drop":
+            writer.differ("buffer", str(early["kind"]), "drops what arrives at a full queue")
+    if (policer := table.get("policer")) is not None:
+        policing.police(writer, policer)
+    for place in ("overflow", "marker"):
+        if (other := table.get(place)) is not None:
+            writer.differ(place, str(other["kind"]), "nothing like it")
+    classifier = (table.get("classifier") or {}).get("kind")
+    if classifier not in (None, "port_pair"):
+        writer.differ("classifier", str(classifier), "a flow is the five-tuple")
+    return Written(text, writer.commands, writer.differs)

@@ -1,0 +1,336 @@
+"""What each qdisc and class may be told: tc's words, their units, and the settings that they are.
+
+From a table follow the reader of a command, its text form, and the command of a text form. What is
+not regular is code: `options.py` has what tc and the kernel refuse, `qdiscs.py`, `red.py`,
+`cake.py` and `trees.py` what follows from several settings. The default of a setting is that of
+fairq, which is Linux's; the limit's is in the table.
+
+Source: iproute2 6.1, tc/q_*.c; the bands of `fq` 6.7, `dualpi2` 6.17. Linux 6.1, net/sched/sch_*.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fairq.core import quantities
+from fairq.traffic_control import units
+from fairq.traffic_control.command_words import ON, Option, Several, options
+from fairq.traffic_control.units import rate_form, rate_word, time_form
+
+MTU = 1514
+"""Of an Ethernet device, its header included."""
+TXQUEUELEN = 1000
+SFQ_DEPTH = 127
+SFB_ONE = 0xFFFF
+"""A probability of 1 in the kernel's sfb."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """How a value is said on both sides."""
+
+    read: Callable[[str], Any] | Option
+    """What tc's word is."""
+    here: Callable[[Any], Any]
+    """What was read, as a text form has it; `None` is not said."""
+    there: Callable[[Any], str]
+    """A setting, as tc has it."""
+    step: tuple[str, float] | None = None
+    """What tc counts in, and how much of the setting, or how many microseconds, that is."""
+    zero_is_default: bool = False
+    """Whether tc cannot say a zero."""
+    is_word: bool = False
+    """Whether `there` gives the option itself."""
+
+
+def bytes_of(text: str) -> int:
+    """A size with its unit, in bytes."""
+    return round(quantities.size(text))
+
+
+def us_of(text: str) -> float:
+    """A time with its unit, in microseconds."""
+    return quantities.time(text) * 1e6
+
+
+def as_rate(value: Any) -> str:
+    """A rate as tc has it."""
+    return rate_word(quantities.rate(value))
+
+
+def as_time(value: Any) -> str:
+    """A time in whole microseconds, at least one if it is not zero."""
+    return time_form(max(1, round(us_of(value))) if us_of(value) else 0)
+
+
+def _as_seconds(value: Any) -> str:
+    return f"{max(1, round(us_of(value) / 1e6)) if us_of(value) else 0}"
+
+
+def _sfb_part(value: float) -> float:
+    return float(f"{int(value * SFB_ONE + 0.5) / SFB_ONE:.9g}")
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _in_bytes(value: int) -> str:
+    return f"{value}B"
+
+
+FLAG = Unit(ON, lambda on: "true" if on else None, lambda on: "")
+ECN = Unit(ON, lambda on: "true" if on else "false", lambda on: "ecn" if on else "noecn", is_word=True)
+NOECN = replace(ECN, here=lambda on: None if on else "false")
+"""Where ECN is on if nothing is said."""
+BY_RATE = replace(FLAG, here=lambda on: "departure_rate" if on else None)
+SIGNED = Unit(units.signed, _same, str)
+HEX = replace(SIGNED, read=units.hexadecimal)
+SELECTOR = replace(SIGNED, read=units.selector)
+WORD = replace(SIGNED, read=str)
+NUMBERS = replace(SIGNED, read=("", Several(units.decimal)))
+PART = replace(SIGNED, read=units.part)
+NUMBER = Unit(units.whole, _same, str)
+DECIMAL = replace(NUMBER, read=units.decimal)
+PLAIN_SIZE = replace(NUMBER, read=units.size)
+"""A size that is a number here."""
+COUNT = replace(NUMBER, there=lambda value: f"{round(value)}", step=("numbers", 1))
+"""A whole number, of a setting that need not be one."""
+GAIN = replace(NUMBER, read=units.gain)
+LINKLAYER = replace(NUMBER, read=units.linklayer, there=lambda name: "" if name == "ethernet" else name)
+SFB_PART = Unit(units.part, _sfb_part, str)
+SIXTEENTHS = Unit(units.whole, lambda value: f"{value / 16:g}", lambda value: f"{min(32, round(value * 16))}",
+                  ("sixteenths up to 32", 1 / 16), zero_is_default=True)  # fmt: skip
+PERCENT = Unit(units.hundredths, lambda value: value / 100, lambda value: f"{round(value * 100)}",
+               ("hundredths", 1 / 100))  # fmt: skip
+BELOW_100 = Unit(units.whole, lambda value: value / 100, lambda value: f"{min(99, round(value * 100))}",
+                 ("hundredths below 100", 1 / 100), zero_is_default=True)  # fmt: skip
+SIZE = Unit(units.size, _in_bytes, lambda value: f"{bytes_of(value)}")
+BYTES = replace(SIZE, read=units.whole)
+DECIMAL_BYTES = replace(SIZE, read=units.decimal)
+CELLED = replace(SIZE, read=units.size_and_cell)
+RATE = Unit(units.rate, rate_form, as_rate)
+TIME = Unit(units.time_us, time_form, as_time, ("microseconds", 1))
+STEP = replace(TIME, read=units.step, here=lambda value: time_form(value) if isinstance(value, int) else None)
+"""A time, or packets, which fairq has not."""
+MILLISECONDS = Unit(units.whole, lambda value: time_form(value * 1000), lambda value: f"{round(us_of(value) / 1000)}",
+                    ("milliseconds", 1000))  # fmt: skip
+SECONDS = Unit(units.whole, lambda value: time_form(value * 1e6), _as_seconds, ("seconds", 1e6))
+
+
+@dataclass(frozen=True)
+class Is:
+    """The setting that an option is, and how the value is said."""
+
+    setting: str
+    unit: Unit
+    least: int = 0
+    """The kernel takes this for anything below."""
+    unsaid: str | None = None
+    """What it is here where tc is not told; such a setting is written always."""
+    counts: tuple[str, str] | None = None
+    """What differs if it is said: here, there."""
+
+
+Entry = Is | Unit | Option
+"""An option without `Is` is only read: what it is here follows from several, or it has no like."""
+TRUESIZE = ("lengths of packets", "its buffers (truesize)")
+
+
+def _read(one: Entry) -> Callable[[str], Any] | Option:
+    unit = one.unit if isinstance(one, Is) else one
+    return unit.read if isinstance(unit, Unit) else unit
+
+
+@dataclass(frozen=True)
+class Table:
+    """A qdisc or a class; lists of names are words of a string."""
+
+    options: Mapping[str, Entry]
+    """By tc's word, in the order of messages; `burst|buffer` are two words for one."""
+    kind: str = ""
+    """What the part is called here."""
+    frame: str = "{part} + {limit}packets"
+    """The text form around the part."""
+    limit: int = 0
+    """Linux's limit where none is said."""
+    settings: str = ""
+    """The order of a text form, where not that of the options; others follow from code."""
+    said: str = ""
+    """The settings in the order of a command, where it is not that of a text form."""
+    zero: str = ""
+    """Options of which tc does not send a 0: the kernel's default stays."""
+    short: str = ""
+    """Options that may be cut to any beginning; of several the first is meant."""
+    once: str = ""
+    """Options that tc refuses a second time."""
+    left: str = ""
+    """Options that have no like here."""
+    since: str = ""
+    """The first kernel that has it, where older ones are in use."""
+
+    def known(self) -> dict[str, Option]:
+        """How each option is read."""
+        return options({name: _read(one) for name, one in self.options.items()})
+
+    def rows(self) -> dict[str, tuple[str, Is]]:
+        """By the setting: tc's word and the rest, in the order of a command."""
+        found = {one.setting: (words.partition("|")[0], one)
+                 for words, one in self.options.items() if isinstance(one, Is)}  # fmt: skip
+        order = self.said.split() or [name for name in self.settings.split() if name in found] or found
+        return {name: found[name] for name in order}
+
+    def text(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of a text form; `None` where tc was not told, or where code says them."""
+        rows = self.rows()
+        found = dict.fromkeys(self.settings.split() or rows)
+        for name, (word, row) in rows.items():
+            if word in given and name in found:
+                value = given[word]
+                found[name] = row.unit.here(max(value, row.least) if row.least else value)
+            elif row.unsaid is not None:
+                found[name] = row.unsaid
+        return found
+
+    def words(self, part: Mapping[str, Any]) -> list[str]:
+        """The options of all settings that a part has, in the order of a command."""
+        said = {word: row.unit.there(part[name]) for name, (word, row) in self.rows().items() if part.get(name)}
+        return [f"{word} {value}" for word, value in said.items() if value]
+
+
+CODEL: Mapping[str, Entry] = {
+    "limit": NUMBER, "target": Is("target", TIME), "interval": Is("interval", TIME),
+    "ce_threshold": Is("ce_threshold", TIME), "ecn": Is("ecn", ECN, unsaid="false"), "noecn": ("ecn", False),
+}  # fmt: skip
+PIE: Mapping[str, Entry] = {
+    "limit": NUMBER, "target": Is("target", TIME), "tupdate": Is("update", TIME), "alpha": Is("alpha", SIXTEENTHS),
+    "beta": Is("beta", SIXTEENTHS), "ecn": Is("ecn", ECN, unsaid="false"), "noecn": ("ecn", False),
+    "bytemode": Is("byte_mode", FLAG), "nobytemode": ("bytemode", False),
+    "dq_rate_estimator": Is("delay", BY_RATE), "no_dq_rate_estimator": ("dq_rate_estimator", False),
+}  # fmt: skip
+ECN_PROB: Mapping[str, Entry] = {"ecn_prob": Is("ecn_threshold", BELOW_100)}
+RED: Mapping[str, Entry] = {
+    "limit": SIZE, "min": SIZE, "max": SIZE, "avpkt": SIZE, "burst": NUMBER, "probability": PART, "bandwidth": RATE,
+    "ecn": ON,
+}  # fmt: skip
+LINK: Mapping[str, Entry] = {"overhead": Is("overhead", DECIMAL), "linklayer": Is("linklayer", LINKLAYER)}
+FQ = Table({
+    "limit": NUMBER, "flow_limit": Is("flow_limit", NUMBER), "quantum": Is("quantum", BYTES),
+    "initial_quantum": Is("initial_quantum", BYTES), "maxrate": Is("maxrate", RATE), "buckets": NUMBER,
+    "orphan_mask": NUMBER, "pacing": ON, "nopacing": ("pacing", False), "ce_threshold": Is("ce_threshold", TIME),
+    "refill_delay": Is("refill_delay", TIME), "low_rate_threshold": Is("low_rate_threshold", RATE),
+    "timer_slack": Is("timer_slack", TIME), "horizon": TIME, "offload_horizon": TIME, "horizon_cap": ON,
+    "horizon_drop": ("horizon_cap", False), "defrate": RATE,
+}, "linux_fq", limit=10_000,
+   said="flow_limit quantum initial_quantum refill_delay maxrate low_rate_threshold ce_threshold timer_slack",
+   settings="flow_limit quantum initial_quantum maxrate low_rate_threshold refill_delay ce_threshold timer_slack"
+            " weights priomap",
+   left="horizon horizon_cap offload_horizon orphan_mask defrate")  # fmt: skip
+FQ_PACING = replace(FQ, options={**FQ.options, "maxrate": Is("rate_max", RATE)}, kind="fq_pacing",
+                    said="quantum initial_quantum refill_delay rate_max", settings="")  # fmt: skip
+LAW_OF_PIE = Table({**PIE, **ECN_PROB}, "pie", settings="target update alpha beta delay byte_mode ecn_threshold ecn",
+                   said="target update alpha beta ecn_threshold delay byte_mode ecn")  # fmt: skip
+"""The part of `fq_pie` that is pie's."""
+
+QDISCS: Mapping[str, Table] = {
+    "pfifo": Table({"limit": SIZE}, frame="fifo + {limit}packets", limit=TXQUEUELEN),
+    "bfifo": Table({"limit": SIZE}, frame="fifo + {limit}B", limit=TXQUEUELEN * MTU),
+    "pfifo_head_drop": Table({"limit": SIZE}, "head_drop", "fifo + {part} + {limit}packets", limit=TXQUEUELEN),
+    "pfifo_fast": Table({}, "pfifo_fast", limit=TXQUEUELEN),
+    "prio": Table({"bands": DECIMAL, "priomap": NUMBERS, "multiqueue": ON}, once="priomap",
+                  left="multiqueue"),
+    "ets": Table({"bands": DECIMAL, "strict": DECIMAL, "quanta": NUMBERS,
+                  "priomap": NUMBERS}, once="bands strict quanta priomap"),
+    "sfq": Table({"limit": NUMBER, "quantum": Is("quantum", SIZE), "depth": Is("depth", NUMBER),
+                  "flows": Is("flows", NUMBER), "divisor": Is("divisor", NUMBER), "headdrop": Is("headdrop", FLAG),
+                  "perturb": Is("perturb", SECONDS), "redflowlimit": NUMBER, "min": NUMBER, "max": NUMBER,
+                  "avpkt": SIZE, "burst": NUMBER, "probability": PART, "ecn": ON, "harddrop": ON},
+                 "linux_sfq", limit=SFQ_DEPTH, settings="quantum depth flows divisor headdrop perturb red",
+                 zero="quantum flows divisor depth perturb"),
+    "hhf": Table({"limit": NUMBER, "quantum": Is("quantum", BYTES, 256), "hh_limit": Is("hh_limit", NUMBER),
+                  "reset_timeout": Is("reset_timeout", TIME), "admit_bytes": Is("admit_bytes", BYTES),
+                  "evict_timeout": Is("evict_timeout", TIME), "non_hh_weight": Is("non_hh_weight", NUMBER)},
+                 "hhf", limit=1000,
+                 settings="quantum non_hh_weight hh_limit admit_bytes reset_timeout evict_timeout",
+                 said="quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight",
+                 zero="limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight"),
+    "skbprio": Table({"limit": NUMBER}, "skbprio", limit=64, settings="by"),
+    "drr": Table({}),
+    "qfq": Table({}),
+    "hfsc": Table({"default": HEX}, zero="default", short="default", once="default"),
+    "htb": Table({"r2q": Is("r2q", DECIMAL), "default": HEX, "debug": WORD, "direct_qlen": DECIMAL,
+                  "offload": ON}, "htb", zero="default", short="r2q default debug direct_qlen offload",
+                 left="direct_qlen offload"),
+    "tbf": Table({"limit": SIZE, "latency": TIME, "burst|buffer|maxburst": Is("burst", CELLED),
+                  "mtu|minburst": Is("mtu", CELLED), "mpu": Is("mpu", PLAIN_SIZE),
+                  "rate": Is("rate", RATE), "peakrate": Is("peak_rate", RATE), **LINK},
+                 "token_bucket", "{part} + {limit}B", settings="rate burst peak_rate mtu overhead mpu linklayer",
+                 zero="limit latency burst mtu rate peakrate mpu overhead",
+                 short="limit latency burst peakrate overhead linklayer",
+                 once="limit latency burst mtu mpu rate peakrate"),
+    "cbs": Table({"offload": NUMBER, "hicredit": SIGNED, "locredit": SIGNED, "sendslope": SIGNED, "idleslope": SIGNED},
+                 zero="offload", short="offload hicredit locredit sendslope idleslope",
+                 once="offload hicredit locredit sendslope idleslope", left="offload"),
+    "fq": FQ,
+    "fq_codel": Table({**CODEL, "ecn": Is("ecn", NOECN), "flows": Is("queues", NUMBER),
+                       "memory_limit": Is("memory", SIZE, counts=TRUESIZE),
+                       "quantum": Is("quantum", BYTES, 256), "drop_batch": Is("drop_batch", NUMBER),
+                       "ce_threshold_selector": SELECTOR}, "fq_codel", limit=10_240,
+                      settings="queues quantum target interval ce_threshold ce_threshold_mask ce_threshold_selector"
+                               " memory drop_batch ecn",
+                      said="queues quantum memory target interval ce_threshold drop_batch ecn",
+                      zero="limit flows quantum target interval drop_batch"),
+    "codel": Table(CODEL, "codel", "fifo + {part} + {limit}packets", 1000,
+                   settings="target interval ce_threshold ecn", zero="limit target interval"),
+    "fq_pie": Table({**PIE, "flows": Is("queues", NUMBER), "quantum": Is("quantum", SIZE),
+                     "memory_limit": Is("memory", SIZE, counts=TRUESIZE), **ECN_PROB},
+                    "fq_pie", limit=10_240,
+                    settings="queues quantum memory pie",
+                    zero="limit flows target tupdate alpha beta quantum memory_limit ecn_prob"),
+    "pie": Table(PIE, "pie", "fifo + {part} + {limit}packets", 1000,
+                 settings="target update alpha beta delay byte_mode ecn", zero="limit target tupdate alpha beta"),
+    "red": Table({**RED, "harddrop": ON, "nodrop": ON, "adaptive|adaptative": ON}, "red",
+                 "fifo + {part} + {limit}B", zero="limit min max avpkt burst bandwidth", left="adaptive nodrop"),
+    "choke": Table({**RED, "limit": NUMBER, "min": NUMBER, "max": NUMBER}, "choke",
+                   "fifo + {part} + port_pair + {limit}packets", 1000, zero="limit min max burst bandwidth"),
+    "sfb": Table({"rehash": Is("rehash", MILLISECONDS), "db": Is("warmup", MILLISECONDS), "limit": NUMBER,
+                  "max": Is("bin_max", NUMBER), "target": Is("bin_size", NUMBER),
+                  "increment": Is("increment", SFB_PART), "decrement": Is("decrement", SFB_PART),
+                  "penalty_rate": Is("penalty_rate", NUMBER), "penalty_burst": Is("penalty_burst", NUMBER)},
+                 "sfb", "fifo + {part} + port_pair + {limit}packets", TXQUEUELEN,
+                 settings="bin_size bin_max increment decrement rehash warmup penalty_rate penalty_burst",
+                 zero="limit max target"),
+    "cake": Table({}, "cake"),
+    "cake_mq": Table({}, "cake_mq"),
+    "dualpi2": Table({"limit": DECIMAL, "memlimit": DECIMAL, "coupling_factor": Is("coupling", COUNT),
+                      "step_thresh": Is("step", STEP), "min_qlen_step": DECIMAL, "overflow": ON,
+                      "drop_on_overload": ("overflow", False), "drop_enqueue": ("enqueue", True),
+                      "drop_dequeue": ("enqueue", False), "any_ect": ON, "l4s_ect": ("any_ect", False),
+                      "classic_protection": Is("classic_share", PERCENT), "max_rtt": TIME, "typical_rtt": TIME,
+                      "target": Is("target", TIME), "tupdate": Is("update", TIME), "alpha": Is("alpha", GAIN),
+                      "beta": Is("beta", GAIN), "split_gso": ON, "no_split_gso": ("split_gso", False)},
+                     "dualpi2", limit=10_000, settings="target update alpha beta coupling step classic_share at",
+                     said="target update step coupling alpha beta classic_share",
+                     zero="limit memlimit target tupdate step_thresh max_rtt typical_rtt",
+                     left="memlimit min_qlen_step any_ect max_rtt typical_rtt overflow", since="6.17"),
+    "netem": Table({}),
+    "mq": Table({}),
+    "noqueue": Table({}),
+}  # fmt: skip
+
+CLASSES: Mapping[str, Table] = {
+    "htb": Table({"prio": Is("priority", DECIMAL), "mtu": DECIMAL, "mpu": Is("mpu", DECIMAL), **LINK,
+                  "quantum": Is("quantum", DECIMAL_BYTES), "burst|buffer|maxburst": Is("burst", CELLED),
+                  "cburst|cbuffer|cmaxburst": Is("cburst", CELLED), "ceil": Is("ceil", RATE), "rate": Is("rate", RATE)},
+                 settings="rate ceil burst cburst priority quantum overhead mpu linklayer",
+                 zero="rate ceil burst cburst quantum mtu mpu overhead",
+                 short="prio mtu mpu overhead linklayer quantum burst cburst", once="rate ceil"),
+    "hfsc": Table({}),
+    "drr": Table({"quantum": SIZE}),
+    "qfq": Table({"weight": Is("weight", DECIMAL), "maxpkt": Is("maxpkt", DECIMAL_BYTES)}, short="weight maxpkt"),
+    "ets": Table({"quantum": DECIMAL}),
+}  # fmt: skip
+
+__all__: Sequence[str] = ["CLASSES", "QDISCS", "Is", "Table", "Unit"]

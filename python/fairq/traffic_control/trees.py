@@ -1,0 +1,371 @@
+"""Qdiscs that have classes, from tc and to tc: `prio` and `ets`, `drr`, `qfq`, `htb`, `hfsc`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fairq.core.errors import UsageError
+from fairq.traffic_control.command_words import Differs
+from fairq.traffic_control.draft import Limit, Settings, Writer, changed, left
+from fairq.traffic_control.filters import POINTS, Left
+from fairq.traffic_control.qdisc_options import BANDS_MAX, PRIORITIES
+from fairq.traffic_control.qdisc_tables import CLASSES, MTU, QDISCS, TXQUEUELEN, as_rate, as_time, bytes_of, us_of
+from fairq.traffic_control.qdiscs import fair
+from fairq.traffic_control.quanta import R2Q, clamped
+from fairq.traffic_control.refusal import refused
+from fairq.traffic_control.units import Id, form, id_form, rate_form, time_form
+
+Given = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class with its options."""
+
+    id: Id
+    parent: Id | None
+    options: Given
+
+    @property
+    def name(self) -> str:
+        """What it is called here."""
+        return f"c{self.id[1]:x}"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A qdisc with its classes and filters."""
+
+    options: Given
+    classes: Sequence[Class]
+    """In the order of their numbers."""
+    targets: Mapping[int, Id]
+    """The class of each code point for which there is a filter."""
+    is_by_flow: bool
+    """Whether the classes are alike, and each has one filter, which looks at a port."""
+    left: Sequence[Left] = ()
+    """Its filters that are left out here, though they take packets."""
+
+    @property
+    def leaves(self) -> list[Class]:
+        """Those that hold packets."""
+        inner = {one.parent for one in self.classes}
+        return [one for one in self.classes if one.id not in inner]
+
+    def default(self) -> Class | None:
+        """The leaf that `default` names."""
+        return next((one for one in self.leaves if one.id[1] == self.options.get("default")), None)
+
+    def points(self, one: Class) -> list[int]:
+        """The code points of a class."""
+        return sorted(point for point, target in self.targets.items() if target == one.id)
+
+
+def _no_class(kind: str, options: str) -> UsageError:
+    return refused(f"qdisc {kind}: no class; write class add dev eth0 parent 1: classid 1:1 {kind} {options}")
+
+
+def _each_its_own(differs: Differs) -> None:
+    differs.say("limit", "one for all classes; write it after the text, as + 1000packets",
+                f"each class has a pfifo of {TXQUEUELEN} packets")  # fmt: skip
+
+
+def _otherwise(tree: Tree, differs: Differs, linux: str) -> None:
+    """Packets of no class go to the first leaf here; `linux` is what becomes of them there."""
+    if len(tree.targets) < 64:
+        said = f"packets of no class go to {tree.leaves[0].name}"
+        if any(one.takes_all for one in tree.left):
+            linux = "no packet is of no class: a filter that is left out here takes them all"
+        elif tree.left:
+            linux = f"those that no filter takes, nor one that is left out here: {linux}"
+        what = tree.options.get("default")
+        differs.say("default" if what is None else f"default {what:x}", said, linux)
+
+
+OF_TOS = [0, 2, 6, 4]
+"""The priority of a router by two bits of the type of service (rt_tos2priority)."""
+
+
+def priority(point: int) -> int:
+    """The priority of a code point, by the two bits above its lowest."""
+    return OF_TOS[point >> 1 & 3]
+
+
+def _bands(strict: int, quanta: Sequence[int], places: Sequence[int], priomap: Sequence[int] = ()) -> str:
+    """The bands by code point, by precedence where its eight are alike, or by priority."""
+    if strict + len(quanta) > BANDS_MAX:
+        raise refused(f"{strict + len(quanta)} classes; as bands of ets there are at most {BANDS_MAX}")
+    sizes = ", ".join(f"{quantum}B" for quantum in quanta)
+    alike = all(place == places[point & ~7] for point, place in enumerate(places))
+    said = f"priomap={list(priomap)}" if priomap else f"map={list(places[::8] if alike else places)}"
+    return f"ets(strict={strict}, quanta=[{sizes}], {said})"
+
+
+def _by_priority(tree: Tree, strict: int, quanta: Sequence[int], differs: Differs) -> str:
+    """Bands of `prio` and `ets`: by filters, else by the priority that a router gives a packet."""
+    priomap, bands = tree.options["priomap"], strict + len(quanta)
+
+    def band(point: int) -> int:
+        target = tree.targets.get(point)
+        if target is None:
+            return int(priomap[priority(point)])
+        return target[1] - 1 if 1 <= target[1] <= bands else int(priomap[0])
+
+    _each_its_own(differs)
+    goes_by_priority = not tree.targets and len(set(priomap)) > 1
+    return _bands(strict, quanta, [band(point) for point in POINTS], priomap if goes_by_priority else ())
+
+
+def prio(tree: Tree, differs: Differs) -> str:
+    """Strict bands."""
+    differs.leave(tree.options, *QDISCS["prio"].left.split())
+    return _by_priority(tree, tree.options["bands"], [], differs)
+
+
+def ets(tree: Tree, differs: Differs) -> str:
+    """Strict bands, and others that share."""
+    given = tree.options
+    strict, bands = given["strict"], given["bands"]
+    quanta = [*given["quanta"], *[MTU] * bands][: bands - strict]
+    for at, quantum in given.get("changed", {}).items():
+        quanta[at - strict] = quantum
+    return _by_priority(tree, strict, quanta, differs)
+
+
+def _by_flow(differs: Differs) -> None:
+    differs.say("filters by port", "a class for each flow", "a class for each port that a filter names")
+
+
+def drr(tree: Tree, differs: Differs) -> str:
+    """Bands of ets that share by their quanta."""
+    if not tree.classes:
+        raise _no_class("drr", "quantum 1514")
+    quanta = [one.options.get("quantum", MTU) for one in tree.classes]
+    if tree.is_by_flow:
+        _by_flow(differs)
+        _each_its_own(differs)
+        return form("drr", {"quantum": f"{quanta[0]}B"})
+    bands = {one.id: at for at, one in enumerate(tree.classes)}
+    _otherwise(tree, differs, "dropped")
+    _each_its_own(differs)
+    places = [bands[tree.targets[point]] if point in tree.targets else 0 for point in POINTS]
+    return _bands(0, quanta, places)
+
+
+def _classes(tree: Tree, settings: Callable[[Class], Mapping[str, Any]]) -> str:
+    names = {one.id: one.name for one in tree.classes}
+    rows = []
+    for one in tree.classes:
+        points = tree.points(one)
+        parent = names[one.parent] if one.parent else None
+        said = {"name": one.name, "parent": parent, **settings(one), "dscp": points or None}
+        rows.append("(" + ", ".join(f"{key}={value}" for key, value in said.items() if value is not None) + ")")
+    return f"[{', '.join(rows)}]"
+
+
+def qfq(tree: Tree, differs: Differs) -> str:
+    """Linux's qfq."""
+    if not tree.classes:
+        raise _no_class("qfq", "weight 1")
+    if tree.is_by_flow:
+        _by_flow(differs)
+        differs.leave(tree.classes[0].options, "maxpkt")
+        _each_its_own(differs)
+        return "linux_qfq"
+    _otherwise(tree, differs, "dropped")
+    _each_its_own(differs)
+    return form("linux_qfq", {"classes": _classes(tree, lambda one: CLASSES["qfq"].text(one.options))})
+
+
+def htb(tree: Tree, differs: Differs) -> str:
+    """HTB."""
+    if not tree.classes:
+        raise _no_class("htb", "rate 10mbit")
+    default = tree.default()
+    if default is None:
+        _otherwise(tree, differs, "sent at once, not shaped: default names no leaf")
+    differs.leave(tree.options, *QDISCS["htb"].left.split())
+    _each_its_own(differs)
+
+    def settings(one: Class) -> dict[str, Any]:
+        # tc lets a class save a packet of its mtu, 1600 B, and what the rate gives in a tick of the clock.
+        usual = one.options.get("mtu", 1600)
+        there = {"burst": usual, "cburst": usual, **one.options}
+        rate, ceil = there["rate"], there.get("ceil")
+        if ceil is not None and ceil < rate:
+            differs.say(f"rate {rate_form(rate)} of class {id_form(one.id)}", f"{rate_form(ceil)}, its ceil",
+                        "more than its ceil lets it send")  # fmt: skip
+            # What the higher rate would give as a quantum.
+            there = {"quantum": clamped(rate, tree.options.get("r2q") or R2Q), **there, "rate": ceil}
+        if "prio" in there:
+            # The kernel has eight priorities.
+            there["prio"] = min(there["prio"], 7)
+        return CLASSES["htb"].text(there)
+
+    classes = _classes(tree, settings)
+    return form("htb", {"classes": classes, "default": default and default.name, "r2q": tree.options.get("r2q")})
+
+
+CURVES = {"rt": "real_time", "ls": "link_share", "ul": "upper_limit"}
+
+
+def _curve(one: Given) -> str:
+    first = {"m1": rate_form(one["m1"]) if one["m1"] else None, "d": time_form(one["d"])} if one["d"] else {}
+    said = {**first, "m2": rate_form(one["m2"])}
+    return "(" + ", ".join(f"{key}={value}" for key, value in said.items() if value is not None) + ")"
+
+
+def hfsc(tree: Tree, differs: Differs) -> str:
+    """HFSC."""
+    if not tree.classes:
+        raise _no_class("hfsc", "ls rate 1mbit")
+    default = tree.default()
+    if default is None:
+        _otherwise(tree, differs, "dropped: default names no leaf")
+    _each_its_own(differs)
+    leaves = {one.id for one in tree.leaves}
+
+    def settings(one: Class) -> dict[str, Any]:
+        given = dict(one.options)
+        if one.id not in leaves and "rt" in given:
+            del given["rt"]
+            differs.say(f"rt of class {id_form(one.id)}", "left out: a curve of leaves", "no effect above leaves")
+            if "ls" not in given:
+                raise refused(f"class hfsc {id_form(one.id)}: only rt, with classes below it; write ls rate 1mbit")
+        return {here: _curve(given[there]) for there, here in CURVES.items() if there in given}
+
+    return form("hfsc", {"classes": _classes(tree, settings), "default": default and default.name})
+
+
+FORMS: Mapping[str, Callable[[Tree, Differs], str]] = {
+    "prio": prio, "ets": ets, "drr": drr, "qfq": qfq, "htb": htb, "hfsc": hfsc,
+}  # fmt: skip
+
+
+def _write_bands(
+    writer: Writer, strict: int, quanta: Sequence[str], places: Sequence[int], priomap: Sequence[int] = ()
+) -> None:
+    """The bands, and filters where they do not go by the priority that a router gives a packet."""
+    bands = strict + len(quanta)
+    points = list(places) if len(places) == len(POINTS) else [places[point >> 3] for point in POINTS]
+    words = f"priomap {' '.join(map(str, priomap or [places[0]] * PRIORITIES))}"
+    if quanta:
+        shares = " ".join(str(bytes_of(quantum)) for quantum in quanta)
+        writer.qdisc("ets", [f"bands {bands}", f"strict {strict}", f"quanta {shares}", words])
+    else:
+        # prio has at least two bands.
+        writer.qdisc("prio", [f"bands {max(2, bands)}", words])
+    for first in [] if priomap else range(0, len(POINTS), 8):
+        of_precedence = points[first : first + 8]
+        is_one = len(set(of_precedence)) == 1
+        for at, band in enumerate(of_precedence[:1] if is_one else of_precedence):
+            writer.filter(first + at << 2, 0xE0 if is_one else 0xFC, f"{band + 1:x}")
+
+
+def _write_ets(writer: Writer, part: Settings, limit: Limit) -> None:
+    _write_bands(writer, part["strict"], part["quanta"], part["map"], part.get("priomap") or ())
+    _for_all(writer, limit)
+
+
+def _write_priority(writer: Writer, _: Settings, limit: Limit) -> None:
+    _write_bands(writer, 8, [], range(7, -1, -1))
+    _for_all(writer, limit)
+
+
+def _for_all(writer: Writer, limit: Limit) -> None:
+    """A limit holds for the whole queue here and for each class there."""
+    if limit is not None:
+        writer.differ("limit", f"{limit[0]} {limit[1]} for all", f"each class has a pfifo of {TXQUEUELEN} packets")
+
+
+def _numbers(classes: Sequence[Settings]) -> dict[str, str]:
+    """The numbers of classes: c10, as a text form made from tc has them, keeps its own."""
+    own = [str(one["name"]) for one in classes]
+    kept = all(name[:1] == "c" and _is_hexadecimal(name[1:]) for name in own)
+    return {name: name[1:] if kept else f"{10 * (at + 1)}" for at, name in enumerate(own)}
+
+
+def _from_above(classes: Sequence[Settings]) -> list[Settings]:
+    """Each class after the one above it, as tc wants them; the kernel's order is that of their numbers."""
+    above = {one["name"]: one.get("parent") for one in classes}
+
+    def level(name: str | None) -> int:
+        return 0 if name is None else 1 + level(above[name])
+
+    return sorted(classes, key=lambda one: level(one["name"]))
+
+
+def _is_hexadecimal(text: str) -> bool:
+    return 0 < len(text) <= 4 and all(letter in "0123456789abcdef" for letter in text) and int(text, 16) > 0
+
+
+def _default(part: Settings, numbers: Mapping[str, str]) -> str:
+    classes = part["classes"]
+    inner = {one.get("parent") for one in classes}
+    leaves = [str(one["name"]) for one in classes if one["name"] not in inner]
+    return numbers[part.get("default") or leaves[0]]
+
+
+def _filters(writer: Writer, classes: Sequence[Settings], numbers: Mapping[str, str]) -> None:
+    for one in classes:
+        for point in one.get("dscp") or ():
+            writer.filter(point << 2, 0xFC, numbers[one["name"]])
+
+
+def _write_htb(writer: Writer, part: Settings, limit: Limit) -> None:
+    classes = part["classes"]
+    numbers = _numbers(classes)
+    r2q = changed(writer, QDISCS["htb"], part)
+    writer.qdisc("htb", [f"default {_default(part, numbers)}", *r2q])
+    for one in _from_above(classes):
+        if one.get("rate") is None:
+            raise refused(f"htb: class {one['name']} has no rate, and tc wants one; write rate=1Mbit/s in it")
+        writer.klass(numbers.get(one.get("parent") or "", ""), numbers[one["name"]], "htb", CLASSES["htb"].words(one))
+    _filters(writer, classes, numbers)
+    left(writer, "htb", part, "classes", "default", "r2q")
+    _for_all(writer, limit)
+
+
+def _words_of_curve(curve: Settings) -> list[str]:
+    first = [f"m1 {as_rate(curve['m1'])}"] if curve.get("m1") else ["m1 0bit"]
+    has_first = curve.get("d") and us_of(curve["d"])
+    return [*([*first, f"d {as_time(curve['d'])}"] if has_first else []), f"m2 {as_rate(curve['m2'])}"]
+
+
+def _write_hfsc(writer: Writer, part: Settings, limit: Limit) -> None:
+    classes = part["classes"]
+    numbers = _numbers(classes)
+    writer.qdisc("hfsc", [f"default {_default(part, numbers)}"])
+    for one in _from_above(classes):
+        words = []
+        for word, name in CURVES.items():
+            if one.get(name) is not None:
+                words += [word, *_words_of_curve(one[name])]
+        if not words:
+            raise refused(f"hfsc: class {one['name']} has no curve, and tc wants one; write"
+                             " link_share=(m2=1Mbit/s) in it")  # fmt: skip
+        writer.klass(numbers.get(one.get("parent") or "", ""), numbers[one["name"]], "hfsc", words)
+    _filters(writer, classes, numbers)
+    left(writer, "hfsc", part, "classes", "default")
+    _for_all(writer, limit)
+
+
+def _write_qfq(writer: Writer, part: Settings, limit: Limit) -> None:
+    classes = part.get("classes") or ()
+    if not classes:
+        fair(writer, part, limit)
+        return
+    numbers = _numbers(classes)
+    writer.qdisc("qfq")
+    for one in classes:
+        writer.klass("", numbers[one["name"]], "qfq", CLASSES["qfq"].words(one))
+    _filters(writer, classes, numbers)
+    writer.differ("default", numbers[part.get("default") or classes[0]["name"]], "drops packets of no class")
+    _for_all(writer, limit)
+
+
+WRITERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
+    "ets": _write_ets, "priority": _write_priority, "htb": _write_htb, "hfsc": _write_hfsc, "linux_qfq": _write_qfq,
+}  # fmt: skip
