@@ -17,6 +17,7 @@ mod functions;
 mod generate;
 mod public;
 mod python_imports;
+mod rooms;
 mod size;
 mod tidy;
 mod tracked;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::circles::circles;
 use crate::tracked::tracked;
-use crate::{Findings, cards, functions, size, words};
+use crate::{Findings, cards, functions, rooms, size, words};
 
 /// Which crates a crate may use; an arrow never points back. Tests of any crate may use the
 /// testkit.
@@ -67,6 +67,7 @@ const MACHINE_PATHS: &[&str] = &["home", "root", "Users", "work"];
 pub(crate) fn tidy(root: &Path) -> Findings {
     let mut findings = arrows(root);
     findings.extend(circles(root));
+    findings.extend(rooms::rooms(root));
     match tracked(root) {
         Ok(paths) => {
             findings.extend(paths.iter().flat_map(|path| file(root, path)));

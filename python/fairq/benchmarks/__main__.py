@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from fairq import api
+import fairq
 from fairq.core import quantities
 from fairq.core.inputs import Text
 from fairq.core.memory import peak_memory
@@ -40,7 +40,7 @@ def simulate(given: dict[str, Any]) -> dict[str, Any]:
 def replay(given: dict[str, Any]) -> dict[str, Any]:
     """Replay a capture through FQ at 10 Gbit/s: departures, and nothing that is ideal beside them."""
     began = time.process_time()
-    api.replay(given["capture"], rate="10 Gbit/s", buffer="1000 packets", disciplines=["fq"],
+    fairq.replay(given["capture"], rate="10 Gbit/s", buffer="1000 packets", disciplines=["fq"],
                classifier="port_pair", fluid=False)  # fmt: skip
     return {"cpu_s": time.process_time() - began, "peak_memory_bytes": peak_memory()}
 

@@ -1,4 +1,4 @@
-"""Packages that are heavy, or that not everybody has: each is loaded when it is first used here.
+"""Packages that are heavy, or not always installed: each is loaded when it is first used here.
 
 `lazy.duckdb.connect()`; UsageError says what to install. numpy and matplotlib are not among them:
 rooms that need these are loaded as a whole when they are asked for.
