@@ -1,8 +1,8 @@
 """The documents that Python makes for --json: a type for each, which its JSON Schema is made of.
 
-A new document is a type here and a line in DOCUMENTS (fairq.schemas); `python -m fairq.schemas
-schema` then writes the file of its schema. A field's text says its meaning and its unit. Documents
-that Rust makes are in crates/py/src/schemas.rs. What questions give is in questions/documents.py.
+A new document is a type here and a line in DOCUMENTS (fairq.schemas). A field's text says its
+meaning and its unit. Documents that Rust makes are in crates/py/src/schemas.rs. What questions give
+is in questions/documents.py.
 """
 
 from __future__ import annotations
