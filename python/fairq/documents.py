@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fairq.questions.documents import Verdict
+from fairq.questions.documents import Note, Verdict
 from fairq.records import Beside, Document, Given, Named, Record
 from fairq.results import Result
 from fairq.rows import Row, Table
@@ -290,12 +290,8 @@ class BaselineFlow(Row):
     queueing_s_p99: Annotated[float | None, "99th percentile of that delay in seconds, within 0.8 %."]
 
 
-class BaselineNote(Row):
+class BaselineNote(Note):
     """What limited the flow that may not have been meant (docs/guide/notes.md)."""
-
-    code: Annotated[str, "What kind of note it is."]
-    where: Annotated[str, "The part of the scenario that it is about."]
-    text: Annotated[str, "What was found, and what to write."]
 
 
 class BaselineSteady(Row):
