@@ -1,8 +1,8 @@
 """The documents that Python makes for --json: a type for each, which its JSON Schema is made of.
 
-A new document is a type here and a line in DOCUMENTS (fairq.schemas); `python -m fairq.schemas
-schema` then writes the file of its schema. A field's text says its meaning and its unit. Documents
-that Rust makes are in crates/py/src/schemas.rs. What questions give is in questions/documents.py.
+A new document is a type here and a line in DOCUMENTS (fairq.schemas). A field's text says its
+meaning and its unit. Documents that Rust makes are in crates/py/src/schemas.rs. What questions give
+is in questions/documents.py.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from fairq.core.records import Beside, Document, Given, Named, Record
 from fairq.core.results import Result
 from fairq.core.rows import Row, Table
-from fairq.questions.question_results import Verdict
+from fairq.questions.question_results import Note, Verdict
 
 
 class Paper(Row):
@@ -290,12 +290,8 @@ class BaselineFlow(Row):
     queueing_s_p99: Annotated[float | None, "99th percentile of that delay in seconds, within 0.8 %."]
 
 
-class BaselineNote(Row):
+class BaselineNote(Note):
     """What limited the flow that may not have been meant (docs/guide/notes.md)."""
-
-    code: Annotated[str, "What kind of note it is."]
-    where: Annotated[str, "The part of the scenario that it is about."]
-    text: Annotated[str, "What was found, and what to write."]
 
 
 class BaselineSteady(Row):

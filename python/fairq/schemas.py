@@ -2,14 +2,12 @@
 
 A schema has the name of its command: "theory-tcp" is that of what `fairq theory tcp --json` prints,
 "result" that of `fairq run`. Schemas of documents that Rust makes come from the compiled part, the
-others are made here of the types of results. Run as a program, the module writes the latter
-into a folder: `python -m fairq.schemas schema`.
+others are made here of the types of results.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
@@ -91,7 +89,7 @@ NAMES: Sequence[str] = (*_native.schema_names(), *DOCUMENTS)
 
 
 def text(name: str) -> str:
-    """The schema called `name`, to the byte the file in schema/ without the end of its line."""
+    """The schema called `name`, indented."""
     return json.dumps(of(DOCUMENTS[name]), indent=2, ensure_ascii=False) if name in DOCUMENTS else _native.schema(name)
 
 
@@ -143,13 +141,3 @@ def _fields(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
         "required": [key for key, hint in told.items() if not any(isinstance(each, Given) for each in metadata(hint))],
         "additionalProperties": False,
     }
-
-
-def write(folder: Path) -> None:
-    """Write the file of each schema that is made here."""
-    for name in DOCUMENTS:
-        (folder / f"{name}.schema.json").write_text(text(name) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write(Path(sys.argv[1]))

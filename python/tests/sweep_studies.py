@@ -1,5 +1,6 @@
 """Small studies for the tests of sweeps."""
 
+import fairq
 from fairq.studies.study import read_study
 
 SCENARIO = """
@@ -50,6 +51,16 @@ def write_study(folder, replications=3, duration="1 s", series=None):
     keep = f'\n[keep]\nseries = "{series}"\n' if series else ""
     path.write_text(STUDY.replace("replications = 3", f"replications = {replications}") + keep)
     return path
+
+
+def swept(folder, question):
+    """How many runs exist, and how many are missing, of a study of a question with two seeds."""
+    path = folder / "asked.toml"
+    path.write_text(
+        f'[study]\nname = "asked"\ncompare = {{ {question}, seeds = 2, duration = "2 s", warm_up = "1 s" }}\n'
+    )
+    found = fairq.sweep(path, workers=1)
+    return found.done, found.missing
 
 
 def digests_of(study):

@@ -4,6 +4,7 @@ import itertools
 import tomllib
 
 import pytest
+from sweep_studies import swept
 
 import fairq as package
 from fairq.core.inputs import Text
@@ -78,13 +79,8 @@ def test_a_flow_alone_is_the_same_as_a_question_of_it():
 
 
 def test_a_study_has_both_axes(tmp_path):
-    study = tmp_path / "alone.toml"
-    study.write_text(
-        '[study]\nname = "alone"\ncompare = { rate = "10Mbit/s", rtt = "20ms", flows = "cubic,bbr", alone = true,'
-        ' loss = "0,1%", seeds = 2, duration = "2 s", warm_up = "1 s" }\n'
-    )
-    found = package.sweep(study, workers=1)
-    assert (found.done, found.missing) == (8, 0)
+    question = 'rate = "10Mbit/s", rtt = "20ms", flows = "cubic,bbr", alone = true, loss = "0,1%"'
+    assert swept(tmp_path, question) == (8, 0)
 
 
 def test_losses_in_bursts_stand_in_the_scenario():

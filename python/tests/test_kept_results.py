@@ -135,7 +135,7 @@ def test_the_fields_and_columns_are_those_that_are_committed(kinds):
 
 def shape(place, value, depth=0):
     """The fields of a result, of its tables and of what these hold, each with its place; documents
-    are in `schema/`."""
+    are in `kept/schemas.txt`."""
     if isinstance(value, fairq.Result):
         for name in (*(name for name in dir(value) if isinstance(getattr(type(value), name, None), property)),):
             yield f"{place}.{name}"

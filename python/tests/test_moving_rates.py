@@ -4,6 +4,7 @@ import math
 import tomllib
 
 import pytest
+from sweep_studies import swept
 
 import fairq as package
 from fairq.core.inputs import Text
@@ -100,13 +101,8 @@ def test_advice_shapes_below_the_lower_end():
 
 
 def test_a_study_has_a_walk(tmp_path):
-    study = tmp_path / "walk.toml"
-    study.write_text(
-        '[study]\nname = "walk"\ncompare = { rate = "3Mbit/s..12Mbit/s", rtt = "20ms", flows = "cubic", seeds = 2,'
-        ' queue = "fifo,fq_codel", duration = "2 s", warm_up = "1 s" }\n'
-    )
-    found = package.sweep(study, workers=1)
-    assert (found.done, found.missing) == (4, 0)
+    question = 'rate = "3Mbit/s..12Mbit/s", rtt = "20ms", flows = "cubic", queue = "fifo,fq_codel"'
+    assert swept(tmp_path, question) == (4, 0)
 
 
 @pytest.mark.parametrize(

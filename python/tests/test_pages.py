@@ -12,16 +12,51 @@ from fairq.cli import program
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_run_in_the_readme_is_the_real_one(capsys, monkeypatch):
+CONSOLE = re.compile(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", re.DOTALL)
+"""A command on a page, and what it prints; `…` at an end of that stands for lines left out."""
+TOML = re.compile(r"```toml\n(.*?)```", re.DOTALL)
+
+
+def guide(name):
+    """A page of the guide."""
+    return (ROOT / "docs" / "guide" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def prints_what_it_shows(page, commands, capsys):
+    """Run the commands of a page, which these are, and compare what they print."""
+    found = CONSOLE.findall(page)
+    assert [command.split()[0] for command, _ in found] == commands.split()
+    for command, shown in found:
+        assert program.main(shlex.split(command)) == 0
+        out = capsys.readouterr().out
+        if shown.startswith("…"):
+            assert shown.strip("…\n") in out
+        elif shown.endswith("…"):
+            assert out.startswith(shown.rstrip("…"))
+        else:
+            assert out.rstrip("\n") == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "commands"),
+    [
+        ("../../README", "run"),
+        ("advise", "advise"),
+        ("audit", "audit"),
+        ("baseline", "baseline"),
+        ("buffers", "advise"),
+        ("drop-precedence", "run"),
+        ("linux", "tc tc tc"),
+        ("losses", "compare"),
+        ("moving-lines", "compare"),
+        ("policing", "compare tc"),
+        ("several-queues", "compare"),
+        ("theory", "theory run"),
+    ],
+)
+def test_a_page_shows_what_is_printed(name, commands, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
-    block = re.search(
-        r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n…\n```", (ROOT / "README.md").read_text(), re.DOTALL
-    )
-    assert block is not None
-    assert program.main(block[1].split()) == 0
-    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    shown = [line.rstrip() for line in block[2].splitlines()]
-    assert printed[: len(shown)] == shown
+    prints_what_it_shows(guide(name), commands, capsys)
 
 
 def test_the_picture_in_the_readme_shows_the_round_trips_of_its_run(monkeypatch):
@@ -53,21 +88,15 @@ def test_the_picture_in_the_readme_is_what_its_script_makes(monkeypatch, tmp_pat
 
 def test_the_first_scenario_of_the_guide_prints_what_is_shown(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "guide" / "first-scenario.md").read_text()
-    block = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
-    shown = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n…\n```", page, re.DOTALL)
-    assert block is not None and shown is not None
-    Path("my.toml").write_text(block[1])
-    assert program.main(shown[1].split()) == 0
-    printed = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
-    assert printed.startswith(shown[2] + "\n")
+    page = guide("first-scenario")
+    (scenario,) = TOML.findall(page)
+    Path("my.toml").write_text(scenario)
+    prints_what_it_shows(page, "run", capsys)
 
 
 def test_the_first_scenario_of_the_guide_tells_its_queues_apart(tmp_path):
-    page = (ROOT / "docs" / "guide" / "first-scenario.md").read_text()
-    block = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
-    assert block is not None
-    (tmp_path / "my.toml").write_text(block[1])
+    (scenario,) = TOML.findall(guide("first-scenario"))
+    (tmp_path / "my.toml").write_text(scenario)
     delay = {(row["queue"], row["flow"]): row["delay_s_mean"] for row in fairq.run(tmp_path / "my.toml").flows}
     for one, other, flow in [("fifo", "fq", "call"), ("fq", "fq_codel", "upload.1"), ("fq", "fq_codel", "upload.2")]:
         assert delay[one, flow] > 5 * delay[other, flow], f"{one} and {other} differ for {flow}"
@@ -76,12 +105,10 @@ def test_the_first_scenario_of_the_guide_tells_its_queues_apart(tmp_path):
 def test_the_study_of_the_guide_is_one(tmp_path):
     from fairq.studies.study import read_study
 
-    page = (ROOT / "docs" / "guide" / "sweeps.md").read_text()
-    block = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
-    assert block is not None
+    text = TOML.findall(guide("sweeps"))[0]
     # the file that it names is where it says, beside the checkout's own
-    assert (ROOT / re.findall(r'scenario = "([^"]+)"', block[1])[0]).is_file()
-    (tmp_path / "buffers.toml").write_text(block[1])
+    assert (ROOT / re.findall(r'scenario = "([^"]+)"', text)[0]).is_file()
+    (tmp_path / "buffers.toml").write_text(text)
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
     study = read_study(tmp_path / "buffers.toml")
     assert study.axes == ("rate", "access", "buffer", "bdp", "policy")
@@ -89,80 +116,31 @@ def test_the_study_of_the_guide_is_one(tmp_path):
     assert len(study.points) == (3 * 3 - 1) * 2 and all(len(point.digests) == 20 for point in study.points)
 
 
-def test_the_audit_of_the_guide_is_the_real_one(capsys):
-    page = (ROOT / "docs" / "guide" / "audit.md").read_text()
-    block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
-    assert block is not None
-    assert program.main(block[1].split()) == 0
-    assert capsys.readouterr().out.rstrip("\n") == block[2]
-
-
-def test_the_baseline_of_the_guide_is_the_real_one(capsys):
-    page = (ROOT / "docs" / "guide" / "baseline.md").read_text()
-    block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
-    assert block is not None
-    assert program.main(block[1].split()) == 0
-    assert capsys.readouterr().out.rstrip("\n") == block[2]
-
-
-def test_the_commands_of_tc_in_the_guide_are_the_real_ones(capsys):
-    page = (ROOT / "docs" / "guide" / "linux.md").read_text()
-    blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
-    assert len(blocks) == 3
-    for command, shown in blocks:
-        assert program.main(shlex.split(command)) == 0
-        assert capsys.readouterr().out.rstrip("\n") == shown
-
-
-def test_the_policer_of_the_guide_drops_what_is_shown(capsys):
-    page = (ROOT / "docs" / "guide" / "policing.md").read_text()
-    blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
-    assert [command.split()[0] for command, _ in blocks] == ["compare", "tc"]
-    for command, shown in blocks:
-        assert program.main(shlex.split(command)) == 0
-        assert capsys.readouterr().out.rstrip("\n") == shown
-
-
-def test_the_drop_precedences_of_the_guide_are_those_of_the_scenario(capsys, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    page = (ROOT / "docs" / "guide" / "drop-precedence.md").read_text()
-    ((command, shown),) = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n…\n```", page, re.DOTALL)
-    assert program.main(shlex.split(command)) == 0
-    assert capsys.readouterr().out.startswith(f"{shown}\n")
-
-
 def test_the_hosts_of_the_guide_are_those_of_the_scenario(capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
-    page = (ROOT / "docs" / "guide" / "hosts.md").read_text()
-    block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n…\n(.*?)\n```", page, re.DOTALL)
-    assert block is not None
-    assert program.main(block[1].split()) == 0
-    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    assert [line for line in block[2].splitlines() if line not in printed] == []
+    ((command, shown),) = CONSOLE.findall(guide("hosts"))
+    assert program.main(command.split()) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert [line for line in shown.removeprefix("…\n").splitlines() if line not in printed] == []
 
 
 def test_the_guest_of_the_guide_is_that_of_the_scenario():
-    page = (ROOT / "docs" / "guide" / "traffic.md").read_text()
-    block = re.search(r"## Start and stop.*?```toml\n(.*?)\n```", page, re.DOTALL)
+    block = TOML.search(guide("traffic").split("## Start and stop")[1])
     assert block is not None
     assert block[1] in (ROOT / "scenarios" / "come_and_go.toml").read_text()
 
 
 def test_the_tree_of_classes_in_the_guide_is_that_of_the_scenario():
-    page = (ROOT / "docs" / "guide" / "classes.md").read_text()
-    block = re.search(r"```toml\n(.*?)\n```", page, re.DOTALL)
+    block = TOML.search(guide("classes"))
     assert block is not None
-    assert block[1] in (ROOT / "scenarios" / "htb.toml").read_text()
+    assert block[1].rstrip("\n") in (ROOT / "scenarios" / "htb.toml").read_text()
 
 
 def test_the_topologies_of_the_guide_run_and_print_what_is_shown(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
-    page = (ROOT / "docs" / "guide" / "topologies.md").read_text()
-    shape, file = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
-    assert block is not None
-    assert program.main(block[1].split()) == 0
-    assert capsys.readouterr().out.rstrip("\n") == block[2]
+    page = guide("topologies")
+    shape, file = TOML.findall(page)
+    prints_what_it_shows(page, "topology", capsys)
     scenario = tmp_path / "my.toml"
     scenario.write_text(shape)
     assert program.main(["run", str(scenario)]) == 0
@@ -171,8 +149,7 @@ def test_the_topologies_of_the_guide_run_and_print_what_is_shown(capsys, monkeyp
     (tmp_path / "four_cities.gml").write_text((ROOT / "docs" / "guide" / "four_cities.gml").read_text())
     scenario.write_text(file + flow.format("Lisbon", "4"))
     assert program.main(["run", str(scenario)]) == 0
-    page = (ROOT / "docs" / "guide" / "imperfect-links.md").read_text()
-    (link,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (link,) = TOML.findall(guide("imperfect-links"))
     (tmp_path / "Verizon-LTE-short.down").write_text("1\n5\n9\n")
     scenario.write_text(link + flow.format("base", "mobile"))
     assert program.main(["run", str(scenario)]) == 0
@@ -180,40 +157,10 @@ def test_the_topologies_of_the_guide_run_and_print_what_is_shown(capsys, monkeyp
 
 def test_the_questions_of_the_guide_have_the_answers_that_are_shown(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "guide" / "compare.md").read_text()
-    blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
-    assert len(blocks) == 3
-    for command, shown in blocks:
-        assert program.main(shlex.split(command)) == 0
-        out = capsys.readouterr().out
-        assert shown.strip("…\n") in out if shown.startswith("…") else out.startswith(shown.rstrip("…"))
+    page = guide("compare")
+    prints_what_it_shows(page, "compare explain compare", capsys)
     assert program.main(["run", "asked.toml", "--dry-run"]) == 0
-    assert capsys.readouterr().out.startswith(shown.rstrip("…"))
-
-
-@pytest.mark.parametrize("name", ["moving-lines", "losses", "buffers", "several-queues"])
-def test_the_other_questions_of_the_guide_have_the_answers_that_are_shown(name, capsys):
-    page = (ROOT / "docs" / "guide" / f"{name}.md").read_text()
-    ((command, shown),) = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
-    assert program.main(shlex.split(command)) == 0
-    assert capsys.readouterr().out.rstrip("\n") == shown
-
-
-def test_the_advice_of_the_guide_is_the_real_one(capsys):
-    page = (ROOT / "docs" / "guide" / "advise.md").read_text()
-    (block,) = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
-    assert program.main(block[0].split()) == 0
-    assert capsys.readouterr().out.rstrip("\n") == block[1]
-
-
-def test_the_theory_of_the_guide_is_the_real_one(capsys, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    page = (ROOT / "docs" / "guide" / "theory.md").read_text()
-    blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
-    assert len(blocks) == 2
-    for command, shown in blocks:
-        assert program.main(command.split()) == 0
-        assert shown.strip("…\n") in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith(CONSOLE.findall(page)[-1][1].rstrip("…"))
 
 
 LINES_MAX = 110

@@ -181,18 +181,5 @@ def test_a_page_that_grows_too_large_leaves_out_the_figures_of_phones_and_says_s
     page_checks.can_be_read(browser, page, 390, "light")
 
 
-@pytest.mark.parametrize(("width", "scheme"), page_checks.SCREENS)
-def test_axe_has_nothing_against_the_page(browser, page, width, scheme):
-    page_checks.can_be_read(browser, page, width, scheme)
-
-
-def test_the_ground_is_that_of_the_scheme_and_figures_follow(browser, page):
-    page_checks.follows_the_scheme(browser, page)
-
-
-def test_the_page_asks_for_no_other_file(browser, page):
-    page_checks.needs_no_other_file(browser, page)
-
-
-def test_the_keyboard_reaches_all_of_it(browser, page):
-    page_checks.is_reached_by_keyboard(browser, page)
+class TestThePage(page_checks.OfAPage):
+    """The page is held to what all pages are."""

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from sweep_studies import swept
 
 import fairq
 from fairq import _native
@@ -131,14 +132,9 @@ def test_a_policer_is_compared_with_a_shaper_of_its_rate():
 
 
 def test_a_study_compares_them(tmp_path):
-    study = tmp_path / "police.toml"
-    study.write_text(
-        '[study]\nname = "police"\ncompare = { rate = "20Mbit/s", rtt = "20ms", flows = "cubic:2", seeds = 2,'
-        ' duration = "1 s", warm_up = "1 s", queue = "police(rate=10Mbit/s) + fifo,cake_mq(queues=2, rate=10Mbit/s),'
-        'fifo + wred" }\n'
-    )
-    found = fairq.sweep(study, workers=1)
-    assert (found.done, found.missing) == (6, 0)
+    queues = "police(rate=10Mbit/s) + fifo,cake_mq(queues=2, rate=10Mbit/s),fifo + wred"
+    question = f'rate = "20Mbit/s", rtt = "20ms", flows = "cubic:2", queue = "{queues}"'
+    assert swept(tmp_path, question) == (6, 0)
 
 
 def test_a_queue_of_cake_mq_is_shared_by_its_flows_alone():

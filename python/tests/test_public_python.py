@@ -3,7 +3,7 @@ exceptions.
 
 `kept/public_python.txt` has all of `fairq.__all__`, and the types that its functions give. A line
 that goes or changes is a promise broken; a line that comes is one given. The columns of a run's
-tables are in `crates/experiment/tests/columns.txt`, the fields of documents in `schema/`.
+tables are in `crates/experiment/tests/columns.txt`, the fields of documents in `kept/schemas.txt`.
 """
 
 import ast
@@ -64,7 +64,7 @@ def lines() -> list[str]:
 
 def given() -> set[type]:
     """The types that the public functions give, without those of documents and their rows:
-    `schema/` holds these."""
+    `kept/schemas.txt` holds these."""
     found: set[type] = {Record}
     waiting: list[object] = [getattr(fairq, name) for name in fairq.__all__]
     for _ in range(DEPTH):

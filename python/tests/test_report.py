@@ -176,9 +176,8 @@ def test_the_command_says_what_it_wrote(fairq, document, store, tmp_path, monkey
     assert fairq("report", store, "--quiet")[1] == "A report of 12 runs.\n" and store.with_suffix(".html").is_file()
 
 
-@pytest.mark.parametrize(("width", "scheme"), page_checks.SCREENS)
-def test_axe_has_nothing_against_the_page(browser, page, width, scheme):
-    page_checks.can_be_read(browser, page, width, scheme)
+class TestThePage(page_checks.OfAPage):
+    """The page is held to what all pages are."""
 
 
 def test_axe_would_find_what_cannot_be_read(browser, page):
@@ -186,18 +185,6 @@ def test_axe_would_find_what_cannot_be_read(browser, page):
     browser.run("document.querySelector('h2').style.color = '#eee'; document.querySelector('svg').ariaLabel = ''")
     rules = {rule for rule, _ in browser.violations()}
     assert {"color-contrast", "svg-img-alt"} <= rules
-
-
-def test_the_ground_is_that_of_the_scheme_and_figures_follow(browser, page):
-    page_checks.follows_the_scheme(browser, page)
-
-
-def test_the_page_asks_for_no_other_file(browser, page):
-    page_checks.needs_no_other_file(browser, page)
-
-
-def test_the_keyboard_reaches_all_of_it(browser, page):
-    page_checks.is_reached_by_keyboard(browser, page)
 
 
 def test_a_page_is_a_file_of_html(store, refused, tmp_path):

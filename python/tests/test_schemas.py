@@ -1,6 +1,8 @@
-"""The JSON Schemas: a file for each, one for each command with --json, a text for each field.
+"""The JSON Schemas: one for each command with --json, a text for each field.
 
 That documents are valid by them is checked in every test that prints one (conftest.py, `documents`).
+The fields of documents stand in `kept/schemas.txt`; those of scenarios, studies and results in
+`schema/`, where editors find them.
 """
 
 import argparse
@@ -9,13 +11,15 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
+from kept import hold
 
 from fairq import schemas
 from fairq.cli import program
 from fairq.core.rows import Row
-from fairq.schemas import DOCUMENTS
 
 FOLDER = Path(__file__).parents[2] / "schema"
+IN_FILES = ("scenario", "study", "result")
+"""The schemas that `cargo xtask generate` writes into the folder."""
 
 OTHERWISE = {"run": "result", "schema": "scenario"}
 """Commands whose documents have schemas of other names."""
@@ -37,17 +41,50 @@ def test_a_command_that_prints_json_has_a_schema_of_its_name(command):
 
 
 @pytest.mark.parametrize("name", schemas.NAMES)
-def test_a_schema_is_its_file_and_is_one(name, fairq):
+def test_a_schema_is_one_and_is_printed_with_an_indent(name, fairq):
     jsonschema = pytest.importorskip("jsonschema")
-    committed = (FOLDER / f"{name}.schema.json").read_text(encoding="utf-8")
-    stale = "run: .venv/bin/python -m fairq.schemas schema" if name in DOCUMENTS else "run: cargo xtask generate"
-    assert schemas.text(name) + "\n" == committed, f"schema/{name}.schema.json is stale; {stale}"
-    assert fairq("schema", name) == (0, committed, "")
-    jsonschema.Draft202012Validator.check_schema(json.loads(committed))
+    text = schemas.text(name)
+    assert fairq("schema", name) == (0, f"{text}\n", "") and text.startswith('{\n  "') and '"$schema"' in text
+    jsonschema.Draft202012Validator.check_schema(json.loads(text))
 
 
-def test_each_file_is_a_schema_that_the_command_knows():
-    assert {path.name for path in FOLDER.iterdir()} == {f"{name}.schema.json" for name in schemas.NAMES}
+@pytest.mark.parametrize("name", IN_FILES)
+def test_a_schema_for_editors_is_its_file(name):
+    committed = json.loads((FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
+    is_same = json.dumps(committed) == json.dumps(json.loads(schemas.text(name)))
+    assert is_same, f"schema/{name}.schema.json is stale; run: cargo xtask generate"
+
+
+def test_the_other_schemas_are_in_no_file():
+    assert {path.name for path in FOLDER.iterdir()} == {f"{name}.schema.json" for name in IN_FILES}
+
+
+def test_the_fields_of_documents_are_those_that_are_committed():
+    given = {name: json.loads(schemas.text(name)) for name in schemas.NAMES if name not in IN_FILES}
+    lines = [line for name, schema in given.items() for line in fields(name, schema, schema.get("$defs", {}))]
+    hold("schemas.txt", list(dict.fromkeys(lines)), "python/tests/test_schemas.py")
+
+
+def fields(place, schema, definitions):
+    """Each value of a document with its place and its kind: `?` follows a field that may be
+    missing, `[]` a list, `{}` a map."""
+    if "$ref" in schema:
+        schema = {**schema, **definitions[schema["$ref"].removeprefix("#/$defs/")]}
+    inner = [(place, choice) for key in ("anyOf", "oneOf") for choice in schema.get(key, ())]
+    for name, field in schema.get("properties", {}).items():
+        inner.append((f"{place}.{name}{'' if name in schema.get('required', ()) else '?'}", field))
+    inner += [(f"{place}{mark}", schema[key]) for key, mark in HELD.items() if isinstance(schema.get(key), dict)]
+    for there, each in inner:
+        yield from fields(there, each, definitions)
+    if not inner or isinstance(schema.get("type"), list):
+        kind = " ".join(json.dumps(schema[key]) for key in KINDS if key in schema)
+        yield f"{place}: {kind or 'anything'}".replace('"', "")
+
+
+HELD = {"items": "[]", "additionalProperties": "{}"}
+"""What a schema says of what a list and a map hold, and how a place is written that is inside."""
+KINDS = ("type", "const", "enum", "format", "minimum")
+"""What a schema says of a value."""
 
 
 def objects(schema):

@@ -272,7 +272,7 @@ def test_what_is_no_name_of_a_device_is_refused(dev):
     assert "\n" not in str(raised.value)
 
 
-AXES = """
+LINK = """
 [[links]]
 name = "down"
 from = "isp"
@@ -280,11 +280,15 @@ to = "home"
 rate = "20 Mbit/s"
 delay = "10 ms"
 queue = "fq_codel + 100packets"
+"""
+FLOW = """
 [[flows]]
 name = "f"
 from = "isp"
 to = "home"
 traffic = "ftp"
+"""
+AXES = f"""{LINK}{FLOW}
 [[axes]]
 name = "rate"
 path = "links[0].rate"
@@ -354,25 +358,7 @@ def test_what_has_no_commands_is_said_in_one_line(text, said):
 
 def test_a_scenario_has_a_class_of_the_rate_of_each_line(tmp_path):
     path = tmp_path / "home.toml"
-    path.write_text(
-        """
-        [[links]]
-        name = "down"
-        from = "isp"
-        to = "home"
-        rate = "20 Mbit/s"
-        delay = "10 ms"
-        queue = "fq_codel + 100packets"
-        reverse_rate = "2 Mbit/s"
-        reverse_queue = "cake"
-        [[flows]]
-        name = "f"
-        from = "isp"
-        to = "home"
-        traffic = "ftp"
-        """,
-        encoding="utf-8",
-    )
+    path.write_text(f'{LINK}reverse_rate = "2 Mbit/s"\nreverse_queue = "cake"\n{FLOW}', encoding="utf-8")
     found = subprocess.run(
         [sys.executable, "-m", "fairq", "tc", str(path), "--json"], capture_output=True, text=True, check=True
     )

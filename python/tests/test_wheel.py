@@ -115,4 +115,5 @@ def test_it_reproduces_the_paper_in_a_clean_environment(wheel, tmp_path, which):
     assert (empty / "out" / "figure1.png").is_file()
     papers = run([bin / "fairq", "list", "papers", "--json"], empty, **clean)
     assert {paper["name"] for paper in json.loads(papers.stdout)} >= {"demers1990", "miyamura2002"}
+    assert '"title": "Scenario"' in run([bin / "fairq", "schema"], empty, **clean).stdout
     assert "_shtab_fairq" in run([bin / "fairq", "--print-completion", "bash"], empty, **clean).stdout

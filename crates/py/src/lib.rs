@@ -104,7 +104,7 @@ fn schema_names() -> Vec<&'static str> {
     schemas::SCHEMAS.map(|(name, _)| name).to_vec()
 }
 
-/// The JSON Schema called `name`, as the file in schema/ has it.
+/// The JSON Schema called `name`, indented.
 #[pyfunction]
 fn schema(name: &str) -> PyResult<String> {
     let found = schemas::SCHEMAS.iter().find(|(known, _)| *known == name);

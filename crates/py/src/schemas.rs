@@ -1,6 +1,6 @@
-//! The JSON Schemas of the documents that Rust makes: a line for each. `cargo xtask generate`
-//! reads this file too, and writes `schema/<name>.schema.json`. Documents that Python makes are in
-//! `python/fairq/schemas.py`.
+//! The JSON Schemas of the documents that Rust makes: a line for each. Documents that Python makes
+//! are in `python/fairq/schemas.py`. `cargo xtask generate` writes those of scenarios, studies and
+//! results into `schema/` for editors.
 
 use fairq_audit::document::Document;
 use fairq_bench::Measured;

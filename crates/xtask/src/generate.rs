@@ -11,9 +11,6 @@ use serde_json::Value;
 
 use crate::{Findings, constants, public};
 
-#[path = "../../py/src/schemas.rs"]
-mod schemas;
-
 /// Path and content of every generated file. One line for each; `write` and `check` follow.
 fn files(root: &Path) -> Vec<(String, String)> {
     let page = fairq_experiment::reference::page;
@@ -29,11 +26,44 @@ fn files(root: &Path) -> Vec<(String, String)> {
         ("docs/reference/topologies.md", page("topologies")),
         ("docs/reference/constants.md", constants::page()),
     ];
-    let schema =
-        |(name, schema): (&str, fn() -> Value)| (format!("schema/{name}.schema.json"), format!("{:#}\n", schema()));
-    let pages = pages.map(|(path, content)| (path.to_owned(), content));
+    let schemas = [
+        ("schema/scenario.schema.json", fairq_experiment::scenario::schema()),
+        ("schema/study.schema.json", fairq_experiment::study::schema()),
+        ("schema/result.schema.json", fairq_experiment::described::schema()),
+    ];
+    let schemas = schemas.map(|(path, schema)| (path, by_field(&schema, false, "\n") + "\n"));
+    let pages = schemas.into_iter().chain(pages).map(|(path, content)| (path.to_owned(), content));
     let items = |name: &str| (format!("crates/{name}/public.txt"), public::public(&root.join("crates").join(name)));
-    schemas::SCHEMAS.map(schema).into_iter().chain(pages).chain(public::CRATES.map(items)).collect()
+    pages.chain(public::CRATES.map(items)).collect()
+}
+
+/// A schema with each field on a line of its own. `is_fields` says that `schema` maps the names of
+/// fields to their schemas; `margin` is a line's end and what the next line begins with.
+fn by_field(schema: &Value, is_fields: bool, margin: &str) -> String {
+    let inner = format!("{margin} ");
+    let separator = format!(",{inner}");
+    match schema {
+        Value::Object(members) if is_fields || has_fields(schema) => {
+            let line = |(key, value): (&String, &Value)| {
+                format!("\"{key}\": {}", by_field(value, key == "properties", &inner))
+            };
+            format!("{{{inner}{}{margin}}}", members.iter().map(line).collect::<Vec<_>>().join(&separator))
+        }
+        Value::Array(items) if has_fields(schema) => {
+            let lines: Vec<String> = items.iter().map(|item| by_field(item, false, &inner)).collect();
+            format!("[{inner}{}{margin}]", lines.join(&separator))
+        }
+        _ => schema.to_string(),
+    }
+}
+
+/// Whether fields of an object are described in a schema.
+fn has_fields(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => members.contains_key("properties") || members.values().any(has_fields),
+        Value::Array(items) => items.iter().any(has_fields),
+        _ => false,
+    }
 }
 
 /// Writes all generated files.

@@ -38,19 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("fairq-wasm", &["fairq-experiment"]),
     ("fairq-testkit", &["fairq-sched", "fairq-audit"]),
-    // For the schemas of all documents.
-    (
-        "xtask",
-        &[
-            "fairq-sched",
-            "fairq-sim",
-            "fairq-experiment",
-            "fairq-topologies",
-            "fairq-replay",
-            "fairq-bench",
-            "fairq-audit",
-        ],
-    ),
+    ("xtask", &["fairq-sched", "fairq-sim", "fairq-experiment", "fairq-audit"]),
 ];
 const TESTKIT: &str = "fairq-testkit";
 

@@ -218,8 +218,8 @@ class Note(Row):
     """What a reader should know before he trusts the answer."""
 
     code: Annotated[str, "Its code, which stays the same."]
-    where: Annotated[str, "What it is about."]
-    text: Annotated[str, "What it says."]
+    where: Annotated[str, "The part of the scenario or question that it is about."]
+    text: Annotated[str, "What was found, and what to write."]
 
 
 Verdict = Annotated[Literal["agrees", "undecided", "differs"], "Whether both agree; undecided within chance."]
@@ -234,12 +234,17 @@ class Recorded(Row):
     queueing: Annotated[float, "How far the queueing delay differs, in parts of the kernel's, or of 5 ms if longer."]
 
 
-class Likened(Row):
-    """An answer and the recorded cells with its queue and controls, near its rate and round trip."""
+class QueueOfLine(Row):
+    """A queue of the line, at one round trip and in one direction."""
 
     queue: Annotated[str, "The queue, as it was written."]
     rtt_s: Annotated[float, "The round trip without queueing and transmission, in seconds."]
     direction: Annotated[Direction, "The direction of the line."]
+
+
+class Likened(QueueOfLine):
+    """An answer and the recorded cells with its queue and controls, near its rate and round trip."""
+
     share: Annotated[float | None, "How far from Linux a share may be, in parts of the line; null without cells."]
     queueing: Annotated[float | None, "The same of the queueing delay, in parts of Linux's; null without cells."]
     cells: Table[Recorded]
@@ -321,15 +326,7 @@ class Alone(
     scenario: Annotated[str, Beside("What was run, as a file in TOML.")]
 
 
-class Filled(Row):
-    """A direction of a line that flows fill, with one queue."""
-
-    queue: Annotated[str, "The queue."]
-    rtt_s: Annotated[float, "The round trip without queueing and transmission, in seconds."]
-    direction: Annotated[Direction, "The direction."]
-
-
-class LeastRow(Filled):
+class LeastRow(QueueOfLine):
     """The least buffer of one queue that keeps the part of the line."""
 
     count: Annotated[int, "The flows that take what they can get there."]
@@ -347,7 +344,7 @@ class LeastRow(Filled):
     seeds: Annotated[int, "Runs of each buffer."]
 
 
-class TriedRow(Filled):
+class TriedRow(QueueOfLine):
     """What is used of the line with one buffer."""
 
     products: Annotated[float, "The buffer in bandwidth-delay products."]

@@ -20,5 +20,5 @@ SPEC = Spec(
 
 
 def schema(arguments: Namespace) -> str:
-    """`fairq schema`: to the byte the file in schema/."""
+    """`fairq schema`: the text of the schema called so."""
     return schemas.text(arguments.name)
