@@ -18,7 +18,7 @@ import pytest
 from kept import hold
 
 from fairq import schemas
-from fairq.cli import program
+from fairq.cli.program import parser
 from fairq.core import exit_status
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ SCHEMAS_MIN = 34
 
 
 def test_commands_options_and_statuses_are_those_that_are_committed():
-    lines = sorted(set(words("fairq", program.parser())))
+    lines = sorted(set(words("fairq", parser())))
     lines += [f"exit status {status}: {meaning}" for status, meaning in exit_status.MEANINGS.items()]
     assert len(schemas.NAMES) >= SCHEMAS_MIN
     hold("commands.txt", lines, "python/tests/test_kept_commands.py")
