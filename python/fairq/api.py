@@ -36,14 +36,18 @@ from fairq.replays.replay_results import Replay as Replay
 from fairq.topologies.topology_results import Topology as Topology
 
 if TYPE_CHECKING:
+    from fairq.benchmarks.bench_results import Benchmarks
     from fairq.core import _types
     from fairq.core.estimating import Estimate
     from fairq.core.progress import Print, Tell
-    from fairq.documents import Agreed, Baseline, Benchmarks, Detected, Found, Page, Sweep
+    from fairq.detection.detected import Detected
     from fairq.papers.verdicts import Reproduction
+    from fairq.questions.agreed import Agreed
+    from fairq.questions.baseline_results import Baseline
     from fairq.questions.question_results import Advice, Comparison, Effects
     from fairq.studies.difference import Diff
     from fairq.studies.stored_runs import Results
+    from fairq.studies.study_results import Found, Page, Sweep
 
 LISTS = ("disciplines", "transports", "traffic", "receivers", "topologies", "papers")
 """What can be listed."""

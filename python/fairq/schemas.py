@@ -14,32 +14,19 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import fairq._native as _native
+from fairq.benchmarks.bench_results import Benchmarks
 from fairq.core.estimating import Estimate
 from fairq.core.records import Given, Named, Record, in_document, metadata
 from fairq.core.rows import Row, Table
-from fairq.documents import (
-    Agreed,
-    Baseline,
-    Benchmarks,
-    Delay,
-    DelayBounds,
-    DelayCurve,
-    Detected,
-    Found,
-    Left,
-    MissingRun,
-    Page,
-    Paper,
-    Pgps,
-    Sharing,
-    Sweep,
-    TcCommands,
-    TcpRate,
-    TcRead,
-)
-from fairq.papers.verdicts import Judged
+from fairq.detection.detected import Detected
+from fairq.papers.verdicts import Judged, Paper
+from fairq.questions.agreed import Agreed
+from fairq.questions.baseline_results import Baseline
 from fairq.questions.question_results import Advice, Alone, Comparison, Effects, LeastBuffer
 from fairq.studies.difference import Diff
+from fairq.studies.study_results import Found, Left, MissingRun, Page, Sweep
+from fairq.theories.theory_results import Delay, DelayBounds, DelayCurve, Pgps, Sharing, TcpRate
+from fairq.traffic_control.tc_results import TcCommands, TcRead
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 """The JSON Schema that the schemas are written in."""

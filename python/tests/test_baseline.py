@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 import fairq as package
-from fairq import documents
 from fairq.core.records import in_document
+from fairq.questions import baseline_results
 
 RATE, RTT = 20e6, 0.1
 PRODUCT = RATE * RTT / 8
@@ -89,8 +89,8 @@ def test_bbr3_alone_is_the_picture_that_its_draft_draws(document):
 
 def test_the_document_is_what_its_type_says(document):
     found = document("baseline", "bbr", *LINE, "--duration", "5s")
-    assert set(found) == set(in_document(documents.Baseline))
-    assert all(set(sample) == set(in_document(documents.BaselineSample)) for sample in found["series"])
+    assert set(found) == set(in_document(baseline_results.Baseline))
+    assert all(set(sample) == set(in_document(baseline_results.BaselineSample)) for sample in found["series"])
     assert found["command"] == "fairq baseline bbr --rate 20Mbit/s --rtt 100ms --duration 5s"
     assert (found["rate_bit_per_s"], found["rtt_s"], found["product_bytes"]) == (RATE, RTT, PRODUCT)
     assert [phase["phase"] for phase in found["phases"]][:3] == ["Startup", "Drain", "ProbeBW"]

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import fairq._native as _native
+from fairq.benchmarks.bench_results import Benchmarks
 from fairq.benchmarks.capture import write_capture
 from fairq.core.errors import UsageError
 from fairq.core.progress import Tell
 from fairq.core.rows import row_of
-from fairq.documents import Benchmarks
 
 HERE = Path(__file__).parent
 ROUNDS = 5

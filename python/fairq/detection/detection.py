@@ -20,9 +20,9 @@ import numpy as np
 
 from fairq.core.rows import Table
 from fairq.detection import evidence, journeys
+from fairq.detection.detected import Detected
 from fairq.detection.evidence import FEWEST, Evidence
 from fairq.detection.journeys import Journey
-from fairq.documents import Detected
 
 CANNOT_TELL = "cannot tell"
 """The verdict where there is none."""

@@ -240,3 +240,12 @@ def claim_line(paper: str, claim: Claim, runs: Iterable[Any], reason: str = "") 
         note += f"; {reason}"
     note = claim.note or note
     return Line(paper, "claim", claim.policy, claim.text, claim.item, 1.0, share, SHARE_OF_SEEDS, 1.0, verdict, note)
+
+
+class Paper(Row):
+    """A paper whose numbers are reproduced."""
+
+    name: Annotated[str, "Its name, as fairq reproduce takes it."]
+    title: Annotated[str, "Authors, title, place and year."]
+    seeds: Annotated[int, "Seeds of each scenario."]
+    quick_seeds: Annotated[int, "Seeds of each scenario with --quick."]

@@ -18,7 +18,7 @@ from typing import Any
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
 from fairq.core.rows import row_of
-from fairq.documents import Agreed
+from fairq.questions.agreed import Agreed
 from fairq.questions.words import split
 
 KERNEL = "Linux 6.1"

@@ -19,9 +19,9 @@ from fairq.core.errors import FairqError, ScenarioError, UsageError
 from fairq.core.inputs import Text
 from fairq.core.results import Result
 from fairq.core.runs import Experiment
-from fairq.documents import Baseline
 from fairq.questions import rates, words
 from fairq.questions import receive_window as windows
+from fairq.questions.baseline_results import Baseline
 from fairq.questions.steady import BANDS, MEASURED_ROUND_TRIPS_MIN
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ SAMPLES_MIN, PACKETS_MIN, SAMPLES_IN_ROUND = 200, 20, 4
 None is so short that fewer than 20 packets pass: one more or less would be a jump of throughput."""
 
 Sample = Mapping[str, Any]
-"""The flow at an instant (fairq.documents.BaselineSample)."""
+"""The flow at an instant (baseline_results.BaselineSample)."""
 
 SAMPLES_MAX = 10_000
 """The most samples, unless their distance is given."""

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from fairq.core.errors import UsageError
 from fairq.core.output import check_file, file
-from fairq.documents import Page
 from fairq.reports.rendering import fitting, rendered
 from fairq.reports.sections import Gathered, Thin
 from fairq.studies.stored_runs import Results
+from fairq.studies.study_results import Page
 
 THINNER = (Thin(200, 5_000, True), Thin(60, 1_000, True), Thin(30, 200, False), Thin(10, 50, False))
 """From all there is to what fits in a page."""

@@ -14,10 +14,10 @@ from typing import Annotated, Any, Literal
 import fairq._native as _native
 from fairq import statistics
 from fairq.core.records import Beside, Named, Record
-from fairq.documents import Scalar
 from fairq.statistics import Scale
 from fairq.studies import summary
 from fairq.studies.stored_runs import Results
+from fairq.studies.study_results import Scalar
 from fairq.studies.summary import Place, Quantity, Values
 
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from fairq.core import lazy
 from fairq.core.errors import OutputError, UsageError
 from fairq.core.results import TABLES, described
-from fairq.documents import Found
 from fairq.studies.stored_runs import Results
+from fairq.studies.study_results import Found
 
 if TYPE_CHECKING:
     import duckdb

@@ -12,7 +12,6 @@ from typing import Any
 from fairq.core import estimating
 from fairq.core.errors import UsageError
 from fairq.core.rows import Table, row_of
-from fairq.documents import Left, MissingRun, Sweep
 from fairq.questions import steady
 from fairq.questions.asked import Question
 from fairq.questions.search import Search
@@ -21,6 +20,7 @@ from fairq.studies.claims import LEASE_S
 from fairq.studies.store import Damage, Finished, Store
 from fairq.studies.stored_runs import Results
 from fairq.studies.study import ONE_RUN, Find, Run, Sets, Study, read_study
+from fairq.studies.study_results import Left, MissingRun, Sweep
 from fairq.studies.work import Counts, Failed, Job, tasks
 
 ENGINES = ("threads", "dask")

@@ -11,7 +11,7 @@ from fairq.cli.printing import FLOWS_SHOWN, as_json, look
 from fairq.core import tables
 from fairq.core.declared import PATH, Option, Spec, argument, switch, typed_only
 from fairq.core.errors import UsageError
-from fairq.documents import Detected
+from fairq.detection.detected import Detected
 
 SPEC = Spec(
     "detect",

@@ -13,8 +13,8 @@ from fairq.core import streams, tables
 from fairq.core.declared import OneOf, Option, Spec, switch, typed_only
 from fairq.core.errors import UsageError
 from fairq.core.progress import Line, span
-from fairq.documents import Left, Sweep
 from fairq.studies import enough
+from fairq.studies.study_results import Left, Sweep
 from fairq.studies.sweeping import ENGINES, REPLICATIONS_MAX, Options
 
 POINTS_SHOWN = 40
