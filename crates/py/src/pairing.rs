@@ -26,7 +26,7 @@ pub(crate) struct Columns {
 }
 
 /// Pairs the packets of the captures at these paths: what is said of all as JSON, and the columns.
-/// `go_on` is asked now and then.
+/// `go_on` is called now and then; return `false` to stop.
 ///
 /// # Errors
 /// One line.

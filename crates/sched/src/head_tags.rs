@@ -47,8 +47,8 @@ impl Head {
         rank::tag_on_grid(self.start, self.sequence)
     }
 
-    /// The same, of a head that follows the one whose [`Head::by_finish`] was `before`: S is the F
-    /// of that one.
+    /// Key by start tag of the next head. Its start tag equals the finish tag encoded in `before`,
+    /// the [`Head::by_finish`] of the head in front of it.
     #[must_use]
     #[inline(always)]
     pub(crate) const fn by_start_after(&self, before: Tag) -> Tag {
@@ -67,19 +67,19 @@ impl Head {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Flow {
-    /// S of its head; F of the last packet sent if none waits.
+    /// S of the head packet; F of the last packet sent when the queue is empty.
     start: u128,
-    /// F of its head.
+    /// F of the head packet.
     finish: u128,
-    /// Which packet its head is, by [`HeadTags::number`]; 0 if none waits.
+    /// Sequence number of the head packet ([`HeadTags::number`]); 0 when the queue is empty.
     number: u64,
     /// What a byte adds to F, below 2⁵⁹.
     per_byte: u64,
     /// The busy period that `start` belongs to.
     period: u64,
-    /// Of its head.
+    /// Length of the head packet in bytes.
     length: u32,
-    /// In thousandths, below 2³⁰, and [`HAS_REST`] if a byte adds some parts of F besides.
+    /// The weight in thousandths, below 2³⁰, and [`HAS_REST`] if a byte adds some parts of F besides.
     weight: u32,
 }
 

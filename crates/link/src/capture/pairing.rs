@@ -109,7 +109,7 @@ pub struct Pairing {
     pub rows: Vec<Row>,
 }
 
-/// Pairs the packets of two captures. `go_on` is asked now and then.
+/// Pairs the packets of two captures. `go_on` is called now and then; return `false` to stop.
 ///
 /// # Errors
 /// If one cannot be read to its end, or the caller wants no more.
