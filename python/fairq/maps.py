@@ -148,14 +148,14 @@ def _springs(count: int, ends: Any, progress: Tell | None) -> Any:
 
 
 def _pushed(points: Any, length: float) -> Any:
-    """What pushes each of `points` away from all others."""
+    """The forces that push each of `points` away from all others."""
     gap = points[:, None] - points[None]
     distance = np.maximum(np.hypot(gap[..., 0], gap[..., 1]), 0.01 * length)
     return (gap * (length**2 / distance**2)[..., None]).sum(axis=1)
 
 
 def _pushed_by_cells(points: Any, length: float) -> Any:
-    """The same of many points, which would be too many pairs: all of a cell push from their mean."""
+    """The forces on many points, without all their pairs: the points of a cell push from their mean."""
     low, high = points.min(axis=0), points.max(axis=0)
     column, row = np.minimum((points - low) / np.maximum(high - low, 1e-9) * CELLS, CELLS - 1).astype(int).T
     cell = column * CELLS + row

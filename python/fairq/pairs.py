@@ -103,7 +103,7 @@ class Ends:
 
     @property
     def turned(self) -> Ends:
-        """The same with the ends the other way round."""
+        """These packets with the two ends exchanged."""
         kind = self.kind.copy()
         kind[self.kind == REPEATED], kind[self.kind == REPEATED_FIRST] = REPEATED_FIRST, REPEATED
         return Ends(self.flow, self.second, self.first, self.size, -self.hops, kind, self.there, self.here)

@@ -7,7 +7,8 @@ use fairq_sched::invariant::Invariant;
 pub enum Yardstick {
     /// Golestani's, over every interval in which two flows wait.
     RelativeFairness,
-    /// The same while a packet of both waits beside the one that is sent.
+    /// Relative fairness over intervals in which each of the two flows has a packet waiting,
+    /// besides the one being sent.
     FairnessWhileWaiting,
     /// Relative fairness in packets, whatever the weights.
     PacketFairness,

@@ -29,11 +29,11 @@ pub(crate) enum Kind {
     World,
     /// A pattern of arrivals.
     Pattern(Pattern),
-    /// The same while flow 0 is ten flows.
+    /// A pattern with flow 0 split into ten flows.
     Split(Pattern),
-    /// The same after all flows have been seen.
+    /// A pattern after every flow has sent a packet.
     Settled(Pattern),
-    /// The same with so little room that flows are emptied by drops.
+    /// A pattern with a buffer so small that drops empty flows.
     Crowded(Pattern),
     /// A flow of great weight that comes back when the others have begun a round.
     Returning,

@@ -19,7 +19,7 @@ pub struct Counted {
     pub many: u64,
     /// With few flows: the most expensive eight packets in a row.
     pub dearest_few: u64,
-    /// The same with many.
+    /// With many flows: the most expensive eight packets in a row.
     pub dearest_many: u64,
 }
 

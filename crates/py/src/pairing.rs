@@ -10,7 +10,7 @@ pub(crate) struct Columns {
     pub(crate) flow: Vec<u8>,
     /// Seconds after the first packet of the first capture, NaN for none: `f64`.
     pub(crate) first: Vec<u8>,
-    /// The same of the second capture.
+    /// Seconds after the first packet of the second capture, NaN for none: `f64`.
     pub(crate) second: Vec<u8>,
     /// Bytes on the wire: `u32`.
     pub(crate) length: Vec<u8>,
@@ -21,7 +21,7 @@ pub(crate) struct Columns {
     /// The number of the datagram of which it is a fragment, 0 for none, in the first capture:
     /// `u32`.
     pub(crate) datagram_first: Vec<u8>,
-    /// The same in the second.
+    /// The number of the datagram in the second capture, 0 for none: `u32`.
     pub(crate) datagram_second: Vec<u8>,
 }
 

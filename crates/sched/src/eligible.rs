@@ -110,7 +110,8 @@ impl Eligible {
         (tags.head(queue).start <= now).then_some(queue)
     }
 
-    /// The same, wherever heads stand.
+    /// The queue whose head has the least F of those with S up to `now`, wherever the heads are
+    /// kept.
     #[inline(always)]
     pub(crate) fn first(&mut self, tags: &HeadTags, now: u128) -> Option<Slot> {
         let now = rank::last_on_grid(now);

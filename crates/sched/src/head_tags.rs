@@ -95,7 +95,7 @@ struct Rest {
     per_byte: u32,
     /// By which the lengths over the weight were rounded down so far.
     carry: u32,
-    /// The same when the head is sent.
+    /// `carry` after the head is sent.
     carry_after: u32,
 }
 

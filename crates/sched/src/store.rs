@@ -497,7 +497,7 @@ impl Store {
         prefetch::fetch(&self.queues, queue);
     }
 
-    /// The same for the head of `queue`, whose state has been fetched.
+    /// Fetches the head packet of `queue` into the caches; call `fetch_queue` before.
     #[inline(always)]
     pub(crate) fn fetch_head(&self, queue: Slot) {
         if let Some(list) = self.queues.get(queue as usize) {
@@ -505,7 +505,7 @@ impl Store {
         }
     }
 
-    /// The same for the packet behind the head of `queue`, whose head has been fetched.
+    /// Fetches the packet behind the head of `queue` into the caches; call `fetch_head` before.
     #[inline(always)]
     pub(crate) fn fetch_second(&self, queue: Slot) {
         let head = self.queues.get(queue as usize).and_then(|list| self.nodes.get(list.head as usize));

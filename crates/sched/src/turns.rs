@@ -62,7 +62,7 @@ impl Turns {
         Self::with(Emptied::Passes)
     }
 
-    /// The same; a new queue that empties goes where `emptied` says.
+    /// Both lists empty; a new queue that empties goes where `emptied` says.
     pub(crate) const fn with(emptied: Emptied) -> Self {
         Self { accounts: Vec::new(), new: Ring::new(), old: Ring::new(), old_count: 0, emptied }
     }

@@ -176,8 +176,8 @@ impl Simulation {
         Self::in_regions(plan, seed, files, None)
     }
 
-    /// The same, in the regions of `partition`. The results are the same; the order of events keeps
-    /// the state of a region in the caches (`regions`).
+    /// A run in the regions of `partition`, with the results of [`Self::new`]. The order of events
+    /// keeps the state of a region in the caches (`regions`).
     pub fn in_regions(
         plan: &Plan,
         seed: u64,

@@ -55,7 +55,7 @@ class Capture:
     length_s: float
     """From the user's first packet to the last."""
     whole_s: float
-    """The same of the whole file, of which these are the first packets."""
+    """From the first to the last packet of the user in the whole file, of which these are the first packets."""
     doubles: int = 0
     """Packets that the file holds twice."""
     broken: str | None = None

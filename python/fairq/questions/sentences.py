@@ -318,7 +318,7 @@ def moving(steady: Steady, name: Callable[[Key], str] = lambda _: "", turned: Se
 
 
 def still_moving(steady: Steady, quantities: Sequence[str] = ("share", "queueing_s_mean")) -> list[str]:
-    """The same where no verdict is given: whose quantities, of these, still move."""
+    """The sentence on what still moves where no verdict is given: the groups with one of `quantities` moving."""
     labels = dict.fromkeys(move.label for move in steady.moves if move.of.quantity in quantities)
     if not labels:
         return []

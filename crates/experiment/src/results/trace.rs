@@ -91,7 +91,7 @@ enum What {
 struct Record {
     what: What,
     start: Time,
-    /// The same as `start` where it is an instant.
+    /// Equal to `start` for an event without duration.
     end: Time,
     line: u32,
     /// Its flow; branches of sessions have the numbers after those of flows.

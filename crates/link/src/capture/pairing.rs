@@ -60,7 +60,8 @@ pub struct Row {
     /// When the first capture has it, in seconds after the first packet of that capture; NaN if it
     /// has it not.
     pub first_s: f64,
-    /// The same of the second.
+    /// The time in the second capture, in seconds after its first packet; NaN if the packet is not
+    /// there.
     pub second_s: f64,
     /// Its length on the wire.
     pub length: u32,

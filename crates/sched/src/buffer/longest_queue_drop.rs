@@ -77,13 +77,14 @@ impl LongestQueueDrop {
         Self { from, memory, uncounted: 0, lowest_loses: false, bounds: Heap::new() }
     }
 
-    /// The same, but `bytes` of each packet do not count.
+    /// This policy with lengths that leave out `bytes` of each packet.
     #[must_use]
     pub fn without(self, bytes: Bytes) -> Self {
         Self { uncounted: bytes.0, ..self }
     }
 
-    /// The same; of equal queues that with the lowest number loses, if so it is said.
+    /// This policy with a rule for equally long queues: if `lowest_loses`, the one with the lowest
+    /// number loses.
     #[must_use]
     pub fn with_lowest_losing(self, lowest_loses: bool) -> Self {
         Self { lowest_loses, ..self }

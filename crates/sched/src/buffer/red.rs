@@ -168,7 +168,7 @@ impl Red {
         Self::named("red", settings, line)
     }
 
-    /// The same for another policy, with draws of its own.
+    /// An empty queue of the policy `name`, which has random numbers of its own.
     pub(super) fn named(name: &str, settings: &Settings, line: &Line) -> Self {
         Self {
             average: Average::new(settings.weight),

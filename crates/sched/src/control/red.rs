@@ -151,8 +151,8 @@ impl Gaps {
         signals && pb > 0.0
     }
 
-    /// The same for a packet of `length` bytes where the usual one has `mean` and pb is of it. What
-    /// is counted are bytes.
+    /// Whether a packet of `length` bytes is signalled, by a count in bytes. `pb` is the
+    /// probability for a packet of the mean length, `mean`.
     pub fn signals_by_bytes(&mut self, pb: f64, length: u32, mean: u64, draw: f64) -> bool {
         self.count += u64::from(length);
         // c ← whole usual packets in the bytes counted; pa ← pb / (1 − c·pb), with wait 0 while

@@ -74,8 +74,8 @@ impl ByteTime {
 pub(super) struct Shaper {
     time: ByteTime,
     next: u64,
-    /// The same by packets that were sent alone, half as long again: drops that are charged hold
-    /// the line back no longer.
+    /// The time by packets sent alone, half as long again: charged drops delay the line no longer
+    /// than this.
     failsafe: u64,
 }
 

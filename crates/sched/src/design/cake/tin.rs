@@ -98,7 +98,7 @@ fn flow_quantum(settings: &Settings, threshold: Option<u64>) -> i64 {
     settings.quantum.map_or(by_rate, |quantum| quantum.0) as i64
 }
 
-/// The same by the number of bulk flows that share a host, in parts of a byte.
+/// The quantum of a flow by the number of bulk flows that share its host, in parts of a byte.
 fn quanta(quantum: i64, queues: u32) -> Vec<i64> {
     (0..=i64::from(queues)).map(|load| (quantum * (65_535 / load.max(1))).max(1)).collect()
 }
