@@ -15,11 +15,11 @@ use fairq_sched::units::{Limit, Rate, Time, Weight};
 /// Arrivals for a few flows, and what the bounds are made of.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Of each flow.
+    /// The weight of each flow.
     pub weights: Vec<Weight>,
-    /// With these weights.
+    /// The line, which has these weights.
     pub line: Line,
-    /// In order of time.
+    /// The arrivals in order of time.
     pub arrivals: Vec<Arrival>,
     /// How much may wait.
     pub limit: Limit,
@@ -28,7 +28,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Without a limit.
+    /// A case without a limit.
     #[must_use]
     pub fn new(rate: Rate, weights: Vec<Weight>, arrivals: Vec<Arrival>) -> Self {
         let list = (0..).zip(&weights).map(|(flow, weight)| (header(flow), *weight)).collect();

@@ -48,7 +48,7 @@ pub struct Journey {
     pub end: End,
     /// The marks it was given.
     pub marks: Marks,
-    /// By which it can be taken out.
+    /// The handle by which the packet can be taken out.
     pub handle: Option<Handle>,
     /// How often its transmission was interrupted.
     pub interruptions: u32,

@@ -16,13 +16,13 @@ pub enum Yardstick {
     PacketsOverWeights,
     /// Bennett and Zhang's, over every interval in which a flow waits.
     WorstCaseIndex,
-    /// Of a latency-rate server.
+    /// Lateness against the expected arrival, as for a latency-rate server.
     Latency,
-    /// Of packets against the fluid.
+    /// Lateness of packets against the fluid ideal.
     Lateness,
-    /// Of flows against the fluid.
+    /// Lag of flows behind the fluid ideal.
     Behind,
-    /// Of flows against the fluid.
+    /// Lead of flows ahead of the fluid ideal.
     Ahead,
 }
 

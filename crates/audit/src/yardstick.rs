@@ -16,7 +16,7 @@ use fairq_sched::units::Weight;
 pub(crate) struct Reading {
     /// By which measure, of which flows.
     pub(crate) measure: Measure,
-    /// In the unit of the yardstick.
+    /// The value in the unit of the yardstick.
     pub(crate) value: f64,
     /// How much of it may be rounding.
     pub(crate) slack: f64,

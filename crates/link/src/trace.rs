@@ -137,7 +137,7 @@ pub struct Opportunities {
     /// When the one before it came, and the bytes that are left of it.
     at: Time,
     left: u32,
-    /// From when on the line is free.
+    /// The time from which on the line is free.
     free: Time,
     /// The present transmission: the next opportunity and what was left of the last when it began,
     /// and its bytes.

@@ -171,7 +171,7 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
 /// The rows of a column that are not written yet.
 struct Gathered {
     values: Values,
-    /// For a column that may be without: whether each row has a value.
+    /// Whether each row has a value, for a column in which some may have none.
     present: Option<Vec<i16>>,
 }
 

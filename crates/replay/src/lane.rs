@@ -45,7 +45,7 @@ pub(super) struct Lane {
     ideal: Option<Ideal>,
     sink: Option<Box<dyn Sink>>,
     wants_bytes: bool,
-    /// By flow number.
+    /// A tally for each flow, by its number.
     tallies: Vec<Tally>,
     delays: Fine,
     series: Series,

@@ -88,7 +88,7 @@ struct Account {
     after: u128,
     /// The least rank that keeps the order: that of the last packet, as far as it is known.
     last: u128,
-    /// In thousandths.
+    /// The weight in thousandths.
     weight: u32,
 }
 

@@ -57,7 +57,7 @@ struct Queue {
     head: u32,
     tail: u32,
     packets: u32,
-    /// Of its flow, in thousandths, as it was last noted; 0 until then.
+    /// The weight of its flow in thousandths, as it was last noted; 0 until then.
     weight: u32,
     bytes: u64,
 }
@@ -146,7 +146,7 @@ pub(crate) struct Keeps {
 #[derive(Default)]
 struct Waiting {
     nodes: Vec<u32>,
-    /// By node.
+    /// The place of each node in `nodes`.
     places: Vec<u32>,
 }
 

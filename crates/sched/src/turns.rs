@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 /// Where a queue stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Listed {
-    /// In neither list.
+    /// The queue is in neither list.
     #[default]
     Out,
     /// It became active a short while ago.

@@ -31,7 +31,7 @@ pub struct AtPoint {
     point: Point,
     seeds: Vec<u64>,
     runs: Vec<Tables>,
-    /// Of several runs.
+    /// The means over the seeds, if there are several.
     mean: Option<Tables>,
 }
 

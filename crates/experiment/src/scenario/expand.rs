@@ -65,11 +65,11 @@ enum Form {
 /// The text forms in a value of the schema.
 #[derive(Clone, Debug, Default)]
 struct Forms {
-    /// Of the value itself.
+    /// The text form of the value itself.
     own: Option<Form>,
-    /// Of the fields of a table, or of each table of a list.
+    /// The text forms of the fields of a table, or of each table of a list.
     fields: Vec<(String, Self)>,
-    /// Of the fields that a table has by its `kind`.
+    /// The text forms of the fields that a table has by its `kind`.
     kinds: Vec<(String, Vec<(String, Self)>)>,
 }
 

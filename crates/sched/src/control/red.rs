@@ -76,7 +76,7 @@ impl Average {
 pub struct Curve {
     /// Below it there is no signal.
     pub min: f64,
-    /// From here on packets are dropped; above `min`.
+    /// The average from which on packets are dropped; above `min`.
     pub max: f64,
     /// The probability just below `max`.
     pub probability: f64,
@@ -89,9 +89,9 @@ pub struct Curve {
 pub enum Level {
     /// Below min.
     Low,
-    /// From min to max: signals.
+    /// From `min` to `max`: packets are signalled at random, by this pb.
     Between(f64),
-    /// From max to twice max with the gentle variant: drops.
+    /// From `max` to twice `max` with the gentle variant: packets are dropped at random, by this pb.
     Gentle(f64),
     /// Above: everything is dropped.
     High,

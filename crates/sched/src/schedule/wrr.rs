@@ -61,9 +61,9 @@ impl Part for Settings {
 /// What a flow may send.
 #[derive(Clone, Copy, Default)]
 struct Account {
-    /// In thousandths of packets.
+    /// The credit in thousandths of packets.
     credit: u64,
-    /// In thousandths.
+    /// The weight in thousandths.
     weight: u64,
     /// The round until which credit was given.
     round: u64,

@@ -102,7 +102,7 @@ pub struct Feedback {
     pub rate: f64,
     /// The loss event rate: loss events per packet.
     pub loss: f64,
-    /// From the arrival of the packet that is acknowledged to the report.
+    /// The time from the arrival of the acknowledged packet to the report.
     pub delay: Time,
 }
 

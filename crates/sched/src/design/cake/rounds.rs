@@ -77,7 +77,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Without flows.
+    /// Rounds without flows.
     pub(super) const fn new() -> Self {
         Self { runs: Vec::new(), order: Ring::new(), spare: Vec::new(), flows: 0, changes: 1 }
     }

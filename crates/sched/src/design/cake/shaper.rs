@@ -53,7 +53,7 @@ pub(super) struct ByteTime {
 const RATE_MIN: u64 = 64;
 
 impl ByteTime {
-    /// Of a rate in bytes a second.
+    /// The time of a byte at a rate in bytes a second.
     pub(super) fn new(rate: u64) -> Self {
         let (mut ns, mut shift) = ((1_000_000_000_u64 << 34) / rate.max(RATE_MIN), 34);
         while ns >> 34 > 0 {

@@ -107,7 +107,7 @@ fn quanta(quantum: i64, queues: u32) -> Vec<i64> {
 struct Shares {
     /// In bytes, of a flow alone.
     quantum: i64,
-    /// By the number of bulk flows that it shares its hosts with.
+    /// The quantum by the number of bulk flows that share the flow's hosts.
     quanta: Vec<i64>,
     /// By flow, the places of its source and its destination.
     hosts: Vec<[u32; 2]>,
