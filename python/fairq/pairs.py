@@ -160,7 +160,7 @@ def _by_hops(flow: Ends) -> Direction | None:
 
 
 def _by_distances(flow: Ends) -> Direction:
-    """Of packets that by the clocks were received before they were sent: whether the clocks differ or the ends."""
+    """The direction by the gaps, which a line spreads, of packets received before they were sent by the clocks."""
     pairs = flow.pairs
     if int(pairs.sum()) < DIRECTED_MIN:
         return Direction(is_forward=True, is_told=False)

@@ -16,7 +16,7 @@ pub(crate) struct Columns {
     pub(crate) length: Vec<u8>,
     /// By how much more it may still be forwarded at the first end: `i16`.
     pub(crate) hops: Vec<u8>,
-    /// The number of what became of it: `u8`.
+    /// The number of the packet's kind, by what became of it: `u8`.
     pub(crate) kind: Vec<u8>,
     /// The number of the datagram of which it is a fragment, 0 for none, in the first capture:
     /// `u32`.

@@ -88,23 +88,23 @@ const _: () = assert!(size_of::<Flow>() == 64);
 /// The bit of `weight` that says that the weight does not divide what a byte is.
 const HAS_REST: u32 = 1 << 31;
 
-/// What a weight that does not divide a byte leaves, in parts of the weight.
+/// The rounding rest of F for a weight that does not divide a byte, in parts of the weight.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rest {
-    /// What a byte adds to F besides.
+    /// Rest that a byte adds to F.
     per_byte: u32,
-    /// By which the lengths over the weight were rounded down so far.
+    /// Sum of what lengths over the weight were rounded down by so far.
     carry: u32,
     /// `carry` after the head is sent.
     carry_after: u32,
 }
 
-/// By queue; looked at only where the weight leaves a rest.
+/// The rest of each queue; used only where the weight leaves one.
 #[derive(Clone, Debug)]
 struct Rests(Vec<Rest>);
 
 impl Rest {
-    /// What `length` bytes add to F besides, if the head is that long.
+    /// Whole units that the rests of a head of `length` bytes add to F.
     fn of_head(&mut self, length: u32, weight: u32) -> u128 {
         // 2^32 · 2^30 + 2^30 < 2^63.
         let parts = u64::from(length) * u64::from(self.per_byte) + u64::from(self.carry);

@@ -401,7 +401,7 @@ const fn earlier(first: (u32, Key), second: (u32, Key)) -> (u32, Key) {
     if first.1 <= second.1 { first } else { second }
 }
 
-/// The key as which `key` is held.
+/// The stored form of `key`: never the one that means absent.
 const fn held(key: Key) -> Key {
     if is_absent(key) { ABSENT - 1 } else { key }
 }

@@ -98,7 +98,7 @@ class Parser(argparse.ArgumentParser):
         return f"; {' and '.join(f'fairq {command}' for command in others)} {have} it" if others else near
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """As it is there, with the near miss."""
+        """Refuse a value that is none of the choices, with the near miss."""
         if action.choices is not None and value not in action.choices:
             from fairq.near import near_miss
 

@@ -323,7 +323,7 @@ class Answers:
         return able or list(used)
 
     def share(self, choice: Choice, at: int, rtt: str | None = None) -> dict[str, Any]:
-        """The share of group number `at` with its interval, no narrower than it is known."""
+        """The share of group number `at`; its interval is widened by what still moves between the halves."""
         points = self.at(choice, rtt)
         seeds: Seeds = [{"share": share} for share in mean_over([point.groups[at] for point in points], "share")]
         row = intervals(("share",), seeds)

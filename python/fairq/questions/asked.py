@@ -52,7 +52,7 @@ class Group:
 
     @property
     def direction(self) -> str:
-        """Where its data flows to."""
+        """The direction of its data: up or down."""
         return "up" if self.item.is_up else "down"
 
 

@@ -46,12 +46,12 @@ impl Part for Settings {
 /// it; a queue that shrinks leaves it, and the top is settled only when a victim is asked for.
 pub struct LongestQueueDrop {
     from: End,
-    /// Of a whole design that counts in bytes, whatever its limit counts: how many may wait beside
-    /// it. [`NO_MEMORY`] of all others.
+    /// The greatest number of waiting bytes in a whole design that counts bytes beside its limit;
+    /// [`NO_MEMORY`] otherwise.
     memory: u64,
     /// Bytes of each packet that do not count.
     uncounted: u64,
-    /// Whether of equal queues that with the lowest number loses in any case.
+    /// Whether of equally long queues always the one with the lowest number loses.
     lowest_loses: bool,
     /// By bound, the greatest first; of equal ones the queue with the lowest number.
     bounds: Heap<(Reverse<u64>, Slot)>,
