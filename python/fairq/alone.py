@@ -304,7 +304,7 @@ def _rate_said(found: Baseline) -> str:
 
 
 def _steady_said(found: Baseline) -> str:
-    """From when on it stands still, and what it does then."""
+    """The sentence on when the flow becomes steady, and what it does from then on."""
     if rates.is_moving(found.rate):
         return f"The line's rate changes, so that nothing stands still; it ran for {_said('x_s', found.duration_s)}."
     steady, rate = found.steady, found.rate_bit_per_s

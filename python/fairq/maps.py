@@ -55,7 +55,7 @@ ROUNDS, ROUNDS_OF_MANY = 300, 100
 """Rounds of the layout of a topology without places, and of one of many nodes."""
 
 MANY = 1500
-"""From here on nodes are pushed apart by cells of a square, not each by each; the cells on a side of it."""
+"""Number of nodes from which on they are pushed apart by the cells of a square, and the cells on its side."""
 
 CELLS = 16
 

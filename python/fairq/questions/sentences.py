@@ -33,10 +33,10 @@ SAYINGS = {
     "share": Saying("leaves {of} most", "leave {of} most", "its part of the line"),
     "share_per_flow": Saying("gets most", "get most", "part of the line for each flow"),
 }
-"""By quantity."""
+"""The words for each quantity."""
 
 CHOICES_MAX = 4
-"""Of more values than these the ends are said."""
+"""Most values that a sentence lists; of more it has the ends."""
 
 FULL = 0.99
 """The part of the line from which on it counts as used in full."""

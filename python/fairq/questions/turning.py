@@ -42,7 +42,7 @@ class Value:
 
 
 def sides(one: Value, other: Value, counts: Counts) -> set[int]:
-    """Which of two is or could be the greater: 1 the first, -1 the second, 0 if they are alike."""
+    """Which of two values is or could be the greater: 1 the first, -1 the second, 0 if neither."""
     found = set()
     for end in ENDS:
         a, b = one.mean + end * one.reach, other.mean - end * other.reach
