@@ -65,7 +65,7 @@ impl Journey {
     }
 }
 
-/// What is on the line.
+/// The packet that the line is sending.
 #[derive(Clone, Copy)]
 struct Transmission {
     token: u64,

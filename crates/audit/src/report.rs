@@ -56,7 +56,7 @@ impl Yardstick {
         }
     }
 
-    /// What it counts in.
+    /// The unit of its values.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
@@ -102,7 +102,7 @@ pub struct MeasureRow {
     pub bound: Option<f64>,
     /// The worst value: the one nearest to its bound, or the greatest where there is none.
     pub value: f64,
-    /// What of the value may be rounding.
+    /// The part of the value that may be rounding.
     pub slack: f64,
     /// Value / bound.
     pub ratio: Option<f64>,

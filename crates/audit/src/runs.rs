@@ -105,7 +105,7 @@ pub(crate) fn list(seeds: u64) -> Vec<Run> {
     worlds.chain(cases.flat_map(|kind| (0..seeds).map(move |seed| Run { kind, seed }))).collect()
 }
 
-/// What is gathered over the runs.
+/// Results gathered over the runs.
 pub(crate) struct Runs<'a> {
     subject: &'a dyn Subject,
     variants: &'a [&'a dyn Subject],

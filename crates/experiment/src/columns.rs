@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// is renamed or goes, not when one is added.
 pub const RESULT_SCHEMA_VERSION: u32 = 2;
 
-/// What a column holds.
+/// The kind of values in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Text.
@@ -60,7 +60,7 @@ pub enum Better {
 pub struct Column {
     /// Its name, which ends in its unit where it has one.
     pub name: &'static str,
-    /// What it holds.
+    /// The kind of its values.
     pub kind: Kind,
     /// Its unit as people write it; empty for text and for numbers without a unit.
     pub unit: &'static str,

@@ -52,7 +52,7 @@ impl From<Ended> for Stopped {
     }
 }
 
-/// What an experiment is run with.
+/// Options of the runs of an experiment.
 pub struct Options<'a> {
     /// Threads: runs at a time, and if there are fewer runs, parts of each.
     pub workers: usize,

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::sync::Arc;
 
-/// What a column holds.
+/// The kind of values in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Whole numbers from 0.

@@ -63,7 +63,7 @@ impl Study {
         Ok(Self { document: Arc::new(document), combinations: OnceLock::new() })
     }
 
-    /// What is run, kept and plotted, as JSON.
+    /// The study as JSON: scenario, tables to keep, figures.
     fn said(&self) -> String {
         let said = &self.document.study;
         let keep = json!({

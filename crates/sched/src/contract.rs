@@ -750,8 +750,7 @@ pub trait Marker: Send {
         Marks::NONE
     }
 
-    /// What is held is about to change, or a transmission is about to end. `store` is as it was
-    /// until now.
+    /// Called before the held packets change, or a transmission ends. `store` is still unchanged.
     fn before_change(&mut self, _now: Time, _store: &Store) {}
 
     /// Whether it must be told of the end of a transmission after which the line is idle.

@@ -133,7 +133,7 @@ struct Room {
     most: u64,
 }
 
-/// What is kept beside packets.
+/// Which facts the store keeps beside packets.
 #[derive(Clone, Copy)]
 pub(crate) struct Keeps {
     /// Tags that are not lengths.

@@ -28,7 +28,7 @@ pub(crate) enum Emptied {
     PassesIfOthers,
 }
 
-/// What the turns must know of the queues.
+/// View of the queues for the turns.
 pub(crate) trait View {
     /// Whether a packet waits in `queue`.
     fn waits(&self, queue: Slot) -> bool;

@@ -96,7 +96,7 @@ impl Cells {
         }
     }
 
-    /// What they are.
+    /// The kind of the values.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self {

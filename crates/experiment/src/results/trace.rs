@@ -107,7 +107,7 @@ struct Record {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Records {
     all: Vec<Record>,
-    /// What the sender of each flow did and heard.
+    /// The events of each flow's sender.
     senders: Vec<Sender>,
     cut_at: Option<Time>,
 }

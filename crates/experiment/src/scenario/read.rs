@@ -19,7 +19,7 @@ use toml::de::{DeTable, DeValue};
 /// A text in TOML or JSON as a tree, and the line on which each path stands.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// What is written.
+    /// The text as a tree of values.
     pub tree: Value,
     /// The paths of a text in TOML, each with its line; JSON has none.
     pub lines: Vec<(String, usize)>,

@@ -379,7 +379,7 @@ fn payload(data: &[u8], start: usize, end: usize) -> &[u8] {
     data.get(start..end).unwrap_or_default()
 }
 
-/// What an IP header carries.
+/// The protocol and payload in an IP packet.
 #[derive(Clone, Copy)]
 struct Inner<'a> {
     protocol: u8,

@@ -393,7 +393,7 @@ fn mark_other_lengths(
     }
 }
 
-/// What the fragments of a datagram have in common.
+/// The key that all fragments of a datagram share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Datagram {
     source: Address,

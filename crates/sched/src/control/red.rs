@@ -37,7 +37,7 @@ impl Average {
         self.value
     }
 
-    /// What one new length counts from now.
+    /// Sets the weight of a new length from now on.
     pub const fn reweigh(&mut self, weight: f64) {
         self.weight = weight;
     }

@@ -137,7 +137,7 @@ impl DrrPlusPlus {
     }
 }
 
-/// What the lists must know.
+/// View of the queues for the lists.
 struct Queues<'a> {
     store: &'a Store,
     quanta: &'a [i64],

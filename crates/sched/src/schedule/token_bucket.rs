@@ -100,7 +100,7 @@ impl Default for Settings {
 pub struct TokenBucket {
     bucket: Bucket,
     peak: Option<Bucket>,
-    /// What a packet weighs.
+    /// The link layer, which decides what a packet counts.
     link: Link,
     updated: Time,
 }

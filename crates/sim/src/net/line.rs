@@ -167,7 +167,7 @@ impl Sent {
 pub struct Ahead {
     /// All of them.
     pub sent: Sent,
-    /// What has been sent of them.
+    /// The part of them that has been sent.
     pub begun: Carried,
 }
 

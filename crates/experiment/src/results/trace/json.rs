@@ -207,7 +207,7 @@ struct Event<'a, A> {
     args: A,
 }
 
-/// What the events of packets say of them.
+/// Facts of a packet in its events.
 #[derive(Serialize)]
 struct Packet {
     packet: u64,
