@@ -28,9 +28,9 @@ pub enum End {
     Inside,
     /// Its last bit was sent.
     Sent {
-        /// When its first bit was.
+        /// When the first bit was sent.
         start: Time,
-        /// When its last bit was.
+        /// When the last bit was sent.
         end: Time,
     },
     /// It was dropped.
@@ -42,9 +42,9 @@ pub enum End {
 /// A packet and what became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Journey {
-    /// How it came.
+    /// The arrival of the packet.
     pub arrival: Arrival,
-    /// How it ended.
+    /// The end of the packet: sent, dropped or removed.
     pub end: End,
     /// The marks it was given.
     pub marks: Marks,

@@ -76,9 +76,9 @@ pub struct InvariantRow {
     pub invariant: Invariant,
     /// Runs in which it was looked at.
     pub runs: u64,
-    /// How often in all.
+    /// Number of checks in all runs.
     pub checks: u64,
-    /// Whether it may be broken, by the registry.
+    /// Whether the registry exempts the discipline from the invariant.
     pub is_exempt: bool,
     /// An example of its being broken where it may be.
     pub example: Option<Example>,

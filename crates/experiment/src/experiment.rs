@@ -328,7 +328,7 @@ fn need(document: &Document, points: &[Point]) -> Result<Need, Problem> {
     Ok(need)
 }
 
-/// How the runs of a point are divided.
+/// The parts into which the runs of a point are divided.
 struct Parts {
     /// The parts for several threads, or why a run is not divided among them.
     split: Result<Partition, &'static str>,

@@ -587,9 +587,9 @@ pub struct Gone<'a> {
     pub tag: Tag,
     /// The tag of the queue's head now, if any packet is left.
     pub head: Option<Tag>,
-    /// Whether it was the first.
+    /// Whether the packet was the first of its queue.
     pub was_head: bool,
-    /// Whether it was the last.
+    /// Whether the packet was the last of its queue.
     pub was_tail: bool,
 }
 

@@ -75,7 +75,7 @@ impl Rank {
         }
     }
 
-    /// Whether it hangs on a packet's flow.
+    /// Whether its rank depends on a packet's flow.
     pub(crate) const fn tells_flows_apart(self) -> bool {
         matches!(self, Self::StartTime | Self::LeastAttained)
     }

@@ -95,9 +95,9 @@ struct FlowCount {
 /// Where in its queue a packet stood.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// Whether it was the first.
+    /// Whether the packet was the first of its queue.
     pub(crate) was_head: bool,
-    /// Whether it was the last.
+    /// Whether the packet was the last of its queue.
     pub(crate) was_tail: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::contract::Slot;
 use crate::ring::Ring;
 use alloc::vec::Vec;
 
-/// Where a queue stands.
+/// The list that a queue is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Listed {
     /// The queue is in neither list.
@@ -67,7 +67,7 @@ impl Turns {
         Self { accounts: Vec::new(), new: Ring::new(), old: Ring::new(), old_count: 0, emptied }
     }
 
-    /// Where `queue` stands.
+    /// The list that `queue` is in.
     pub(crate) fn listed(&self, queue: Slot) -> Listed {
         self.accounts.get(queue as usize).map_or(Listed::Out, |account| account.listed)
     }

@@ -106,7 +106,7 @@ impl Cells {
         }
     }
 
-    /// How many there are.
+    /// Their number.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self {

@@ -348,10 +348,10 @@ fn given(text: &str) -> Value {
 
 /// Makes a tree of a text in TOML and notes the lines of its paths.
 struct Reader {
-    /// Where the lines but for the last end.
+    /// The ends of all lines but the last.
     ends: Vec<usize>,
     lines: Vec<(String, usize)>,
-    /// How deep in lists and tables it reads.
+    /// Depth of nested lists and tables at the place that is read.
     depth: usize,
     /// The line of the first path that is too long or too deep, whose value is left out.
     beyond: Option<usize>,

@@ -93,7 +93,7 @@ impl Combinations {
         Ok(all)
     }
 
-    /// How many there are.
+    /// Their number.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.kept.len()

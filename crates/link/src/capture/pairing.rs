@@ -162,7 +162,7 @@ pub fn pair<A: Read, B: Read>(
     Ok(Pairing { reverse: flows.reverse(), flows: flows.names, offset_s, counts: [first.counts, second.counts], rows })
 }
 
-/// How far identities are compared.
+/// Which fields of identities are compared.
 #[derive(Clone, Copy)]
 struct Compared {
     head: usize,

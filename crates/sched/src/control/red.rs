@@ -98,7 +98,7 @@ pub enum Level {
 }
 
 impl Curve {
-    /// Where `average` stands.
+    /// The level of `average` on the curve.
     #[must_use]
     pub fn level(&self, average: f64) -> Level {
         let Self { min, max, probability, gentle } = *self;

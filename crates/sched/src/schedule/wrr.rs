@@ -27,7 +27,7 @@ use crate::store::Store;
 use crate::units::{Time, Weight};
 use alloc::vec::Vec;
 
-/// How a flow's packets lie in a round.
+/// The order of a flow's packets in a round.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]

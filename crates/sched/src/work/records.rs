@@ -32,7 +32,7 @@ impl Waited {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     index: u32,
-    /// Which of all records ever begun it is.
+    /// The number of the record among all records ever begun.
     serial: u64,
 }
 

@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 /// Parts of a byte in which credits count.
 const PER_BYTE: i64 = 1 << 16;
 
-/// Where a flow stands.
+/// The set of flows that a flow is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Set {
     /// Nowhere.

@@ -101,7 +101,7 @@ pub struct Htb {
     debt_max: i64,
     now: i64,
     events: u64,
-    /// Which class `next` named, at which level and priority.
+    /// The class that `next` named, with level and priority.
     chosen: Option<(u32, usize, usize)>,
 }
 
