@@ -17,7 +17,7 @@ pub trait Subject {
     /// The rules that hold for it with `limit`; `None` if it cannot have that limit.
     fn rules(&self, limit: Limit) -> Option<Rules>;
 
-    /// Builds it with `limit`.
+    /// Builds the discipline with `limit`.
     fn build(&self, limit: Limit, line: &Line) -> Box<dyn Discipline>;
 
     /// The bound that it claims.

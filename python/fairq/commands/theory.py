@@ -359,7 +359,7 @@ def _named(option: str, text: str, convert: Callable[[str], T]) -> T:
 
 @contextmanager
 def _refusals(arguments: Namespace, *options: str, **values: float) -> Iterator[None]:
-    """What the theory refuses, as an error of use: it names `values` and those of `options` that are given."""
+    """Turn a refusal of the theory into an error of use, which names `values` and those of `options` that are given."""
     try:
         yield
     except theory.NoAnswerError as error:

@@ -270,7 +270,7 @@ struct Hhf {
     old: VecDeque<Slot>,
 }
 
-/// Builds it.
+/// Builds the discipline of `settings`.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let quantum = settings.quantum.0 as i64;

@@ -173,7 +173,7 @@ impl Part for Settings {
 
 const BANDS_MAX: usize = 16;
 
-/// Composes it.
+/// Builds the discipline of `settings`.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let classifier = queue.classifier().build(line);

@@ -222,7 +222,7 @@ struct LinuxSfq {
     changes: u64,
 }
 
-/// Builds it.
+/// Builds the discipline of `settings`.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     Box::new(LinuxSfq::new(settings, queue, line))
