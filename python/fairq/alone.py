@@ -62,7 +62,7 @@ class Question:
     rate: str = word("the rate of the line, as 20Mbit/s, 30Mbit/s..130Mbit/s, or trace:FILE", required=True)
     rtt: str = word("the round trip without queueing, as 100ms", "TIME", required=True)
     buffer: str = word(
-        f"the room of the line's queue, as 2BDP or 60kB (default {BUFFER})", "ROOM", default=BUFFER
+        f"the buffer of the line's queue, as 2BDP or 60kB (default {BUFFER})", "ROOM", default=BUFFER
     )
     queue: str = word(f"the queue of the line (default {QUEUE})", default=QUEUE)
     duration: str | None = word(

@@ -114,7 +114,7 @@ class Line:
         f"runs of each candidate and round trip (default {asked.SEEDS})", "N", "int", default=asked.SEEDS
     )
     duration: str | None = word("measure this long (default: until shares and delays stand still)", "TIME")
-    warm_up: str | None = word("leave out this time before it (default: likewise)", "TIME")
+    warm_up: str | None = word("leave out this time at the beginning (default: found by the runs)", "TIME")
     # fmt: on
 
 
