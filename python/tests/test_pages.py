@@ -59,6 +59,18 @@ def test_a_page_shows_what_is_printed(name, commands, capsys, monkeypatch):
     prints_what_it_shows(guide(name), commands, capsys)
 
 
+def test_the_other_runs_in_the_readme_are_those_of_the_guide():
+    """Which are the real ones, by the tests of their pages."""
+    blocks = r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```"
+    of_guide = {}
+    for page in (ROOT / "docs" / "guide").glob("*.md"):
+        of_guide |= dict(re.findall(blocks, page.read_text(encoding="utf-8"), re.DOTALL))
+    shown = re.findall(blocks, (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[1:]
+    assert [command.split()[0] for command, _ in shown] == ["compare", "advise"]
+    for command, lines in shown:
+        assert all(part.strip() in of_guide[command] for part in lines.split("…"))
+
+
 def test_the_picture_in_the_readme_shows_the_round_trips_of_its_run(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     import keystrokes
@@ -191,9 +203,15 @@ def test_every_page_and_heading_that_is_linked_is_there():
                 assert anchor in anchors(place), f"{page.relative_to(ROOT)} links to {target}#{anchor}"
 
 
-def test_the_readme_leads_to_every_page_of_the_guide():
-    linked = re.findall(r"\]\(docs/guide/([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert sorted(linked) == sorted(page.name for page in (ROOT / "docs" / "guide").glob("*.md"))
+def test_the_readme_leads_to_every_page_of_the_guide_by_its_question():
+    guide = ROOT / "docs" / "guide"
+    assert "](docs/guide/README.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    linked = re.findall(
+        r"^- \[(.*)\]\(([\w-]+\.md)\)$", (guide / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    pages = [page for page in guide.glob("*.md") if page.name != "README.md"]
+    asked = [(page.read_text(encoding="utf-8").split("\n")[0].removeprefix("# "), page.name) for page in pages]
+    assert sorted(linked) == sorted(asked)
 
 
 def test_a_page_of_the_guide_asks_and_answers_on_two_screens():

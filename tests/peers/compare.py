@@ -39,7 +39,7 @@ COLUMNS = {
     "fairq_mean": "fairq", "fairq_std": "±", "difference": "difference", "interval": "joint 95 %",
     "verdict": "verdict", "reason": "reason",
 }  # fmt: skip
-"""The columns of a row and their headings; difference and interval are in parts of the peer's mean."""
+"""The columns of a row and their headings; difference and interval are relative to the peer's mean."""
 
 PEERS_NAMES = {"room": "packets"}
 """Axes that the peers' scripts call otherwise, because fairq has columns of that name."""

@@ -26,12 +26,12 @@ class Difference:
 
     @property
     def relative(self) -> float | None:
-        """In parts of the peer's mean; none if that is 0."""
+        """Relative difference, (ours - peer) / |peer|; None if the peer's mean is 0."""
         return (self.ours - self.peer) / abs(self.peer) if self.peer else None
 
     @property
     def relative_half(self) -> float | None:
-        """Half the interval in parts of the peer's mean."""
+        """Half the interval over |peer|; None if the peer's mean is 0."""
         return self.half / abs(self.peer) if self.peer else None
 
     @property

@@ -77,9 +77,9 @@ impl Pattern {
 pub struct Load {
     /// The line, for gaps that about fill it.
     pub rate: Rate,
-    /// How many flows; at least one.
+    /// Number of flows; at least one.
     pub flows: u32,
-    /// How many packets.
+    /// Number of packets.
     pub packets: usize,
 }
 

@@ -15,11 +15,11 @@ use fairq_sched::units::{Limit, Rate, Time, Weight};
 /// Arrivals for a few flows, and what the bounds are made of.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Of each flow.
+    /// The weight of each flow.
     pub weights: Vec<Weight>,
-    /// With these weights.
+    /// The line, which has these weights.
     pub line: Line,
-    /// In order of time.
+    /// The arrivals in order of time.
     pub arrivals: Vec<Arrival>,
     /// How much may wait.
     pub limit: Limit,
@@ -28,7 +28,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Without a limit.
+    /// A case without a limit.
     #[must_use]
     pub fn new(rate: Rate, weights: Vec<Weight>, arrivals: Vec<Arrival>) -> Self {
         let list = (0..).zip(&weights).map(|(flow, weight)| (header(flow), *weight)).collect();
@@ -43,7 +43,7 @@ impl Case {
         Driver::new(Checked::new(Rules::of(&queue), || queue.build(&self.line)), self.line.rate).run(&self.arrivals)
     }
 
-    /// The same on a line whose rate varies.
+    /// The journeys of the packets under `scheduler` on a line whose rate varies, without a limit.
     #[must_use]
     pub fn run_unevenly(&self, scheduler: &SchedulerSettings, seed: u64) -> Vec<Journey> {
         let queue = Queue::new(scheduler.clone(), None);
@@ -88,7 +88,7 @@ impl Case {
             + Exact::new(1, 1 << 20)
     }
 
-    /// The same, but flow 0 splits what it sends among ten.
+    /// This case with the arrivals of flow 0 split among ten flows.
     #[must_use]
     pub fn split(mut self) -> Self {
         let flows = self.weights.len() as u32;
@@ -99,8 +99,8 @@ impl Case {
         Self::new(self.line.rate, self.weights, self.arrivals)
     }
 
-    /// The same after every flow has sent one byte, and a silence in which that is forgotten by all
-    /// clocks.
+    /// This case after a prologue: each flow sends one byte, and a silence follows in which all
+    /// clocks forget it.
     #[must_use]
     pub fn settled(mut self) -> Self {
         let flows = self.weights.len();
@@ -115,7 +115,7 @@ impl Case {
         self
     }
 
-    /// The same with a limit under which flows are emptied by drops.
+    /// This case with a limit of `packets`, under which drops empty flows.
     #[must_use]
     pub const fn limited(mut self, packets: u64) -> Self {
         self.limit = Limit::Packets(packets);

@@ -28,9 +28,9 @@ pub enum End {
     Inside,
     /// Its last bit was sent.
     Sent {
-        /// When its first bit was.
+        /// When the first bit was sent.
         start: Time,
-        /// When its last bit was.
+        /// When the last bit was sent.
         end: Time,
     },
     /// It was dropped.
@@ -42,13 +42,13 @@ pub enum End {
 /// A packet and what became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Journey {
-    /// How it came.
+    /// The arrival of the packet.
     pub arrival: Arrival,
-    /// How it ended.
+    /// The end of the packet: sent, dropped or removed.
     pub end: End,
     /// The marks it was given.
     pub marks: Marks,
-    /// By which it can be taken out.
+    /// The handle by which the packet can be taken out.
     pub handle: Option<Handle>,
     /// How often its transmission was interrupted.
     pub interruptions: u32,
@@ -65,7 +65,7 @@ impl Journey {
     }
 }
 
-/// What is on the line.
+/// The packet that the line is sending.
 #[derive(Clone, Copy)]
 struct Transmission {
     token: u64,

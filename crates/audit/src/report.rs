@@ -7,7 +7,8 @@ use fairq_sched::invariant::Invariant;
 pub enum Yardstick {
     /// Golestani's, over every interval in which two flows wait.
     RelativeFairness,
-    /// The same while a packet of both waits beside the one that is sent.
+    /// Relative fairness over intervals in which each of the two flows has a packet waiting,
+    /// besides the one being sent.
     FairnessWhileWaiting,
     /// Relative fairness in packets, whatever the weights.
     PacketFairness,
@@ -15,13 +16,13 @@ pub enum Yardstick {
     PacketsOverWeights,
     /// Bennett and Zhang's, over every interval in which a flow waits.
     WorstCaseIndex,
-    /// Of a latency-rate server.
+    /// Lateness against the expected arrival, as for a latency-rate server.
     Latency,
-    /// Of packets against the fluid.
+    /// Lateness of packets against the fluid ideal.
     Lateness,
-    /// Of flows against the fluid.
+    /// Lag of flows behind the fluid ideal.
     Behind,
-    /// Of flows against the fluid.
+    /// Lead of flows ahead of the fluid ideal.
     Ahead,
 }
 
@@ -55,7 +56,7 @@ impl Yardstick {
         }
     }
 
-    /// What it counts in.
+    /// The unit of its values.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
@@ -75,9 +76,9 @@ pub struct InvariantRow {
     pub invariant: Invariant,
     /// Runs in which it was looked at.
     pub runs: u64,
-    /// How often in all.
+    /// Number of checks in all runs.
     pub checks: u64,
-    /// Whether it may be broken, by the registry.
+    /// Whether the registry exempts the discipline from the invariant.
     pub is_exempt: bool,
     /// An example of its being broken where it may be.
     pub example: Option<Example>,
@@ -101,7 +102,7 @@ pub struct MeasureRow {
     pub bound: Option<f64>,
     /// The worst value: the one nearest to its bound, or the greatest where there is none.
     pub value: f64,
-    /// What of the value may be rounding.
+    /// The part of the value that may be rounding.
     pub slack: f64,
     /// Value / bound.
     pub ratio: Option<f64>,

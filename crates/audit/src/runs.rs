@@ -29,11 +29,11 @@ pub(crate) enum Kind {
     World,
     /// A pattern of arrivals.
     Pattern(Pattern),
-    /// The same while flow 0 is ten flows.
+    /// A pattern with flow 0 split into ten flows.
     Split(Pattern),
-    /// The same after all flows have been seen.
+    /// A pattern after every flow has sent a packet.
     Settled(Pattern),
-    /// The same with so little room that flows are emptied by drops.
+    /// A pattern with a buffer so small that drops empty flows.
     Crowded(Pattern),
     /// A flow of great weight that comes back when the others have begun a round.
     Returning,
@@ -105,7 +105,7 @@ pub(crate) fn list(seeds: u64) -> Vec<Run> {
     worlds.chain(cases.flat_map(|kind| (0..seeds).map(move |seed| Run { kind, seed }))).collect()
 }
 
-/// What is gathered over the runs.
+/// Results gathered over the runs.
 pub(crate) struct Runs<'a> {
     subject: &'a dyn Subject,
     variants: &'a [&'a dyn Subject],

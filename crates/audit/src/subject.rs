@@ -17,7 +17,7 @@ pub trait Subject {
     /// The rules that hold for it with `limit`; `None` if it cannot have that limit.
     fn rules(&self, limit: Limit) -> Option<Rules>;
 
-    /// Builds it with `limit`.
+    /// Builds the discipline with `limit`.
     fn build(&self, limit: Limit, line: &Line) -> Box<dyn Discipline>;
 
     /// The bound that it claims.
@@ -79,7 +79,8 @@ pub fn costs(queue: &Queue) -> Vec<Cost> {
     policer.into_iter().chain(parts).filter_map(card).map(cost).collect()
 }
 
-/// The settings of `queue`'s scheduler or design that take other paths, if its own are the default.
+/// Variants of `queue` with settings of its scheduler or design that run other code, if its own are
+/// the default.
 #[must_use]
 pub fn variants(queue: &Queue) -> Vec<Queue> {
     let mut others: Vec<Queue> = match &queue.design {

@@ -13,13 +13,13 @@ pub const COUNTED_BY: &str = "cargo test --release -p fairq-audit --test work --
 /// Instructions of a packet that is sent, with two that come, of which one may be dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// With few flows.
+    /// Mean with few flows.
     pub few: u64,
-    /// With many.
+    /// Mean with many flows.
     pub many: u64,
     /// With few flows: the most expensive eight packets in a row.
     pub dearest_few: u64,
-    /// The same with many.
+    /// With many flows: the most expensive eight packets in a row.
     pub dearest_many: u64,
 }
 

@@ -75,7 +75,7 @@ impl World {
         }
     }
 
-    /// Of a packet.
+    /// The length of a packet.
     pub fn length(&self, draw: &mut Draw) -> u32 {
         draw.pick(&self.lengths)
     }

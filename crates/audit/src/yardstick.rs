@@ -16,9 +16,9 @@ use fairq_sched::units::Weight;
 pub(crate) struct Reading {
     /// By which measure, of which flows.
     pub(crate) measure: Measure,
-    /// In the unit of the yardstick.
+    /// The value in the unit of the yardstick.
     pub(crate) value: f64,
-    /// How much of it may be rounding.
+    /// The part of the value that may be rounding.
     pub(crate) slack: f64,
 }
 
@@ -81,7 +81,7 @@ impl Yardstick {
     }
 }
 
-/// Where weights are below one, a step of tags for each flow.
+/// Slack for weights below one: a step of tags for each flow.
 fn small_weights(weights: &[Weight]) -> f64 {
     let least = weights.iter().map(|weight| thousandths(*weight)).min().unwrap_or(1000);
     3.0 * weights.len() as f64 * (1000.0 / least as f64).max(1.0) / f64::from(1 << 24)

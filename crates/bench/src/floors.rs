@@ -14,7 +14,7 @@ use std::hint::select_unpredictable;
 pub(super) struct Nothing {
     flows: u64,
     turn: u64,
-    /// For the check of the ledger, which only debug builds make.
+    /// Packets and bytes held, for the check of the ledger, which only debug builds make.
     held: Held,
 }
 

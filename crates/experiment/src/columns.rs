@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// is renamed or goes, not when one is added.
 pub const RESULT_SCHEMA_VERSION: u32 = 2;
 
-/// What a column holds.
+/// The kind of values in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Text.
@@ -60,7 +60,7 @@ pub enum Better {
 pub struct Column {
     /// Its name, which ends in its unit where it has one.
     pub name: &'static str,
-    /// What it holds.
+    /// The kind of its values.
     pub kind: Kind,
     /// Its unit as people write it; empty for text and for numbers without a unit.
     pub unit: &'static str,
@@ -90,7 +90,7 @@ pub struct Column {
 pub struct TableOf {
     /// Its name: the name of its file, and of its member of the document.
     pub name: &'static str,
-    /// What has a row.
+    /// The thing that each row is about, as text.
     pub row: &'static str,
     /// What its typed rows are called in Python.
     pub class: &'static str,
@@ -134,12 +134,12 @@ const fn whole(name: &'static str, unit: &'static str, doc: &'static str) -> Col
     Column { kind: Kind::Whole, ..column(name, unit, doc) }
 }
 
-/// A number that is never negative.
+/// A column of numbers that are never negative.
 const fn real(name: &'static str, unit: &'static str, doc: &'static str) -> Column {
     column(name, unit, doc)
 }
 
-/// A part of a whole, 0 to 1.
+/// A column of ratios: parts of a whole, 0 to 1.
 const fn ratio(name: &'static str, doc: &'static str) -> Column {
     Column { scale: Scale::Logit, is_ratio: true, ..column(name, "", doc) }
 }
@@ -157,12 +157,12 @@ impl Column {
         Self { of_ratio: Some(ratio), ..self }
     }
 
-    /// Is in 0 to 1, but no part of a whole.
+    /// This column with values from 0 to 1 that are no part of a whole.
     const fn between_0_and_1(self) -> Self {
         Self { scale: Scale::Logit, ..self }
     }
 
-    /// May be negative.
+    /// This column with values that may be negative.
     const fn signed(self) -> Self {
         Self { scale: Scale::Plain, ..self }
     }
@@ -206,7 +206,7 @@ impl TableOf {
 const NO_PACKET: &str = "no packet reached the sink";
 const NO_TRANSFER: &str = "no transfer came to its end";
 
-/// Of each flow.
+/// A row for each flow.
 pub const FLOWS: TableOf = TableOf {
     name: "flows",
     row: "a flow",
@@ -263,7 +263,7 @@ pub const FLOWS: TableOf = TableOf {
     ],
 };
 
-/// Of each direction of each link.
+/// A row for each direction of each link.
 pub const LINKS: TableOf = TableOf {
     name: "links",
     row: "a direction of a link",
@@ -290,7 +290,7 @@ pub const LINKS: TableOf = TableOf {
     ],
 };
 
-/// Of each queue.
+/// A row for each queue.
 pub const QUEUES: TableOf = TableOf {
     name: "queues",
     row: "the queue before a direction of a link",
@@ -332,7 +332,7 @@ pub const QUEUES: TableOf = TableOf {
     ],
 };
 
-/// Of the transfers of each flow.
+/// Rows for the transfers of each flow.
 pub const TRANSFERS: TableOf = TableOf {
     name: "transfers",
     row: "the transfers of a flow of all sizes, and of each decade of bytes that occurred",
@@ -364,7 +364,7 @@ pub const TRANSFERS: TableOf = TableOf {
     ],
 };
 
-/// Of each receiver of each multicast session.
+/// A row for each receiver of each multicast session.
 pub const SESSIONS: TableOf = TableOf {
     name: "sessions",
     row: "a receiver of a multicast session",

@@ -52,7 +52,7 @@ impl From<Ended> for Stopped {
     }
 }
 
-/// What an experiment is run with.
+/// Options of the runs of an experiment.
 pub struct Options<'a> {
     /// Threads: runs at a time, and if there are fewer runs, parts of each.
     pub workers: usize,
@@ -328,7 +328,7 @@ fn need(document: &Document, points: &[Point]) -> Result<Need, Problem> {
     Ok(need)
 }
 
-/// How the runs of a point are divided.
+/// The parts into which the runs of a point are divided.
 struct Parts {
     /// The parts for several threads, or why a run is not divided among them.
     split: Result<Partition, &'static str>,

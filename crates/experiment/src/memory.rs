@@ -44,7 +44,7 @@ impl Size {
     }
 }
 
-/// What all points of an experiment need.
+/// The memory that all points of an experiment need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Need {
     built: u64,

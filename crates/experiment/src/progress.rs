@@ -34,7 +34,7 @@ pub(crate) struct Costs {
 struct AtPoint {
     /// Their simulated milliseconds in all.
     length_ms: u64,
-    /// What they may cost in relation to other points: bits that the lines could carry.
+    /// Expected cost relative to other points: bits that the lines could carry.
     weight: f64,
     noted: Noted,
 }

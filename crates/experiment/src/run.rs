@@ -179,7 +179,7 @@ impl Run {
         self.keep.trace.filter(|_| is_first)
     }
 
-    /// The parts for as many threads, or why the run is not divided.
+    /// The parts of the network for `threads` threads, or why the run cannot be divided.
     pub(crate) fn split(&self, threads: usize) -> Result<Partition, &'static str> {
         if self.is_watched() {
             return Err("whoever watches a run sees all of it");

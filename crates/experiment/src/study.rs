@@ -202,7 +202,7 @@ impl JsonSchema for AxisValue {
     }
 }
 
-/// What is called by names, in the order in which the file has it.
+/// Values by name, in the order of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named<T>(pub Vec<(String, T)>);
 

@@ -47,7 +47,7 @@ pub fn quantity(text: &str) -> Option<(&'static str, f64)> {
     time().or_else(rate).or_else(size)
 }
 
-/// What may be written as text.
+/// A value with a text form.
 pub trait Spelled {
     /// Such a text, for the schema and the reference page.
     const EXAMPLE: &str;

@@ -27,9 +27,9 @@ pub struct Sketch<const BITS: u32> {
     greatest: u64,
 }
 
-/// For totals: relative error 0.1 %.
+/// A sketch for totals: relative error 0.1 %.
 pub type Fine = Sketch<9>;
-/// For each of many flows: relative error 0.8 %.
+/// A sketch for each of many flows: relative error 0.8 %.
 pub type Coarse = Sketch<6>;
 
 impl<const BITS: u32> Default for Sketch<BITS> {

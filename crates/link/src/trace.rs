@@ -137,7 +137,7 @@ pub struct Opportunities {
     /// When the one before it came, and the bytes that are left of it.
     at: Time,
     left: u32,
-    /// From when on the line is free.
+    /// The time from which on the line is free.
     free: Time,
     /// The present transmission: the next opportunity and what was left of the last when it began,
     /// and its bytes.
@@ -254,8 +254,8 @@ mod tests {
         assert_eq!(line.send(1000 * 8), Time::from_ms(4));
     }
 
-    /// The same, opportunity by opportunity: each gives its bytes to the packets that have come by
-    /// then.
+    /// A slow oracle, opportunity by opportunity: each gives its bytes to the packets that have
+    /// arrived by then.
     #[test]
     fn drawn_packets_leave_as_they_do_opportunity_by_opportunity() {
         let mut state = 5u64;

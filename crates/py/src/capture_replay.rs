@@ -128,7 +128,7 @@ fn not_written(cause: &io::Error) -> Failure {
     Failure::Output(reason(cause), inner.map_or(cause.raw_os_error(), |inner| inner.errno))
 }
 
-/// From 0 to 1; 0 of a pipe, which has no length.
+/// The part of a capture that was read, 0 to 1; 0 for a pipe, which has no length.
 fn part(read: u64, length: u64) -> f64 {
     if length == 0 { 0.0 } else { (read as f64 / length as f64).min(1.0) }
 }

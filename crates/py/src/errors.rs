@@ -17,25 +17,25 @@ mod classes {
 
 pub(crate) use classes::{CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError};
 
-/// What is wrong in a scenario.
+/// The exception for a fault in a scenario.
 #[allow(clippy::needless_pass_by_value, reason = "as map_err gives it")]
 pub(crate) fn scenario(problem: Problem) -> PyErr {
     ScenarioError::new_err(fields(&problem))
 }
 
-/// What is wrong in what an option or an argument asks of a scenario.
+/// The exception for a fault in a change that an option or an argument makes to a scenario.
 #[allow(clippy::needless_pass_by_value, reason = "as map_err gives it")]
 pub(crate) fn usage(problem: Problem) -> PyErr {
     UsageError::new_err(fields(&problem))
 }
 
-/// The text, the place, the path and the field.
+/// The arguments of such an exception: text, place, path and field.
 fn fields(problem: &Problem) -> (String, String, String, String) {
     let [path, field] = problem.names();
     (problem.message(), problem.place(), path, field)
 }
 
-/// A file that cannot be written.
+/// The exception for a file that cannot be written.
 pub(crate) fn output(text: String, errno: Option<i32>) -> PyErr {
     OutputError::new_err((text, "", "", "", errno))
 }

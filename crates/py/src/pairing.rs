@@ -10,23 +10,23 @@ pub(crate) struct Columns {
     pub(crate) flow: Vec<u8>,
     /// Seconds after the first packet of the first capture, NaN for none: `f64`.
     pub(crate) first: Vec<u8>,
-    /// The same of the second capture.
+    /// Seconds after the first packet of the second capture, NaN for none: `f64`.
     pub(crate) second: Vec<u8>,
     /// Bytes on the wire: `u32`.
     pub(crate) length: Vec<u8>,
     /// By how much more it may still be forwarded at the first end: `i16`.
     pub(crate) hops: Vec<u8>,
-    /// The number of what became of it: `u8`.
+    /// The number of the packet's kind, by what became of it: `u8`.
     pub(crate) kind: Vec<u8>,
     /// The number of the datagram of which it is a fragment, 0 for none, in the first capture:
     /// `u32`.
     pub(crate) datagram_first: Vec<u8>,
-    /// The same in the second.
+    /// The number of the datagram in the second capture, 0 for none: `u32`.
     pub(crate) datagram_second: Vec<u8>,
 }
 
 /// Pairs the packets of the captures at these paths: what is said of all as JSON, and the columns.
-/// `go_on` is asked now and then.
+/// `go_on` is called now and then; return `false` to stop.
 ///
 /// # Errors
 /// One line.

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::sync::Arc;
 
-/// What a column holds.
+/// The kind of values in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Whole numbers from 0.
@@ -171,7 +171,7 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
 /// The rows of a column that are not written yet.
 struct Gathered {
     values: Values,
-    /// For a column that may be without: whether each row has a value.
+    /// Whether each row has a value, for a column in which some may have none.
     present: Option<Vec<i16>>,
 }
 

@@ -30,7 +30,8 @@ pub(crate) fn heard<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T 
     }
 }
 
-/// As much as the main thread has: a text may be deep.
+/// Bytes of the thread's stack, as many as the main thread has: tables of a text may be deeply
+/// nested.
 const STACK: usize = 8 << 20;
 
 /// Calls a Python callable at most ten times a second, and asks for Ctrl-C as often.

@@ -63,7 +63,7 @@ impl Study {
         Ok(Self { document: Arc::new(document), combinations: OnceLock::new() })
     }
 
-    /// What is run, kept and plotted, as JSON.
+    /// The study as JSON: scenario, tables to keep, figures.
     fn said(&self) -> String {
         let said = &self.document.study;
         let keep = json!({
@@ -247,7 +247,7 @@ pub(crate) fn read_parts(py: Python<'_>, parts: Vec<Part>, columns: Vec<(String,
 }
 
 thread_local! {
-    /// Whether a panic on this thread is told by an error, and not on standard error.
+    /// Whether a panic on this thread becomes an error only, without a message on standard error.
     static IS_QUIET: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -11,7 +11,7 @@ use fairq_topologies::summary::{self, Description};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
-/// What the caller says beside the file; what is not said is as in a scenario.
+/// Options of the caller; those left out are as in a scenario.
 #[derive(Deserialize)]
 struct Said {
     strict: bool,

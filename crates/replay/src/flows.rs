@@ -17,7 +17,7 @@ pub const FLOWS_NAMED_MAX: usize = 65_536;
 /// The name of the shared row.
 pub const OTHERS: &str = "others";
 
-/// From header to flow.
+/// A map from header to flow.
 pub(super) struct Flows {
     settings: ClassifierSettings,
     classifier: Box<dyn Classifier>,

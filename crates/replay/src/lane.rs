@@ -32,7 +32,7 @@ pub(super) struct Lane {
     charges_drops: bool,
     /// Whether its discipline has classes but a capture has none.
     is_classless: bool,
-    /// Where the discipline guarantees more than the line's rate.
+    /// The message if the discipline guarantees more than the line's rate.
     oversubscribed: Option<String>,
     queue: Ledger<Box<dyn Discipline>>,
     transmitter: Transmitter,
@@ -45,7 +45,7 @@ pub(super) struct Lane {
     ideal: Option<Ideal>,
     sink: Option<Box<dyn Sink>>,
     wants_bytes: bool,
-    /// By flow number.
+    /// A tally for each flow, by its number.
     tallies: Vec<Tally>,
     delays: Fine,
     series: Series,

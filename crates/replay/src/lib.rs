@@ -73,7 +73,7 @@ pub struct Settings {
     /// Whether each lane is compared with the fluid, which is offered the packets that the lane
     /// admits.
     pub with_fluid: bool,
-    /// What asks the disciplines for packets.
+    /// What dequeues: a line of fixed rate, or an htb class.
     pub under: Under,
     /// What a class saves of its rate: it asks for the next packet this long before a transmission
     /// ends.

@@ -48,7 +48,7 @@ pub struct Options {
     /// The seed of all random numbers and hashes inside a discipline.
     #[serde(default)]
     pub seed: u64,
-    /// What asks the disciplines for packets.
+    /// What dequeues: a line of fixed rate, or an htb class.
     #[serde(default)]
     pub under: Under,
     /// What a class of htb saves of its rate, as a time.

@@ -28,7 +28,7 @@ pub(super) fn width_until(latest: Time) -> Time {
 #[derive(Clone, Debug)]
 pub(super) struct Series {
     width: Time,
-    /// In order of time.
+    /// The bins in order of time.
     bins: Vec<Bin>,
 }
 

@@ -52,7 +52,7 @@ macro_rules! parts {
                     }
                 }
 
-                /// What its settings say of it.
+                /// The facts that its settings give.
                 #[must_use]
                 pub fn part(&self) -> &dyn crate::part::Part {
                     match self { $(Self::$type(settings) => settings),+ }
@@ -144,7 +144,7 @@ macro_rules! designs {
                 }
             }
 
-            /// What its settings say of it.
+            /// The facts that its settings give.
             #[must_use]
             pub fn part(&self) -> &dyn crate::part::Part {
                 match *self { $(Self::$type(ref settings) => settings),* }

@@ -97,7 +97,7 @@ impl Card {
     }
 }
 
-/// What a card's paragraphs after the first begin with, in the order in which they are shown.
+/// Labels of a card's paragraphs after the first, in the order in which they are shown.
 pub const LABELS: [&str; 8] = ["Use when", "Source", "Rules", "Departs", "Chosen", "Cost", "Bound", "Range"];
 
 /// How the name of a file of code ends.

@@ -93,7 +93,7 @@ pub struct Checked {
     next: Vec<u64>,
     sending: Option<u64>,
     waiting: Held,
-    /// Of these, packets that were interrupted.
+    /// The packets of those held that were interrupted.
     interrupted: Held,
     twin_fates: Fates,
     tally: Tally,

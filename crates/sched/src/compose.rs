@@ -306,7 +306,7 @@ fn panic_of_empty(queue: Slot) -> ! {
     unreachable!("the scheduler named queue {queue}, which is empty")
 }
 
-/// What a verdict does to `packet`: the marks it is given, or the reason why it is dropped.
+/// The effect of a verdict on `packet`: the marks it is given, or the reason why it is dropped.
 #[inline]
 fn settle(verdict: Verdict, packet: &Packet) -> Result<Marks, Reason> {
     match verdict {

@@ -587,9 +587,9 @@ pub struct Gone<'a> {
     pub tag: Tag,
     /// The tag of the queue's head now, if any packet is left.
     pub head: Option<Tag>,
-    /// Whether it was the first.
+    /// Whether the packet was the first of its queue.
     pub was_head: bool,
-    /// Whether it was the last.
+    /// Whether the packet was the last of its queue.
     pub was_tail: bool,
 }
 
@@ -750,8 +750,7 @@ pub trait Marker: Send {
         Marks::NONE
     }
 
-    /// What is held is about to change, or a transmission is about to end. `store` is as it was
-    /// until now.
+    /// Called before the held packets change, or a transmission ends. `store` is still unchanged.
     fn before_change(&mut self, _now: Time, _store: &Store) {}
 
     /// Whether it must be told of the end of a transmission after which the line is idle.

@@ -25,7 +25,7 @@ struct Account {
     left: i64,
     /// Q: what a turn gives.
     quantum: i64,
-    /// What its head costs.
+    /// Cost of the head packet.
     head: u64,
 }
 
@@ -162,7 +162,7 @@ impl Accounts {
         (account.left >= 0).then_some(round.turn)
     }
 
-    /// What the head of `slot` costs, if it waits.
+    /// Cost of the head packet of `slot`, if one waits.
     pub(crate) fn head(&self, slot: Slot) -> u64 {
         self.accounts[slot as usize].head
     }

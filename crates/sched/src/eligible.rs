@@ -21,11 +21,12 @@ const UNASKED_MAX: u32 = 63;
 /// The heads of backlogged queues.
 #[derive(Clone, Debug)]
 pub(crate) struct Eligible {
-    /// Sorted by F, and by S as well.
+    /// Heads sorted by F, and by S as well.
     line: SortedRing,
-    /// The S of the last head in the line.
+    /// The S of the last head in `line`.
     line_start: Tag,
-    /// How many further heads are not tried on the line, because the last one tried did not fit.
+    /// Number of further heads that are not tried at the end of `line`, because the last one tried
+    /// did not fit.
     unasked: u32,
     /// Whether all heads stand in the line.
     are_in_line: bool,
@@ -110,7 +111,8 @@ impl Eligible {
         (tags.head(queue).start <= now).then_some(queue)
     }
 
-    /// The same, wherever heads stand.
+    /// The queue whose head has the least F of those with S up to `now`, wherever the heads are
+    /// kept.
     #[inline(always)]
     pub(crate) fn first(&mut self, tags: &HeadTags, now: u128) -> Option<Slot> {
         let now = rank::last_on_grid(now);

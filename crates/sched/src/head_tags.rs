@@ -47,8 +47,8 @@ impl Head {
         rank::tag_on_grid(self.start, self.sequence)
     }
 
-    /// The same, of a head that follows the one whose [`Head::by_finish`] was `before`: S is the F
-    /// of that one.
+    /// Key by start tag of the next head. Its start tag equals the finish tag encoded in `before`,
+    /// the [`Head::by_finish`] of the head in front of it.
     #[must_use]
     #[inline(always)]
     pub(crate) const fn by_start_after(&self, before: Tag) -> Tag {
@@ -67,19 +67,19 @@ impl Head {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Flow {
-    /// S of its head; F of the last packet sent if none waits.
+    /// S of the head packet; F of the last packet sent when the queue is empty.
     start: u128,
-    /// F of its head.
+    /// F of the head packet.
     finish: u128,
-    /// Which packet its head is, by [`HeadTags::number`]; 0 if none waits.
+    /// Sequence number of the head packet ([`HeadTags::number`]); 0 when the queue is empty.
     number: u64,
     /// What a byte adds to F, below 2⁵⁹.
     per_byte: u64,
     /// The busy period that `start` belongs to.
     period: u64,
-    /// Of its head.
+    /// Length of the head packet in bytes.
     length: u32,
-    /// In thousandths, below 2³⁰, and [`HAS_REST`] if a byte adds some parts of F besides.
+    /// The weight in thousandths, below 2³⁰, and [`HAS_REST`] if a byte adds some parts of F besides.
     weight: u32,
 }
 
@@ -88,23 +88,23 @@ const _: () = assert!(size_of::<Flow>() == 64);
 /// The bit of `weight` that says that the weight does not divide what a byte is.
 const HAS_REST: u32 = 1 << 31;
 
-/// What a weight that does not divide a byte leaves, in parts of the weight.
+/// The rounding rest of F for a weight that does not divide a byte, in parts of the weight.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rest {
-    /// What a byte adds to F besides.
+    /// Rest that a byte adds to F.
     per_byte: u32,
-    /// By which the lengths over the weight were rounded down so far.
+    /// Sum of what lengths over the weight were rounded down by so far.
     carry: u32,
-    /// The same when the head is sent.
+    /// `carry` after the head is sent.
     carry_after: u32,
 }
 
-/// By queue; looked at only where the weight leaves a rest.
+/// The rest of each queue; used only where the weight leaves one.
 #[derive(Clone, Debug)]
 struct Rests(Vec<Rest>);
 
 impl Rest {
-    /// What `length` bytes add to F besides, if the head is that long.
+    /// Whole units that the rests of a head of `length` bytes add to F.
     fn of_head(&mut self, length: u32, weight: u32) -> u128 {
         // 2^32 · 2^30 + 2^30 < 2^63.
         let parts = u64::from(length) * u64::from(self.per_byte) + u64::from(self.carry);

@@ -111,7 +111,7 @@ impl Tally {
         count.set(count.get() + times);
     }
 
-    /// How often it was looked at.
+    /// Number of checks of `invariant`.
     #[must_use]
     pub fn checks(&self, invariant: Invariant) -> u64 {
         self.checks[invariant as usize].get()

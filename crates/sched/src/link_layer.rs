@@ -44,7 +44,7 @@ impl Link {
         self.bytes(length.into())
     }
 
-    /// The same for a length that no packet may have, as that of a burst.
+    /// The bytes on the link of any `length`, also one that no packet has, such as a burst.
     #[must_use]
     pub fn bytes(&self, length: u64) -> u64 {
         let bytes = length.saturating_add(self.overhead.into()).max(self.mpu.into());

@@ -50,19 +50,19 @@ impl Marks {
     /// ECN's congestion experienced (RFC 3168).
     pub const CE: Self = Self(4);
 
-    /// Whether one of `others` is among these.
+    /// Whether one of `others` is among these marks.
     #[must_use]
     pub const fn intersects(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
 
-    /// These and `others`.
+    /// The union of these marks and `others`.
     #[must_use]
     pub const fn with(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// Those of these that are also in `others`.
+    /// The intersection of these marks and `others`.
     #[must_use]
     pub const fn within(self, others: Self) -> Self {
         Self(self.0 & others.0)

@@ -40,7 +40,7 @@ pub struct Ticket(pub u32);
 pub struct Room {
     /// The size of the buffer.
     pub limit: Limit,
-    /// What is held of it.
+    /// The packets and bytes that it holds.
     pub held: Held,
 }
 

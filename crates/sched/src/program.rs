@@ -75,7 +75,7 @@ impl Rank {
         }
     }
 
-    /// Whether it hangs on a packet's flow.
+    /// Whether its rank depends on a packet's flow.
     pub(crate) const fn tells_flows_apart(self) -> bool {
         matches!(self, Self::StartTime | Self::LeastAttained)
     }
@@ -88,7 +88,7 @@ struct Account {
     after: u128,
     /// The least rank that keeps the order: that of the last packet, as far as it is known.
     last: u128,
-    /// In thousandths.
+    /// The weight in thousandths.
     weight: u32,
 }
 

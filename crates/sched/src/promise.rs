@@ -12,8 +12,8 @@ use crate::units::Weight;
 pub enum Measure {
     /// The greatest |Wi/wi - Wj/wj| in bytes at weight one, over every interval in which both wait.
     RelativeFairness(u32, u32),
-    /// The same over every interval in which a packet of each waits, not counting the one that is
-    /// sent: a flow whose next packet comes while its last is sent begins anew.
+    /// Relative fairness over intervals in which a packet of each flow waits, not counting the one
+    /// being sent: a flow whose next packet arrives while its last is sent begins anew.
     FairnessWhileWaiting(u32, u32),
     /// Relative fairness in packets, as if all weights were one: |ni - nj|.
     PacketFairness(u32, u32),

@@ -21,7 +21,7 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// Of a rate in bit/s.
+    /// The ratio of a rate in bit/s.
     pub(crate) fn new(bit_per_s: u64, link: Link) -> Self {
         let rate = (bit_per_s / 8).max(1);
         let (mut factor, mut multiplier, mut shift) = (NS_PER_S, 0, 0);

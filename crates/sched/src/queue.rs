@@ -262,7 +262,7 @@ impl Queue {
         self.parts_by_name(|_, part| part.goes_by_weights()).contains(&true)
     }
 
-    /// Whether a part of it may give packets that accept it the mark CE.
+    /// Whether a part of the queue may mark packets CE, if they accept it.
     #[must_use]
     pub fn marks_congestion(&self) -> bool {
         self.parts_by_name(|_, part| part.marks_congestion()).contains(&true)

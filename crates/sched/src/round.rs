@@ -123,7 +123,7 @@ struct Flow {
     per_byte: u64,
     /// … and this many parts of `weight` of one.
     per_byte_rest: u32,
-    /// In thousandths.
+    /// The weight in thousandths.
     weight: u32,
     /// Parts of `weight` of an ε by which the flow's P so far were rounded down.
     carry: u32,

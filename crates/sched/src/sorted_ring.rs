@@ -102,7 +102,7 @@ impl SortedRing {
         self.turn_if(item, key, |_| true)
     }
 
-    /// The same if the key that the item has also satisfies `is_right`.
+    /// As [`Self::turn`], but only if the present key of `item` satisfies `is_right`.
     #[inline(always)]
     pub(crate) fn turn_if(&mut self, item: u32, key: Key, is_right: impl FnOnce(Key) -> bool) -> bool {
         let ring = &mut self.ring[..];

@@ -57,7 +57,7 @@ struct Queue {
     head: u32,
     tail: u32,
     packets: u32,
-    /// Of its flow, in thousandths, as it was last noted; 0 until then.
+    /// The weight of its flow in thousandths, as it was last noted; 0 until then.
     weight: u32,
     bytes: u64,
 }
@@ -95,9 +95,9 @@ struct FlowCount {
 /// Where in its queue a packet stood.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// Whether it was the first.
+    /// Whether the packet was the first of its queue.
     pub(crate) was_head: bool,
-    /// Whether it was the last.
+    /// Whether the packet was the last of its queue.
     pub(crate) was_tail: bool,
 }
 
@@ -133,7 +133,7 @@ struct Room {
     most: u64,
 }
 
-/// What is kept beside packets.
+/// Which facts the store keeps beside packets.
 #[derive(Clone, Copy)]
 pub(crate) struct Keeps {
     /// Tags that are not lengths.
@@ -146,7 +146,7 @@ pub(crate) struct Keeps {
 #[derive(Default)]
 struct Waiting {
     nodes: Vec<u32>,
-    /// By node.
+    /// The place of each node in `nodes`.
     places: Vec<u32>,
 }
 
@@ -497,7 +497,7 @@ impl Store {
         prefetch::fetch(&self.queues, queue);
     }
 
-    /// The same for the head of `queue`, whose state has been fetched.
+    /// Fetches the head packet of `queue` into the caches; call `fetch_queue` before.
     #[inline(always)]
     pub(crate) fn fetch_head(&self, queue: Slot) {
         if let Some(list) = self.queues.get(queue as usize) {
@@ -505,7 +505,7 @@ impl Store {
         }
     }
 
-    /// The same for the packet behind the head of `queue`, whose head has been fetched.
+    /// Fetches the packet behind the head of `queue` into the caches; call `fetch_head` before.
     #[inline(always)]
     pub(crate) fn fetch_second(&self, queue: Slot) {
         let head = self.queues.get(queue as usize).and_then(|list| self.nodes.get(list.head as usize));

@@ -127,7 +127,7 @@ impl Tournament {
         if self.playing == 0 { running } else { self.peek_at_both(running) }
     }
 
-    /// The same if the tournament has items.
+    /// The least item and its key, of the ring's first and the items of the tournament.
     #[inline(always)]
     fn peek_at_both(&self, running: Option<(u32, Key)>) -> Option<(u32, Key)> {
         // An item that is not held never wins against one that is.
@@ -187,7 +187,7 @@ impl Tournament {
         }
     }
 
-    /// The same for an item that does not stay in the tournament.
+    /// Gives `item` a new key when it does not stay in the tournament.
     #[inline(never)]
     fn place_anew(&mut self, item: u32, key: Key) {
         if item as usize >= self.keys.len() {
@@ -401,7 +401,7 @@ const fn earlier(first: (u32, Key), second: (u32, Key)) -> (u32, Key) {
     if first.1 <= second.1 { first } else { second }
 }
 
-/// The key as which `key` is held.
+/// The stored form of `key`: never the one that means absent.
 const fn held(key: Key) -> Key {
     if is_absent(key) { ABSENT - 1 } else { key }
 }

@@ -7,10 +7,10 @@ use crate::contract::Slot;
 use crate::ring::Ring;
 use alloc::vec::Vec;
 
-/// Where a queue stands.
+/// The list that a queue is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Listed {
-    /// In neither list.
+    /// The queue is in neither list.
     #[default]
     Out,
     /// It became active a short while ago.
@@ -28,7 +28,7 @@ pub(crate) enum Emptied {
     PassesIfOthers,
 }
 
-/// What the turns must know of the queues.
+/// View of the queues for the turns.
 pub(crate) trait View {
     /// Whether a packet waits in `queue`.
     fn waits(&self, queue: Slot) -> bool;
@@ -62,12 +62,12 @@ impl Turns {
         Self::with(Emptied::Passes)
     }
 
-    /// The same; a new queue that empties goes where `emptied` says.
+    /// Both lists empty; a new queue that empties goes where `emptied` says.
     pub(crate) const fn with(emptied: Emptied) -> Self {
         Self { accounts: Vec::new(), new: Ring::new(), old: Ring::new(), old_count: 0, emptied }
     }
 
-    /// Where `queue` stands.
+    /// The list that `queue` is in.
     pub(crate) fn listed(&self, queue: Slot) -> Listed {
         self.accounts.get(queue as usize).map_or(Listed::Out, |account| account.listed)
     }

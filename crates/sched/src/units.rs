@@ -206,12 +206,12 @@ impl Limit {
         }
     }
 
-    /// How many packets may wait, as far as they are counted.
+    /// The limit in packets; the greatest number if it is not in packets.
     pub(crate) const fn packets(self) -> u64 {
         if let Self::Packets(limit) = self { limit } else { u64::MAX }
     }
 
-    /// How many bytes may wait, as far as they are counted.
+    /// The limit in bytes; the greatest number if it is not in bytes.
     pub(crate) const fn bytes(self) -> u64 {
         if let Self::Bytes(limit) = self { limit } else { u64::MAX }
     }

@@ -35,7 +35,8 @@ fn between(source: u32, destination: u32, port: u16, tos: u8) -> Header {
     Header { source, destination, protocol: 6, source_port: port, destination_port: 80, tos }
 }
 
-/// Keeps a packet of each header waiting twice, and counts what each sends of `packets`.
+/// Keeps the queue backlogged for every header, dequeues `packets` packets and returns how many each
+/// header sent.
 fn shares(discipline: &mut dyn Discipline, headers: &[Header], packets: u64) -> Vec<u64> {
     let (mut fates, mut counts) = (Fates::new(), vec![0; headers.len()]);
     for _ in 0..3 {

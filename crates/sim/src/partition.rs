@@ -311,7 +311,7 @@ const fn head(line: u32) -> u32 {
 
 /// The work at groups of nodes.
 struct Load {
-    /// By group.
+    /// The work at each group.
     at: Vec<f64>,
     /// By group: the packets to each other group.
     between: Vec<BTreeMap<usize, f64>>,

@@ -48,13 +48,13 @@ use std::sync::Arc;
 pub struct FlowCounts {
     /// Data packets sent, each transmission counted.
     pub sent: u64,
-    /// Of these, packets that were sent before.
+    /// Packets of `sent` that were sent before.
     pub retransmitted: u64,
     /// Data packets that reached the sink.
     pub delivered: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
-    /// Of these, packets that arrived for the first time.
+    /// Packets of `delivered` that arrived for the first time.
     pub unique: u64,
     /// Of these, packets that arrived by their deadline.
     pub in_time: u64,
@@ -66,7 +66,7 @@ pub struct FlowCounts {
     pub held: HeldTimes,
     /// The delay from the sending of each copy to its arrival, in picoseconds.
     pub delay: Coarse,
-    /// Of that, what is neither propagation nor the copy's own transmission.
+    /// The part of that delay that is neither propagation nor the copy's own transmission.
     pub queueing: Coarse,
     /// Propagation and transmission of a packet of `alone_length` bytes: most of a flow are equally
     /// long.
@@ -176,8 +176,8 @@ impl Simulation {
         Self::in_regions(plan, seed, files, None)
     }
 
-    /// The same, in the regions of `partition`. The results are the same; the order of events keeps
-    /// the state of a region in the caches (`regions`).
+    /// A run in the regions of `partition`, with the results of [`Self::new`]. The order of events
+    /// keeps the state of a region in the caches (`regions`).
     pub fn in_regions(
         plan: &Plan,
         seed: u64,

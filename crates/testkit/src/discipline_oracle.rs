@@ -17,20 +17,20 @@ pub enum Algorithm {
     Fifo,
     /// Flows take turns.
     RoundRobin,
-    /// By bid.
+    /// Least bid first.
     Fq {
-        /// In bytes.
+        /// Delta in bytes.
         delta: i64,
         /// Whether a drop takes the charge back.
         refunds: bool,
         /// Whether a smaller bid interrupts.
         preemptive: bool,
     },
-    /// By stamp.
+    /// Least stamp first.
     VirtualClock,
     /// In order of arrival, at half the line's rate.
     TokenBucket {
-        /// In bytes.
+        /// The burst in bytes.
         burst: i64,
     },
 }

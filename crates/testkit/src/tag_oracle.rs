@@ -26,7 +26,7 @@ pub enum Algorithm {
     /// Least T of those that are not held; V is the server's clock, which follows real time and
     /// leaps.
     LeapForward {
-        /// In bytes.
+        /// How far a flow may be ahead, in bytes.
         ahead: u64,
     },
 }
@@ -48,7 +48,7 @@ struct Waiting {
 pub struct TagOracle {
     algorithm: Algorithm,
     rate: Rate,
-    /// In thousandths.
+    /// The weights in thousandths.
     weights: Vec<u32>,
     now: Time,
     /// V.
@@ -61,7 +61,7 @@ pub struct TagOracle {
     begun_to: BigRational,
     /// F or T of each flow's last packet.
     finish: Vec<BigRational>,
-    /// In order of arrival.
+    /// The waiting packets in order of arrival.
     waiting: Vec<Waiting>,
     /// The length of each flow's longest packet; `None` if it never had one.
     longest: Vec<Option<u32>>,

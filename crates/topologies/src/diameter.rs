@@ -48,7 +48,7 @@ const PIVOTS: usize = 16;
 const PAIRS_A_STEP: usize = 4;
 
 /// The greatest delay of a shortest path by delay, over all pairs of nodes that have a path.
-/// `go_on` is called with the part of the nodes that need no more search.
+/// `go_on(progress)` receives the fraction of nodes finished; return `false` to stop.
 ///
 /// # Errors
 /// If `go_on` returns `false`.

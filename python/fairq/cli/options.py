@@ -98,7 +98,7 @@ class Parser(argparse.ArgumentParser):
         return f"; {' and '.join(f'fairq {command}' for command in others)} {have} it" if others else near
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """As it is there, with the near miss."""
+        """Refuse a value that is none of the choices, with the near miss."""
         if action.choices is not None and value not in action.choices:
             from fairq.core.near import near_miss
 
@@ -129,7 +129,7 @@ STORE = Option("store", "the store (default: the study's path without .toml)", "
 (WIDE, SI, DRY_RUN) = typed_only(
     switch("wide", "show all columns, wider than the terminal if need be"),
     switch("si", "show raw numbers, as seconds and bit/s, not as 3.4 ms and 16.2 Mbit/s"),
-    switch("dry_run", "say how many runs there are and what they will take, and end"),
+    switch("dry_run", "say how many runs there are and how long they will take, and end"),
 )
 LOOKS = (WIDE, SI)
 """How tables look."""
@@ -137,7 +137,7 @@ LOOKS = (WIDE, SI)
 (TRACE, QLOG, SCENARIO) = typed_only(
     Option("trace", "write waits and sends of packets, for ui.perfetto.dev (JSON)", "FILE", PATH,
            is_written=True),
-    Option("qlog", "write what each flow's sender did and heard, for qvis (a file a flow)", "FILE", PATH,
+    Option("qlog", "write each flow's packets and acknowledgements, for qvis (a file a flow)", "FILE", PATH,
            is_written=True),
     Option("scenario", "write the scenario that is run, for fairq run", "FILE", PATH, is_written=True),
 )  # fmt: skip
@@ -145,7 +145,7 @@ LOOKS = (WIDE, SI)
 PICTURE_LOOKS = typed_only(
     Option("size", "what the picture is for: page (1280 pixels, default), slide or paper", choices=SIZES,
            flags=("--for",)),
-    switch("dark", "draw the picture on a dark ground"),
+    switch("dark", "draw the picture on a dark background"),
     switch("bare", "leave title and caption of the picture to your text"),
 )  # fmt: skip
 

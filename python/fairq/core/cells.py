@@ -36,7 +36,7 @@ SPREAD = 100.0
 prefix."""
 
 GREAT = 1e15
-"""From here on a number is written with a power of ten."""
+"""Least number that is written with a power of ten."""
 
 POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 

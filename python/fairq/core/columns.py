@@ -19,7 +19,7 @@ class Facts(NamedTuple):
     """What is true of a column in every table."""
 
     unit: str
-    """As people write it; "" for text and for numbers without a unit."""
+    """The unit as people write it; "" for text and for numbers without a unit."""
     scale: Scale
     """Where the interval of its mean is symmetric."""
     ratio: bool

@@ -111,7 +111,7 @@ class Spec(NamedTuple):
         return [option for each in self.options for option in of_one(each)]
 
     def words(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the given values that its functions take, by their names in Python."""
+        """The given values that the functions of the command take, by their names in Python."""
         return {
             option.called or option.name: given[option.name]
             for option in self.all()
@@ -169,7 +169,7 @@ def options(kind: Any, *, without: Iterable[str] = ()) -> list[Option]:
 
 
 def picked(kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Of all that a function was given, as `locals()`, the words of a class."""
+    """The fields of `kind` among all arguments of a function, as `locals()` has them."""
     return {option.name: given[option.name] for option in options(kind) if option.name in given}
 
 

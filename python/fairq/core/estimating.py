@@ -108,7 +108,7 @@ def estimate(scenario: Text, sets: Sequence[tuple[str, str]], workers: int) -> E
 
 
 def _row_bytes(scenario: Text, sets: Sequence[tuple[str, str]]) -> float:
-    """The bytes of one run's tables: those of a run of a moment have as many rows."""
+    """The bytes of one run's tables, by a run of a microsecond, whose tables have as many rows."""
     moment = [("measure.warm_up", "0 s"), ("measure.duration", "1 us"), ("measure.replications", "1")]
     try:
         result = Experiment(scenario, [*sets, *moment]).run(1)

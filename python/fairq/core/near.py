@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 Words = dict[str, list[tuple[str, str]]]
-"""By word of others: the name that has to be known, and what to write."""
+"""For each word of another tool: the name that has to be known, and what to write."""
 
 
 @cache

@@ -415,7 +415,7 @@ def _swap(one: Path, other: Path) -> bool:
 
 
 def _copy_in(new: Path, target: Path, wrote: str) -> None:
-    """The same for a folder that has turned out to stay where it is, and may be on another file system."""
+    """Copy `new` into a folder that has to stay where it is, and may be on another file system."""
     import shutil
 
     with _hidden_folder(target, "") as inside:

@@ -28,7 +28,7 @@ REMEDIES = {
     errno.ESTALE: "its server has replaced it; mount the file system anew",
     errno.ETIMEDOUT: "its server does not answer; see the network",
 }
-"""By errno(3): what a user can do."""
+"""What a user can do, by errno(3)."""
 
 
 def reason(error: OSError) -> str:

@@ -210,7 +210,7 @@ class _Written:
         return self._kept(name, list(self._document.get(name, ())), seed)
 
     def by_seed(self, name: str) -> Kept:
-        """Its rows of each seed."""
+        """The table's rows of each seed."""
         if name not in TABLES:
             raise UsageError(f"{name}: a result that was read has no such table{near_miss(name, TABLES)}")
         if name in ALONE:

@@ -282,7 +282,7 @@ class Table(Rows[R]):
 
 
 class _Lines:
-    """What a writer of CSV writes to."""
+    """The target of a CSV writer."""
 
     def __init__(self, write: Callable[[str], Any]) -> None:
         self.write = write

@@ -160,9 +160,10 @@ def of(journey: Journey) -> Evidence | None:
 
 @dataclass(frozen=True)
 class When:
-    """When the work of others came, between what a FIFO and what turns would give.
+    """Where the times of other flows' work lie between those of a FIFO and those of per-flow turns.
 
-    The means of log(mean time / time) over the work of others, under either, and how many pieces of work there are.
+    `seen`, `in_fifo` and `in_turns` are means of log(mean time / time) over that work, as measured and under either
+    discipline; `pieces` is the number of pieces of work.
     """
 
     seen: float
@@ -172,7 +173,7 @@ class When:
 
     @property
     def apart(self) -> float:
-        """How far the two are apart: 0 if all times are the same."""
+        """How far FIFO and turns are apart: 0 if all times are the same."""
         return self.in_turns - self.in_fifo
 
     @property
@@ -182,7 +183,7 @@ class When:
 
     @property
     def timing(self) -> float:
-        """Below 0 in a FIFO, above 0 in turns, 0 where the two are one."""
+        """Below 0 in a FIFO, above 0 in turns, 0 if both predict the same."""
         return (self.seen - self.in_fifo - self.apart / 2) / (self.apart + APART)
 
     @property

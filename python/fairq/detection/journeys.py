@@ -181,7 +181,7 @@ def _journey(
 
 
 def _before(sent: Numbers, received: Numbers, *, agree: bool = True, is_told: bool = True) -> list[str]:
-    """That packets came before they were sent."""
+    """Notes on packets that were received before they were sent."""
     delays = (received - sent)[~np.isnan(received)]
     if not agree or not len(delays) or (least := float(delays.min())) >= 0:
         return []

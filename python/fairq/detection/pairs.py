@@ -23,7 +23,7 @@ ALIKE, REPEATED, REPEATED_FIRST, OTHER_LENGTH = 1, 2, 3, 4
 """What became of a packet, by the numbers of the compiled part (`Kind` of crates/link/src/capture/pairing.rs)."""
 
 COLUMN_TYPES = ("<u4", "<f8", "<f8", "<u4", "<i2", "u1", "<u4", "<u4")
-"""Of the compiled part's columns: flow, first, second, bytes, hops, what became of it, its datagram at either end."""
+"""Types of the compiled part's columns: flow, first, second, bytes, hops, fate, datagram at either end."""
 
 CLOCKS_APART = 1e5
 """Seconds. Clocks that are further apart do not agree, whatever they say of a packet; and sums with so long a time
@@ -103,7 +103,7 @@ class Ends:
 
     @property
     def turned(self) -> Ends:
-        """The same with the ends the other way round."""
+        """These packets with the two ends exchanged."""
         kind = self.kind.copy()
         kind[self.kind == REPEATED], kind[self.kind == REPEATED_FIRST] = REPEATED_FIRST, REPEATED
         return Ends(self.flow, self.second, self.first, self.size, -self.hops, kind, self.there, self.here)
@@ -153,14 +153,14 @@ def directions(pairing: Pairing) -> list[Direction]:
 
 
 def _by_hops(flow: Ends) -> Direction | None:
-    """By the time to live, which routers count down; None if there is no router in between."""
+    """The direction by the time to live, which routers count down; None without a router in between."""
     hops = flow.hops[flow.pairs]
     middle = float(np.median(hops)) if len(hops) else 0.0
     return Direction(middle > 0) if middle else None
 
 
 def _by_distances(flow: Ends) -> Direction:
-    """Of packets that by the clocks were received before they were sent: whether the clocks differ or the ends."""
+    """The direction by the gaps, which a line spreads, of packets received before they were sent by the clocks."""
     pairs = flow.pairs
     if int(pairs.sum()) < DIRECTED_MIN:
         return Direction(is_forward=True, is_told=False)
@@ -192,7 +192,7 @@ class Sent:
     unknown: Flags
 
     def ordered(self) -> Sent:
-        """In the order of sending, packets of one instant in that of their receipt."""
+        """These packets in the order of sending; those sent at one instant in the order of receipt."""
         order = np.lexsort((self.received, self.sent))
         return Sent(self.sent[order], self.received[order], self.size[order], self.unknown[order])
 

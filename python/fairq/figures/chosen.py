@@ -26,7 +26,7 @@ GROUPS = ("queue", "host_queue", "buffer", "rtt_s")
 """The columns that tell the groups of a comparison."""
 
 POINTS = 3
-"""From this many numbers on a comparison is of lines."""
+"""Least number of numeric values that a comparison shows as lines."""
 
 
 @plotted()

@@ -24,10 +24,10 @@ STEPS = 400
 """Points of a distribution, and intervals of time: more cannot be seen."""
 
 SPREAD = 50.0
-"""From this ratio of the greatest to the least delay on the axis over time is logarithmic."""
+"""Least ratio of the greatest to the least delay at which delays over time have a logarithmic axis."""
 
 SPREAD_OF_SHARES = 8.0
-"""The same of a distribution: on a linear axis most of its curve would be one upright line."""
+"""Least such ratio for a distribution: on a linear axis most of its curve would be one upright line."""
 
 SILENCE = 5
 """A curve over time ends at a silence of more than this many of its usual steps."""

@@ -22,7 +22,7 @@ CANDIDATES = 36
 """Candidates of a figure: as many looks there are."""
 
 LABELS = 14
-"""Up to this many candidates have their name beside them, if there is room; more have a key."""
+"""Most candidates with their names beside them, if there is space; more have a key."""
 
 
 @plotted("across", "up", "name")

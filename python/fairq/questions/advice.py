@@ -115,7 +115,7 @@ def _equal(found: Found, ranked: Sequence[Found]) -> str:
 
 
 def _why_equal(found: Found, equal: Sequence[Found]) -> str:
-    """In what the best are equal."""
+    """The criteria in which the best are equal."""
     columns = [found["criterion"]["column"], *found["criterion"]["then"]]
     if len(columns) > 1:
         return f"all are {_alike(found, columns)}"
@@ -137,14 +137,14 @@ def _won(found: Found, ranked: Sequence[Found]) -> str:
 
 
 def _first(found: Found, column: str) -> str:
-    """How a sentence on a column begins: with that by which the candidates are equal."""
+    """The beginning of a sentence on a column: the criteria before it, in which the candidates are equal."""
     columns = [found["criterion"]["column"], *found["criterion"]["then"]]
     before = columns[: columns.index(column)]
     return f"{_alike(found, before).capitalize()}, its" if before else "The"
 
 
 def _alike(found: Found, columns: Sequence[str]) -> str:
-    """That candidates are equal to the best in columns."""
+    """The phrase that candidates are as good as the best in `columns`."""
     what, least = zip(*(NEAR[column] for column in columns), strict=True)
     return f"as good as the best {_capture(found, _many(what))} (to {_many(least)}, or by chance)"
 
@@ -178,7 +178,7 @@ def _said(found: Found, column: str) -> str:
 
 
 def _capture(found: Found, said: str) -> str:
-    """With a capture, that takes the place of the call."""
+    """The phrase with "the capture" for "the call" if the question has a capture."""
     return said if found["line"]["capture"] is None else said.replace("the call", "the capture")
 
 

@@ -62,7 +62,7 @@ class Wish:
     """What is asked for: the line with its flows, the candidates, and what they are ranked by."""
 
     question: Question
-    """Of the line with all candidates."""
+    """The question of the line with all candidates."""
     candidates: tuple[Candidate, ...]
     levels: tuple[Level, ...]
     criterion: str
@@ -115,7 +115,7 @@ class Line:
         f"runs of each candidate and round trip (default {asked.SEEDS})", "N", "int", default=asked.SEEDS
     )
     duration: str | None = word("measure this long (default: until shares and delays stand still)", "TIME")
-    warm_up: str | None = word("leave out this time before it (default: likewise)", "TIME")
+    warm_up: str | None = word("leave out this time at the beginning (default: found by the runs)", "TIME")
     # fmt: on
 
 
@@ -315,10 +315,10 @@ class _Tried:
         self.seeds: Seeds = [
             {column: _over(column, each, seed) for column in OF_CANDIDATE} for seed in range(len(each[0][0]))
         ]
-        """By seed, each column: the worse direction, and the mean over the round trips."""
+        """The columns of each seed: the worse direction, averaged over the round trips."""
 
     def of_way(self, point: Point, way: str) -> Seeds:
-        """By seed, what a point gave in one direction."""
+        """The results of each seed at a point in one direction."""
         groups = [(at, group) for at, group in enumerate(self.groups) if group.direction == way]
         calls = [(at, group) for at, group in groups if group.item.name in ("call", words.RECORDED)]
         transfers = [(at, group) for at, group in groups if group.item.has_transfers]
@@ -376,7 +376,7 @@ class _Tried:
 
 
 def _over(column: str, points: Sequence[Sequence[Seeds]], seed: int) -> float | None:
-    """Of one seed the worse direction, and the mean over the points; `None` where one has none."""
+    """The value of one seed: that of the worse direction, averaged over the points; `None` if one has none."""
     worse = min if MEASURES[quantity(column)].is_more_better else max
     found = []
     for ways in points:

@@ -44,7 +44,7 @@ class Cell:
     rate_bit_per_s: float
     rtt_s: float
     share: Mapping[str, tuple[float, float]]
-    """By congestion control: the part of the line in Linux and here."""
+    """The share of the line in Linux and in fairq, by congestion control."""
     queueing_s: tuple[float, float]
     loss: tuple[float, float]
     verdict: str

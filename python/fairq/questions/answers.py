@@ -33,7 +33,7 @@ from fairq.questions.steady import Steady
 from fairq.questions.turning import Place, Reach, Value
 
 PAIRS_MAX = 4
-"""With more choices than these each is compared with the first alone, not with each other one."""
+"""Most choices that are compared each with each; of more, each with the first only."""
 
 Seeds = list[dict[str, float | None]]
 """Quantities by name, for each seed in order."""
@@ -56,9 +56,9 @@ class Point:
     choice: Choice
     rtt: str
     groups: list[Seeds] = field(default_factory=list)
-    """By group."""
+    """The results of each group of flows."""
     lines: dict[str, Seeds] = field(default_factory=dict)
-    """By direction."""
+    """The results of the line in each direction."""
     settings: dict[str, str] = field(default_factory=dict)
     """The queue's settings, by direction."""
     limits: dict[str, str] = field(default_factory=dict)
@@ -323,7 +323,7 @@ class Answers:
         return able or list(used)
 
     def share(self, choice: Choice, at: int, rtt: str | None = None) -> dict[str, Any]:
-        """The share of group number `at` with its interval, no narrower than it is known."""
+        """The share of group number `at`; its interval is widened by what still moves between the halves."""
         points = self.at(choice, rtt)
         seeds: Seeds = [{"share": share} for share in mean_over([point.groups[at] for point in points], "share")]
         row = intervals(("share",), seeds)
@@ -406,7 +406,7 @@ def _known(values: Iterable[float | None]) -> list[float]:
 
 
 def mean_over(points: Sequence[Seeds], quantity: str) -> list[float | None]:
-    """By seed, the mean of a quantity over points; `None` where one of them has no value."""
+    """The mean of a quantity over points, for each seed; `None` if one of them has no value."""
     found: list[float | None] = []
     for seeds in zip(*points, strict=True):
         values = [seed[quantity] for seed in seeds]

@@ -53,7 +53,7 @@ class Group:
 
     @property
     def direction(self) -> str:
-        """Where its data flows to."""
+        """The direction of its data: up or down."""
         return "up" if self.item.is_up else "down"
 
 
@@ -120,10 +120,10 @@ class Question:
         read=listed
     )
     buffers: tuple[str, ...] = word(
-        "rooms of the line's queue, as 1BDP,60kB (default: Linux's limits)", "LIST", LIST, name="buffer",
+        "buffers of the line's queue, as 1BDP,60kB (default: Linux's limits)", "LIST", LIST, name="buffer",
         value=(), read=lambda _, given: tuple(words.buffers(given)), at=("links[0].buffer",)
     )
-    ecn: bool = word("mark in place of dropping, where both ends can", kind="bool", default=False)
+    ecn: bool = word("use ECN where both ends can: mark in place of dropping", kind="bool", default=False)
     losses: tuple[Loss, ...] = word(
         "lose this part of the packets, as 1% or in bursts as 2%@burst=5", "PART",
         f"{PART} | Sequence[str]", name="loss", value=(), read=lambda _, given: losses(given),
@@ -134,13 +134,13 @@ class Question:
         "give each item of --flows a line of its own; --loss may then be a list", kind="bool", default=False
     )
     jitter: str | None = word(
-        "delay each packet by up to this, in their order", "TIME", read=_time, at=("links[0].jitter",)
+        "delay each packet by a random time up to this, without reordering", "TIME", read=_time, at=("links[0].jitter",)
     )
     reorder: str | None = word(
         "send this part of the packets late, as 1%@5ms", "PART@TIME", read=_late, at=("links[0].reorder",)
     )
     seeds: int = word(
-        f"runs of each point, each with its random numbers (default {SEEDS})", "N", "int", default=SEEDS,
+        f"seeds: runs of each point with other random numbers (default {SEEDS})", "N", "int", default=SEEDS,
         at=("measure.replications",)
     )
     duration: str | None = word(
@@ -148,7 +148,7 @@ class Question:
     )
     """The measured time; `None` is found by the runs (steady.py)."""
     warm_up: str | None = word(
-        "leave out this time before it (default: likewise)", "TIME", at=("measure.warm_up",)
+        "leave out this time at the beginning (default: found by the runs)", "TIME", at=("measure.warm_up",)
     )
     profile: str = word(
         f"the system of the hosts (default {PROFILE})", "NAME", default=PROFILE, at=("defaults.connection",)

@@ -62,7 +62,7 @@ class Question:
     rate: str = word("the rate of the line, as 20Mbit/s, 30Mbit/s..130Mbit/s, or trace:FILE", required=True)
     rtt: str = word("the round trip without queueing, as 100ms", "TIME", required=True)
     buffer: str = word(
-        f"the room of the line's queue, as 2BDP or 60kB (default {BUFFER})", "ROOM", default=BUFFER
+        f"the buffer of the line's queue, as 2BDP or 60kB (default {BUFFER})", "ROOM", default=BUFFER
     )
     queue: str = word(f"the queue of the line (default {QUEUE})", default=QUEUE)
     duration: str | None = word(
@@ -304,7 +304,7 @@ def _rate_said(found: Baseline) -> str:
 
 
 def _steady_said(found: Baseline) -> str:
-    """From when on it stands still, and what it does then."""
+    """The sentence on when the flow becomes steady, and what it does from then on."""
     if rates.is_moving(found.rate):
         return f"The line's rate changes, so that nothing stands still; it ran for {_said('x_s', found.duration_s)}."
     steady, rate = found.steady, found.rate_bit_per_s

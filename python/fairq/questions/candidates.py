@@ -30,7 +30,7 @@ class Candidate(NamedTuple):
     """A queue, how much may wait, and what its commands set up."""
 
     queue: str
-    """In the text form, as it was named."""
+    """The queue in its text form, as the user wrote it."""
     buffer: str | None
     """`None` is its limit in Linux."""
     written: Mapping[str, Written]
@@ -59,7 +59,7 @@ class Grid(NamedTuple):
 
 
 class Devices(NamedTuple):
-    """Where the commands are given, and the part below the line at which they shape."""
+    """The devices of the commands, and how far below the rate of the line they shape, as a part of it."""
 
     dev: str
     lan: str

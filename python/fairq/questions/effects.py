@@ -272,7 +272,7 @@ def _setting(knob: Knob, labels: Sequence[str], points: Mapping[str, Point]) -> 
 
 
 def _greatest(changes: Iterable[_Change]) -> list[_Change]:
-    """Of each flow and quantity the greatest change."""
+    """The greatest change of each flow and quantity."""
     found: dict[tuple[str, str], _Change] = {}
     for change in changes:
         key = (change.flow, change.quantity)

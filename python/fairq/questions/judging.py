@@ -14,7 +14,7 @@ from fairq import statistics
 from fairq.questions.measures import MEASURES
 
 Values = list[float | None]
-"""By seed."""
+"""A value for each seed."""
 
 SHARE_LEAST = 0.02
 """The least difference of shares, and of parts of the line used, that counts."""

@@ -59,10 +59,10 @@ MEANINGS = {
     "bulk": "Mean number of flows that take turns; null but for cake.",
     "unresponsive": "Mean number of flows dropped from at random after overflows; null but for cake.",
 }  # fmt: skip
-"""By name. A measure is null where no packet, transfer or second flow gives it a value."""
+"""What each measure means. A measure is null if no packet, transfer or second flow gives it a value."""
 
 MEASURES = {name: _measure(LIKE.get(name, name), meaning) for name, meaning in MEANINGS.items()}
-"""By name."""
+"""The measures by name."""
 
 OF_GROUP = (
     "goodput_bit_per_s", "share", "share_per_host", "queueing_s_mean", "queueing_s_p95", "queueing_s_p99", "loss",

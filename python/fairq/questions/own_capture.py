@@ -53,9 +53,9 @@ class Capture:
     me: str
     flows: tuple[Flow, ...]
     length_s: float
-    """From the user's first packet to the last."""
+    """Time from the user's first packet to the last."""
     whole_s: float
-    """The same of the whole file, of which these are the first packets."""
+    """Time from the first to the last packet of the user in the whole file, which begins with these packets."""
     doubles: int = 0
     """Packets that the file holds twice."""
     broken: str | None = None
@@ -174,7 +174,7 @@ def _flow(name: str, direction: str, flows: Sequence[pairs.Ends], first: float) 
 
 
 def _direction(flow: str, mine: Sequence[Network]) -> str | None:
-    """Where a flow goes: up from the user, down to him; `None` of one between others."""
+    """The direction of a flow: up from the user or down to the user; `None` between others."""
     source, _, target = flow.partition(" > ")
     is_from, is_to = (_is_in(end, mine) for end in (source, target))
     return None if is_from == is_to else "up" if is_from else "down"

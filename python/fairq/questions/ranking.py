@@ -59,11 +59,10 @@ ORDER = (
     Level(CRITERIA["bulk"], band=0.005),
     Level(CRITERIA["utilisation"], band=0.01),
 )
-"""What candidates are ranked by where no criterion is named: of those that are equal by one, by the
-next."""
+"""What candidates are ranked by where no criterion is named: those equal by one level by the next."""
 
 IN_TIME = (Level(CRITERIA["call_in_time"], band=0.005), *ORDER[1:])
-"""The same with a target of the call's latency."""
+"""The levels with `--latency-target`."""
 
 TOLD = {"call_p99": (0.001, 0.0), "completion": (0.0, 0.05), "bulk": (0.001, 0.05), "utilisation": (0.01, 0.0)}
 """The least advantages of another candidate that the price of the winner has: so much, and this
@@ -98,7 +97,7 @@ def in_order(tried: Sequence[T], levels: Sequence[Level]) -> list[tuple[T, Level
 
 
 def _in_order(tried: Sequence[T], levels: Sequence[Level]) -> list[tuple[T, Level | None]]:
-    """The same of candidates that are in the order which those equal to the end have."""
+    """The ranked candidates, of `tried` in the order that candidates equal at all levels keep."""
     if not tried or not levels:
         return [(each, None) for each in tried]
     level, further = levels[0], levels[1:]

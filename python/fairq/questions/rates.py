@@ -75,12 +75,12 @@ def greatest(text: str) -> float:
 
 
 def least(text: str) -> float:
-    """The least rate of a walk; of another its nominal one."""
+    """The least rate of a walk; the nominal rate of any other."""
     return quantities.rate(text.partition(BETWEEN)[0]) if _is_walk(text) else nominal("--rate", text)
 
 
 def fields(text: str, reverse: str = "") -> dict[str, str]:
-    """The fields of a link of this rate; `reverse` begins those of the way back."""
+    """The fields of a link of this rate; `reverse` is the prefix of the names for the way back."""
     if text.startswith(TRACE):
         # A scenario that is written elsewhere finds the same file.
         return {f"{reverse}trace": str(Path(text.removeprefix(TRACE)).absolute())}

@@ -33,10 +33,10 @@ SAYINGS = {
     "share": Saying("leaves {of} most", "leave {of} most", "its part of the line"),
     "share_per_flow": Saying("gets most", "get most", "part of the line for each flow"),
 }
-"""By quantity."""
+"""The words for each quantity."""
 
 CHOICES_MAX = 4
-"""Of more values than these the ends are said."""
+"""Most values that a sentence lists; of more it has the ends."""
 
 FULL = 0.99
 """The part of the line from which on it counts as used in full."""
@@ -318,7 +318,7 @@ def moving(steady: Steady, name: Callable[[Key], str] = lambda _: "", turned: Se
 
 
 def still_moving(steady: Steady, quantities: Sequence[str] = ("share", "queueing_s_mean")) -> list[str]:
-    """The same where no verdict is given: whose quantities, of these, still move."""
+    """The sentence on what still moves where no verdict is given: the groups with one of `quantities` moving."""
     labels = dict.fromkeys(move.label for move in steady.moves if move.of.quantity in quantities)
     if not labels:
         return []

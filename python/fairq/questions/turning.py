@@ -42,7 +42,7 @@ class Value:
 
 
 def sides(one: Value, other: Value, counts: Counts) -> set[int]:
-    """Which of two is or could be the greater: 1 the first, -1 the second, 0 if they are alike."""
+    """Which of two values is or could be the greater: 1 the first, -1 the second, 0 if neither."""
     found = set()
     for end in ENDS:
         a, b = one.mean + end * one.reach, other.mean - end * other.reach
@@ -93,12 +93,12 @@ class Reach:
         return [at for at, group in enumerate(self._groups) if group.direction == way]
 
     def _by(self, point: Point, at: int, quantity: str) -> float:
-        """By how much a share or a queueing delay of a group could go on as it went."""
+        """By how much a share or a queueing delay of a group could still move, if it goes on as before."""
         move = self._moves.get((point.key, at, quantity))
         return FURTHER * (move.second - move.first) if move is not None else 0.0
 
     def _part(self, point: Point, at: int, quantity: str) -> float:
-        """The same in parts of its mean."""
+        """That movement relative to the mean of both halves."""
         move = self._moves.get((point.key, at, quantity))
         return abs(self._by(point, at, quantity)) * 2 / (move.first + move.second) if move is not None else 0.0
 

@@ -86,11 +86,11 @@ class Claim(NamedTuple):
     """A claim on a run."""
 
     process: Process | None
-    """Its owner; None if that has ended, without fields if it is not known."""
+    """The owner; None if it has ended, a process without fields if it is not known."""
     beat: os.stat_result
-    """Of the file whose time its owner changes."""
+    """Status of the heartbeat file, whose time the owner changes."""
     file: os.stat_result
-    """Of the claim itself."""
+    """Status of the file of the claim itself."""
 
 
 class Owner:

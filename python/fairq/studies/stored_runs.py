@@ -160,7 +160,7 @@ class Results:
         return self.table_of(self.parts(name), name, columns)
 
     def table_of(self, parts: Sequence[Part], name: str, columns: Sequence[str] | None = None) -> Table[Row]:
-        """The same of some parts.
+        """The rows of a table of the runs in `parts`.
 
         OutputError with the part's name if one does not have the rows that its marker says.
         """

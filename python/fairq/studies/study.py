@@ -54,7 +54,7 @@ class Keep(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether all its tables are some that a run has: else no fairq wrote it."""
+        """Whether a run has all of its tables; if not, no fairq wrote it."""
         return set(self.tables) <= set(TABLES)
 
 

@@ -57,7 +57,7 @@ ROUNDS, ROUNDS_OF_MANY = 300, 100
 """Rounds of the layout of a topology without places, and of one of many nodes."""
 
 MANY = 1500
-"""From here on nodes are pushed apart by cells of a square, not each by each; the cells on a side of it."""
+"""Number of nodes from which on they are pushed apart by the cells of a square, and the cells on its side."""
 
 CELLS = 16
 
@@ -150,14 +150,14 @@ def _springs(count: int, ends: Any, progress: Tell | None) -> Any:
 
 
 def _pushed(points: Any, length: float) -> Any:
-    """What pushes each of `points` away from all others."""
+    """The forces that push each of `points` away from all others."""
     gap = points[:, None] - points[None]
     distance = np.maximum(np.hypot(gap[..., 0], gap[..., 1]), 0.01 * length)
     return (gap * (length**2 / distance**2)[..., None]).sum(axis=1)
 
 
 def _pushed_by_cells(points: Any, length: float) -> Any:
-    """The same of many points, which would be too many pairs: all of a cell push from their mean."""
+    """The forces on many points, without all their pairs: the points of a cell push from their mean."""
     low, high = points.min(axis=0), points.max(axis=0)
     column, row = np.minimum((points - low) / np.maximum(high - low, 1e-9) * CELLS, CELLS - 1).astype(int).T
     cell = column * CELLS + row

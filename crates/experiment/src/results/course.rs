@@ -9,7 +9,7 @@ use fairq_sim::plan::Plan;
 use fairq_sim::run::{FlowCounts, Simulation};
 use std::sync::Arc;
 
-/// What a flow got so far, or in a stretch.
+/// Service of a flow so far, or in a stretch.
 #[derive(Clone, Copy, Debug, Default)]
 struct Got {
     packets: u64,
@@ -48,7 +48,7 @@ impl Got {
 struct Current {
     /// Its counts at the beginning of the stretch, or when they were cleared.
     from: Got,
-    /// What it got in the stretch before the counts were cleared.
+    /// Service in the stretch before the counts were cleared.
     carried: Got,
 }
 
@@ -58,7 +58,7 @@ pub struct Course {
     stretches: u64,
     end: Time,
     current: Vec<Current>,
-    /// What each flow got, stretch by stretch.
+    /// Service of each flow, stretch by stretch.
     done: Vec<Got>,
 }
 

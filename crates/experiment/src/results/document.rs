@@ -21,7 +21,7 @@ pub struct Outcome {
     pub points: Vec<AtPoint>,
     /// What limited the runs that the user may not have meant.
     pub notes: Vec<Note>,
-    /// What a machine contributes.
+    /// Facts about the machine that ran it: times and versions.
     pub run_info: Map<String, Value>,
 }
 
@@ -31,7 +31,7 @@ pub struct AtPoint {
     point: Point,
     seeds: Vec<u64>,
     runs: Vec<Tables>,
-    /// Of several runs.
+    /// The means over the seeds, if there are several.
     mean: Option<Tables>,
 }
 
@@ -163,7 +163,7 @@ impl Serialize for AtPoint {
     }
 }
 
-/// What one run gave.
+/// The tables of one run.
 struct BySeed<'a> {
     seed: u64,
     tables: &'a Tables,

@@ -383,7 +383,7 @@ fn bit_rate(bit_per_s: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// A part with two digits.
+/// A ratio in percent, with two digits.
 fn percent(part: f64) -> String {
     let percent = part * 100.0;
     if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }

@@ -96,7 +96,7 @@ impl Cells {
         }
     }
 
-    /// What they are.
+    /// The kind of the values.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self {
@@ -106,7 +106,7 @@ impl Cells {
         }
     }
 
-    /// How many there are.
+    /// Their number.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self {

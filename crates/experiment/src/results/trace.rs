@@ -91,7 +91,7 @@ enum What {
 struct Record {
     what: What,
     start: Time,
-    /// The same as `start` where it is an instant.
+    /// Equal to `start` for an event without duration.
     end: Time,
     line: u32,
     /// Its flow; branches of sessions have the numbers after those of flows.
@@ -107,7 +107,7 @@ struct Record {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Records {
     all: Vec<Record>,
-    /// What the sender of each flow did and heard.
+    /// The events of each flow's sender.
     senders: Vec<Sender>,
     cut_at: Option<Time>,
 }

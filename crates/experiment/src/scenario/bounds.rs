@@ -35,7 +35,7 @@ pub(super) fn parse(text: &str) -> Result<toml::Spanned<DeTable<'_>>, Problem> {
         .map_err(|error| problem(error.span().map(|span| span.start), format!("not TOML: {}", error.message())))
 }
 
-/// What is said of a path that is too long, or too deep.
+/// The message for a path that is too long or too deep.
 pub(super) fn said_of_path() -> String {
     format!("a path has at most {PATH_MAX} bytes and {DEPTH_MAX} levels; write shorter keys, and fewer in each other")
 }

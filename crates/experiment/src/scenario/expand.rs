@@ -49,7 +49,7 @@ fn forms() -> &'static Forms {
     })
 }
 
-/// What a text stands for.
+/// The kind of value that a text stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// A queue: parts and a limit.
@@ -65,11 +65,11 @@ enum Form {
 /// The text forms in a value of the schema.
 #[derive(Clone, Debug, Default)]
 struct Forms {
-    /// Of the value itself.
+    /// The text form of the value itself.
     own: Option<Form>,
-    /// Of the fields of a table, or of each table of a list.
+    /// The text forms of the fields of a table, or of each table of a list.
     fields: Vec<(String, Self)>,
-    /// Of the fields that a table has by its `kind`.
+    /// The text forms of the fields that a table has by its `kind`.
     kinds: Vec<(String, Vec<(String, Self)>)>,
 }
 
@@ -180,7 +180,7 @@ fn expand_distribution(distribution: &mut Value, path: &str) -> Result<(), Fault
     }
 }
 
-/// What is said of a list where a text form belongs: serde would take its items for fields.
+/// The message for a list in place of a text form: serde would take its items for fields.
 const NO_LIST: &str = "write text like \"fq + pair\" or \"ftp\", or a table, not a list";
 
 fn expand_part(part: &mut Value, path: &str) -> Result<(), Fault> {

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 pub struct Field {
     /// Its name in the table.
     pub name: String,
-    /// What it takes, in Markdown.
+    /// The values that it takes, in Markdown.
     pub kind: String,
     /// The units of a quantity or of a number; empty for what is neither.
     pub unit: String,

@@ -19,7 +19,7 @@ use toml::de::{DeTable, DeValue};
 /// A text in TOML or JSON as a tree, and the line on which each path stands.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// What is written.
+    /// The text as a tree of values.
     pub tree: Value,
     /// The paths of a text in TOML, each with its line; JSON has none.
     pub lines: Vec<(String, usize)>,
@@ -348,10 +348,10 @@ fn given(text: &str) -> Value {
 
 /// Makes a tree of a text in TOML and notes the lines of its paths.
 struct Reader {
-    /// Where the lines but for the last end.
+    /// The ends of all lines but the last.
     ends: Vec<usize>,
     lines: Vec<(String, usize)>,
-    /// How deep in lists and tables it reads.
+    /// Depth of nested lists and tables at the place that is read.
     depth: usize,
     /// The line of the first path that is too long or too deep, whose value is left out.
     beyond: Option<usize>,

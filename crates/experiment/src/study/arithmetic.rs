@@ -296,7 +296,7 @@ impl Expression {
         }
     }
 
-    /// What a step gave; why it gave nothing is said after the expression.
+    /// The value of a step; an error is told after the text of the expression.
     fn told<T>(&self, given: Result<T, String>) -> Result<T, String> {
         given.map_err(|why| format!("'{}': {why}", self.text))
     }
@@ -310,7 +310,7 @@ fn read_again(value: Value) -> Value {
     }
 }
 
-/// What a step gives before its bound is looked at.
+/// The value of a step before its bound is checked.
 enum Computed {
     Whole(i128),
     Real(f64),

@@ -49,7 +49,7 @@ fn at(labels: &[(String, Json)]) -> String {
 /// All combinations that meet the conditions, in the order of the axes, the last varying fastest.
 #[derive(Clone, Debug)]
 pub struct Combinations {
-    /// What is set at all of them.
+    /// The fields that all points set alike.
     fixed: Vec<Set>,
     /// Of axes that vary together, what each step is called and sets.
     groups: Vec<Vec<Combination>>,
@@ -93,7 +93,7 @@ impl Combinations {
         Ok(all)
     }
 
-    /// How many there are.
+    /// Their number.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.kept.len()
@@ -180,7 +180,7 @@ fn steps(group: &[Placed<'_, AxisValue>]) -> Result<Vec<Combination>, Fault> {
     (0..group[0].values.len()).map(step).collect()
 }
 
-/// What a value of an axis is called and sets.
+/// The name of an axis's value and the fields that it sets.
 fn value(axis: &Placed<'_, AxisValue>, given: &Json, place: &str) -> Result<(Json, Vec<Set>), Fault> {
     let set = |path: &str, value: &Json| Set { path: path.into(), value: value.to_string(), place: place.into() };
     match (axis.path, given) {

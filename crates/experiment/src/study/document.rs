@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// Columns of the table of runs and of tables of means, which no axis can be called.
 const TAKEN: [&str; 8] = ["digest", "part", "point", "seed", "cost_s", "error", "runs", "seeds"];
 
-/// What begins the path of a fault in a field that a point sets.
+/// Prefix of the path of a fault in a field that a point sets.
 const OPTION: &str = "--set ";
 
 /// A study that was read.
@@ -129,7 +129,7 @@ impl Document {
     }
 }
 
-/// Whether an axis cannot be called so. SQL knows no upper case.
+/// Whether no axis can have this name. SQL ignores case.
 pub(super) fn is_taken(name: &str) -> bool {
     let name = name.to_lowercase();
     TAKEN.contains(&name.as_str()) || is_column(&name)

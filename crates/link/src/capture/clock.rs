@@ -27,7 +27,7 @@ pub struct Clock {
     report: ClockReport,
 }
 
-/// What a [`Clock`] had to do to the stamps.
+/// Corrections that a [`Clock`] made to the stamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockReport {
     /// Gaps that were longer than the greatest gap, and were cut to it.
@@ -78,7 +78,7 @@ impl Clock {
         self.now
     }
 
-    /// What was done to the stamps so far.
+    /// Corrections of the stamps so far.
     #[must_use]
     pub const fn report(&self) -> ClockReport {
         self.report

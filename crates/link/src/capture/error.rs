@@ -15,7 +15,7 @@ pub enum CaptureError {
     NotACapture {
         /// The capture, as its reader was told to call it.
         name: String,
-        /// What the first bytes are, where they tell.
+        /// The format that the first bytes show, if they do.
         is: Option<&'static str>,
     },
     /// The capture ends in the middle of a record or block.
@@ -100,7 +100,7 @@ impl std::error::Error for CaptureError {
     }
 }
 
-/// What a file that is no capture is, if its first bytes tell.
+/// The format of a file that is no capture, if its first bytes show it.
 pub(super) fn known_format(start: &[u8]) -> Option<&'static str> {
     const KNOWN: &[(&[u8], &str)] = &[
         (b"\x1f\x8b", "gzip; decompress it first"),

@@ -85,7 +85,8 @@ pub fn header_of(link_type: LinkType, data: &[u8]) -> Header {
     layers_of(link_type, data, u32::MAX).header
 }
 
-/// The same with what else is told of a frame of `length` bytes, of which `data` were captured.
+/// The header and the other facts of a frame of `length` bytes, of which `data` were captured; as
+/// [`header_of`].
 #[must_use]
 pub fn layers_of(link_type: LinkType, data: &[u8], length: u32) -> Layers {
     let found = found_in(link_type, data);
@@ -378,7 +379,7 @@ fn payload(data: &[u8], start: usize, end: usize) -> &[u8] {
     data.get(start..end).unwrap_or_default()
 }
 
-/// What an IP header carries.
+/// The protocol and payload in an IP packet.
 #[derive(Clone, Copy)]
 struct Inner<'a> {
     protocol: u8,

@@ -60,7 +60,8 @@ pub struct Row {
     /// When the first capture has it, in seconds after the first packet of that capture; NaN if it
     /// has it not.
     pub first_s: f64,
-    /// The same of the second.
+    /// The time in the second capture, in seconds after its first packet; NaN if the packet is not
+    /// there.
     pub second_s: f64,
     /// Its length on the wire.
     pub length: u32,
@@ -109,7 +110,7 @@ pub struct Pairing {
     pub rows: Vec<Row>,
 }
 
-/// Pairs the packets of two captures. `go_on` is asked now and then.
+/// Pairs the packets of two captures. `go_on` is called now and then; return `false` to stop.
 ///
 /// # Errors
 /// If one cannot be read to its end, or the caller wants no more.
@@ -161,7 +162,7 @@ pub fn pair<A: Read, B: Read>(
     Ok(Pairing { reverse: flows.reverse(), flows: flows.names, offset_s, counts: [first.counts, second.counts], rows })
 }
 
-/// How far identities are compared.
+/// Which fields of identities are compared.
 #[derive(Clone, Copy)]
 struct Compared {
     head: usize,
@@ -392,7 +393,7 @@ fn mark_other_lengths(
     }
 }
 
-/// What the fragments of a datagram have in common.
+/// The key that all fragments of a datagram share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Datagram {
     source: Address,

@@ -48,7 +48,7 @@ struct Resolution(u8);
 pub(super) struct PcapNg {
     big_endian: bool,
     interfaces: Vec<Interface>,
-    /// What a packet without a stamp is given.
+    /// The stamp for a packet without one: that of the packet before.
     last: Stamp,
 }
 

@@ -104,7 +104,7 @@ pub struct Blue {
 }
 
 impl Blue {
-    /// Probability zero.
+    /// An empty queue with a drop probability of zero.
     #[must_use]
     pub fn new(settings: &Settings, line: &Line) -> Self {
         let Settings { increment, decrement, freeze, .. } = *settings;

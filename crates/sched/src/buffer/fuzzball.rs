@@ -82,7 +82,7 @@ enum Loser {
 #[derive(Default)]
 pub struct Accounts {
     hosts: Vec<Host>,
-    /// By ticket.
+    /// Links of the packets' lists, by ticket.
     links: Vec<Link>,
     /// For each precedence the hosts that have a packet of it, the one with the most bytes first.
     at_stake: [Heap<(Reverse<u64>, u32)>; PRECEDENCES],
@@ -165,7 +165,7 @@ impl Sharing for Accounts {
 /// The policy of one line: the tickets are the places of its packets.
 pub struct Fuzzball {
     accounts: Box<Accounts>,
-    /// By ticket.
+    /// The handle of each packet, by ticket.
     handles: Vec<Handle>,
     /// The host of the packet that joined last.
     latest: Slot,

@@ -46,12 +46,12 @@ impl Part for Settings {
 /// it; a queue that shrinks leaves it, and the top is settled only when a victim is asked for.
 pub struct LongestQueueDrop {
     from: End,
-    /// Of a whole design that counts in bytes, whatever its limit counts: how many may wait beside
-    /// it. [`NO_MEMORY`] of all others.
+    /// The greatest number of waiting bytes in a whole design that counts bytes beside its limit;
+    /// [`NO_MEMORY`] otherwise.
     memory: u64,
     /// Bytes of each packet that do not count.
     uncounted: u64,
-    /// Whether of equal queues that with the lowest number loses in any case.
+    /// Whether of equally long queues always the one with the lowest number loses.
     lowest_loses: bool,
     /// By bound, the greatest first; of equal ones the queue with the lowest number.
     bounds: Heap<(Reverse<u64>, Slot)>,
@@ -77,13 +77,14 @@ impl LongestQueueDrop {
         Self { from, memory, uncounted: 0, lowest_loses: false, bounds: Heap::new() }
     }
 
-    /// The same, but `bytes` of each packet do not count.
+    /// This policy with lengths that leave out `bytes` of each packet.
     #[must_use]
     pub fn without(self, bytes: Bytes) -> Self {
         Self { uncounted: bytes.0, ..self }
     }
 
-    /// The same; of equal queues that with the lowest number loses, if so it is said.
+    /// This policy with a rule for equally long queues: if `lowest_loses`, the one with the lowest
+    /// number loses.
     #[must_use]
     pub fn with_lowest_losing(self, lowest_loses: bool) -> Self {
         Self { lowest_loses, ..self }

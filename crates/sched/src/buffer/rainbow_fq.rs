@@ -108,7 +108,7 @@ pub struct RainbowFq {
     edge: Option<Edge>,
     /// Colours above it are dropped.
     threshold: u32,
-    /// When it moved last, or might have.
+    /// The last time at which it moved or could have moved.
     moved: Time,
     /// What waited then, in packets and bytes.
     waited: (u64, u64),

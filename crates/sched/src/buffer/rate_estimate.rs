@@ -83,7 +83,7 @@ impl FlowRates {
     }
 }
 
-/// Why the setting called `name` is no window, if it is none.
+/// The fault of the setting `name` if its value is not a valid window.
 #[must_use]
 pub fn window_fault(name: &str, window: Time) -> Option<String> {
     let range = Time::from_ms(1)..=Time::from_s(3600);

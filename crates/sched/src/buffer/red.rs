@@ -168,7 +168,7 @@ impl Red {
         Self::named("red", settings, line)
     }
 
-    /// The same for another policy, with draws of its own.
+    /// An empty queue of the policy `name`, which has random numbers of its own.
     pub(super) fn named(name: &str, settings: &Settings, line: &Line) -> Self {
         Self {
             average: Average::new(settings.weight),
@@ -188,7 +188,7 @@ impl Red {
     }
 }
 
-/// What becomes of a packet at an average, with the gaps between signals.
+/// The decision for a packet at an average, with the gaps between signals.
 pub(super) struct Judge {
     settings: Settings,
     /// The constants of the curve; adaptive RED changes one.
@@ -206,7 +206,7 @@ impl Judge {
         Self { settings: settings.clone(), curve, gaps, random }
     }
 
-    /// What becomes of `packet` when the average stands at `level`.
+    /// The decision for `packet` when the average stands at `level`.
     pub(super) fn verdict(&mut self, level: Level, packet: &Packet) -> Verdict {
         match level {
             Level::Low => self.gaps.reset(),

@@ -204,7 +204,7 @@ pub struct Sfb {
     current: Table,
     /// The table after the current one.
     next: Table,
-    /// By the place where a packet is held.
+    /// What was counted for each packet, by the place where it is held.
     counted: Vec<Counted>,
     /// What the penalty box lets through, in picoseconds of its rate, as of `filled`.
     credit: u64,

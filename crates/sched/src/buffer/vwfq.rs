@@ -140,13 +140,13 @@ impl Part for Settings {
     }
 }
 
-/// What is counted of a flow.
+/// Counts of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     /// The number of the window that is being counted.
     window: u64,
     bits: u64,
-    /// What the window before it gave, in bit/s.
+    /// The rate in the previous window, in bit/s.
     rate: f64,
 }
 
@@ -159,7 +159,7 @@ pub struct Vwfq {
     fair_min: f64,
     fair_max: f64,
     queue_average: f64,
-    /// What has waited since the last change, in the unit of the thresholds.
+    /// The queue length since it last changed, in the unit of the thresholds.
     waiting: u64,
     /// When AR is renewed next.
     due: Time,

@@ -173,7 +173,7 @@ pub struct Wred {
     curves: Vec<Judge>,
     /// By code point: the number of the curve.
     of_point: [Option<u8>; 64],
-    /// In whose unit the queue is measured.
+    /// The unit of thresholds and of the measured queue: packets or bytes.
     unit: Limit,
     mean_packet: Bytes,
     packet_time: f64,

@@ -32,7 +32,7 @@ impl Parameters {
     }
 }
 
-/// What becomes of the head of a queue.
+/// The decision on the head of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// It is sent.

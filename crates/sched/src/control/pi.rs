@@ -9,16 +9,16 @@
 pub struct Gains {
     /// The delay that is wanted, in seconds.
     pub target: f64,
-    /// For the distance from the target, in 1/s for each step.
+    /// The gain for the distance from the target, in 1/s for each step.
     pub alpha: f64,
-    /// For the change since the last step, in 1/s for each step.
+    /// The gain for the change since the last step, in 1/s for each step.
     pub beta: f64,
 }
 
 /// A probability under control.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pi {
-    /// From 0 to 1.
+    /// The probability, from 0 to 1.
     pub probability: f64,
     /// The delay at the last step, in seconds.
     pub previous: f64,

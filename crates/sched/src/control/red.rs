@@ -37,7 +37,7 @@ impl Average {
         self.value
     }
 
-    /// What one new length counts from now.
+    /// Sets the weight of a new length from now on.
     pub const fn reweigh(&mut self, weight: f64) {
         self.weight = weight;
     }
@@ -76,7 +76,7 @@ impl Average {
 pub struct Curve {
     /// Below it there is no signal.
     pub min: f64,
-    /// From here on packets are dropped; above `min`.
+    /// The average from which on packets are dropped; above `min`.
     pub max: f64,
     /// The probability just below `max`.
     pub probability: f64,
@@ -89,16 +89,16 @@ pub struct Curve {
 pub enum Level {
     /// Below min.
     Low,
-    /// From min to max: signals.
+    /// From `min` to `max`: packets are signalled at random, by this pb.
     Between(f64),
-    /// From max to twice max with the gentle variant: drops.
+    /// From `max` to twice `max` with the gentle variant: packets are dropped at random, by this pb.
     Gentle(f64),
     /// Above: everything is dropped.
     High,
 }
 
 impl Curve {
-    /// Where `average` stands.
+    /// The level of `average` on the curve.
     #[must_use]
     pub fn level(&self, average: f64) -> Level {
         let Self { min, max, probability, gentle } = *self;
@@ -151,8 +151,8 @@ impl Gaps {
         signals && pb > 0.0
     }
 
-    /// The same for a packet of `length` bytes where the usual one has `mean` and pb is of it. What
-    /// is counted are bytes.
+    /// Whether a packet of `length` bytes is signalled, by a count in bytes. `pb` is the
+    /// probability for a packet of the mean length, `mean`.
     pub fn signals_by_bytes(&mut self, pb: f64, length: u32, mean: u64, draw: f64) -> bool {
         self.count += u64::from(length);
         // c ← whole usual packets in the bytes counted; pa ← pb / (1 − c·pb), with wait 0 while

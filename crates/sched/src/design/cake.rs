@@ -315,7 +315,7 @@ pub(super) struct Cake {
     random: Random,
 }
 
-/// Builds it.
+/// Builds the discipline of `settings`.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     Box::new(Cake::new(settings, queue, queue.capacity(), line))

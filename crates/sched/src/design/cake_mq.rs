@@ -149,7 +149,7 @@ struct CakeMq {
     together: u64,
 }
 
-/// Builds it.
+/// Builds the discipline of `settings`.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let of_each = settings.of_each();

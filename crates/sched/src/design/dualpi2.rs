@@ -176,7 +176,7 @@ struct DualPi2 {
 const L: Slot = 0;
 const C: Slot = 1;
 
-/// Builds it.
+/// Builds the discipline of `settings`.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, _line: &Line) -> Box<dyn Discipline> {
     Box::new(DualPi2 {

@@ -108,7 +108,7 @@ impl Part for Settings {
     }
 }
 
-/// Composes it.
+/// Builds the discipline of `settings`.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     // The limit comes first: PIE does not learn of what it refuses.

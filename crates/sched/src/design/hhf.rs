@@ -158,8 +158,8 @@ impl Filter {
         }
     }
 
-    /// Whether the flow of `hash` is a known heavy hitter, which is then seen (`seek_list`). What
-    /// has expired goes on the way, but for the last of its list.
+    /// Whether the flow of `hash` is a known heavy hitter, and notes that it was seen (`seek_list`).
+    /// Removes expired entries on the way, except the last of the list.
     fn is_known(&mut self, tick: u64, hash: u32) -> bool {
         let place = hash as usize % PLACES;
         let (mut before, mut at) = (None, self.first[place]);
@@ -270,7 +270,7 @@ struct Hhf {
     old: VecDeque<Slot>,
 }
 
-/// Builds it.
+/// Builds the discipline of `settings`.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let quantum = settings.quantum.0 as i64;

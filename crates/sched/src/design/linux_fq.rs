@@ -173,7 +173,7 @@ impl Part for Settings {
 
 const BANDS_MAX: usize = 16;
 
-/// Composes it.
+/// Builds the discipline of `settings`.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let classifier = queue.classifier().build(line);
@@ -253,11 +253,11 @@ struct State {
     place: Place,
     /// The band of its last packet.
     band: u8,
-    /// The band in whose lists it is, or enters them.
+    /// The band whose lists the flow is in, or enters next.
     list: u8,
     credit: i64,
     rate: Option<Rate>,
-    /// Nothing leaves before; 0 until it was paced.
+    /// Time before which no packet of the flow leaves; 0 until it was paced.
     next: Time,
     /// The tick at which it became idle; none if it was never seen.
     rested: Option<u64>,

@@ -178,7 +178,7 @@ struct Early {
 }
 
 impl Early {
-    /// Of a queue that gets its first packet (`red_set_vars`).
+    /// The state of a queue that gets its first packet (`red_set_vars`).
     const fn new(red: Red) -> Self {
         Self { average: Average::new(red.weight), gaps: Gaps::new(false), marks_head: false }
     }
@@ -204,7 +204,7 @@ impl Early {
 struct LinuxSfq {
     settings: Settings,
     classifier: Box<dyn Classifier>,
-    /// By which flows are told apart.
+    /// The hash that tells flows apart.
     hash: Hash,
     /// By which their keys are distributed over the queues, and since which period.
     perturbed: Hash,
@@ -222,7 +222,7 @@ struct LinuxSfq {
     changes: u64,
 }
 
-/// Builds it.
+/// Builds the discipline of `settings`.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     Box::new(LinuxSfq::new(settings, queue, line))

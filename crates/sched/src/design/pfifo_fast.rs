@@ -51,7 +51,7 @@ impl Part for Settings {
     }
 }
 
-/// Composes it.
+/// Builds the discipline.
 #[must_use]
 pub fn build(_: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let of_a_band = match queue.capacity() {

@@ -70,7 +70,7 @@ impl Part for Settings {
     }
 }
 
-/// Composes it.
+/// Builds the discipline of `settings`.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let classifier = queue.classifier().build(line);

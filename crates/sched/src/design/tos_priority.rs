@@ -127,7 +127,7 @@ const fn class(tos: u8) -> usize {
 struct Classes {
     /// What each class gets in a round, in bytes.
     quanta: [i64; CLASSES],
-    /// What is left of it; below zero, what was sent beyond it.
+    /// The rest of it; negative if more was sent.
     credits: [i64; CLASSES],
     /// Which queues hold packets, a bit each, the highest precedence first.
     backlogged: [u8; CLASSES],

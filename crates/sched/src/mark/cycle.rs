@@ -26,7 +26,7 @@ pub(super) struct Cycles {
 }
 
 impl Cycles {
-    /// What is held is about to change.
+    /// Called before the held packets change.
     pub(super) fn before_change(&mut self, now: Time, store: &Store) {
         self.present.area += u128::from(store.packets_with_serving()) * u128::from((now - self.changed).0);
         self.changed = now;

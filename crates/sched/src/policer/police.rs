@@ -115,7 +115,7 @@ impl Bucket {
         Self { ratio, tokens: most, most }
     }
 
-    /// What is left after `passed` nanoseconds and a packet of `length`.
+    /// Tokens left after `passed` nanoseconds and a packet of `length`.
     fn left(&self, passed: i64, length: u32) -> i64 {
         (self.tokens + passed).min(self.most) - self.ratio.time_of(length)
     }

@@ -117,13 +117,13 @@ impl DrrPlusPlus {
         }
     }
 
-    /// The same, but `bytes` of each packet do not count.
+    /// This scheduler with lengths that leave out `bytes` of each packet.
     #[must_use]
     pub fn without(self, bytes: Bytes) -> Self {
         Self { uncounted: u32::try_from(bytes.0).unwrap_or(u32::MAX), ..self }
     }
 
-    /// The same; a new queue that empties goes where it is said.
+    /// This scheduler with `emptied` as the place of a new queue that empties.
     pub(crate) fn emptying(self, emptied: Emptied) -> Self {
         Self { turns: Turns::with(emptied), ..self }
     }
@@ -137,7 +137,7 @@ impl DrrPlusPlus {
     }
 }
 
-/// What the lists must know.
+/// View of the queues for the lists.
 struct Queues<'a> {
     store: &'a Store,
     quanta: &'a [i64],

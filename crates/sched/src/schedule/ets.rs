@@ -119,10 +119,10 @@ impl Part for Settings {
 /// A queue for each band.
 pub struct Ets {
     strict: Slot,
-    /// By code point.
+    /// The band of each code point.
     map: [u16; POINTS],
     bands: usize,
-    /// Of the bands that share.
+    /// The accounts of the bands that share.
     accounts: Accounts,
     round: Round,
 }

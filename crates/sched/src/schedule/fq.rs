@@ -131,7 +131,7 @@ impl Fq {
         self.bid_for_promptness(now, queue, flow, packet)
     }
 
-    /// The same with a delta.
+    /// The bid of a packet when delta is not 0.
     #[inline(never)]
     fn bid_for_promptness(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> u128 {
         let was_active = !self.fluid.is_clear(now, queue);

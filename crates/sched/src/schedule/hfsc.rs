@@ -192,7 +192,7 @@ impl Part for Settings {
 pub enum Hfsc {
     /// By the rules of Linux.
     Linux(linux::Hfsc),
-    /// By those of the paper.
+    /// By the rules of the paper.
     Paper(paper::Hfsc),
 }
 

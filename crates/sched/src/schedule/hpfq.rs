@@ -162,7 +162,7 @@ struct Offer {
 
 /// A class, or the line.
 struct Node {
-    /// What it is to the node above.
+    /// The flow as which the node above sees it.
     flow: Flow,
     parent: usize,
     depth: usize,

@@ -295,7 +295,7 @@ impl Part for Settings {
 pub enum Htb {
     /// By the rules of Linux.
     Linux(linux::Htb),
-    /// By those of the theory.
+    /// By the rules of the theory.
     Paper(paper::Htb),
 }
 

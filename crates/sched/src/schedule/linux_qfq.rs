@@ -138,7 +138,7 @@ const PLACES: u32 = 30;
 const MEMBERS: u32 = 8;
 const GROUPS: usize = 25;
 const SLOTS: usize = 32;
-/// Of the first group: inverse weights have 30 places, a budget has 16 + 3.
+/// The slot shift of the first group: inverse weights have 30 places, a budget has 16 + 3.
 const SHIFT_MIN: u32 = PLACES + 16 + 3 - 24;
 
 /// Where a group stands: eligible or not, ready or blocked; bit 0 says not eligible, bit 1 blocked.

@@ -84,7 +84,7 @@ impl Part for Settings {
     }
 }
 
-/// Where a flow belongs.
+/// The group and the place of a flow.
 #[derive(Clone, Copy)]
 struct Member {
     aggregate: u32,

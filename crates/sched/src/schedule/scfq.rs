@@ -64,7 +64,7 @@ pub struct Scfq {
 }
 
 impl Scfq {
-    /// Nothing has arrived.
+    /// A scheduler to which no packet has come.
     #[must_use]
     pub fn new(_: &Settings, _: &Line) -> Self {
         Self { tags: HeadTags::new(), virtual_time: 0, heads: Tournament::new() }

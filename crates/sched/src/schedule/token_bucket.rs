@@ -100,7 +100,7 @@ impl Default for Settings {
 pub struct TokenBucket {
     bucket: Bucket,
     peak: Option<Bucket>,
-    /// What a packet weighs.
+    /// The link layer, which decides what a packet counts.
     link: Link,
     updated: Time,
 }
@@ -132,7 +132,7 @@ impl Bucket {
 }
 
 impl TokenBucket {
-    /// Full buckets.
+    /// A shaper whose buckets are full.
     #[must_use]
     pub fn new(settings: &Settings, line: &Line) -> Self {
         let rate = settings.rate.map_or(line.rate.bit_per_s() / 2, Rate::bit_per_s);

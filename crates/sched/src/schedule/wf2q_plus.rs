@@ -237,7 +237,7 @@ impl Wf2qPlus {
         }
     }
 
-    /// The same, wherever heads stand and if none has begun.
+    /// The first head to send, wherever the heads are kept, also if none has begun.
     #[inline(never)]
     fn first_of_all(&mut self) -> Option<Slot> {
         loop {

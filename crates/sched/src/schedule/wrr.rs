@@ -27,7 +27,7 @@ use crate::store::Store;
 use crate::units::{Time, Weight};
 use alloc::vec::Vec;
 
-/// How a flow's packets lie in a round.
+/// The order of a flow's packets in a round.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
@@ -61,9 +61,9 @@ impl Part for Settings {
 /// What a flow may send.
 #[derive(Clone, Copy, Default)]
 struct Account {
-    /// In thousandths of packets.
+    /// The credit in thousandths of packets.
     credit: u64,
-    /// In thousandths.
+    /// The weight in thousandths.
     weight: u64,
     /// The round until which credit was given.
     round: u64,

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket {
     index: u32,
-    /// Which of all items ever admitted it is.
+    /// The number of the item among all items ever admitted.
     serial: u64,
 }
 

@@ -32,7 +32,7 @@ impl Waited {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     index: u32,
-    /// Which of all records ever begun it is.
+    /// The number of the record among all records ever begun.
     serial: u64,
 }
 
@@ -48,10 +48,10 @@ pub(super) struct Records<T> {
     max: usize,
     places: BTreeMap<T, u32>,
     records: Vec<Record<T>>,
-    /// By the number of the last start.
+    /// The records by the number of the last start.
     oldest: Heap<u64>,
     begun: u64,
-    /// Of all tenants, kept or not.
+    /// The waits of all tenants, kept or not.
     pub(super) all: Waited,
 }
 

@@ -28,7 +28,7 @@ macro_rules! receivers {
                 match self { $(Self::$type(_) => $name,)+ }
             }
 
-            /// What its settings say of it.
+            /// The facts that its settings give.
             fn part(&self) -> &dyn ReceiverSettings {
                 match self { $(Self::$type(settings) => settings,)+ }
             }

@@ -125,7 +125,7 @@ enum Happening {
     Start { member: usize },
     /// A receiver leaves for good.
     Stop { member: usize },
-    /// A receiver's router forgets the layers above `level` that it took.
+    /// A receiver's router stops sending the layers above `level` that the receiver has left.
     Leave { member: usize, level: usize },
     /// The node above a branch hears how many layers are requested.
     Asked { branch: usize, level: usize },
@@ -141,7 +141,7 @@ pub struct Outlet<'a> {
     pub network: &'a mut Network,
     /// Its events.
     pub events: &'a mut EventSet,
-    /// Packets that reached the end of their line at once.
+    /// Packets that reached the end of their line in the instant of their sending.
     pub delivered: &'a mut VecDeque<u32>,
 }
 

@@ -74,7 +74,7 @@ pub enum Entry {
     Open,
     /// By computation: a plain FIFO without further duties. The discipline is shown no packet.
     Computed,
-    /// By the discipline.
+    /// By the discipline, which is asked for packets.
     Asked,
 }
 
@@ -167,7 +167,7 @@ impl Sent {
 pub struct Ahead {
     /// All of them.
     pub sent: Sent,
-    /// What has been sent of them.
+    /// The part of them that has been sent.
     pub begun: Carried,
 }
 
@@ -213,7 +213,7 @@ pub struct Counts {
     pub carried: Carried,
     /// The parts that had been sent when the counts were cleared.
     pub begun: Carried,
-    /// Of these, packets that were lost on the way.
+    /// Packets of `packets` that were lost on the way.
     pub lost: u64,
     /// Packets dropped in its gateway.
     pub dropped: u64,

@@ -15,7 +15,7 @@ use super::network::Network;
 use super::path::Path;
 use fairq_sched::units::Time;
 
-/// What the paths over a line say of the packets that come to it.
+/// The sources of the packets that come to a line, by the paths over it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sources {
     /// No packet comes.

@@ -59,7 +59,7 @@ pub struct Network {
     pub marked: Tally,
     /// Packets sent on any line since the start, as of the last `settle`.
     pub packet_hops: u64,
-    /// The same, including packets whose transmission ends later but whose end is known already.
+    /// `packet_hops` and the packets whose transmission ends later but whose end is known already.
     pub packet_hops_known: u64,
     /// The report numbers of packets that were dropped, for the transport that holds the reports.
     pub dropped_reports: Vec<u32>,

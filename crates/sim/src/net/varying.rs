@@ -29,9 +29,9 @@ impl Course {
 /// The transmitter of such a line.
 #[derive(Clone, Debug)]
 pub enum Varying {
-    /// Of a delivery trace.
+    /// The rate of a delivery trace.
     Trace(Opportunities),
-    /// Of a walk.
+    /// The rate of a random walk.
     Walk(Walking),
 }
 

@@ -264,7 +264,8 @@ mod tests {
         }
     }
 
-    /// The same by the whole walk: a packet ends when the line could have sent it and all before.
+    /// A packet ends when the line could have sent it and all packets before it, at the rates of
+    /// the whole walk.
     #[test]
     fn packets_end_when_the_rates_have_sent_them() {
         let whole = Walk::new(range(1_000, 50_000), 3, "slow");

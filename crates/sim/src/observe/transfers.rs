@@ -31,8 +31,8 @@ impl Class {
 pub struct TransferCounts {
     /// All completed transfers.
     pub all: Class,
-    /// The same by decades of bytes: class k has sizes from 10^k on. Only classes that occur are
-    /// kept.
+    /// Completed transfers by decades of bytes: class k has sizes from 10^k on. Only classes that
+    /// occur are kept.
     pub classes: Vec<Option<Box<Class>>>,
     /// Transfers that found no idle copy.
     pub refused: u64,

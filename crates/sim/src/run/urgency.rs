@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 pub(super) struct Urgency {
     /// Whether packets carry the rest of their transfer.
     tells_remaining: bool,
-    /// From release to deadline.
+    /// The time from release to deadline.
     deadline: Option<Time>,
     /// When its file or its present transfer was released.
     released: Time,

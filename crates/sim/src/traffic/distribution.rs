@@ -267,7 +267,7 @@ pub enum Sampler {
     Constant(f64),
     /// The mean.
     Exponential(f64),
-    /// From `least` to `max`.
+    /// A Pareto distribution from `least` to `max`.
     Pareto {
         /// The least value.
         least: f64,

@@ -120,7 +120,7 @@ pub trait TransferSettings {
     /// The field for the bytes of a packet; its edition fills it in.
     fn packet(&self) -> Option<Bytes>;
 
-    /// The same, to be filled in.
+    /// The field for the bytes of a packet, to be filled in.
     fn packet_mut(&mut self) -> &mut Option<Bytes>;
 
     /// Why the settings make no sense, if they do not.

@@ -79,7 +79,7 @@ macro_rules! traffic {
                 match self { $(Self::$type(_))|+ => None, $(Self::$t_type(settings) => Some(settings.transfers(entry)),)+ }
             }
 
-            /// What its settings say of it.
+            /// The facts that its settings give.
             fn part(&self) -> &dyn Traffic {
                 match self { $(Self::$type(settings) => settings,)+ $(Self::$t_type(settings) => settings,)+ }
             }

@@ -102,7 +102,7 @@ pub struct Feedback {
     pub rate: f64,
     /// The loss event rate: loss events per packet.
     pub loss: f64,
-    /// From the arrival of the packet that is acknowledged to the report.
+    /// The time from the arrival of the acknowledged packet to the report.
     pub delay: Time,
 }
 
@@ -269,7 +269,7 @@ pub struct Ends {
     pub receiver: Box<dyn receiver::Receiver>,
 }
 
-/// What a transport makes of what it is given to send.
+/// How a transport delivers the data that it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
     /// Sends all of it in the same instant, once, and heeds no answer.
@@ -289,7 +289,7 @@ pub trait Transport {
     /// Both ends of a connection, with what it has to send.
     fn build(&self, setup: Setup) -> Ends;
 
-    /// What it makes of what it is given to send.
+    /// How it delivers the data that it is given.
     fn delivery(&self) -> Delivery;
 
     /// The most packets that may be unacknowledged; `None` if it sets no such limit. That it is

@@ -39,8 +39,8 @@ const WINDOW_FIRST: u64 = 45;
 const SPACE_FIRST: u64 = 10;
 
 impl Quick {
-    /// The first `left` acknowledgements are due at once, and those while a window of up to
-    /// `window_max` packets grows. `None` if there are none.
+    /// Quick acknowledgements: the first `left`, and all while a window of up to `window_max` packets
+    /// grows. `None` if there are neither.
     #[must_use]
     pub fn new(left: u8, window_max: u32) -> Option<Self> {
         let (first, most) = (WINDOW_FIRST, u64::from(window_max));

@@ -50,7 +50,7 @@ macro_rules! transports {
                 match self { $(Self::$type(_))|+ => None, $(Self::$law(_) => Some(Recovery::$recovery),)+ }
             }
 
-            /// What its settings say of it.
+            /// The facts that its settings give.
             fn part(&self) -> &dyn Transport {
                 match self { $(Self::$type(settings) => settings,)+ $(Self::$law(settings) => settings,)+ }
             }
@@ -138,7 +138,7 @@ impl TransportSettings {
         self.law_part().is_some_and(LawSettings::keeps_to_tcp_formulas)
     }
 
-    /// What it makes of what it is given to send.
+    /// How it delivers the data that it is given.
     #[must_use]
     pub fn delivery(&self) -> Delivery {
         self.part().delivery()

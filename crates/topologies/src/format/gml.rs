@@ -165,7 +165,7 @@ enum Token<'a> {
     Close,
     /// A key or a number.
     Word(&'a str),
-    /// In quotes.
+    /// Text in quotes.
     Text(Cow<'a, str>),
 }
 

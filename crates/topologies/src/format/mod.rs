@@ -156,7 +156,7 @@ fn finish(mut found: Found, options: &Options) -> Result<Graph, Broken> {
     let numbers = nodes(&mut found, &mut graph)?;
     let mut delays = Vec::new();
     let mut names = LinkNames::default();
-    // By ends: the directed links without a partner so far.
+    // Directed edges still without their reverse, keyed by (from, to).
     let mut one_way: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     let (mut loops, mut merged, mut without_rate) = (Vec::new(), 0, Vec::new());
     let mut rate_faults: BTreeMap<&String, Vec<String>> = BTreeMap::new();
@@ -293,7 +293,7 @@ fn nodes(found: &mut Found, graph: &mut Graph) -> Result<BTreeMap<String, usize>
 #[derive(Default)]
 struct LinkNames {
     taken: BTreeSet<String>,
-    /// By ends: the number for the next link between them; lower ones are taken.
+    /// Number of the next link between two nodes, keyed by `FROM-TO`; lower numbers are taken.
     next: BTreeMap<String, usize>,
 }
 

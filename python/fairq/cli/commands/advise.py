@@ -136,7 +136,8 @@ def _table(found: Advice, arguments: Namespace) -> str:
     shown = None if arguments.wide else raw if arguments.si else [name for name in columns if name in rows[0]]
     minor = [name for name in MINOR if name not in (criterion, "utilisation")]
     table = tables.text(rows, shown, minor=minor, keep=("rank", "candidate", criterion), **look(arguments))
-    return f"{table}\n\n{tables.prose(' '.join(_said(found)))}"
+    unranked = "".join(f"\n{tables.prose(line)}" for line in _unranked(found))
+    return f"{table}{unranked}\n\n{tables.prose(' '.join(_said(found)))}"
 
 
 def _said(found: Advice) -> Iterator[str]:
@@ -147,11 +148,16 @@ def _said(found: Advice) -> Iterator[str]:
     yield found.steady
     yield f"The flows: {', '.join(found.document['line']['flows'])}."
     yield "Utilisation is a part of the rate that the commands set up; shaping gives away what is below the line."
+
+
+def _unranked(found: Advice) -> Iterator[str]:
+    """Why candidates have the rank -."""
     least = found.criterion["utilisation_min"]
     few = [row["candidate"] for row in found.candidates if not row["is_full"]]
     none = [row["candidate"] for row in found.candidates if row["rank"] is None and row["is_full"]]
     if few:
-        yield f"No rank: {', '.join(few)} {'use' if len(few) > 1 else 'uses'} less than {100 * least:.3g} %."
+        names, use = ", ".join(few), "use" if len(few) > 1 else "uses"
+        yield f"No rank: {names} {use} less than {100 * least:.3g} % of the rate set up."
     if none:
         yield f"No rank: {', '.join(none)} {'have' if len(none) > 1 else 'has'} no value of the criterion."
 

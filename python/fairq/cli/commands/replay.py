@@ -40,7 +40,7 @@ SPEC = Spec(
         Option("down", "rate of the line to --me, as 50Mbit/s", "RATE"),
         Option("up", "rate of the line from --me, as 10Mbit/s", "RATE"),
         Option("only", "replay only these packets: 'up and not (tcp port 22 or 443)'", "EXPR"),
-        Option("buffer", "what may wait, as 40packets, 60kB, 50ms, 1BDP or unlimited", required=True),
+        Option("buffer", "the buffer, as 40packets, 60kB, 50ms, 1BDP or unlimited", required=True),
         Option("rtt", "the round trip of --buffer 1BDP, as 40ms", "TIME"),
         Option("queue", f"queues, one replay each (default {','.join(api.REPLAYED)})", "LIST", LIST,
                typed=",".join(api.REPLAYED), flags=("--queue", "--discipline")),
@@ -48,7 +48,7 @@ SPEC = Spec(
         Option("gap_max", "cut longer idle gaps to this (default 10 s)", "TIME", default="10 s"),
         Option("fluid", "skip the comparison with a fluid: faster, but no lateness", kind="bool",
                default=True, flags=("--no-fluid",)),
-        Option("under", "let the device (default) or a class of htb ask the disciplines for packets",
+        Option("under", "dequeue as a device does (default), or as a class of htb",
                kind="Literal['device', 'class']", default="device", choices=("device", "class")),
         *typed_only(
             switch("each", "add a table of the flows of each discipline by itself"),

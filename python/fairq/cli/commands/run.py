@@ -152,7 +152,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
 
 
 def _columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, raw: bool) -> list[str]:
-    """Those of the columns that the rows have; among raw numbers the ends of intervals too."""
+    """The columns that the rows have, of `columns`; with raw numbers the ends of intervals too."""
     ends = ("", *tables.ENDS) if raw else ("",)
     return [column for name in columns for end in ends if (column := f"{name}{end}") in rows[0]]
 

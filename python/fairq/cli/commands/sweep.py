@@ -28,7 +28,7 @@ SPEC = Spec(
         STUDY._replace(metavar="STUDY.toml", help="the study file"),
         STORE._replace(help="keep the runs there (default: the study's path without .toml)"),
         Option("part", "run only the share of task I of N, as 3/16", "I/N"),
-        Option("engine", "what runs it (default threads)", kind="Literal['threads', 'dask']",
+        Option("engine", "the engine that runs the study (default threads)", kind="Literal['threads', 'dask']",
                default="threads", choices=ENGINES),
         Option("address", "the scheduler of --engine dask, as tcp://10.0.0.1:8786", "URL"),
         WORKERS,

@@ -82,12 +82,12 @@ PGPS = Spec(
     "theory pgps",
     "fairq theory pgps --burst 1250B --packet 125B --share 100kbit/s --lines 1Mbit/s,1Mbit/s,1Mbit/s,1Mbit/s",
     (
-        _needed("burst", "SIZE", "what the flow may send at once"),
+        _needed("burst", "SIZE", "the burst that the flow may send at once"),
         _needed("packet", "SIZE", "its longest packet"),
-        _needed("share", "RATE[,…]", "what it is guaranteed, of all lines or each"),
+        _needed("share", "RATE[,…]", "its guaranteed rate, on all lines or on each"),
         _needed("lines", "RATE[,…]", "the lines of its path, as 1Mbit/s,10Mbit/s"),
         _option("largest", "SIZE", "the longest packet on the lines (default --packet)"),
-        _option("rate", "RATE", "what it sends in the long run (default its least share)"),
+        _option("rate", "RATE", "its mean rate (default its least share)"),
         _option("propagation", "TIME", "the delay of all lines together (0 s)", default="0 s"),
         *LOOKS,
     ),
@@ -115,8 +115,8 @@ SHARING = Spec(
         _option("more_than", "N", "show P(N > this) (default 100)", "whole", 100),
         _option("probability", "P", "show the least n with P(N > n) at most this (default 0.001)", "number", 1e-3),
         _option("rate", "RATE", "the line's rate (default 1 Mbit/s)", default="1 Mbit/s"),
-        _option("size", "SIZE", "a transfer, for its time (default 1 MB)", default="1 MB"),
-        _option("peak", "RATE", "what a transfer uses at most (default: the whole line)"),
+        _option("size", "SIZE", "the size of a transfer, to give its time (default 1 MB)", default="1 MB"),
+        _option("peak", "RATE", "the peak rate of a transfer (default: the whole line)"),
         _option("distribution", "N", "show P(N = n) up to this n", "whole"),
         *LOOKS,
     ),
@@ -363,7 +363,7 @@ def _named(option: str, text: str, convert: Callable[[str], T]) -> T:
 
 @contextmanager
 def _refusals(arguments: Namespace, *options: str, **values: float) -> Iterator[None]:
-    """What the theory refuses, as an error of use: it names `values` and those of `options` that are given."""
+    """Turn a refusal of the theory into an error of use, which names `values` and those of `options` that are given."""
     try:
         yield
     except fq_delay.NoAnswerError as error:

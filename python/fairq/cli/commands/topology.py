@@ -16,7 +16,7 @@ SPEC = Spec(
     "fairq topology 'fat_tree(k=4)' --out map.svg",
     (
         argument("file", "a topology file, a scenario, or a shape by name, as 'fat_tree(k=4)'", "WHAT", PATH),
-        switch("strict", "refuse what is otherwise warned of"),
+        switch("strict", "treat warnings as errors"),
         Option("default_rate", "the rate of links without one in the file (default 1 Gbit/s)", "RATE"),
         Option("default_delay", "the delay of links without delay or coordinates (default 1 ms)", "TIME"),
         Option("out", "draw the topology into an SVG, PNG or PDF file", "FILE", PATH, is_written=True,

@@ -10,7 +10,7 @@
 use super::Scale;
 use super::sample::{Moments, Wrong, counted};
 
-/// Where a run is cut.
+/// The warm-up of a run: the point at which it is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarmUp {
     /// The position of the first value to keep; `None` if the run is too short to say.

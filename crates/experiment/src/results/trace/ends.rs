@@ -8,7 +8,7 @@ use fairq_sched::units::Time;
 use fairq_sim::segment::{Direction, Segment};
 use std::collections::BTreeMap;
 
-/// What a sender does or hears.
+/// An event at a sender: a transmission or a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// It sent the copy of this number, of this number of bytes.
@@ -31,7 +31,7 @@ pub(super) struct Sender {
     open: BTreeMap<Packet, (Time, u64)>,
     /// When the last copy was sent, and the packets of that time.
     last: (Time, Vec<Packet>),
-    /// What it did and heard, in order.
+    /// The events of the sender, in order.
     pub(super) ends: Vec<(Time, End)>,
 }
 

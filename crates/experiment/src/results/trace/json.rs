@@ -201,13 +201,13 @@ struct Event<'a, A> {
     ts: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<f64>,
-    /// Of an instant: how much it concerns, `t` is a thread.
+    /// Scope of an instant event; `t` is a thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'static str>,
     args: A,
 }
 
-/// What the events of packets say of them.
+/// Facts of a packet in its events.
 #[derive(Serialize)]
 struct Packet {
     packet: u64,

@@ -40,7 +40,7 @@ pub(super) struct Parameters {
 const INCREMENT: u32 = 1 << 24;
 const DECREMENT: u32 = 1 << 20;
 
-/// What is known of a queue.
+/// State of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Control {
     is_dropping: bool,

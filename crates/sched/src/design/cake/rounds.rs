@@ -26,7 +26,7 @@ struct Run {
     is_open: bool,
     /// The greatest credit of its flows, without what they are owed.
     greatest: i64,
-    /// What the credit of each of its flows lacks for the turns in which the run was passed.
+    /// Credit that each of its flows is still owed for the turns in which the run was passed.
     owed: i64,
     /// The quantum of all of its flows, if it is the same, at this count of changes.
     quantum: Option<i64>,
@@ -77,7 +77,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Without flows.
+    /// Rounds without flows.
     pub(super) const fn new() -> Self {
         Self { runs: Vec::new(), order: Ring::new(), spare: Vec::new(), flows: 0, changes: 1 }
     }

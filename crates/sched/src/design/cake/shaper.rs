@@ -53,7 +53,7 @@ pub(super) struct ByteTime {
 const RATE_MIN: u64 = 64;
 
 impl ByteTime {
-    /// Of a rate in bytes a second.
+    /// The time of a byte at a rate in bytes a second.
     pub(super) fn new(rate: u64) -> Self {
         let (mut ns, mut shift) = ((1_000_000_000_u64 << 34) / rate.max(RATE_MIN), 34);
         while ns >> 34 > 0 {
@@ -74,8 +74,8 @@ impl ByteTime {
 pub(super) struct Shaper {
     time: ByteTime,
     next: u64,
-    /// The same by packets that were sent alone, half as long again: drops that are charged hold
-    /// the line back no longer.
+    /// The time by packets sent alone, half as long again: charged drops delay the line no longer
+    /// than this.
     failsafe: u64,
 }
 

@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 /// Parts of a byte in which credits count.
 const PER_BYTE: i64 = 1 << 16;
 
-/// Where a flow stands.
+/// The set of flows that a flow is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Set {
     /// Nowhere.
@@ -98,7 +98,7 @@ fn flow_quantum(settings: &Settings, threshold: Option<u64>) -> i64 {
     settings.quantum.map_or(by_rate, |quantum| quantum.0) as i64
 }
 
-/// The same by the number of bulk flows that share a host, in parts of a byte.
+/// The quantum of a flow by the number of bulk flows that share its host, in parts of a byte.
 fn quanta(quantum: i64, queues: u32) -> Vec<i64> {
     (0..=i64::from(queues)).map(|load| (quantum * (65_535 / load.max(1))).max(1)).collect()
 }
@@ -107,7 +107,7 @@ fn quanta(quantum: i64, queues: u32) -> Vec<i64> {
 struct Shares {
     /// In bytes, of a flow alone.
     quantum: i64,
-    /// By the number of bulk flows that it shares its hosts with.
+    /// The quantum by the number of bulk flows that share the flow's hosts.
     quanta: Vec<i64>,
     /// By flow, the places of its source and its destination.
     hosts: Vec<[u32; 2]>,

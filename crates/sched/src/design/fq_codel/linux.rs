@@ -39,7 +39,7 @@ pub(super) struct FqCodel {
     signals: u64,
 }
 
-/// What the turns must know.
+/// View of the queues for the turns.
 struct Queues<'a> {
     store: &'a Store,
     controls: &'a mut [Control],

@@ -91,7 +91,7 @@ impl Curve {
     }
 }
 
-/// Where a curve begins.
+/// The point at which a curve begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Start {
     time: u128,

@@ -35,7 +35,7 @@ struct State {
     own_fit: u64,
     fit: u64,
     is_active: bool,
-    /// Of a leaf: bytes of its head.
+    /// Bytes of the head packet of a leaf.
     head: Option<u32>,
 }
 

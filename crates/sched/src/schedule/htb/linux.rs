@@ -28,7 +28,7 @@ enum Mode {
 /// Classes that take turns, and whose turn it is.
 #[derive(Clone, Debug, Default)]
 struct Feed {
-    /// In the order of the list.
+    /// The classes in the order of their turns.
     classes: Vec<u32>,
     turn: Option<u32>,
     /// Whose turn it was when that class left.
@@ -101,7 +101,7 @@ pub struct Htb {
     debt_max: i64,
     now: i64,
     events: u64,
-    /// Which class `next` named, at which level and priority.
+    /// The class that `next` named, with level and priority.
     chosen: Option<(u32, usize, usize)>,
 }
 

@@ -48,9 +48,9 @@ struct State {
     height: usize,
     priority: u8,
     quantum: Option<Bytes>,
-    /// Of a leaf: what is left of its turn when it borrows from each height.
+    /// What is left of a leaf's turn when it borrows from each height.
     deficits: Vec<i64>,
-    /// Of a leaf: bytes of its head.
+    /// Bytes of the head packet of a leaf.
     head: Option<u32>,
 }
 

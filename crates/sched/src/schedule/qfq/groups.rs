@@ -100,7 +100,7 @@ struct Group {
     width: u128,
     /// The bits of a time stamp within a slot, if they are less than a word; else none.
     within: u64,
-    /// By place.
+    /// The members of each slot, by place.
     slots: [Members; SLOTS as usize],
 }
 

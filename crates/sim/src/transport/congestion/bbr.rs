@@ -105,7 +105,7 @@ impl LawSettings for Settings {
 enum State {
     Startup,
     Drain,
-    /// In one of eight phases.
+    /// Probing for bandwidth, in one of eight phases.
     ProbeBandwidth {
         phase: u64,
     },

@@ -110,7 +110,7 @@ pub struct Cubic {
     /// cwnd_prior: the window before the last loss.
     prior: f64,
     epoch: Option<Epoch>,
-    /// The same in whole numbers, in place of all these.
+    /// The kernel's whole numbers, in place of all fields above.
     whole: Option<Box<Whole>>,
     /// Since when the window has not been the limit; `None` if it is the limit.
     paused: Option<Time>,

@@ -102,7 +102,7 @@ pub struct Dctcp {
     counts_all: bool,
     /// Whether the connection says when to decrease.
     is_told: bool,
-    /// In whole packets only.
+    /// Reno's growth in whole packets; `None` if windows have fractions.
     increase: Option<Increase>,
 }
 

@@ -174,7 +174,8 @@ impl Hstcp {
         if self.settings.table { left.floor() } else { left }
     }
 
-    /// The same with `reduces = "window"`. If `halves`, ns-2 takes half; ns-3 never does.
+    /// What a loss leaves of `window` with `reduces = "window"`. If `halves`, ns-2 takes half; ns-3
+    /// never does.
     fn left_of_window(&self, window: f64, halves: bool) -> f64 {
         if halves && !self.settings.table { window * 0.5 } else { self.left_of(window) }
     }

@@ -216,7 +216,7 @@ impl Congestion for Htcp {
 struct Throughput {
     begun: Time,
     packets: u64,
-    /// In packets a second.
+    /// The filtered throughput in packets a second.
     filtered: f64,
     greatest: f64,
     /// The greatest of the epoch before.

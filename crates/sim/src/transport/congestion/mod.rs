@@ -158,7 +158,7 @@ pub struct LostPacket {
 /// Two packets that were sent back to back, and the gap between them now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
-    /// From the first to the second; above zero.
+    /// The time from the first packet to the second; above zero.
     pub gap: Time,
     /// Bytes of the second.
     pub length: u32,

@@ -80,7 +80,7 @@ pub struct Reno {
     mark_decrease: f64,
     ecn: bool,
     whole_bytes_of: Option<u16>,
-    /// In whole packets only.
+    /// The growth in whole packets; `None` if windows have fractions.
     increase: Option<Increase>,
     window: Window,
 }

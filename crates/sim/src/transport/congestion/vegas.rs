@@ -85,7 +85,7 @@ pub struct Vegas {
     round_least: Time,
     /// Whether slow start grows in this round; with `every_other_round` it alternates.
     grows: bool,
-    /// The same in whole numbers, in place of the round trips.
+    /// The kernel's whole numbers, in place of the round trips above.
     whole: Option<Box<Whole>>,
 }
 

@@ -90,7 +90,7 @@ pub struct WestwoodPlus {
     /// The last round trip, and the least since the last timeout.
     last: Option<Time>,
     least: Option<Time>,
-    /// The same in whole numbers, in place of all these.
+    /// The kernel's whole numbers, in place of all fields above.
     whole: Option<Box<Whole>>,
 }
 

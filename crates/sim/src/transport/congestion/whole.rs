@@ -42,7 +42,7 @@ impl Increase {
         }
     }
 
-    /// The same where `window` has its own slow start.
+    /// Reno's growth where `window` has its own slow start.
     pub fn reno_of(&mut self, window: &mut Window, acked: &Acked) {
         let before = window.packets();
         window.starts(acked);

@@ -23,7 +23,7 @@ pub struct HeldTimes {
     pub receiver: Time,
     /// By the host's room.
     pub buffer: Time,
-    /// By the traffic.
+    /// Time held because the application had no data.
     pub application: Time,
 }
 

@@ -303,7 +303,7 @@ impl Tcp {
         self.is_within_receive_window() && (self.is_open() || self.board.outstanding() < u64::from(self.room))
     }
 
-    /// What holds a sender that may send and does not.
+    /// The reason why a sender that may send does not.
     fn what_holds(&self) -> Holder {
         match () {
             () if self.supply.is_empty() => Holder::Application,

@@ -157,7 +157,7 @@ impl Rack {
         lost
     }
 
-    /// What was taken for lost is in flight after all: it is looked at again.
+    /// Puts packets that were taken for lost back in flight: they are checked again.
     pub fn find(&mut self, board: &Scoreboard) {
         let all = (board.first()..board.next()).filter_map(|sequence| Some((sequence, board.packet(sequence)?)));
         let send = |(sequence, packet): (u64, &Packet)| Send {

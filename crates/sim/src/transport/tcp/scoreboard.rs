@@ -33,7 +33,7 @@ pub struct Packet {
     pub is_repeated: bool,
 }
 
-/// What is known of a packet that did not arrive.
+/// State of a packet that has not arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     /// It was not found lost.

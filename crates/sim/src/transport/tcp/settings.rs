@@ -480,7 +480,7 @@ impl Terms {
         self.begin_with(self.initial_window, now, seed)
     }
 
-    /// The same with another initial window, in packets.
+    /// The congestion control of such a connection with another initial window, in packets.
     #[must_use]
     pub fn begin_with(&self, initial_window: u32, now: Time, seed: u64) -> Box<dyn Congestion> {
         let (window, window_max) = (initial_window.into(), self.receive_window.into());
