@@ -183,3 +183,15 @@ impl Need {
         Self::AcceptsFq,
     ];
 }
+
+/// The `Settings` of a part in which nothing can be set, with what its documentation and schema say.
+macro_rules! no_settings {
+    ($text:literal) => {
+        #[doc = $text]
+        #[derive(Clone, Debug, Default, PartialEq)]
+        #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+        pub struct Settings {}
+    };
+}
+pub(crate) use no_settings;

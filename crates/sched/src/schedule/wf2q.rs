@@ -25,7 +25,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::emulation::Emulation;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
@@ -33,11 +33,7 @@ use crate::tournament::Tournament;
 use crate::units::{Rate, Time, Weight};
 use alloc::vec::Vec;
 
-/// Nothing can be set: the weights are the line's.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
     fn goes_by_weights(&self) -> bool {

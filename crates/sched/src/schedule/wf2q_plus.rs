@@ -34,18 +34,14 @@ use crate::eligible::Eligible;
 use crate::head_tags::HeadTags;
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
 use crate::store::Store;
 use crate::units::{Rate, Time, Weight};
 
-/// Nothing can be set: the weights are the line's.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
     fn goes_by_weights(&self) -> bool {
