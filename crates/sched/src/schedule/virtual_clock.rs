@@ -20,22 +20,17 @@
 //! are 20 million years of arrivals at the line's rate with a weight of one in a million. Further
 //! ahead, stamps are equal (rank.rs).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Line, Slot, Tag};
+use crate::least_tag::{LeastTag, Tagging};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, no_settings};
 use crate::prefetch;
 use crate::promise::{Load, Measure};
 use crate::rank::Ranks;
-use crate::store::Store;
-use crate::tournament::Tournament;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
 
-/// Nothing can be set: the reserved rates follow from the weights.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set: the reserved rates follow from the weights.");
 
 impl Part for Settings {
     fn goes_by_weights(&self) -> bool {
@@ -70,21 +65,25 @@ struct Clock {
 }
 
 /// Stamps of real time.
-pub struct VirtualClock {
+pub struct Clocks {
     rate: Rate,
     clocks: Vec<Clock>,
     weights_sum: u64,
-    heads: Tournament,
     ranks: Ranks,
 }
+
+/// The least stamp goes first.
+pub type VirtualClock = LeastTag<Clocks>;
 
 impl VirtualClock {
     /// Nothing has arrived.
     #[must_use]
-    pub fn new(_: &Settings, line: &Line) -> Self {
-        Self { rate: line.rate, clocks: Vec::new(), weights_sum: 0, heads: Tournament::new(), ranks: Ranks::new() }
+    pub const fn new(_: &Settings, line: &Line) -> Self {
+        Self::with_tagging(Clocks { rate: line.rate, clocks: Vec::new(), weights_sum: 0, ranks: Ranks::new() })
     }
+}
 
+impl Clocks {
     #[inline]
     fn clock(&mut self, queue: Slot, weight: Weight) -> &mut Clock {
         if self.clocks.len() <= queue as usize {
@@ -98,7 +97,7 @@ impl VirtualClock {
     }
 }
 
-impl Scheduler for VirtualClock {
+impl Tagging for Clocks {
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         self.clock(queue, flow.weight);
@@ -112,40 +111,9 @@ impl Scheduler for VirtualClock {
         self.ranks.tag(stamp)
     }
 
-    #[inline]
-    fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        self.heads.add(queue, tag);
-    }
-
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        self.heads.peek().map(|(queue, _)| queue)
-    }
-
-    #[inline]
-    fn next(&mut self, _now: Time, _store: &Store) -> Next {
-        self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
-    }
-
-    #[inline(always)]
-    fn soon(&self, packets: u32) -> Option<Slot> {
-        self.heads.soon(packets)
-    }
-
     #[inline(always)]
     fn fetch(&self, queue: Slot) {
         prefetch::fetch(&self.clocks, queue);
-    }
-
-    #[inline(always)]
-    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        self.heads.set(queue, head);
-    }
-
-    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
-        if gone.was_head {
-            self.heads.set(gone.queue, gone.head);
-        }
     }
 
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
@@ -163,12 +131,12 @@ impl Scheduler for VirtualClock {
         self.rate = rate;
     }
 
-    #[inline]
-    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
+    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) -> Option<Tag> {
         self.clock(queue, weight);
+        None
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn inspect(&self, _least: Option<Tag>, visit: &mut dyn FnMut(&str, f64)) {
         visit("reserved_weight", self.weights_sum as f64 / 1000.0);
     }
 }
@@ -176,6 +144,7 @@ impl Scheduler for VirtualClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::Scheduler;
     use crate::rank;
 
     #[test]
