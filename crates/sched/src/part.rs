@@ -184,6 +184,14 @@ impl Need {
     ];
 }
 
+/// What is always so, or never, as methods of the trait that is implemented.
+macro_rules! facts {
+    ($($fact:ident = $value:literal),+ $(,)?) => {
+        $(fn $fact(&self) -> bool { $value })+
+    };
+}
+pub(crate) use facts;
+
 /// The `Settings` of a part in which nothing can be set, with what its documentation and schema say.
 macro_rules! no_settings {
     ($text:literal) => {

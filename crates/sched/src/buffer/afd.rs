@@ -24,7 +24,7 @@
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -70,6 +70,8 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(leaves_overflow = true);
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.target == 0 {
             return Some("afd: target is at least 1 packet".to_string());
@@ -94,10 +96,6 @@ impl Part for Settings {
     fn variants() -> Vec<Self> {
         let (target, sample, sample_every) = (2, 10, Bytes(1));
         alloc::vec![Self { target, sample, sample_every, ..Self::default() }]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
     }
 }
 

@@ -27,7 +27,7 @@ use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Marker, Slot, Verdic
 use crate::control::codel::{Control, Head, Parameters, Rules};
 use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Marks, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Time};
@@ -69,12 +69,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(tells_flows_apart = false, leaves_overflow = true, looks_at_queues = true);
+
     fn marks_congestion(&self) -> bool {
         self.ecn || self.ce_threshold.is_some()
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -87,14 +85,6 @@ impl Part for Settings {
         let eager = Self { target, interval, mtu: Bytes(0), ..Self::default() };
         let early = Self { ce_threshold: Some(Time::from_ms(1)), ..Self::default() };
         alloc::vec![Self { rfc: true, ..eager.clone() }, Self { ecn: true, ..eager }, early]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
-    }
-
-    fn looks_at_queues(&self) -> bool {
-        true
     }
 }
 
@@ -140,6 +130,8 @@ impl Codel {
 }
 
 impl BufferPolicy for Codel {
+    facts!(judges_departures = true);
+
     fn admit(&mut self, _now: Time, _store: &Store, queue: Slot, _flow: Flow, _packet: &mut Packet) -> Verdict {
         if self.controls.len() <= queue as usize {
             self.controls.resize(queue as usize + 1, Control::default());
@@ -151,10 +143,6 @@ impl BufferPolicy for Codel {
     // that comes then and has not waited is judged likewise.
     fn passes_when_empty(&self) -> u32 {
         u32::MAX
-    }
-
-    fn judges_departures(&self) -> bool {
-        true
     }
 
     fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {

@@ -14,7 +14,7 @@
 
 use crate::contract::{BufferPolicy, Flow, Held, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket};
 use crate::queue::Queue;
 use crate::store::Store;
@@ -41,9 +41,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false, deals_with_overflow = true, looks_at_queues = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let range = 0.001..=1000.0;
@@ -56,14 +54,6 @@ impl Part for Settings {
 
     fn sharing(&self) -> Option<Box<dyn Sharing>> {
         Some(Box::new(Lines { alpha: self.alpha, lines: Vec::new() }))
-    }
-
-    fn deals_with_overflow(&self) -> bool {
-        true
-    }
-
-    fn looks_at_queues(&self) -> bool {
-        true
     }
 }
 

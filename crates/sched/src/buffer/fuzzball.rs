@@ -22,7 +22,7 @@
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket, precedence};
 use crate::registry::ClassifierSettings;
 use crate::store::Store;
@@ -34,16 +34,14 @@ use core::cmp::Reverse;
 no_settings!("Nothing can be set; the limit is the queue's, or the size of the pool.");
 
 impl Part for Settings {
+    facts!(deals_with_overflow = true);
+
     fn default_classifier(&self) -> Option<ClassifierSettings> {
         Some(ClassifierSettings::Source(Default::default()))
     }
 
     fn sharing(&self) -> Option<Box<dyn Sharing>> {
         Some(Box::new(Accounts::default()))
-    }
-
-    fn deals_with_overflow(&self) -> bool {
-        true
     }
 }
 

@@ -15,7 +15,7 @@
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Tag, Verdict, Victim};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::Time;
@@ -27,9 +27,7 @@ use core::cmp::Reverse;
 no_settings!("Nothing can be set.");
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false, deals_with_overflow = true);
 
     fn fault(&self, queue: &Queue) -> Option<String> {
         let name = queue.scheduler.name();
@@ -39,10 +37,6 @@ impl Part for Settings {
                  longest_queue_drop or tail_drop"
             )
         })
-    }
-
-    fn deals_with_overflow(&self) -> bool {
-        true
     }
 }
 

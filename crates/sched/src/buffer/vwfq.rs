@@ -30,7 +30,7 @@
 use super::rate_estimate::window_fault;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -91,9 +91,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, leaves_overflow = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let windows = [("window", self.window), ("interval", self.interval)];
@@ -133,10 +131,6 @@ impl Part for Settings {
             reading: Reading::Figure,
             ..Self::default()
         }]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
     }
 }
 

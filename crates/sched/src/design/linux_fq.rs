@@ -38,7 +38,7 @@ use crate::contract::{BufferPolicy, Discipline, Flow, Gone, HeldPacket, Line, Ne
 use crate::heap::Heap;
 use crate::mark::step::Step;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
@@ -117,12 +117,10 @@ const OWN_LIMIT: Limit = Limit::Packets(10_000);
 const WAIT_MAX: Time = Time::from_s(1);
 
 impl Part for Settings {
+    facts!(paces = true);
+
     fn marks_congestion(&self) -> bool {
         self.ce_threshold.is_some()
-    }
-
-    fn paces(&self) -> bool {
-        true
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {

@@ -22,7 +22,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::hash::{Hash, bucket_of};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::store::Store;
@@ -154,6 +154,8 @@ impl View for Queues<'_> {
 }
 
 impl Scheduler for DrrPlusPlus {
+    facts!(recalls_passed = true);
+
     fn bucket(&mut self, _now: Time, key: u64, _store: &Store) -> Option<Slot> {
         self.buckets.map(|buckets| bucket_of(self.hash.of_fields(&[key]), buckets.into()) as Slot)
     }
@@ -190,10 +192,6 @@ impl Scheduler for DrrPlusPlus {
 
     // Both lists are empty then, and a queue that enters one has a quantum whatever its credit was.
     fn forgets_when_idle(&self) -> bool {
-        true
-    }
-
-    fn recalls_passed(&self) -> bool {
         true
     }
 

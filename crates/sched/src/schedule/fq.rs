@@ -25,7 +25,7 @@ use crate::contract::{Flow, Gone, Line, Slot, Tag};
 use crate::emulation::Emulation;
 use crate::least_tag::{LeastTag, Tagging};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::round;
@@ -60,9 +60,7 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, ranks_packets = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         if load.has_losses {
@@ -89,10 +87,6 @@ impl Part for Settings {
 
     fn fits_inner_nodes(&self) -> bool {
         !self.preemptive
-    }
-
-    fn ranks_packets(&self) -> bool {
-        true
     }
 }
 

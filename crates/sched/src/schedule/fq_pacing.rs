@@ -24,7 +24,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::ring::Ring;
 use crate::store::Store;
@@ -56,9 +56,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn paces(&self) -> bool {
-        true
-    }
+    facts!(paces = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         for (name, Bytes(bytes)) in [("quantum", self.quantum), ("initial_quantum", self.initial_quantum)] {

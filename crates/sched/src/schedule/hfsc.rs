@@ -37,7 +37,7 @@ mod paper;
 
 use crate::class_tree::{self, Place};
 use crate::contract::Line;
-use crate::part::{Need, Part};
+use crate::part::{Need, Part, facts};
 use crate::queue::Queue;
 use crate::units::{Rate, Time};
 use alloc::format;
@@ -140,12 +140,10 @@ impl Settings {
 }
 
 impl Part for Settings {
+    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+
     fn needs(&self) -> &'static [Need] {
         class_tree::needs(&self.places())
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -166,10 +164,6 @@ impl Part for Settings {
         ];
         let linux = Self { classes, default: Some("free".to_string()), paper: false };
         alloc::vec![Self { paper: true, ..linux.clone() }, linux]
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
     }
 
     fn oversubscribed(&self, line: Rate) -> Option<String> {

@@ -35,7 +35,7 @@
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::{Need, Part};
+use crate::part::{Need, Part, facts};
 use crate::queue::Queue;
 use crate::registry::SchedulerSettings;
 use crate::round;
@@ -100,12 +100,10 @@ impl Settings {
 }
 
 impl Part for Settings {
+    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+
     fn needs(&self) -> &'static [Need] {
         class_tree::needs(&self.places())
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
     }
 
     fn fault(&self, queue: &Queue) -> Option<String> {
@@ -139,10 +137,6 @@ impl Part for Settings {
         let by = |name| OneLevel(Box::new(SchedulerSettings::by_name(name).unwrap_or_else(|| *OneLevel::default().0)));
         let variant = |name| Self { scheduler: by(name), classes: deep.clone(), default: Some("far".to_string()) };
         ["wf2q_plus", "fq", "round_robin", "leap_forward_virtual_clock"].map(variant).to_vec()
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
     }
 
     fn classes(&self) -> Option<Vec<&str>> {

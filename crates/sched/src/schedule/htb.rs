@@ -40,7 +40,7 @@ use crate::contract::Line;
 #[cfg(feature = "schema")]
 use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
-use crate::part::{Need, Part};
+use crate::part::{Need, Part, facts};
 use crate::queue::Queue;
 use crate::units::{Bytes, Rate, Time};
 use alloc::format;
@@ -218,12 +218,10 @@ impl Settings {
 }
 
 impl Part for Settings {
+    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+
     fn needs(&self) -> &'static [Need] {
         class_tree::needs(&self.places())
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -268,10 +266,6 @@ impl Part for Settings {
         let flat = Self { classes: alloc::vec![slow, low, high], default: None, ..Self::default() };
         let paper = |settings: &Self| Self { paper: true, ..settings.clone() };
         alloc::vec![paper(&flat), flat, paper(&deep), deep]
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
     }
 
     fn oversubscribed(&self, line: Rate) -> Option<String> {

@@ -30,7 +30,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
@@ -50,19 +50,13 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::Latency { flow, .. } if !load.has_losses => Some(load.own_packet_and_longest(flow)),
             _ => None,
         }
-    }
-
-    fn fits_inner_nodes(&self) -> bool {
-        true
     }
 
     fn variants() -> Vec<Self> {

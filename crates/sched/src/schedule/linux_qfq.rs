@@ -23,7 +23,7 @@
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::{Need, Part};
+use crate::part::{Need, Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Time, Weight};
@@ -572,12 +572,10 @@ impl LinuxQfq {
 }
 
 impl Scheduler for LinuxQfq {
+    facts!(tags_packets = false, notes_idle = true);
+
     fn class_tree(&self) -> Option<&ClassTree> {
         self.tree.as_ref()
-    }
-
-    fn tags_packets(&self) -> bool {
-        false
     }
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
@@ -661,10 +659,6 @@ impl Scheduler for LinuxQfq {
         {
             self.deactivate_class(gone.queue, at);
         }
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {

@@ -25,7 +25,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::schedule::drr;
@@ -56,9 +56,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -236,6 +234,8 @@ impl QfqPlus {
 }
 
 impl Scheduler for QfqPlus {
+    facts!(notes_idle = true);
+
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         if self.member(queue).weight == 0 {
             self.enrol(queue, flow.weight);
@@ -298,10 +298,6 @@ impl Scheduler for QfqPlus {
 
     fn idle(&mut self, _now: Time) {
         self.groups.idle();
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {

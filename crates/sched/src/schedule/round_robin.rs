@@ -11,7 +11,7 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::store::Store;
@@ -20,15 +20,13 @@ use crate::units::Time;
 no_settings!("Nothing can be set.");
 
 impl Part for Settings {
+    facts!(fits_inner_nodes = true);
+
     fn promise(&self, measure: Measure, _load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::PacketFairness(..) => Some(1.0),
             _ => None,
         }
-    }
-
-    fn fits_inner_nodes(&self) -> bool {
-        true
     }
 }
 
@@ -46,9 +44,7 @@ impl RoundRobin {
 }
 
 impl Scheduler for RoundRobin {
-    fn tags_packets(&self) -> bool {
-        false
-    }
+    facts!(tags_packets = false);
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
         0

@@ -20,16 +20,14 @@
 use crate::contract::{Line, Tag};
 use crate::head_tags::Head;
 use crate::least_tag::LeastTag;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 use crate::self_clocked::{Counts, SelfClocked};
 
 no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -40,10 +38,6 @@ impl Part for Settings {
             }
             _ => None,
         }
-    }
-
-    fn fits_inner_nodes(&self) -> bool {
-        true
     }
 }
 

@@ -24,7 +24,7 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::ring::Ring;
@@ -53,9 +53,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         // Weights in steps, and the bits of the greatest.

@@ -23,7 +23,7 @@
 use crate::contract::{Flow, Line, Slot, Tag};
 use crate::least_tag::{LeastTag, Tagging};
 use crate::packet::Packet;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::prefetch;
 use crate::promise::{Load, Measure};
 use crate::rank::Ranks;
@@ -33,9 +33,7 @@ use alloc::vec::Vec;
 no_settings!("Nothing can be set: the reserved rates follow from the weights.");
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, fits_inner_nodes = true, ranks_packets = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -44,14 +42,6 @@ impl Part for Settings {
             }
             _ => None,
         }
-    }
-
-    fn fits_inner_nodes(&self) -> bool {
-        true
-    }
-
-    fn ranks_packets(&self) -> bool {
-        true
     }
 }
 

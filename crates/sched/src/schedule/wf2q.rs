@@ -25,7 +25,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::emulation::Emulation;
 use crate::packet::Packet;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
@@ -36,9 +36,7 @@ use alloc::vec::Vec;
 no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, fits_inner_nodes = true, ranks_packets = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         if load.has_losses {
@@ -50,14 +48,6 @@ impl Part for Settings {
             Measure::Latency { flow, .. } => Some(load.own_packet_and_longest(flow)),
             _ => None,
         }
-    }
-
-    fn fits_inner_nodes(&self) -> bool {
-        true
-    }
-
-    fn ranks_packets(&self) -> bool {
-        true
     }
 }
 

@@ -24,15 +24,13 @@
 use super::fq::{self, Bids, OnDrop};
 use crate::contract::Line;
 use crate::least_tag::LeastTag;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 
 no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, fits_inner_nodes = true, ranks_packets = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         if load.has_losses {
@@ -43,14 +41,6 @@ impl Part for Settings {
             Measure::Latency { flow, .. } => Some(load.own_packet_and_longest(flow)),
             _ => None,
         }
-    }
-
-    fn fits_inner_nodes(&self) -> bool {
-        true
-    }
-
-    fn ranks_packets(&self) -> bool {
-        true
     }
 }
 

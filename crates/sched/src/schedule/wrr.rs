@@ -20,7 +20,7 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::store::Store;
@@ -38,9 +38,7 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -127,9 +125,7 @@ impl Wrr {
 }
 
 impl Scheduler for Wrr {
-    fn tags_packets(&self) -> bool {
-        false
-    }
+    facts!(tags_packets = false);
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, _packet: &Packet) -> Tag {
         if self.accounts.len() <= queue as usize {
