@@ -34,6 +34,13 @@ pub struct Place<'a> {
     pub dscp: &'a [u8],
 }
 
+impl<'a> Place<'a> {
+    /// The place of the class called `name`.
+    pub(crate) fn new(name: &'a str, parent: Option<&'a String>, dscp: &'a [u8]) -> Self {
+        Self { name, parent: parent.map(String::as_str), dscp }
+    }
+}
+
 /// The tree. Classes are numbered in the order of the list, leaves for themselves.
 #[derive(Clone, Debug)]
 pub struct ClassTree {

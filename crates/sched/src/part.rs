@@ -1,5 +1,6 @@
 //! What the settings of a part say of it before it is built.
 
+use crate::class_tree::{self, Place};
 use crate::pool::Sharing;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
@@ -35,12 +36,12 @@ pub trait Part {
     /// What it needs of packets that not every driver tells: where nothing tells it, the part does
     /// not do what its card says.
     fn needs(&self) -> &'static [Need] {
-        &[]
+        class_tree::needs(&self.places())
     }
 
     /// Whether what it does hangs on a packet's flow, as the classifier tells it.
     fn tells_flows_apart(&self) -> bool {
-        true
+        self.places().is_empty()
     }
 
     /// Whether the weights of flows matter to it.
@@ -56,7 +57,7 @@ pub trait Part {
     /// Of a scheduler: whether every flow waits in a queue of its own. Longest-queue drop is then
     /// the default.
     fn has_queue_per_flow(&self) -> bool {
-        true
+        self.places().is_empty()
     }
 
     /// Of a scheduler: whether the tags that it gives packets are the order in which they leave, so
@@ -72,9 +73,16 @@ pub trait Part {
         false
     }
 
+    /// Of a scheduler of a tree of classes: the places in it, from which follow what it needs, that
+    /// it tells no flows apart, and the names of its classes.
+    fn places(&self) -> Vec<Place<'_>> {
+        Vec::new()
+    }
+
     /// Of a scheduler that knows classes: their names, by which flows choose one.
     fn classes(&self) -> Option<Vec<&str>> {
-        None
+        let places = self.places();
+        (!places.is_empty()).then(|| class_tree::leaf_names(&places))
     }
 
     /// Of a scheduler that guarantees rates: which of them exceed together what a line of `_line`

@@ -23,7 +23,7 @@
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::{Need, Part, facts};
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Time, Weight};
@@ -72,23 +72,13 @@ const WEIGHT_MAX: u32 = 1 << 10;
 const LMAX_MAX: u64 = 1 << 16;
 const LMAX_MIN: u64 = 512;
 
-impl Settings {
-    fn places(&self) -> Vec<Place<'_>> {
-        self.classes.iter().map(|class| Place { name: &class.name, parent: None, dscp: &class.dscp }).collect()
-    }
-}
-
 impl Part for Settings {
     fn goes_by_weights(&self) -> bool {
         self.classes.is_empty()
     }
 
-    fn needs(&self) -> &'static [Need] {
-        if self.classes.is_empty() { &[] } else { class_tree::needs(&self.places()) }
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        self.classes.is_empty()
+    fn places(&self) -> Vec<Place<'_>> {
+        self.classes.iter().map(|class| Place::new(&class.name, None, &class.dscp)).collect()
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -121,14 +111,6 @@ impl Part for Settings {
         };
         let classes = [class("a", &[1, 5], 1), class("b", &[2, 6], 7), class("c", &[3], 7)].to_vec();
         alloc::vec![Self { classes, default: Some(String::from("b")) }]
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        self.classes.is_empty()
-    }
-
-    fn classes(&self) -> Option<Vec<&str>> {
-        (!self.classes.is_empty()).then(|| class_tree::leaf_names(&self.places()))
     }
 }
 
