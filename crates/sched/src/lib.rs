@@ -55,6 +55,7 @@ pub mod ring;
 pub mod round;
 pub mod schedule;
 pub mod self_clocked;
+mod slots;
 mod sorted_ring;
 pub mod store;
 mod tos;

@@ -13,11 +13,13 @@ use core::marker::PhantomData;
 
 /// Which tag of a head counts.
 pub trait Counts: Send {
-    /// The key by which heads leave.
-    fn key(head: Head) -> Tag;
+    /// The key by which `head` leaves, and V while it is in service.
+    fn key_and_clock(head: Head) -> (Tag, u128);
+}
 
-    /// V while `head` is in service.
-    fn clock(head: Head) -> u128;
+#[inline(always)]
+fn key<C: Counts>(head: Head) -> Tag {
+    C::key_and_clock(head).0
 }
 
 /// Tags of heads, and a clock that is one of them.
@@ -49,17 +51,17 @@ impl<C: Counts> Tagging for SelfClocked<C> {
     #[inline(always)]
     fn enter(&mut self, queue: Slot, tag: Tag) -> Tag {
         // S = max(F', V), F = S + L/w
-        C::key(self.tags.enter(queue, tag, self.virtual_time))
+        key::<C>(self.tags.enter(queue, tag, self.virtual_time))
     }
 
     #[inline(always)]
     fn sent(&mut self, queue: Slot, head: Option<Tag>) -> Option<Tag> {
-        self.virtual_time = C::clock(self.tags.head(queue));
-        self.tags.sent(queue, head).map(C::key)
+        self.virtual_time = C::key_and_clock(self.tags.head(queue)).1;
+        self.tags.sent(queue, head).map(key::<C>)
     }
 
     fn replaced(&mut self, queue: Slot, head: Option<Tag>) -> Option<Tag> {
-        self.tags.replaced(queue, head).map(C::key)
+        self.tags.replaced(queue, head).map(key::<C>)
     }
 
     fn idle(&mut self) {
@@ -83,7 +85,7 @@ impl<C: Counts> Tagging for SelfClocked<C> {
 
     #[inline]
     fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) -> Option<Tag> {
-        self.tags.set_weight(queue, weight).map(C::key)
+        self.tags.set_weight(queue, weight).map(key::<C>)
     }
 
     fn inspect(&self, _least: Option<Tag>, visit: &mut dyn FnMut(&str, f64)) {

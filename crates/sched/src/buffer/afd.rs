@@ -27,6 +27,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Rate, Time};
 use alloc::format;
@@ -160,10 +161,7 @@ impl Afd {
             let gone = core::mem::replace(&mut self.sample[place], flow);
             self.counts[gone as usize] -= 1;
         }
-        if self.counts.len() <= flow as usize {
-            self.counts.resize(flow as usize + 1, 0);
-        }
-        self.counts[flow as usize] += 1;
+        *entry(&mut self.counts, flow, 0) += 1;
     }
 }
 

@@ -26,6 +26,7 @@ use crate::packet::{Marks, Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Rate, Time};
 use alloc::string::{String, ToString};
@@ -122,9 +123,7 @@ impl BufferPolicy for Cobalt {
     facts!(judges_departures = true);
 
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
-        if self.controls.len() <= queue as usize {
-            self.controls.resize(queue as usize + 1, Control::default());
-        }
+        entry(&mut self.controls, queue, Control::default());
         if store.queue_packets(queue) == 0 {
             self.controls[queue as usize].wakes(now, &self.parameters);
         }

@@ -29,6 +29,7 @@ use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Marks, Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Time};
 use alloc::string::{String, ToString};
@@ -133,9 +134,7 @@ impl BufferPolicy for Codel {
     facts!(judges_departures = true);
 
     fn admit(&mut self, _now: Time, _store: &Store, queue: Slot, _flow: Flow, _packet: &mut Packet) -> Verdict {
-        if self.controls.len() <= queue as usize {
-            self.controls.resize(queue as usize + 1, Control::default());
-        }
+        entry(&mut self.controls, queue, Control::default());
         Verdict::Pass
     }
 

@@ -17,6 +17,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket};
 use crate::queue::Queue;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Limit, Time};
 use alloc::boxed::Box;
@@ -84,10 +85,7 @@ impl Sharing for Lines {
     }
 
     fn joined(&mut self, _ticket: Ticket, record: &Record) {
-        if self.lines.len() <= record.line as usize {
-            self.lines.resize(record.line as usize + 1, Held::default());
-        }
-        let line = &mut self.lines[record.line as usize];
+        let line = entry(&mut self.lines, record.line, Held::default());
         line.packets += 1;
         line.bytes += u64::from(record.length);
     }

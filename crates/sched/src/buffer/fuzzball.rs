@@ -25,6 +25,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket, precedence};
 use crate::registry::ClassifierSettings;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -193,10 +194,7 @@ impl BufferPolicy for Fuzzball {
 
     fn joined(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>) {
         let (ticket, record) = record(&held);
-        if self.handles.len() <= ticket.0 as usize {
-            self.handles.resize(ticket.0 as usize + 1, held.handle);
-        }
-        self.handles[ticket.0 as usize] = held.handle;
+        *entry(&mut self.handles, ticket.0, held.handle) = held.handle;
         self.latest = held.flow;
         self.accounts.joined(ticket, &record);
     }

@@ -17,6 +17,7 @@ use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
 use crate::queue::Queue;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::Time;
 use alloc::format;
@@ -64,10 +65,7 @@ impl BufferPolicy for GreatestRankDrop {
 
     fn joined(&mut self, _now: Time, store: &Store, held: HeldPacket<'_>) {
         let index = held.handle.index();
-        if self.handles.len() <= index as usize {
-            self.handles.resize(index as usize + 1, held.handle);
-        }
-        self.handles[index as usize] = held.handle;
+        *entry(&mut self.handles, index, held.handle) = held.handle;
         let tag = store.waiting(held.handle).map_or(0, |entry| entry.tag);
         self.arrivals += 1;
         self.packets.push(index, Reverse((tag, self.arrivals)));

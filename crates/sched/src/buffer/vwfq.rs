@@ -33,6 +33,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Limit, Rate, Time};
 use alloc::format;
@@ -224,11 +225,8 @@ impl Vwfq {
     /// The rate of the flow in slot `flow` in the last window, in bit/s, after `length` more bytes
     /// of it.
     fn rate(&mut self, now: Time, flow: Slot, length: u32) -> f64 {
-        if self.flows.len() <= flow as usize {
-            self.flows.resize(flow as usize + 1, Count::default());
-        }
         let window = now.0 / self.settings.window.0;
-        let count = &mut self.flows[flow as usize];
+        let count = entry(&mut self.flows, flow, Count::default());
         if count.window < window {
             let is_next = count.window + 1 == window;
             count.rate = if is_next { count.bits as f64 / self.settings.window.as_s() } else { 0.0 };

@@ -533,7 +533,7 @@ impl Discipline for Cake {
     }
 
     fn held(&self) -> Held {
-        Held { packets: self.store.packets(), bytes: self.store.bytes() }
+        self.store.held()
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {

@@ -354,7 +354,7 @@ impl Discipline for DualPi2 {
     }
 
     fn held(&self) -> Held {
-        Held { packets: self.store.packets(), bytes: self.store.bytes() }
+        self.store.held()
     }
 
     fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {

@@ -42,6 +42,7 @@ use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::tos::{self, PRIOMAP, PRIORITIES};
 use crate::units::{Bytes, Limit, PS_PER_S, Rate, Time};
@@ -289,10 +290,8 @@ impl LinuxFq {
     }
 
     fn state(&mut self, flow: Slot) -> &mut State {
-        if self.flows.len() <= flow as usize {
-            self.flows.resize(flow as usize + 1, self.fresh());
-        }
-        &mut self.flows[flow as usize]
+        let fresh = self.fresh();
+        entry(&mut self.flows, flow, fresh)
     }
 
     /// A flow that was never seen.

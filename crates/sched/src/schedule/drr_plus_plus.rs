@@ -25,6 +25,7 @@ use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::turns::{Emptied, Listed, Turns, View};
 use crate::units::{Bytes, Time, Weight};
@@ -129,11 +130,8 @@ impl DrrPlusPlus {
     }
 
     fn set_quantum(&mut self, queue: Slot, weight: Weight) {
-        if self.quanta.len() <= queue as usize {
-            self.quanta.resize(queue as usize + 1, 1);
-        }
         // At most 2^20 · 10^9, which is below 2^50.
-        self.quanta[queue as usize] = (self.quantum * u64::from(weight.thousandths())) as i64;
+        *entry(&mut self.quanta, queue, 1) = (self.quantum * u64::from(weight.thousandths())) as i64;
     }
 }
 

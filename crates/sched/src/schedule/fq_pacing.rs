@@ -27,6 +27,7 @@ use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::ring::Ring;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Rate, Time};
 use alloc::format;
@@ -110,10 +111,8 @@ impl FqPacing {
     }
 
     fn state(&mut self, flow: Slot) -> &mut State {
-        if self.flows.len() <= flow as usize {
-            self.flows.resize(flow as usize + 1, self.fresh());
-        }
-        &mut self.flows[flow as usize]
+        let fresh = self.fresh();
+        entry(&mut self.flows, flow, fresh)
     }
 
     /// The state of a new flow.

@@ -34,6 +34,7 @@ use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::tournament::Tournament;
 use crate::units::{Bytes, Rate, Time, Weight};
@@ -215,9 +216,7 @@ impl Scheduler for LeapForwardVirtualClock {
     #[inline]
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
         self.advance(now);
-        if self.seen.len() <= queue as usize {
-            self.seen.resize(queue as usize + 1, Seen::default());
-        }
+        entry(&mut self.seen, queue, Seen::default());
         self.count(queue, weight.thousandths());
         if let Some(head) = self.tags.set_weight(queue, weight) {
             self.place(queue, Some(head));

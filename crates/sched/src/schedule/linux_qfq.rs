@@ -25,6 +25,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Time, Weight};
 use alloc::collections::VecDeque;
@@ -226,10 +227,7 @@ impl LinuxQfq {
     }
 
     fn member(&mut self, queue: Slot) -> &mut Member {
-        if self.members.len() <= queue as usize {
-            self.members.resize(queue as usize + 1, Member::default());
-        }
-        &mut self.members[queue as usize]
+        entry(&mut self.members, queue, Member::default())
     }
 
     /// The class joins an aggregate of its kind, a new one if none has room.

@@ -31,6 +31,7 @@ use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::schedule::qfq::groups::Groups;
 use crate::schedule::qfq::worst_case_index;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Time, Weight};
 use alloc::collections::BTreeSet;
@@ -160,10 +161,7 @@ impl QfqPlus {
         if of.members == self.members_most {
             self.with_room.remove(&(thousandths, aggregate));
         }
-        if self.members.len() <= queue as usize {
-            self.members.resize(queue as usize + 1, UNKNOWN);
-        }
-        self.members[queue as usize] = Member { aggregate, weight: thousandths };
+        *entry(&mut self.members, queue, UNKNOWN) = Member { aggregate, weight: thousandths };
         self.weights += u64::from(thousandths);
         self.groups.set_total(self.weights);
     }

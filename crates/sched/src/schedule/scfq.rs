@@ -46,13 +46,8 @@ pub struct ByFinish;
 
 impl Counts for ByFinish {
     #[inline(always)]
-    fn key(head: Head) -> Tag {
-        head.by_finish()
-    }
-
-    #[inline(always)]
-    fn clock(head: Head) -> u128 {
-        head.finish
+    fn key_and_clock(head: Head) -> (Tag, u128) {
+        (head.by_finish(), head.finish)
     }
 }
 

@@ -50,13 +50,8 @@ pub struct ByStart;
 
 impl Counts for ByStart {
     #[inline(always)]
-    fn key(head: Head) -> Tag {
-        head.by_start()
-    }
-
-    #[inline(always)]
-    fn clock(head: Head) -> u128 {
-        head.start
+    fn key_and_clock(head: Head) -> (Tag, u128) {
+        (head.by_start(), head.start)
     }
 }
 

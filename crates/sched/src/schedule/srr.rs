@@ -29,6 +29,7 @@ use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::ring::Ring;
 use crate::schedule::drr;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Time, Weight};
 use alloc::string::String;
@@ -192,9 +193,7 @@ const fn next_position(position: u32, occupied: u32) -> u32 {
 
 impl Scheduler for Srr {
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        if self.accounts.len() <= queue as usize {
-            self.accounts.resize(queue as usize + 1, Account::default());
-        }
+        entry(&mut self.accounts, queue, Account::default());
         let account = self.accounts[queue as usize];
         if account.steps == 0 || !self.columns[account.steps.ilog2() as usize].contains(queue) {
             self.accounts[queue as usize].steps = self.steps_of(flow.weight);

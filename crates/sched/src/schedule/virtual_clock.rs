@@ -27,6 +27,7 @@ use crate::part::{Part, facts, no_settings};
 use crate::prefetch;
 use crate::promise::{Load, Measure};
 use crate::rank::Ranks;
+use crate::slots::entry;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -76,10 +77,7 @@ impl VirtualClock {
 impl Clocks {
     #[inline]
     fn clock(&mut self, queue: Slot, weight: Weight) -> &mut Clock {
-        if self.clocks.len() <= queue as usize {
-            self.clocks.resize(queue as usize + 1, Clock::default());
-        }
-        let clock = &mut self.clocks[queue as usize];
+        let clock = entry(&mut self.clocks, queue, Clock::default());
         let weight = u64::from(weight.thousandths());
         self.weights_sum = self.weights_sum - clock.weight + weight;
         clock.weight = weight;

@@ -23,6 +23,7 @@ use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::ring::Ring;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Time, Weight};
 use alloc::vec::Vec;
@@ -128,10 +129,7 @@ impl Scheduler for Wrr {
     facts!(tags_packets = false);
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, _packet: &Packet) -> Tag {
-        if self.accounts.len() <= queue as usize {
-            self.accounts.resize(queue as usize + 1, Account::default());
-        }
-        self.accounts[queue as usize].weight = u64::from(flow.weight.thousandths());
+        entry(&mut self.accounts, queue, Account::default()).weight = u64::from(flow.weight.thousandths());
         0
     }
 
