@@ -42,6 +42,7 @@ use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
+use crate::schedule::fq_pacing::Place;
 use crate::slots::entry;
 use crate::store::Store;
 use crate::tos::{self, PRIOMAP, PRIORITIES};
@@ -237,14 +238,6 @@ impl BufferPolicy for Room {
             *waiting -= 1;
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Idle,
-    New,
-    Old,
-    HeldBack,
 }
 
 #[derive(Clone)]

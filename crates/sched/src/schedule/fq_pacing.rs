@@ -74,8 +74,9 @@ impl Part for Settings {
     }
 }
 
+/// Where a flow stands: in no list, among the new or the old ones, or paced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+pub(crate) enum Place {
     Idle,
     New,
     Old,
