@@ -7,7 +7,6 @@
 
 use crate::contract::{Class, Flow, Slot};
 use crate::packet::Packet;
-use crate::part::Need;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -142,14 +141,6 @@ impl ClassTree {
 pub fn leaf_names<'a>(places: &[Place<'a>]) -> Vec<&'a str> {
     let is_leaf = |name: &str| places.iter().all(|place| place.parent != Some(name));
     places.iter().map(|place| place.name).filter(|name| is_leaf(name)).collect()
-}
-
-/// What a scheduler of `places` needs of packets: their flows' classes, if there are several leaves
-/// and none lists a code point.
-#[must_use]
-pub fn needs(places: &[Place<'_>]) -> &'static [Need] {
-    let is_told = places.iter().any(|place| !place.dscp.is_empty()) || leaf_names(places).len() < 2;
-    if is_told { &[] } else { &[Need::Class] }
 }
 
 /// Why `places` are no tree of the scheduler called `scheduler`, or `default` no leaf of it: one

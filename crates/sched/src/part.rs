@@ -1,6 +1,6 @@
 //! What the settings of a part say of it before it is built.
 
-use crate::class_tree::{self, Place};
+use crate::class_tree::{Place, leaf_names};
 use crate::pool::Sharing;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
@@ -36,7 +36,7 @@ pub trait Part {
     /// What it needs of packets that not every driver tells: where nothing tells it, the part does
     /// not do what its card says.
     fn needs(&self) -> &'static [Need] {
-        class_tree::needs(&self.places())
+        needs_of(&self.places())
     }
 
     /// Whether what it does hangs on a packet's flow, as the classifier tells it.
@@ -82,7 +82,7 @@ pub trait Part {
     /// Of a scheduler that knows classes: their names, by which flows choose one.
     fn classes(&self) -> Option<Vec<&str>> {
         let places = self.places();
-        (!places.is_empty()).then(|| class_tree::leaf_names(&places))
+        (!places.is_empty()).then(|| leaf_names(&places))
     }
 
     /// Of a scheduler that guarantees rates: which of them exceed together what a line of `_line`
@@ -156,6 +156,13 @@ pub trait Part {
     fn sharing(&self) -> Option<Box<dyn Sharing>> {
         None
     }
+}
+
+/// What a scheduler of `places` needs of packets: their flows' classes, if there are several leaves
+/// and none lists a code point.
+fn needs_of(places: &[Place<'_>]) -> &'static [Need] {
+    let is_told = places.iter().any(|place| !place.dscp.is_empty()) || leaf_names(places).len() < 2;
+    if is_told { &[] } else { &[Need::Class] }
 }
 
 /// Something that a packet's descriptor may say of it, and may not.

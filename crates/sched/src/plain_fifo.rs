@@ -7,7 +7,6 @@
 
 use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
-use crate::part::facts;
 use crate::units::{Limit, Time};
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -147,8 +146,6 @@ impl Offer for PlainFifo {
 }
 
 impl Discipline for PlainFifo {
-    facts!(notes_idle = false);
-
     fn enqueue(&mut self, _now: Time, packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.accept(&packet, fates)
     }
@@ -169,6 +166,10 @@ impl Discipline for PlainFifo {
         let packet = self.places[self.place(number)];
         self.bytes -= u64::from(packet.length);
         Some(packet)
+    }
+
+    fn notes_idle(&self) -> bool {
+        false
     }
 
     fn plain_fifo(&self) -> Option<Limit> {

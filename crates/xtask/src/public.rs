@@ -77,7 +77,7 @@ fn items(text: &str) -> Vec<String> {
             skipped_to = skipped_to.filter(|_| !is_end);
             continue;
         }
-        if said == "#[cfg(test)]" {
+        if matches!(said, "#[cfg(test)]" | "macro_rules! no_settings {") {
             skipped_to = Some(indent);
             continue;
         }
@@ -185,7 +185,7 @@ pub use a::{
 };
 pub(crate) fn no() {}
 pub const N: u8 = 3;
-no_settings!("None.");
+no_settings!(\"None.\");
 
 /// Text.
 pub struct S<T> {

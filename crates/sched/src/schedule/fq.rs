@@ -21,9 +21,9 @@
 //! 2^63.2), that is 2⁸⁹ of its steps of 1/(16·5⁹) byte: it fits the value of a tag. R(t) and F
 //! never overflow (round.rs).
 
+use super::least_tag::{LeastTag, Tagging};
 use crate::contract::{Flow, Gone, Line, Slot, Tag};
 use crate::emulation::Emulation;
-use crate::least_tag::{LeastTag, Tagging};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
@@ -90,8 +90,9 @@ impl Part for Settings {
     }
 }
 
-/// Bids over an emulated bit-by-bit round robin; those of `wfq` if not `SHOWN`.
-pub struct Bids<const SHOWN: bool> {
+/// Bids over an emulated bit-by-bit round robin. If not `BY_PAPER` they are those of `wfq`, without
+/// delta, and the least is not shown.
+pub struct Bids<const BY_PAPER: bool> {
     settings: Settings,
     delta: round::Tag,
     fluid: Emulation,
@@ -109,7 +110,7 @@ impl Fq {
     }
 }
 
-impl<const SHOWN: bool> Bids<SHOWN> {
+impl<const BY_PAPER: bool> Bids<BY_PAPER> {
     /// Nothing has arrived.
     pub(crate) fn new(settings: &Settings, line: &Line) -> Self {
         Self {
@@ -124,7 +125,7 @@ impl<const SHOWN: bool> Bids<SHOWN> {
     /// others, with no call.
     #[inline(always)]
     fn bid(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> u128 {
-        if self.delta == 0 {
+        if !BY_PAPER || self.delta == 0 {
             // S = MAX(F', R(t)), B = F = S + P
             return self.fluid.join(now, queue, flow.weight, packet.length).finish;
         }
@@ -145,7 +146,7 @@ impl<const SHOWN: bool> Bids<SHOWN> {
     }
 }
 
-impl<const SHOWN: bool> Tagging for Bids<SHOWN> {
+impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
     const RECALLS_PASSED: bool = true;
 
     #[inline(always)]
@@ -202,7 +203,7 @@ impl<const SHOWN: bool> Tagging for Bids<SHOWN> {
 
     fn inspect(&self, least: Option<Tag>, visit: &mut dyn FnMut(&str, f64)) {
         self.fluid.inspect(visit);
-        if let Some(least) = least.filter(|_| SHOWN) {
+        if let Some(least) = least.filter(|_| BY_PAPER) {
             visit("least_bid_bytes", rank::value(least) as f64 / (16.0 * 1_953_125.0));
         }
     }

@@ -20,12 +20,12 @@
 //! Range: tags are compared up to 2⁶⁴ bytes of weight one (16 days at 100 Gbit/s without an idle
 //! moment and a weight of 0.001); beyond, heads leave in order of arrival (head_tags.rs).
 
+use super::least_tag::LeastTag;
+use super::self_clocked::{Counts, SelfClocked};
 use crate::contract::{Line, Tag};
 use crate::head_tags::Head;
-use crate::least_tag::LeastTag;
 use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
-use crate::self_clocked::{Counts, SelfClocked};
 
 no_settings!("Nothing can be set: the weights are the line's.");
 
@@ -61,7 +61,7 @@ pub type Sfq = LeastTag<SelfClocked<ByStart>>;
 impl Sfq {
     /// Nothing has arrived.
     #[must_use]
-    pub const fn new(_: &Settings, _: &Line) -> Self {
+    pub fn new(_: &Settings, _: &Line) -> Self {
         Self::with_tagging(SelfClocked::new())
     }
 }

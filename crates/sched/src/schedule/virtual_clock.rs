@@ -20,8 +20,8 @@
 //! are 20 million years of arrivals at the line's rate with a weight of one in a million. Further
 //! ahead, stamps are equal (rank.rs).
 
+use super::least_tag::{LeastTag, Tagging};
 use crate::contract::{Flow, Line, Slot, Tag};
-use crate::least_tag::{LeastTag, Tagging};
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
 use crate::prefetch;
@@ -69,7 +69,7 @@ pub type VirtualClock = LeastTag<Clocks>;
 impl VirtualClock {
     /// Nothing has arrived.
     #[must_use]
-    pub const fn new(_: &Settings, line: &Line) -> Self {
+    pub fn new(_: &Settings, line: &Line) -> Self {
         Self::with_tagging(Clocks { rate: line.rate, clocks: Vec::new(), weights_sum: 0, ranks: Ranks::new() })
     }
 }
@@ -86,7 +86,7 @@ impl Clocks {
 }
 
 impl Tagging for Clocks {
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         self.clock(queue, flow.weight);
         // L/r_i with r_i = C w_i / (sum of w)

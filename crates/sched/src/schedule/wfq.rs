@@ -22,8 +22,8 @@
 //! a tag; beyond, packets leave in order of arrival. R(t) and F never overflow (round.rs).
 
 use super::fq::{self, Bids, OnDrop};
+use super::least_tag::LeastTag;
 use crate::contract::Line;
-use crate::least_tag::LeastTag;
 use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 

@@ -3,9 +3,9 @@
 //! When the line is idle V and all F go back to zero. A packet that is dropped costs its flow
 //! nothing (head_tags.rs).
 
+use super::least_tag::Tagging;
 use crate::contract::{Flow, Slot, Tag};
 use crate::head_tags::{Head, HeadTags};
-use crate::least_tag::Tagging;
 use crate::packet::Packet;
 use crate::round::BYTE;
 use crate::units::{Time, Weight};
