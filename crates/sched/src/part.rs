@@ -207,7 +207,7 @@ macro_rules! facts {
 }
 pub(crate) use facts;
 
-/// The `Settings` of a part in which nothing can be set, with what its documentation and schema say.
+/// The `Settings` of a part in which nothing can be set, with what documentation and schema say.
 macro_rules! no_settings {
     ($text:literal) => {
         #[doc = $text]

@@ -1,4 +1,4 @@
-//! Schedulers that send the head of the least tag: one skeleton, and a [`Tagging`] for what differs.
+//! Schedulers that send the head of the least tag: one skeleton, a [`Tagging`] for what differs.
 //!
 //! A tagging gives packets their tags, and the heads of queues the keys by which they leave. In
 //! `fq`, `wfq` and `virtual_clock` the key of a head is the tag that it was given on arrival; in
@@ -70,7 +70,7 @@ pub trait Tagging: Send {
     /// The line has a new rate from now.
     fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
 
-    /// The flow of `queue` has a new weight from now. Returns the new key of its head if it has one.
+    /// The flow of `queue` has a new weight from now. Returns the key of its head if that changed.
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) -> Option<Tag>;
 
     /// Whether a head of a lesser value interrupts the packet being sent; keys are tags then.
