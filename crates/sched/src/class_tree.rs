@@ -7,7 +7,6 @@
 
 use crate::contract::{Class, Flow, Slot};
 use crate::packet::Packet;
-use crate::part::Need;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -32,6 +31,13 @@ pub struct Place<'a> {
     /// Packets with one of these code points belong to it, if it is a leaf and their flow names no
     /// class.
     pub dscp: &'a [u8],
+}
+
+impl<'a> Place<'a> {
+    /// The place of the class called `name`.
+    pub(crate) fn new(name: &'a str, parent: Option<&'a String>, dscp: &'a [u8]) -> Self {
+        Self { name, parent: parent.map(String::as_str), dscp }
+    }
 }
 
 /// The tree. Classes are numbered in the order of the list, leaves for themselves.
@@ -135,14 +141,6 @@ impl ClassTree {
 pub fn leaf_names<'a>(places: &[Place<'a>]) -> Vec<&'a str> {
     let is_leaf = |name: &str| places.iter().all(|place| place.parent != Some(name));
     places.iter().map(|place| place.name).filter(|name| is_leaf(name)).collect()
-}
-
-/// What a scheduler of `places` needs of packets: their flows' classes, if there are several leaves
-/// and none lists a code point.
-#[must_use]
-pub fn needs(places: &[Place<'_>]) -> &'static [Need] {
-    let is_told = places.iter().any(|place| !place.dscp.is_empty()) || leaf_names(places).len() < 2;
-    if is_told { &[] } else { &[Need::Class] }
 }
 
 /// Why `places` are no tree of the scheduler called `scheduler`, or `default` no leaf of it: one

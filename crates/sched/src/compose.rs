@@ -350,7 +350,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
     }
 
     fn held(&self) -> Held {
-        Held { packets: self.store.packets(), bytes: self.store.bytes() }
+        self.store.held()
     }
 
     fn next_update(&self) -> Option<Time> {

@@ -9,6 +9,7 @@
 //! passed.
 
 use crate::contract::Slot;
+use crate::slots::entry;
 use alloc::vec::Vec;
 
 const NONE: u32 = u32::MAX;
@@ -75,10 +76,7 @@ impl Accounts {
     /// A turn gives `slot` this much from now on, at least 1 and at most 2⁶².
     #[inline]
     pub(crate) fn set_quantum(&mut self, slot: Slot, quantum: u64) {
-        if self.accounts.len() <= slot as usize {
-            self.accounts.resize(slot as usize + 1, OUT);
-        }
-        self.accounts[slot as usize].quantum = quantum.clamp(1, 1 << 62) as i64;
+        entry(&mut self.accounts, slot, OUT).quantum = quantum.clamp(1, 1 << 62) as i64;
     }
 
     #[cfg(test)]

@@ -53,6 +53,7 @@ pub mod registry;
 pub mod ring;
 pub mod round;
 pub mod schedule;
+mod slots;
 mod sorted_ring;
 pub mod store;
 mod tos;

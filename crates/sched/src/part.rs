@@ -1,5 +1,6 @@
 //! What the settings of a part say of it before it is built.
 
+use crate::class_tree::{Place, leaf_names};
 use crate::pool::Sharing;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
@@ -35,12 +36,12 @@ pub trait Part {
     /// What it needs of packets that not every driver tells: where nothing tells it, the part does
     /// not do what its card says.
     fn needs(&self) -> &'static [Need] {
-        &[]
+        needs_of(&self.places())
     }
 
     /// Whether what it does hangs on a packet's flow, as the classifier tells it.
     fn tells_flows_apart(&self) -> bool {
-        true
+        self.places().is_empty()
     }
 
     /// Whether the weights of flows matter to it.
@@ -56,7 +57,7 @@ pub trait Part {
     /// Of a scheduler: whether every flow waits in a queue of its own. Longest-queue drop is then
     /// the default.
     fn has_queue_per_flow(&self) -> bool {
-        true
+        self.places().is_empty()
     }
 
     /// Of a scheduler: whether the tags that it gives packets are the order in which they leave, so
@@ -72,9 +73,16 @@ pub trait Part {
         false
     }
 
+    /// Of a scheduler of a tree of classes: the places in it, from which follow what it needs, that
+    /// it tells no flows apart, and the names of its classes.
+    fn places(&self) -> Vec<Place<'_>> {
+        Vec::new()
+    }
+
     /// Of a scheduler that knows classes: their names, by which flows choose one.
     fn classes(&self) -> Option<Vec<&str>> {
-        None
+        let places = self.places();
+        (!places.is_empty()).then(|| leaf_names(&places))
     }
 
     /// Of a scheduler that guarantees rates: which of them exceed together what a line of `_line`
@@ -150,6 +158,13 @@ pub trait Part {
     }
 }
 
+/// What a scheduler of `places` needs of packets: their flows' classes, if there are several leaves
+/// and none lists a code point.
+fn needs_of(places: &[Place<'_>]) -> &'static [Need] {
+    let is_told = places.iter().any(|place| !place.dscp.is_empty()) || leaf_names(places).len() < 2;
+    if is_told { &[] } else { &[Need::Class] }
+}
+
 /// Something that a packet's descriptor may say of it, and may not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
@@ -183,3 +198,23 @@ impl Need {
         Self::AcceptsFq,
     ];
 }
+
+/// What is always so, or never, as methods of the trait that is implemented.
+macro_rules! facts {
+    ($($fact:ident = $value:literal),+ $(,)?) => {
+        $(fn $fact(&self) -> bool { $value })+
+    };
+}
+pub(crate) use facts;
+
+/// The `Settings` of a part in which nothing can be set, with what documentation and schema say.
+macro_rules! no_settings {
+    ($text:literal) => {
+        #[doc = $text]
+        #[derive(Clone, Debug, Default, PartialEq)]
+        #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+        pub struct Settings {}
+    };
+}
+pub(crate) use no_settings;

@@ -18,6 +18,7 @@
 use crate::contract::{Flow, Slot};
 use crate::packet::Packet;
 use crate::part::Need;
+use crate::slots::entry;
 use crate::units::Time;
 use alloc::vec::Vec;
 
@@ -146,9 +147,7 @@ impl Program for Named {
     fn rank(&mut self, _now: Time, flow: Flow, packet: &Packet) -> u128 {
         let rank = self.peek(flow, packet);
         if let Rank::StartTime | Rank::LeastAttained = self.rank {
-            if self.flows.len() <= flow.slot as usize {
-                self.flows.resize(flow.slot as usize + 1, Account::NEW);
-            }
+            entry(&mut self.flows, flow.slot, Account::NEW);
             let start = self.start(flow.slot);
             let account = &mut self.flows[flow.slot as usize];
             (account.last, account.weight) = (rank, flow.weight.thousandths());

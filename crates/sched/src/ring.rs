@@ -1,6 +1,7 @@
 //! Queues that take turns: a circle of dense slots, linked both ways, O(1) for everything.
 
 use crate::contract::Slot;
+use crate::slots::entry;
 use alloc::vec::Vec;
 
 /// Marks a slot that is not in the ring; it is also the first of an empty ring.
@@ -63,9 +64,7 @@ impl Ring {
     /// `slot`, which is not in the ring, takes the last turn.
     pub fn push_back(&mut self, slot: Slot) {
         debug_assert!(!self.contains(slot));
-        if self.links.len() <= slot as usize {
-            self.links.resize(slot as usize + 1, Link { previous: OUT, next: OUT });
-        }
+        entry(&mut self.links, slot, Link { previous: OUT, next: OUT });
         if self.first == OUT {
             self.first = slot;
             self.links[slot as usize] = Link { previous: slot, next: slot };

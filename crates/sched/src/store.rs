@@ -13,6 +13,7 @@
 use crate::contract::{End, Handle, Held, Slot, Tag};
 use crate::packet::{Marks, Packet};
 use crate::prefetch;
+use crate::slots::entry;
 use crate::units::{Limit, Weight};
 use alloc::vec::Vec;
 
@@ -656,17 +657,12 @@ impl Store {
             flows[index as usize] = flow;
         }
         if let Some(counts) = &mut self.counts {
-            if counts.len() <= flow as usize {
-                counts.resize(flow as usize + 1, FlowCount::default());
-            }
-            counts[flow as usize].packets += 1;
-            counts[flow as usize].bytes += u64::from(length);
+            let count = entry(counts, flow, FlowCount::default());
+            count.packets += 1;
+            count.bytes += u64::from(length);
         }
         if let Some(waiting) = &mut self.waiting {
-            if waiting.places.len() <= index as usize {
-                waiting.places.resize(index as usize + 1, NONE);
-            }
-            waiting.places[index as usize] = waiting.nodes.len() as u32;
+            *entry(&mut waiting.places, index, NONE) = waiting.nodes.len() as u32;
             waiting.nodes.push(index);
         }
     }

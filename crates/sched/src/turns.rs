@@ -5,6 +5,7 @@
 
 use crate::contract::Slot;
 use crate::ring::Ring;
+use crate::slots::entry;
 use alloc::vec::Vec;
 
 /// The list that a queue is in.
@@ -74,10 +75,7 @@ impl Turns {
 
     /// `queue` has its first packet; whether it is new now, with `quantum` to send.
     pub(crate) fn begin(&mut self, queue: Slot, quantum: i64) -> bool {
-        if self.accounts.len() <= queue as usize {
-            self.accounts.resize(queue as usize + 1, Account::default());
-        }
-        let account = &mut self.accounts[queue as usize];
+        let account = entry(&mut self.accounts, queue, Account::default());
         if account.listed != Listed::Out {
             return false;
         }

@@ -1,57 +1,25 @@
 //! What schedulers with a tree of classes promise: HFSC and HTB, measured over random trees and
 //! arrivals, and what all trees refuse. H-PFQ is in `hierarchies.rs`.
 
+mod trees;
+
 use fairq_sched::contract::Line;
 use fairq_sched::packet::Packet;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::SchedulerSettings;
 use fairq_sched::schedule::hfsc::curve::Curve;
-use fairq_sched::schedule::{hfsc, hpfq, htb};
-use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time, Weight};
-use fairq_testkit::checked::{Checked, Rules};
+use fairq_sched::schedule::{hfsc, htb};
+use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
 use fairq_testkit::draw::{Draw, Replay};
-use fairq_testkit::driver::{Arrival, Driver, End, Journey, header};
-
-fn weight(thousandths: u32) -> Weight {
-    Weight::from_thousandths(thousandths).expect("a weight of the test")
-}
+use fairq_testkit::driver::{Arrival, End, Journey};
+use trees::{arrivals, driver, hpfq, hpfq_class, line, wf2q_plus};
 
 fn rate(bit_per_s: u64) -> Rate {
     Rate::new(bit_per_s).expect("a rate of the test")
 }
 
-/// A line on which flow i names the i-th of `classes`.
-fn line(bit_per_s: u64, classes: &[&str]) -> Line {
-    let classes = (0..).zip(classes).map(|(flow, class)| (header(flow), (*class).to_owned())).collect();
-    Line { classes, ..Line::new(rate(bit_per_s)) }
-}
-
-fn driver(queue: &Queue, line: &Line) -> Driver<Checked> {
-    Driver::new(Checked::new(Rules::of(queue), || queue.build(line)), line.rate)
-}
-
 fn run(scheduler: SchedulerSettings, line: &Line, arrivals: &[Arrival]) -> Vec<Journey> {
     driver(&Queue::new(scheduler, None), line).run(arrivals)
-}
-
-/// Arrivals of `flows` flows, some of which come in bursts after pauses; about `load` thousandths
-/// of the line.
-fn arrivals(draw: &mut Draw, line: &Line, flows: u32, lengths: &[u32], load: u64, packets: u64) -> Vec<Arrival> {
-    let (mut time, mut flow, mut arrivals) = (Time::ZERO, 0, Vec::new());
-    for _ in 0..packets {
-        let length = draw.pick(lengths);
-        let mean = line.rate.time_of_bits(u64::from(length) * 8).0 * 1000 / load;
-        match draw.below(8) {
-            0 => time = time + Time(draw.below(mean * 10)),
-            1..4 => {}
-            _ => time = time + Time(draw.below(mean * 2)),
-        }
-        if !draw.once_in(3) {
-            flow = draw.below(flows.into()) as u32;
-        }
-        arrivals.push(Arrival { time, flow, length });
-    }
-    arrivals
 }
 
 /// First bits' times and bits of the packets of `flows`, in order of sending.
@@ -417,20 +385,6 @@ fn htb_without_quanta_shares_by_r2q_and_forgives_debts_beyond_mbuffer() {
 }
 
 // What does not fit.
-
-fn hpfq_class(name: &str, parent: Option<&str>, thousandths: u32) -> hpfq::Class {
-    let (name, parent) = (name.to_owned(), parent.map(str::to_owned));
-    hpfq::Class { name, parent, weight: weight(thousandths), dscp: Vec::new() }
-}
-
-fn hpfq(scheduler: &SchedulerSettings, classes: Vec<hpfq::Class>) -> SchedulerSettings {
-    let scheduler = hpfq::OneLevel(Box::new(scheduler.clone()));
-    SchedulerSettings::Hpfq(hpfq::Settings { scheduler, classes, default: None })
-}
-
-fn wf2q_plus() -> SchedulerSettings {
-    SchedulerSettings::by_name("wf2q_plus").expect("a scheduler of the registry")
-}
 
 /// Four packets of one flow in one class, then four of another code point in another: some of those
 /// come first.

@@ -1,71 +1,25 @@
 //! What H-PFQ promises, measured over random trees and arrivals and beside slow oracles in exact
 //! fractions: the fluid of a tree, and the procedures of its source.
 
+mod trees;
+
 use fairq_sched::contract::Line;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BufferSettings, SCHEDULERS, SchedulerSettings};
 use fairq_sched::schedule::hpfq;
 use fairq_sched::units::{Limit, Rate, Time, Weight};
-use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::{Draw, Replay};
-use fairq_testkit::driver::{Arrival, Driver, End, Journey, header};
+use fairq_testkit::driver::{Arrival, End, Journey, header};
 use fairq_testkit::gps_oracle;
 use fairq_testkit::hierarchy_oracle::{self as oracle, Charge};
 use fairq_testkit::measure::Exact;
 use fairq_testkit::measure::latency::latencies;
 use fairq_testkit::measure::worst_case_index::{Index, worst_case_index};
+use trees::{arrivals, driver, hpfq, hpfq_class, line, weight, wf2q_plus};
 
 /// A byte takes 8 µs.
 const RATE: u64 = 1_000_000;
 const BYTE: u64 = 8_000_000;
-
-fn weight(thousandths: u32) -> Weight {
-    Weight::from_thousandths(thousandths).expect("a weight of the test")
-}
-
-/// A line on which flow i names the i-th of `classes`.
-fn line(bit_per_s: u64, classes: &[&str]) -> Line {
-    let classes = (0..).zip(classes).map(|(flow, class)| (header(flow), (*class).to_owned())).collect();
-    Line { classes, ..Line::new(Rate::new(bit_per_s).expect("a rate of the test")) }
-}
-
-fn driver(queue: &Queue, line: &Line) -> Driver<Checked> {
-    Driver::new(Checked::new(Rules::of(queue), || queue.build(line)), line.rate)
-}
-
-/// Arrivals of `flows` flows that send several packets in a row, often while one of their own is on
-/// the line; about `load` thousandths of it.
-fn arrivals(draw: &mut Draw, line: &Line, flows: u32, lengths: &[u32], load: u64, packets: u64) -> Vec<Arrival> {
-    let (mut time, mut flow, mut arrivals) = (Time::ZERO, 0, Vec::new());
-    for _ in 0..packets {
-        let length = draw.pick(lengths);
-        let mean = line.rate.time_of_bits(u64::from(length) * 8).0 * 1000 / load;
-        match draw.below(8) {
-            0 => time = time + Time(draw.below(mean * 10)),
-            1..4 => {}
-            _ => time = time + Time(draw.below(mean * 2)),
-        }
-        if !draw.once_in(3) {
-            flow = draw.below(flows.into()) as u32;
-        }
-        arrivals.push(Arrival { time, flow, length });
-    }
-    arrivals
-}
-
-fn class(name: &str, parent: Option<&str>, thousandths: u32) -> hpfq::Class {
-    let (name, parent) = (name.to_owned(), parent.map(str::to_owned));
-    hpfq::Class { name, parent, weight: weight(thousandths), dscp: Vec::new() }
-}
-
-fn hpfq(scheduler: &SchedulerSettings, classes: Vec<hpfq::Class>) -> SchedulerSettings {
-    let scheduler = hpfq::OneLevel(Box::new(scheduler.clone()));
-    SchedulerSettings::Hpfq(hpfq::Settings { scheduler, classes, default: None })
-}
-
-fn wf2q_plus() -> SchedulerSettings {
-    SchedulerSettings::by_name("wf2q_plus").expect("a scheduler of the registry")
-}
 
 #[test]
 fn hpfq_with_one_level_is_its_scheduler() {
@@ -81,7 +35,7 @@ fn hpfq_with_one_level_is_its_scheduler() {
             let weights = names.map(|_| weight(draw.pick(&[1, 333, 1000, 2000, 7001])));
             line.weights = (0..).zip(weights).map(|(flow, weight)| (header(flow), weight)).collect();
             let tree =
-                names.iter().zip(weights).map(|(name, weight)| class(name, None, weight.thousandths())).collect();
+                names.iter().zip(weights).map(|(name, weight)| hpfq_class(name, None, weight.thousandths())).collect();
             let load = draw.pick(&[500, 1000, 3000]);
             let arrivals = arrivals(&mut draw, &line, 5, &[40, 577, 1500], load, 200);
             let removals: Vec<bool> = arrivals.iter().map(|_| draw.once_in(6)).collect();
@@ -108,8 +62,12 @@ fn hpfq_with_one_level_is_its_scheduler() {
 #[test]
 fn hpfq_packet_by_packet_in_a_tree_checked_by_hand() {
     // The line: A and c, alike. A: a of weight 3 and b of weight 1. All packets 100 B.
-    let tree =
-        vec![class("A", None, 1000), class("c", None, 1000), class("a", Some("A"), 3000), class("b", Some("A"), 1000)];
+    let tree = vec![
+        hpfq_class("A", None, 1000),
+        hpfq_class("c", None, 1000),
+        hpfq_class("a", Some("A"), 3000),
+        hpfq_class("b", Some("A"), 1000),
+    ];
     let line = line(800, &["a", "b", "c"]);
     let mut driver = driver(&Queue::new(hpfq(&wf2q_plus(), tree), None), &line);
     for flow in [0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 2, 2] {
@@ -126,8 +84,12 @@ fn hpfq_packet_by_packet_in_a_tree_checked_by_hand() {
 
 #[test]
 fn a_drop_below_an_offer_takes_the_offer_back() {
-    let tree =
-        vec![class("A", None, 1000), class("c", None, 1000), class("a", Some("A"), 1000), class("b", Some("A"), 1000)];
+    let tree = vec![
+        hpfq_class("A", None, 1000),
+        hpfq_class("c", None, 1000),
+        hpfq_class("a", Some("A"), 1000),
+        hpfq_class("b", Some("A"), 1000),
+    ];
     let line = line(800, &["a", "b", "c"]);
     let mut driver = driver(&Queue::new(hpfq(&wf2q_plus(), tree), None), &line);
     // 0 is on the line. 2, the first of a, is A's offer; b has 3 and c has 1, a longer one, which
@@ -165,7 +127,7 @@ impl Tree {
     }
 
     fn add(&mut self, above: Option<(&str, usize)>, tenths: u32, name: &str) -> usize {
-        self.classes.push(class(name, above.map(|above| above.0), tenths * 1000));
+        self.classes.push(hpfq_class(name, above.map(|above| above.0), tenths * 1000));
         let share = Exact::new(tenths.into(), 10);
         self.shares.push(oracle::Class { parent: above.map(|above| above.1), share });
         self.shares.len() - 1

@@ -3,7 +3,8 @@
 //!
 //! A reader of lines: it takes formatted sources as they stand. An item is listed where it is
 //! written, with `pub` before it; also in a module that is not public, if something leaves that by
-//! `pub use`. Items that a macro makes are not seen; the registries have pages of their own.
+//! `pub use`. Items that a macro makes are not seen, but for those of `no_settings!`; the registries
+//! have pages of their own.
 
 use std::fs;
 use std::path::Path;
@@ -76,8 +77,12 @@ fn items(text: &str) -> Vec<String> {
             skipped_to = skipped_to.filter(|_| !is_end);
             continue;
         }
-        if said == "#[cfg(test)]" {
+        if matches!(said, "#[cfg(test)]" | "macro_rules! no_settings {") {
             skipped_to = Some(indent);
+            continue;
+        }
+        if said.starts_with("no_settings!(") {
+            found.push("struct Settings".to_owned());
             continue;
         }
         blocks.retain(|block| block.indent < indent);
@@ -180,6 +185,7 @@ pub use a::{
 };
 pub(crate) fn no() {}
 pub const N: u8 = 3;
+no_settings!(\"None.\");
 
 /// Text.
 pub struct S<T> {
@@ -225,6 +231,7 @@ pub fn last() {}
         let expected = [
             "use a::{ B, C, }",
             "const N: u8",
+            "struct Settings",
             "struct S<T>",
             "S::a: Vec<T>",
             "S<T>::fn new(a: Vec<T>) -> Self",

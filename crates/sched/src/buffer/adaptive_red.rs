@@ -20,7 +20,7 @@
 use super::red::{self, Red};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Rate, Time};
@@ -79,12 +79,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(tells_flows_apart = false, leaves_overflow = true);
+
     fn marks_congestion(&self) -> bool {
         self.ecn
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -112,10 +110,6 @@ impl Part for Settings {
     fn variants() -> alloc::vec::Vec<Self> {
         let (min, max) = (Some(Limit::Bytes(500)), Some(Limit::Bytes(2000)));
         alloc::vec![Self { min, max, weight: Some(0.5), interval: Time::from_ms(50), ..Self::default() }]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
     }
 }
 
@@ -171,16 +165,14 @@ impl AdaptiveRed {
 const INTERVAL_MIN: Time = Time::from_ms(1);
 
 impl BufferPolicy for AdaptiveRed {
+    facts!(notes_idle = true);
+
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         self.red.admit(now, store, queue, flow, packet)
     }
 
     fn idle(&mut self, now: Time) {
         self.red.idle(now);
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn next_update(&self) -> Option<Time> {

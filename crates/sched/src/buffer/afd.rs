@@ -24,9 +24,10 @@
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Rate, Time};
 use alloc::format;
@@ -70,6 +71,8 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(leaves_overflow = true);
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.target == 0 {
             return Some("afd: target is at least 1 packet".to_string());
@@ -94,10 +97,6 @@ impl Part for Settings {
     fn variants() -> Vec<Self> {
         let (target, sample, sample_every) = (2, 10, Bytes(1));
         alloc::vec![Self { target, sample, sample_every, ..Self::default() }]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
     }
 }
 
@@ -162,10 +161,7 @@ impl Afd {
             let gone = core::mem::replace(&mut self.sample[place], flow);
             self.counts[gone as usize] -= 1;
         }
-        if self.counts.len() <= flow as usize {
-            self.counts.resize(flow as usize + 1, 0);
-        }
-        self.counts[flow as usize] += 1;
+        *entry(&mut self.counts, flow, 0) += 1;
     }
 }
 

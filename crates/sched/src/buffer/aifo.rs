@@ -16,7 +16,7 @@
 
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
-use crate::part::{Need, Part};
+use crate::part::{Need, Part, facts};
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::store::Store;
@@ -47,6 +47,8 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(leaves_overflow = true);
+
     fn goes_by_weights(&self) -> bool {
         self.tells_flows_apart()
     }
@@ -71,10 +73,6 @@ impl Part for Settings {
 
     fn tells_flows_apart(&self) -> bool {
         self.rank.tells_flows_apart()
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
     }
 }
 
@@ -140,6 +138,8 @@ fn free(store: &Store) -> Option<f64> {
 }
 
 impl BufferPolicy for Aifo {
+    facts!(notes_idle = true);
+
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let rank = self.program.peek(flow, packet);
         let quantile = self.quantile(rank);
@@ -176,10 +176,6 @@ impl BufferPolicy for Aifo {
 
     fn idle(&mut self, _now: Time) {
         self.program.idle();
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, flow: Slot) -> bool {

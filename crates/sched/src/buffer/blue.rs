@@ -17,7 +17,7 @@ use super::red::is_share;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::control::blue::{Blue as Control, Steps};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -49,12 +49,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(tells_flows_apart = false, leaves_overflow = true);
+
     fn marks_congestion(&self) -> bool {
         self.ecn
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
     }
 
     fn fault(&self, queue: &Queue) -> Option<String> {
@@ -73,10 +71,6 @@ impl Part for Settings {
     fn variants() -> alloc::vec::Vec<Self> {
         let (increment, decrement, freeze) = (0.5, 0.25, FREEZE_MIN);
         alloc::vec![Self { increment, decrement, freeze, threshold: Some(Limit::Bytes(2000)), ecn: false }]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
     }
 }
 
@@ -121,6 +115,8 @@ impl Blue {
 }
 
 impl BufferPolicy for Blue {
+    facts!(notes_idle = true);
+
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if let Some(since) = self.idle_since.take() {
             self.control.idle(since, now, &self.steps);
@@ -134,10 +130,6 @@ impl BufferPolicy for Blue {
     fn idle(&mut self, now: Time) {
         let since = *self.idle_since.get_or_insert(now);
         self.control.idle(since, now, &self.steps);
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -21,7 +21,7 @@ use super::red::{self, Red};
 use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Verdict, Victim};
 use crate::control::red::Level;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -61,6 +61,8 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(leaves_overflow = true);
+
     fn marks_congestion(&self) -> bool {
         self.ecn
     }
@@ -73,10 +75,6 @@ impl Part for Settings {
         let (min, max) = (Limit::Packets(1), Limit::Packets(6));
         let quick = Self { min, max, weight: 0.5, gentle: true, ..Self::default() };
         alloc::vec![quick.clone(), Self { ecn: true, ..quick }]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
     }
 }
 
@@ -105,6 +103,8 @@ impl Choke {
 }
 
 impl BufferPolicy for Choke {
+    facts!(draws_packets = true, notes_idle = true);
+
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let level = self.red.see(now, store);
         if level != Level::Low
@@ -121,16 +121,8 @@ impl BufferPolicy for Choke {
         self.matched.take().map(|handle| (Victim::Packet(handle), Reason::OverShare))
     }
 
-    fn draws_packets(&self) -> bool {
-        true
-    }
-
     fn idle(&mut self, now: Time) {
         self.red.idle(now);
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn rate_changed(&mut self, now: Time, rate: Rate) {

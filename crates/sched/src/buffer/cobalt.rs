@@ -23,9 +23,10 @@ use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, 
 use crate::control::cobalt::{Control, Judgement, Parameters};
 use crate::control::pi::is_probability;
 use crate::packet::{Marks, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Rate, Time};
 use alloc::string::{String, ToString};
@@ -67,12 +68,10 @@ impl Settings {
 }
 
 impl Part for Settings {
+    facts!(tells_flows_apart = false, looks_at_queues = true);
+
     fn marks_congestion(&self) -> bool {
         self.ecn
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -86,10 +85,6 @@ impl Part for Settings {
         let (target, interval) = (Time(1), Time(1_000_000));
         let eager = Self { target, interval, mtu: Bytes(0), increment: 0.5, ..Self::default() };
         alloc::vec![Self { ecn: false, ..eager.clone() }, eager]
-    }
-
-    fn looks_at_queues(&self) -> bool {
-        true
     }
 }
 
@@ -125,10 +120,10 @@ impl Cobalt {
 }
 
 impl BufferPolicy for Cobalt {
+    facts!(judges_departures = true);
+
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
-        if self.controls.len() <= queue as usize {
-            self.controls.resize(queue as usize + 1, Control::default());
-        }
+        entry(&mut self.controls, queue, Control::default());
         if store.queue_packets(queue) == 0 {
             self.controls[queue as usize].wakes(now, &self.parameters);
         }
@@ -145,10 +140,6 @@ impl BufferPolicy for Cobalt {
             self.controls[queue as usize].full(now, &self.parameters);
         }
         victim
-    }
-
-    fn judges_departures(&self) -> bool {
-        true
     }
 
     fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {

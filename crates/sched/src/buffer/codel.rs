@@ -27,8 +27,9 @@ use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Marker, Slot, Verdic
 use crate::control::codel::{Control, Head, Parameters, Rules};
 use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Marks, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Time};
 use alloc::string::{String, ToString};
@@ -69,12 +70,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(tells_flows_apart = false, leaves_overflow = true, looks_at_queues = true);
+
     fn marks_congestion(&self) -> bool {
         self.ecn || self.ce_threshold.is_some()
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -87,14 +86,6 @@ impl Part for Settings {
         let eager = Self { target, interval, mtu: Bytes(0), ..Self::default() };
         let early = Self { ce_threshold: Some(Time::from_ms(1)), ..Self::default() };
         alloc::vec![Self { rfc: true, ..eager.clone() }, Self { ecn: true, ..eager }, early]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
-    }
-
-    fn looks_at_queues(&self) -> bool {
-        true
     }
 }
 
@@ -140,10 +131,10 @@ impl Codel {
 }
 
 impl BufferPolicy for Codel {
+    facts!(judges_departures = true);
+
     fn admit(&mut self, _now: Time, _store: &Store, queue: Slot, _flow: Flow, _packet: &mut Packet) -> Verdict {
-        if self.controls.len() <= queue as usize {
-            self.controls.resize(queue as usize + 1, Control::default());
-        }
+        entry(&mut self.controls, queue, Control::default());
         Verdict::Pass
     }
 
@@ -151,10 +142,6 @@ impl BufferPolicy for Codel {
     // that comes then and has not waited is judged likewise.
     fn passes_when_empty(&self) -> u32 {
         u32::MAX
-    }
-
-    fn judges_departures(&self) -> bool {
-        true
     }
 
     fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {

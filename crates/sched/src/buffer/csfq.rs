@@ -24,7 +24,7 @@
 use super::rate_estimate::{FlowRates, RateEstimate, window_fault};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
-use crate::part::{Need, Part};
+use crate::part::{Need, Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -64,9 +64,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true);
 
     fn needs(&self) -> &'static [Need] {
         &[Need::Label]

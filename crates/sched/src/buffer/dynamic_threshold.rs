@@ -14,9 +14,10 @@
 
 use crate::contract::{BufferPolicy, Flow, Held, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket};
 use crate::queue::Queue;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Limit, Time};
 use alloc::boxed::Box;
@@ -41,9 +42,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false, deals_with_overflow = true, looks_at_queues = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let range = 0.001..=1000.0;
@@ -56,14 +55,6 @@ impl Part for Settings {
 
     fn sharing(&self) -> Option<Box<dyn Sharing>> {
         Some(Box::new(Lines { alpha: self.alpha, lines: Vec::new() }))
-    }
-
-    fn deals_with_overflow(&self) -> bool {
-        true
-    }
-
-    fn looks_at_queues(&self) -> bool {
-        true
     }
 }
 
@@ -94,10 +85,7 @@ impl Sharing for Lines {
     }
 
     fn joined(&mut self, _ticket: Ticket, record: &Record) {
-        if self.lines.len() <= record.line as usize {
-            self.lines.resize(record.line as usize + 1, Held::default());
-        }
-        let line = &mut self.lines[record.line as usize];
+        let line = entry(&mut self.lines, record.line, Held::default());
         line.packets += 1;
         line.bytes += u64::from(record.length);
     }

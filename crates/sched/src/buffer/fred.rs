@@ -20,7 +20,7 @@ use super::red;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -56,6 +56,8 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(leaves_overflow = true);
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !matches!((self.min, self.max), (Limit::Packets(_), Limit::Packets(_))) {
             return Some("fred: min and max are in packets".to_string());
@@ -70,10 +72,6 @@ impl Part for Settings {
     fn variants() -> Vec<Self> {
         let (min, max) = (Limit::Packets(2), Limit::Packets(4));
         alloc::vec![Self { min, max, flow_min: 1, weight: 0.5, probability: 0.5, ..Self::default() }]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
     }
 }
 
@@ -124,6 +122,8 @@ impl Fred {
 }
 
 impl BufferPolicy for Fred {
+    facts!(notes_idle = true);
+
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, _packet: &mut Packet) -> Verdict {
         let slot = flow.slot as usize;
         if self.strikes.len() <= slot {
@@ -173,10 +173,6 @@ impl BufferPolicy for Fred {
 
     fn idle(&mut self, now: Time) {
         self.average.idle(now);
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn rate_changed(&mut self, _now: Time, rate: Rate) {

@@ -22,32 +22,27 @@
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts, no_settings};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket, precedence};
 use crate::registry::ClassifierSettings;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-/// Nothing can be set; the limit is the queue's, or the size of the pool.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set; the limit is the queue's, or the size of the pool.");
 
 impl Part for Settings {
+    facts!(deals_with_overflow = true);
+
     fn default_classifier(&self) -> Option<ClassifierSettings> {
         Some(ClassifierSettings::Source(Default::default()))
     }
 
     fn sharing(&self) -> Option<Box<dyn Sharing>> {
         Some(Box::new(Accounts::default()))
-    }
-
-    fn deals_with_overflow(&self) -> bool {
-        true
     }
 }
 
@@ -199,10 +194,7 @@ impl BufferPolicy for Fuzzball {
 
     fn joined(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>) {
         let (ticket, record) = record(&held);
-        if self.handles.len() <= ticket.0 as usize {
-            self.handles.resize(ticket.0 as usize + 1, held.handle);
-        }
-        self.handles[ticket.0 as usize] = held.handle;
+        *entry(&mut self.handles, ticket.0, held.handle) = held.handle;
         self.latest = held.flow;
         self.accounts.joined(ticket, &record);
     }

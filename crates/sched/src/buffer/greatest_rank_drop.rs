@@ -15,8 +15,9 @@
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Tag, Verdict, Victim};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts, no_settings};
 use crate::queue::Queue;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::Time;
 use alloc::format;
@@ -24,16 +25,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-/// Nothing can be set.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set.");
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false, deals_with_overflow = true);
 
     fn fault(&self, queue: &Queue) -> Option<String> {
         let name = queue.scheduler.name();
@@ -43,10 +38,6 @@ impl Part for Settings {
                  longest_queue_drop or tail_drop"
             )
         })
-    }
-
-    fn deals_with_overflow(&self) -> bool {
-        true
     }
 }
 
@@ -74,10 +65,7 @@ impl BufferPolicy for GreatestRankDrop {
 
     fn joined(&mut self, _now: Time, store: &Store, held: HeldPacket<'_>) {
         let index = held.handle.index();
-        if self.handles.len() <= index as usize {
-            self.handles.resize(index as usize + 1, held.handle);
-        }
-        self.handles[index as usize] = held.handle;
+        *entry(&mut self.handles, index, held.handle) = held.handle;
         let tag = store.waiting(held.handle).map_or(0, |entry| entry.tag);
         self.arrivals += 1;
         self.packets.push(index, Reverse((tag, self.arrivals)));

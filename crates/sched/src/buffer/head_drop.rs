@@ -14,25 +14,15 @@
 
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts, no_settings};
 use crate::store::Store;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
-/// Nothing can be set; the limit is the queue's.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set; the limit is the queue's.");
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
-
-    fn deals_with_overflow(&self) -> bool {
-        true
-    }
+    facts!(tells_flows_apart = false, deals_with_overflow = true);
 }
 
 /// Names of packets in the order of their arrival, those of some that have left among them.

@@ -14,7 +14,7 @@
 use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
 use core::cmp::Reverse;
@@ -29,17 +29,7 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
-
-    fn deals_with_overflow(&self) -> bool {
-        true
-    }
-
-    fn looks_at_queues(&self) -> bool {
-        true
-    }
+    facts!(tells_flows_apart = false, deals_with_overflow = true, looks_at_queues = true);
 }
 
 /// Finds the longest queue lazily: a heap of upper bounds. A queue that grows past its bound raises

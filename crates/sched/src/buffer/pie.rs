@@ -35,7 +35,7 @@
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -156,12 +156,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(tells_flows_apart = false, leaves_overflow = true, looks_at_queues = true);
+
     fn marks_congestion(&self) -> bool {
         self.ecn
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -197,14 +195,6 @@ impl Part for Settings {
                 ..eager
             },
         ]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
-    }
-
-    fn looks_at_queues(&self) -> bool {
-        true
     }
 }
 

@@ -14,25 +14,15 @@
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts, no_settings};
 use crate::random::Random;
 use crate::store::Store;
 use crate::units::Time;
 
-/// Nothing can be set; the limit is the queue's.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set; the limit is the queue's.");
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
-
-    fn deals_with_overflow(&self) -> bool {
-        true
-    }
+    facts!(tells_flows_apart = false, deals_with_overflow = true);
 }
 
 /// Picks the victim at random.
@@ -49,6 +39,8 @@ impl RandomDrop {
 }
 
 impl BufferPolicy for RandomDrop {
+    facts!(draws_packets = true);
+
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         super::refuse_too_long(store, packet)
     }
@@ -59,9 +51,5 @@ impl BufferPolicy for RandomDrop {
         }
         let (drawn, _) = store.drawn(self.random.below(store.packets()))?;
         Some((Victim::Packet(drawn), Reason::Drawn))
-    }
-
-    fn draws_packets(&self) -> bool {
-        true
     }
 }

@@ -5,6 +5,7 @@
 //! The limit for T = 0 is r + L/K; the first packet counts so too, for nothing came before it.
 
 use crate::contract::Slot;
+use crate::slots::entry;
 use crate::units::Time;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -66,10 +67,7 @@ impl FlowRates {
     /// A packet of `length` bytes of the flow in slot `flow` comes; the flow's rate with it, in
     /// bit/s.
     pub fn note(&mut self, now: Time, flow: Slot, length: u32) -> f64 {
-        if self.rates.len() <= flow as usize {
-            self.rates.resize(flow as usize + 1, RateEstimate::default());
-        }
-        self.rates[flow as usize].note(now, length, self.window)
+        entry(&mut self.rates, flow, RateEstimate::default()).note(now, length, self.window)
     }
 
     /// Whether nothing is known of the flow in slot `flow`; then it is forgotten.

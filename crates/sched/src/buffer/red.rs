@@ -28,7 +28,7 @@
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -96,12 +96,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(tells_flows_apart = false, leaves_overflow = true);
+
     fn marks_congestion(&self) -> bool {
         self.ecn
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -118,10 +116,6 @@ impl Part for Settings {
             Self { min, max, byte_mode: true, wait: true, counts_bytes: true, ..quick.clone() },
             Self { min, max, byte_mode: true, ..quick },
         ]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
     }
 }
 
@@ -243,6 +237,8 @@ pub(super) fn packet_time(length: Bytes, rate: Rate) -> f64 {
 }
 
 impl BufferPolicy for Red {
+    facts!(notes_idle = true);
+
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         let level = self.see(now, store);
         let verdict = self.judge.verdict(level, packet);
@@ -254,10 +250,6 @@ impl BufferPolicy for Red {
 
     fn idle(&mut self, now: Time) {
         self.average.idle(now);
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn rate_changed(&mut self, _now: Time, rate: Rate) {

@@ -30,7 +30,7 @@ use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::control::blue::{Blue, Steps};
 use crate::hash::{Hash, bucket_of, splitmix};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -95,6 +95,8 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(leaves_overflow = true);
+
     fn marks_congestion(&self) -> bool {
         self.ecn
     }
@@ -124,10 +126,6 @@ impl Part for Settings {
         let (rehash, warmup) = (Time(50_000_000), Time(20_000_000));
         let steep = Self { increment: 0.5, decrement: 0.1, bin_size: 2, bin_max: 4, ..Self::default() };
         alloc::vec![Self { levels: 2, bins: 3, rehash, warmup, ecn: false, ..steep }]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
     }
 }
 

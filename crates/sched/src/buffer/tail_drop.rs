@@ -9,7 +9,7 @@
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
@@ -28,9 +28,7 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false, deals_with_overflow = true);
 
     fn fault(&self, queue: &Queue) -> Option<String> {
         match queue.limit {
@@ -39,10 +37,6 @@ impl Part for Settings {
             }
             _ => None,
         }
-    }
-
-    fn deals_with_overflow(&self) -> bool {
-        true
     }
 }
 

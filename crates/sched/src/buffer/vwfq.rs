@@ -30,9 +30,10 @@
 use super::rate_estimate::window_fault;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Limit, Rate, Time};
 use alloc::format;
@@ -91,9 +92,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, leaves_overflow = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let windows = [("window", self.window), ("interval", self.interval)];
@@ -133,10 +132,6 @@ impl Part for Settings {
             reading: Reading::Figure,
             ..Self::default()
         }]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
     }
 }
 
@@ -230,11 +225,8 @@ impl Vwfq {
     /// The rate of the flow in slot `flow` in the last window, in bit/s, after `length` more bytes
     /// of it.
     fn rate(&mut self, now: Time, flow: Slot, length: u32) -> f64 {
-        if self.flows.len() <= flow as usize {
-            self.flows.resize(flow as usize + 1, Count::default());
-        }
         let window = now.0 / self.settings.window.0;
-        let count = &mut self.flows[flow as usize];
+        let count = entry(&mut self.flows, flow, Count::default());
         if count.window < window {
             let is_next = count.window + 1 == window;
             count.rate = if is_next { count.bits as f64 / self.settings.window.as_s() } else { 0.0 };

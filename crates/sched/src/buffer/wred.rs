@@ -26,7 +26,7 @@ use super::red::{self, Judge};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::control::red::Average;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Rate, Time};
@@ -106,12 +106,10 @@ impl Default for Settings {
 const CURVES_MAX: usize = 64;
 
 impl Part for Settings {
+    facts!(tells_flows_apart = false, leaves_overflow = true);
+
     fn marks_congestion(&self) -> bool {
         self.ecn
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -152,10 +150,6 @@ impl Part for Settings {
         // Without a curve for the rest.
         let marks = Self { ecn: true, gentle: true, curves: [curve(&low, 1, 3)].to_vec(), ..quick.clone() };
         alloc::vec![quick, Self { hard_drop: true, ..marks.clone() }, marks]
-    }
-
-    fn leaves_overflow(&self) -> bool {
-        true
     }
 }
 
@@ -198,6 +192,8 @@ impl Wred {
 }
 
 impl BufferPolicy for Wred {
+    facts!(notes_idle = true);
+
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         // A packet without a curve does not count in the average (`gred_enqueue`).
         let Some(curve) = self.of_point[usize::from(packet.tos >> 2)] else { return Verdict::Pass };
@@ -208,10 +204,6 @@ impl BufferPolicy for Wred {
 
     fn idle(&mut self, now: Time) {
         self.average.idle(now);
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn rate_changed(&mut self, _now: Time, rate: Rate) {

@@ -9,13 +9,9 @@
 use crate::contract::{Classifier, Line};
 use crate::hash::Hash;
 use crate::packet::Header;
-use crate::part::Part;
+use crate::part::{Part, no_settings};
 
-/// Nothing can be set.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set.");
 
 impl Part for Settings {}
 

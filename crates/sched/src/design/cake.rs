@@ -58,7 +58,7 @@ use crate::contract::{
 };
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::{Need, Part};
+use crate::part::{Need, Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::registry::ClassifierSettings;
@@ -471,6 +471,8 @@ impl Cake {
 }
 
 impl Discipline for Cake {
+    facts!(notes_idle = false);
+
     fn enqueue(&mut self, time: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let now = time.0 / 1000;
         let is_too_long = self.store.is_too_short_for(packet.length);
@@ -531,7 +533,7 @@ impl Discipline for Cake {
     }
 
     fn held(&self) -> Held {
-        Held { packets: self.store.packets(), bytes: self.store.bytes() }
+        self.store.held()
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {
@@ -540,10 +542,6 @@ impl Discipline for Cake {
         self.tins[tin].packets -= 1;
         self.used -= truesize(gone.packet.length);
         Some(gone.packet)
-    }
-
-    fn notes_idle(&self) -> bool {
-        false
     }
 
     fn flow_times(&self, now: Time) -> Option<FlowTimes> {

@@ -36,7 +36,7 @@ use super::cake::{self, Cake};
 use crate::contract::{Classifier, Dequeue, Discipline, FlowTimes, Handle, Held, Line};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
-use crate::part::{Need, Part};
+use crate::part::{Need, Part, facts};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::units::{Bytes, Limit, Rate, Time};
@@ -214,6 +214,8 @@ const fn of_one_queue(fate: &mut Fate) {
 }
 
 impl Discipline for CakeMq {
+    facts!(notes_idle = false);
+
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         // Of one queue CAKE makes room.
         if self.rings.len() > 1 && self.held().bytes + u64::from(packet.length) > self.together {
@@ -264,10 +266,6 @@ impl Discipline for CakeMq {
         let count = self.rings.len() as u32;
         let inner = Handle::new(handle.index() / count, handle.generation());
         self.rings[(handle.index() % count) as usize].cake.remove(now, inner)
-    }
-
-    fn notes_idle(&self) -> bool {
-        false
     }
 
     fn flow_times(&self, now: Time) -> Option<FlowTimes> {

@@ -29,7 +29,7 @@
 use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Limit, Time};
@@ -125,13 +125,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn marks_congestion(&self) -> bool {
-        true
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
+    facts!(marks_congestion = true, tells_flows_apart = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let fault = |text: &str| Some("dualpi2: ".to_string() + text);
@@ -293,6 +287,8 @@ impl DualPi2 {
 }
 
 impl Discipline for DualPi2 {
+    facts!(notes_idle = false);
+
     fn enqueue(&mut self, now: Time, mut packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.catch_up(now);
         let mut refuse = |packet, reason| {
@@ -358,16 +354,12 @@ impl Discipline for DualPi2 {
     }
 
     fn held(&self) -> Held {
-        Held { packets: self.store.packets(), bytes: self.store.bytes() }
+        self.store.held()
     }
 
     fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {
         self.catch_up(now);
         self.store.remove(handle).map(|taken| taken.packet)
-    }
-
-    fn notes_idle(&self) -> bool {
-        false
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -345,7 +345,7 @@ impl Discipline for Hhf {
     }
 
     fn held(&self) -> Held {
-        Held { packets: self.store.packets(), bytes: self.store.bytes() }
+        self.store.held()
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {

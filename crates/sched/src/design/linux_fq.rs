@@ -38,10 +38,12 @@ use crate::contract::{BufferPolicy, Discipline, Flow, Gone, HeldPacket, Line, Ne
 use crate::heap::Heap;
 use crate::mark::step::Step;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
+use crate::schedule::fq_pacing::Place;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::tos::{self, PRIOMAP, PRIORITIES};
 use crate::units::{Bytes, Limit, PS_PER_S, Rate, Time};
@@ -117,12 +119,10 @@ const OWN_LIMIT: Limit = Limit::Packets(10_000);
 const WAIT_MAX: Time = Time::from_s(1);
 
 impl Part for Settings {
+    facts!(paces = true);
+
     fn marks_congestion(&self) -> bool {
         self.ce_threshold.is_some()
-    }
-
-    fn paces(&self) -> bool {
-        true
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -240,14 +240,6 @@ impl BufferPolicy for Room {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Idle,
-    New,
-    Old,
-    HeldBack,
-}
-
 #[derive(Clone)]
 struct State {
     place: Place,
@@ -291,10 +283,8 @@ impl LinuxFq {
     }
 
     fn state(&mut self, flow: Slot) -> &mut State {
-        if self.flows.len() <= flow as usize {
-            self.flows.resize(flow as usize + 1, self.fresh());
-        }
-        &mut self.flows[flow as usize]
+        let fresh = self.fresh();
+        entry(&mut self.flows, flow, fresh)
     }
 
     /// A flow that was never seen.

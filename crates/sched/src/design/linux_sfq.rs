@@ -32,7 +32,7 @@ use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::hash::{Hash, bucket_of};
 use crate::heap::Heap;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::registry::ClassifierSettings;
@@ -371,6 +371,8 @@ impl LinuxSfq {
 }
 
 impl Discipline for LinuxSfq {
+    facts!(notes_idle = false);
+
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.perturb(now, fates);
         let key = self.classifier.key(header, self.hash);
@@ -434,7 +436,7 @@ impl Discipline for LinuxSfq {
     }
 
     fn held(&self) -> Held {
-        Held { packets: self.store.packets(), bytes: self.store.bytes() }
+        self.store.held()
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {
@@ -442,10 +444,6 @@ impl Discipline for LinuxSfq {
         self.spare_head(gone.queue, gone.place.was_head);
         self.changed(gone.queue);
         Some(gone.packet)
-    }
-
-    fn notes_idle(&self) -> bool {
-        false
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

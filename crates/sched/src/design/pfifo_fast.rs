@@ -17,30 +17,20 @@ use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict};
 use crate::mark::none::None as NoMarks;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts, no_settings};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::tos::{self, PRIOMAP};
 use crate::units::{Limit, Time};
 use alloc::boxed::Box;
 
-/// Nothing can be set.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set.");
 
 /// `PFIFO_FAST_BANDS`.
 const BANDS: Slot = 3;
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false, has_queue_per_flow = false);
 
     fn own_limit(&self) -> Limit {
         Limit::Packets(1000)
@@ -81,13 +71,7 @@ impl BufferPolicy for Room {
 struct Bands;
 
 impl Scheduler for Bands {
-    fn tags_packets(&self) -> bool {
-        false
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
+    facts!(tags_packets = false, has_queue_per_flow = false, forgets_when_idle = true);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         PRIOMAP[usize::from(tos::priority(packet.tos))].into()
@@ -106,10 +90,6 @@ impl Scheduler for Bands {
     fn sent(&mut self, _now: Time, _queue: Slot, _packet: &Packet, _tag: Tag, _head: Option<Tag>) {}
 
     fn removed(&mut self, _now: Time, _gone: Gone<'_>) {}
-
-    fn forgets_when_idle(&self) -> bool {
-        true
-    }
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true

@@ -20,7 +20,7 @@ use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, End, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, Victim};
 use crate::mark::none::None as NoMarks;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::tos;
@@ -53,16 +53,10 @@ pub struct Settings {
 const PRIORITIES: Slot = 64;
 
 impl Part for Settings {
+    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+
     fn variants() -> Vec<Self> {
         alloc::vec![Self { by: By::Dscp }]
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
     }
 
     fn own_limit(&self) -> Limit {
@@ -111,13 +105,7 @@ impl BufferPolicy for PushOut {
 }
 
 impl Scheduler for Priorities {
-    fn tags_packets(&self) -> bool {
-        false
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
+    facts!(tags_packets = false, has_queue_per_flow = false, forgets_when_idle = true);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         match self.by {
@@ -148,10 +136,6 @@ impl Scheduler for Priorities {
         if gone.head.is_none() {
             self.waiting &= !(1 << gone.queue);
         }
-    }
-
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {

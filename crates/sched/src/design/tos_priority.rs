@@ -28,7 +28,7 @@ use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict};
 use crate::mark::none::None as NoMarker;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Rate, Time};
@@ -72,9 +72,7 @@ impl Settings {
 }
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let names = ["low_delay", "high_throughput", "high_reliability", "routine"];
@@ -167,9 +165,7 @@ impl Classes {
 }
 
 impl Scheduler for Classes {
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
+    facts!(has_queue_per_flow = false, notes_idle = true);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         class(packet.tos) as Slot * 8 + 7 - Slot::from(packet.tos >> 5)
@@ -212,10 +208,6 @@ impl Scheduler for Classes {
 
     fn idle(&mut self, _now: Time) {
         self.credits = self.quanta;
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {

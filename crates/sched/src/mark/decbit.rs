@@ -12,7 +12,7 @@
 use super::cycle::Cycles;
 use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};
-use crate::part::{Need, Part};
+use crate::part::{Need, Part, facts};
 use crate::store::Store;
 use crate::units::{Time, Weight};
 
@@ -26,9 +26,7 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false);
 
     fn needs(&self) -> &'static [Need] {
         &[Need::AcceptsDec]

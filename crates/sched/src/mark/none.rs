@@ -8,20 +8,14 @@
 
 use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};
-use crate::part::Part;
+use crate::part::{Part, facts, no_settings};
 use crate::store::Store;
 use crate::units::Time;
 
-/// Nothing can be set.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set.");
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false);
 }
 
 /// Marks no packet.
@@ -37,6 +31,8 @@ impl None {
 }
 
 impl Marker for None {
+    facts!(notes_idle = false);
+
     #[inline]
     fn arrive(&mut self, _now: Time, _store: &Store, _flow: Slot, _packet: &Packet) -> Marks {
         Marks::NONE
@@ -45,9 +41,5 @@ impl Marker for None {
     #[inline]
     fn is_silent(&self) -> bool {
         true
-    }
-
-    fn notes_idle(&self) -> bool {
-        false
     }
 }

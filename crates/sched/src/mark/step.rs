@@ -16,7 +16,7 @@
 
 use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Threshold, Time};
@@ -43,16 +43,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn marks_congestion(&self) -> bool {
-        true
-    }
+    facts!(marks_congestion = true, tells_flows_apart = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         selector_fault("step", self.mask, self.selector)
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
     }
 
     fn variants() -> alloc::vec::Vec<Self> {
@@ -103,6 +97,8 @@ impl Step {
 }
 
 impl Marker for Step {
+    facts!(notes_idle = false);
+
     fn arrive(&mut self, _now: Time, store: &Store, _flow: Slot, packet: &Packet) -> Marks {
         let is_reached = match self.at {
             Some(Threshold::Packets(packets)) => store.packets() >= packets,
@@ -125,10 +121,6 @@ impl Marker for Step {
     #[inline]
     fn is_silent(&self) -> bool {
         self.at.is_none()
-    }
-
-    fn notes_idle(&self) -> bool {
-        false
     }
 }
 

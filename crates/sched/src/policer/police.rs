@@ -23,7 +23,7 @@
 use crate::contract::{Line, Policer};
 use crate::link_layer::Link;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::psched::{NS_PER_S, Ratio, saved};
 use crate::queue::Queue;
 use crate::units::{Bytes, Rate, Time};
@@ -58,9 +58,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.burst.0 == 0 || self.mtu == Some(Bytes(0)) {

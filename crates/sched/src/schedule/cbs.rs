@@ -37,7 +37,7 @@
 
 use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::{Need, Part};
+use crate::part::{Need, Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
@@ -102,15 +102,13 @@ fn named(name: &str, precedence: u8) -> Class {
 }
 
 impl Part for Settings {
+    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+
     fn needs(&self) -> &'static [Need] {
         let is_told = self.classes.len() < 2
             || self.default.is_some()
             || self.classes.iter().any(|class| class.precedence.is_some());
         if is_told { &[] } else { &[Need::Class] }
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -153,10 +151,6 @@ impl Part for Settings {
             Self { classes: classes.clone(), ..Self::default() },
             Self { classes, paper: true, ..Self::default() },
         ]
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
     }
 
     fn oversubscribed(&self, line: Rate) -> Option<String> {
@@ -346,12 +340,10 @@ impl Cbs {
 }
 
 impl Scheduler for Cbs {
+    facts!(has_queue_per_flow = false);
+
     fn class_named(&self, name: &str) -> Option<Number> {
         self.names.iter().position(|class| class == name).map(|class| class as Number)
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {

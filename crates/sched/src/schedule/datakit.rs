@@ -17,7 +17,7 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::units::{Bytes, Time};
@@ -39,12 +39,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(has_queue_per_flow = false);
+
     fn variants() -> Vec<Self> {
         alloc::vec![Self { short: Bytes(0) }, Self { short: Bytes(1000) }]
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
     }
 }
 
@@ -78,9 +76,7 @@ impl Datakit {
 }
 
 impl Scheduler for Datakit {
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
+    facts!(has_queue_per_flow = false, forgets_when_idle = true);
 
     fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
         let is_message = u64::from(packet.length) <= self.short.0 && store.flow_packets(flow.slot) == 0;
@@ -115,10 +111,6 @@ impl Scheduler for Datakit {
         if gone.head.is_none() {
             self.shrank(gone.queue, true);
         }
-    }
-
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {

@@ -22,9 +22,10 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::hash::{Hash, bucket_of};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::turns::{Emptied, Listed, Turns, View};
 use crate::units::{Bytes, Time, Weight};
@@ -129,11 +130,8 @@ impl DrrPlusPlus {
     }
 
     fn set_quantum(&mut self, queue: Slot, weight: Weight) {
-        if self.quanta.len() <= queue as usize {
-            self.quanta.resize(queue as usize + 1, 1);
-        }
         // At most 2^20 · 10^9, which is below 2^50.
-        self.quanta[queue as usize] = (self.quantum * u64::from(weight.thousandths())) as i64;
+        *entry(&mut self.quanta, queue, 1) = (self.quantum * u64::from(weight.thousandths())) as i64;
     }
 }
 
@@ -154,6 +152,8 @@ impl View for Queues<'_> {
 }
 
 impl Scheduler for DrrPlusPlus {
+    facts!(recalls_passed = true);
+
     fn bucket(&mut self, _now: Time, key: u64, _store: &Store) -> Option<Slot> {
         self.buckets.map(|buckets| bucket_of(self.hash.of_fields(&[key]), buckets.into()) as Slot)
     }
@@ -190,10 +190,6 @@ impl Scheduler for DrrPlusPlus {
 
     // Both lists are empty then, and a queue that enters one has a quantum whatever its credit was.
     fn forgets_when_idle(&self) -> bool {
-        true
-    }
-
-    fn recalls_passed(&self) -> bool {
         true
     }
 

@@ -16,7 +16,7 @@
 use super::pifo::PushIn;
 use crate::contract::{Flow, Line};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::program::Program;
 use crate::queue::Queue;
 use crate::units::Time;
@@ -38,24 +38,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, has_queue_per_flow = false, ranks_packets = true, has_queue_per_packet = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         (self.bound == Time::ZERO).then(|| "edf: bound is more than 0 s, for example 100 ms".to_string())
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
-
-    fn ranks_packets(&self) -> bool {
-        true
-    }
-
-    fn has_queue_per_packet(&self) -> bool {
-        true
     }
 }
 

@@ -23,7 +23,7 @@
 use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::store::Store;
@@ -76,9 +76,7 @@ impl Settings {
 }
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false, has_queue_per_flow = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let bands = self.bands();
@@ -105,10 +103,6 @@ impl Part for Settings {
         let sharing = Self { strict: 0, quanta, map, priomap: Vec::new() };
         let linux = Self { priomap: tos::PRIOMAP.map(u16::from).to_vec(), ..strict.clone() };
         alloc::vec![strict, sharing, linux]
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
     }
 
     fn classes(&self) -> Option<Vec<&str>> {
@@ -146,13 +140,11 @@ impl Ets {
 }
 
 impl Scheduler for Ets {
+    facts!(has_queue_per_flow = false);
+
     fn class_named(&self, name: &str) -> Option<Class> {
         let band = BANDS.iter().take(self.bands).position(|band| *band == name)?;
         Class::try_from(band).ok()
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {

@@ -9,24 +9,14 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts, no_settings};
 use crate::store::Store;
 use crate::units::Time;
 
-/// Nothing can be set.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set.");
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false, has_queue_per_flow = false);
 }
 
 /// One queue for all.
@@ -42,13 +32,7 @@ impl Fifo {
 }
 
 impl Scheduler for Fifo {
-    fn tags_packets(&self) -> bool {
-        false
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
+    facts!(tags_packets = false, has_queue_per_flow = false);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         0

@@ -21,15 +21,14 @@
 //! 2^63.2), that is 2⁸⁹ of its steps of 1/(16·5⁹) byte: it fits the value of a tag. R(t) and F
 //! never overflow (round.rs).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use super::least_tag::{LeastTag, Tagging};
+use crate::contract::{Flow, Gone, Line, Slot, Tag};
 use crate::emulation::Emulation;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::round;
-use crate::store::Store;
-use crate::tournament::Tournament;
 use crate::units::{Bytes, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -61,9 +60,7 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, ranks_packets = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         if load.has_losses {
@@ -91,31 +88,35 @@ impl Part for Settings {
     fn fits_inner_nodes(&self) -> bool {
         !self.preemptive
     }
-
-    fn ranks_packets(&self) -> bool {
-        true
-    }
 }
 
-/// Bids over an emulated bit-by-bit round robin.
-pub struct Fq {
+/// Bids over an emulated bit-by-bit round robin. If not `BY_PAPER` they are those of `wfq`, without
+/// delta, and the least is not shown.
+pub struct Bids<const BY_PAPER: bool> {
     settings: Settings,
     delta: round::Tag,
     fluid: Emulation,
-    /// Backlogged queues by the bid of their head.
-    heads: Tournament,
     ranks: Ranks,
 }
+
+/// The least bid goes first.
+pub type Fq = LeastTag<Bids<true>>;
 
 impl Fq {
     /// Nothing has arrived.
     #[must_use]
     pub fn new(settings: &Settings, line: &Line) -> Self {
+        Self::with_tagging(Bids::new(settings, line))
+    }
+}
+
+impl<const BY_PAPER: bool> Bids<BY_PAPER> {
+    /// Nothing has arrived.
+    pub(crate) fn new(settings: &Settings, line: &Line) -> Self {
         Self {
             delta: u128::from(settings.delta.0) * round::BYTE,
             settings: settings.clone(),
             fluid: Emulation::new(line.rate),
-            heads: Tournament::new(),
             ranks: Ranks::new(),
         }
     }
@@ -124,7 +125,7 @@ impl Fq {
     /// others, with no call.
     #[inline(always)]
     fn bid(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> u128 {
-        if self.delta == 0 {
+        if !BY_PAPER || self.delta == 0 {
             // S = MAX(F', R(t)), B = F = S + P
             return self.fluid.join(now, queue, flow.weight, packet.length).finish;
         }
@@ -143,29 +144,15 @@ impl Fq {
         // B = P + MAX(F', R(t) - delta)
         (stamp.finish - stamp.start).saturating_add(previous.max(stamp.start.saturating_sub(self.delta)))
     }
-
-    /// Charges the packet and returns its tag.
-    #[inline(always)]
-    fn charge(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        let bid = self.bid(now, queue, flow, packet);
-        self.ranks.tag(rank::on_grid(bid))
-    }
 }
 
-impl Scheduler for Fq {
-    #[inline(never)]
-    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        self.charge(now, queue, flow, packet)
-    }
+impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
+    const RECALLS_PASSED: bool = true;
 
     #[inline(always)]
-    fn follow(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Option<Tag> {
-        Some(self.charge(now, queue, flow, packet))
-    }
-
-    #[inline]
-    fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        self.heads.add(queue, tag);
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        let bid = self.bid(now, queue, flow, packet);
+        self.ranks.tag(rank::on_grid(bid))
     }
 
     fn refused(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) {
@@ -174,19 +161,10 @@ impl Scheduler for Fq {
         }
     }
 
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        self.heads.peek().map(|(queue, _)| queue)
-    }
-
-    #[inline]
-    fn next(&mut self, _now: Time, _store: &Store) -> Next {
-        self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
-    }
-
-    #[inline(always)]
-    fn soon(&self, packets: u32) -> Option<Slot> {
-        self.heads.soon(packets)
+    fn dropped(&mut self, now: Time, gone: &Gone<'_>) {
+        if self.settings.on_drop == OnDrop::Refund {
+            self.fluid.take_back(now, gone.queue, gone.flow.weight, gone.packet.length);
+        }
     }
 
     #[inline(always)]
@@ -194,28 +172,10 @@ impl Scheduler for Fq {
         self.fluid.fetch(queue);
     }
 
-    #[inline(always)]
-    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        self.heads.set(queue, head);
-    }
-
-    fn removed(&mut self, now: Time, gone: Gone<'_>) {
-        if gone.was_head {
-            self.heads.set(gone.queue, gone.head);
-        }
-        if self.settings.on_drop == OnDrop::Refund {
-            self.fluid.take_back(now, gone.queue, gone.flow.weight, gone.packet.length);
-        }
-    }
-
     /// A conversation that is not active leaves its F only for delta rounds, and what it sent alone
     /// has ended with the line.
     fn forgets_when_idle(&self) -> bool {
         self.delta == 0
-    }
-
-    fn recalls_passed(&self) -> bool {
-        true
     }
 
     fn is_settled_at(&self, time: Time) -> bool {
@@ -232,27 +192,19 @@ impl Scheduler for Fq {
         self.fluid.rate_changed(now, rate);
     }
 
-    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
+    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) -> Option<Tag> {
         self.fluid.weight_changed(now, queue, weight);
+        None
     }
 
-    fn can_preempt(&self) -> bool {
+    fn preempts(&self) -> bool {
         self.settings.preemptive
     }
 
-    fn preempts(&self, serving: Tag) -> bool {
-        let least = self.heads.peek().map(|(_, tag)| rank::value(tag));
-        self.settings.preemptive && least.is_some_and(|least| least < rank::value(serving))
-    }
-
-    fn put_back(&mut self, queue: Slot, tag: Tag) {
-        self.heads.push(queue, tag);
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn inspect(&self, least: Option<Tag>, visit: &mut dyn FnMut(&str, f64)) {
         self.fluid.inspect(visit);
-        if let Some((_, tag)) = self.heads.peek() {
-            visit("least_bid_bytes", rank::value(tag) as f64 / (16.0 * 1_953_125.0));
+        if let Some(least) = least.filter(|_| BY_PAPER) {
+            visit("least_bid_bytes", rank::value(least) as f64 / (16.0 * 1_953_125.0));
         }
     }
 }

@@ -24,9 +24,10 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::ring::Ring;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Rate, Time};
 use alloc::format;
@@ -56,9 +57,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn paces(&self) -> bool {
-        true
-    }
+    facts!(paces = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         for (name, Bytes(bytes)) in [("quantum", self.quantum), ("initial_quantum", self.initial_quantum)] {
@@ -75,8 +74,9 @@ impl Part for Settings {
     }
 }
 
+/// Where a flow stands: in no list, among the new or the old ones, or paced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+pub(crate) enum Place {
     Idle,
     New,
     Old,
@@ -112,10 +112,8 @@ impl FqPacing {
     }
 
     fn state(&mut self, flow: Slot) -> &mut State {
-        if self.flows.len() <= flow as usize {
-            self.flows.resize(flow as usize + 1, self.fresh());
-        }
-        &mut self.flows[flow as usize]
+        let fresh = self.fresh();
+        entry(&mut self.flows, flow, fresh)
     }
 
     /// The state of a new flow.

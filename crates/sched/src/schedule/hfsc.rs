@@ -37,7 +37,7 @@ mod paper;
 
 use crate::class_tree::{self, Place};
 use crate::contract::Line;
-use crate::part::{Need, Part};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::units::{Rate, Time};
 use alloc::format;
@@ -97,14 +97,6 @@ impl Default for Settings {
 }
 
 impl Settings {
-    fn places(&self) -> Vec<Place<'_>> {
-        let place = |class| {
-            let Class { name, parent, dscp, .. }: &Class = class;
-            Place { name, parent: parent.as_deref(), dscp }
-        };
-        self.classes.iter().map(place).collect()
-    }
-
     /// What is wrong with the curves of `class`.
     fn fault_of(&self, class: &Class) -> Option<String> {
         let name = &class.name;
@@ -140,12 +132,8 @@ impl Settings {
 }
 
 impl Part for Settings {
-    fn needs(&self) -> &'static [Need] {
-        class_tree::needs(&self.places())
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
+    fn places(&self) -> Vec<Place<'_>> {
+        self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -168,10 +156,6 @@ impl Part for Settings {
         alloc::vec![Self { paper: true, ..linux.clone() }, linux]
     }
 
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
-
     fn oversubscribed(&self, line: Rate) -> Option<String> {
         let curves = || self.classes.iter().filter_map(|class| class.real_time.as_ref());
         let sum = |of: fn(&Curve) -> Rate| curves().map(of).map(Rate::bit_per_s).sum::<u64>();
@@ -181,10 +165,6 @@ impl Part for Settings {
             "hfsc: the real_time curves rise by {most} together, and the line has {line}: their deadlines cannot all be met; \
              Linux takes it so too"
         ))
-    }
-
-    fn classes(&self) -> Option<Vec<&str>> {
-        Some(class_tree::leaf_names(&self.places()))
     }
 }
 

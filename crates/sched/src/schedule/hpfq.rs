@@ -35,7 +35,7 @@
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::{Need, Part};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::registry::SchedulerSettings;
 use crate::round;
@@ -89,23 +89,9 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    fn places(&self) -> Vec<Place<'_>> {
-        let place = |class| {
-            let Class { name, parent, dscp, .. }: &Class = class;
-            Place { name, parent: parent.as_deref(), dscp }
-        };
-        self.classes.iter().map(place).collect()
-    }
-}
-
 impl Part for Settings {
-    fn needs(&self) -> &'static [Need] {
-        class_tree::needs(&self.places())
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
+    fn places(&self) -> Vec<Place<'_>> {
+        self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
     }
 
     fn fault(&self, queue: &Queue) -> Option<String> {
@@ -139,14 +125,6 @@ impl Part for Settings {
         let by = |name| OneLevel(Box::new(SchedulerSettings::by_name(name).unwrap_or_else(|| *OneLevel::default().0)));
         let variant = |name| Self { scheduler: by(name), classes: deep.clone(), default: Some("far".to_string()) };
         ["wf2q_plus", "fq", "round_robin", "leap_forward_virtual_clock"].map(variant).to_vec()
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
-
-    fn classes(&self) -> Option<Vec<&str>> {
-        Some(class_tree::leaf_names(&self.places()))
     }
 }
 

@@ -40,7 +40,7 @@ use crate::contract::Line;
 #[cfg(feature = "schema")]
 use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
-use crate::part::{Need, Part};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::units::{Bytes, Rate, Time};
 use alloc::format;
@@ -145,14 +145,6 @@ impl Default for Settings {
 }
 
 impl Settings {
-    fn places(&self) -> Vec<Place<'_>> {
-        let place = |class| {
-            let Class { name, parent, dscp, .. }: &Class = class;
-            Place { name, parent: parent.as_deref(), dscp }
-        };
-        self.classes.iter().map(place).collect()
-    }
-
     /// The classes' rates in bit/s on a line of `line`: one that has none has an equal part of what
     /// is left by siblings with one.
     fn rates(&self, line: Rate) -> Vec<u64> {
@@ -218,12 +210,8 @@ impl Settings {
 }
 
 impl Part for Settings {
-    fn needs(&self) -> &'static [Need] {
-        class_tree::needs(&self.places())
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        false
+    fn places(&self) -> Vec<Place<'_>> {
+        self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -270,10 +258,6 @@ impl Part for Settings {
         alloc::vec![paper(&flat), flat, paper(&deep), deep]
     }
 
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
-
     fn oversubscribed(&self, line: Rate) -> Option<String> {
         let given = self.classes.iter().filter_map(|class| Some((Some(class.name.as_str()), class.rate?)));
         core::iter::once((None, line)).chain(given).find_map(|(parent, rate)| {
@@ -284,10 +268,6 @@ impl Part for Settings {
                  decide what each gets, not its rate; Linux takes it so too"
             ))
         })
-    }
-
-    fn classes(&self) -> Option<Vec<&str>> {
-        Some(class_tree::leaf_names(&self.places()))
     }
 }
 

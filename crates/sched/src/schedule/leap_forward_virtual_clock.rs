@@ -30,10 +30,11 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::tournament::Tournament;
 use crate::units::{Bytes, Rate, Time, Weight};
@@ -50,19 +51,13 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::Latency { flow, .. } if !load.has_losses => Some(load.own_packet_and_longest(flow)),
             _ => None,
         }
-    }
-
-    fn fits_inner_nodes(&self) -> bool {
-        true
     }
 
     fn variants() -> Vec<Self> {
@@ -221,9 +216,7 @@ impl Scheduler for LeapForwardVirtualClock {
     #[inline]
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
         self.advance(now);
-        if self.seen.len() <= queue as usize {
-            self.seen.resize(queue as usize + 1, Seen::default());
-        }
+        entry(&mut self.seen, queue, Seen::default());
         self.count(queue, weight.thousandths());
         if let Some(head) = self.tags.set_weight(queue, weight) {
             self.place(queue, Some(head));

@@ -23,8 +23,9 @@
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::{Need, Part};
+use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Time, Weight};
 use alloc::collections::VecDeque;
@@ -72,23 +73,13 @@ const WEIGHT_MAX: u32 = 1 << 10;
 const LMAX_MAX: u64 = 1 << 16;
 const LMAX_MIN: u64 = 512;
 
-impl Settings {
-    fn places(&self) -> Vec<Place<'_>> {
-        self.classes.iter().map(|class| Place { name: &class.name, parent: None, dscp: &class.dscp }).collect()
-    }
-}
-
 impl Part for Settings {
     fn goes_by_weights(&self) -> bool {
         self.classes.is_empty()
     }
 
-    fn needs(&self) -> &'static [Need] {
-        if self.classes.is_empty() { &[] } else { class_tree::needs(&self.places()) }
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        self.classes.is_empty()
+    fn places(&self) -> Vec<Place<'_>> {
+        self.classes.iter().map(|class| Place::new(&class.name, None, &class.dscp)).collect()
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -121,14 +112,6 @@ impl Part for Settings {
         };
         let classes = [class("a", &[1, 5], 1), class("b", &[2, 6], 7), class("c", &[3], 7)].to_vec();
         alloc::vec![Self { classes, default: Some(String::from("b")) }]
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        self.classes.is_empty()
-    }
-
-    fn classes(&self) -> Option<Vec<&str>> {
-        (!self.classes.is_empty()).then(|| class_tree::leaf_names(&self.places()))
     }
 }
 
@@ -244,10 +227,7 @@ impl LinuxQfq {
     }
 
     fn member(&mut self, queue: Slot) -> &mut Member {
-        if self.members.len() <= queue as usize {
-            self.members.resize(queue as usize + 1, Member::default());
-        }
-        &mut self.members[queue as usize]
+        entry(&mut self.members, queue, Member::default())
     }
 
     /// The class joins an aggregate of its kind, a new one if none has room.
@@ -572,12 +552,10 @@ impl LinuxQfq {
 }
 
 impl Scheduler for LinuxQfq {
+    facts!(tags_packets = false, notes_idle = true);
+
     fn class_tree(&self) -> Option<&ClassTree> {
         self.tree.as_ref()
-    }
-
-    fn tags_packets(&self) -> bool {
-        false
     }
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
@@ -661,10 +639,6 @@ impl Scheduler for LinuxQfq {
         {
             self.deactivate_class(gone.queue, at);
         }
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {

@@ -23,7 +23,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::{Need, Part};
+use crate::part::{Need, Part, facts};
 use crate::program::{Named, Program, Rank};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
@@ -40,6 +40,8 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    facts!(has_queue_per_flow = false, ranks_packets = true, has_queue_per_packet = true);
+
     fn goes_by_weights(&self) -> bool {
         self.tells_flows_apart()
     }
@@ -54,18 +56,6 @@ impl Part for Settings {
 
     fn tells_flows_apart(&self) -> bool {
         self.rank.tells_flows_apart()
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
-
-    fn ranks_packets(&self) -> bool {
-        true
-    }
-
-    fn has_queue_per_packet(&self) -> bool {
-        true
     }
 }
 
@@ -117,9 +107,7 @@ impl<P: Program> PushIn<P> {
 }
 
 impl<P: Program> Scheduler for PushIn<P> {
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
+    facts!(has_queue_per_flow = false, notes_idle = true);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         self.free.last().copied().unwrap_or(self.used)
@@ -155,10 +143,6 @@ impl<P: Program> Scheduler for PushIn<P> {
 
     fn idle(&mut self, _now: Time) {
         self.program.idle();
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, flow: Slot) -> bool {

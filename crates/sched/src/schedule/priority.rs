@@ -13,28 +13,18 @@
 
 use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts, no_settings};
 use crate::store::Store;
 use crate::units::Time;
 use alloc::vec::Vec;
 
-/// Nothing can be set.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set.");
 
 /// The names of the bands, as flows choose them.
 const BANDS: [&str; 8] = ["band_0", "band_1", "band_2", "band_3", "band_4", "band_5", "band_6", "band_7"];
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false, has_queue_per_flow = false);
 
     fn classes(&self) -> Option<Vec<&str>> {
         Some(BANDS.to_vec())
@@ -55,12 +45,10 @@ impl Priority {
 }
 
 impl Scheduler for Priority {
+    facts!(has_queue_per_flow = false, forgets_when_idle = true);
+
     fn class_named(&self, name: &str) -> Option<Class> {
         BANDS.iter().position(|band| *band == name).map(|band| band as Class)
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
@@ -89,10 +77,6 @@ impl Scheduler for Priority {
         if gone.head.is_none() {
             self.backlogged &= !(1 << gone.queue);
         }
-    }
-
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {

@@ -34,7 +34,7 @@ mod guesses;
 use self::groups::Groups;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::schedule::drr;
@@ -61,9 +61,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -130,9 +128,7 @@ impl Qfq {
 }
 
 impl Scheduler for Qfq {
-    fn tags_packets(&self) -> bool {
-        false
-    }
+    facts!(tags_packets = false, notes_idle = true);
 
     #[inline]
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
@@ -193,10 +189,6 @@ impl Scheduler for Qfq {
 
     fn idle(&mut self, _now: Time) {
         self.groups.idle();
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {

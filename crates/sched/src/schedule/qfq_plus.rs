@@ -25,12 +25,13 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::schedule::qfq::groups::Groups;
 use crate::schedule::qfq::worst_case_index;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Time, Weight};
 use alloc::collections::BTreeSet;
@@ -56,9 +57,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -162,10 +161,7 @@ impl QfqPlus {
         if of.members == self.members_most {
             self.with_room.remove(&(thousandths, aggregate));
         }
-        if self.members.len() <= queue as usize {
-            self.members.resize(queue as usize + 1, UNKNOWN);
-        }
-        self.members[queue as usize] = Member { aggregate, weight: thousandths };
+        *entry(&mut self.members, queue, UNKNOWN) = Member { aggregate, weight: thousandths };
         self.weights += u64::from(thousandths);
         self.groups.set_total(self.weights);
     }
@@ -236,6 +232,8 @@ impl QfqPlus {
 }
 
 impl Scheduler for QfqPlus {
+    facts!(notes_idle = true);
+
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         if self.member(queue).weight == 0 {
             self.enrol(queue, flow.weight);
@@ -298,10 +296,6 @@ impl Scheduler for QfqPlus {
 
     fn idle(&mut self, _now: Time) {
         self.groups.idle();
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {

@@ -11,28 +11,22 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::units::Time;
 
-/// Nothing can be set.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set.");
 
 impl Part for Settings {
+    facts!(fits_inner_nodes = true);
+
     fn promise(&self, measure: Measure, _load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::PacketFairness(..) => Some(1.0),
             _ => None,
         }
-    }
-
-    fn fits_inner_nodes(&self) -> bool {
-        true
     }
 }
 
@@ -50,9 +44,7 @@ impl RoundRobin {
 }
 
 impl Scheduler for RoundRobin {
-    fn tags_packets(&self) -> bool {
-        false
-    }
+    facts!(tags_packets = false);
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
         0

@@ -20,26 +20,17 @@
 //! Range: tags are compared up to 2⁶⁴ bytes of weight one (16 days at 100 Gbit/s without an idle
 //! moment and a weight of 0.001); beyond, heads leave in order of arrival (head_tags.rs).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::head_tags::{Head, HeadTags};
-use crate::packet::Packet;
-use crate::part::Part;
+use super::least_tag::LeastTag;
+use super::self_clocked::{Counts, SelfClocked};
+use crate::contract::{Line, Tag};
+use crate::head_tags::Head;
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
-use crate::round::BYTE;
-use crate::store::Store;
-use crate::tournament::Tournament;
-use crate::units::{Time, Weight};
 
-/// Nothing can be set: the weights are the line's.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -52,125 +43,37 @@ impl Part for Settings {
             _ => None,
         }
     }
+}
 
-    fn fits_inner_nodes(&self) -> bool {
-        true
+/// Counts start tags.
+pub struct ByStart;
+
+impl Counts for ByStart {
+    #[inline(always)]
+    fn key_and_clock(head: Head) -> (Tag, u128) {
+        (head.by_start(), head.start)
     }
 }
 
 /// Start tags and a clock that is one of them.
-pub struct Sfq {
-    tags: HeadTags,
-    /// V: S of the packet in service.
-    virtual_time: u128,
-    /// Backlogged queues by S of their head.
-    heads: Tournament,
-}
+pub type Sfq = LeastTag<SelfClocked<ByStart>>;
 
 impl Sfq {
     /// Nothing has arrived.
     #[must_use]
     pub fn new(_: &Settings, _: &Line) -> Self {
-        Self { tags: HeadTags::new(), virtual_time: 0, heads: Tournament::new() }
-    }
-
-    #[inline(always)]
-    fn place(&mut self, queue: Slot, head: Option<Head>) {
-        self.heads.set(queue, head.map(|head| head.by_start()));
-    }
-}
-
-impl Scheduler for Sfq {
-    #[inline]
-    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        self.weight_changed(now, queue, flow.weight);
-        self.tags.arrive(packet)
-    }
-
-    #[inline(always)]
-    fn follow(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
-        Some(self.tags.arrive(packet))
-    }
-
-    #[inline]
-    fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        // S = max(V, F')
-        let head = self.tags.enter(queue, tag, self.virtual_time);
-        self.place(queue, Some(head));
-    }
-
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        self.heads.peek().map(|(queue, _)| queue)
-    }
-
-    #[inline]
-    fn next(&mut self, _now: Time, _store: &Store) -> Next {
-        self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
-    }
-
-    #[inline(always)]
-    fn soon(&self, packets: u32) -> Option<Slot> {
-        self.heads.soon(packets)
-    }
-
-    #[inline(always)]
-    fn fetch(&self, queue: Slot) {
-        self.tags.fetch(queue);
-    }
-
-    #[inline(always)]
-    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        self.virtual_time = self.tags.head(queue).start;
-        // F' = S + L/w
-        let head = self.tags.sent(queue, head);
-        self.place(queue, head);
-    }
-
-    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
-        if gone.was_head {
-            let head = self.tags.replaced(gone.queue, gone.head);
-            self.place(gone.queue, head);
-        }
-    }
-
-    fn idle(&mut self, _now: Time) {
-        self.virtual_time = 0;
-        self.tags.reset();
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
-    }
-
-    // V and all F are zero then: it does not matter which flow came last.
-    fn forgets_when_idle(&self) -> bool {
-        true
-    }
-
-    fn recalls_passed(&self) -> bool {
-        true
-    }
-
-    fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {
-        self.tags.last(queue) <= self.virtual_time
-    }
-
-    #[inline]
-    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
-        // The head's S does not depend on it.
-        self.tags.set_weight(queue, weight);
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("virtual_time_bytes", self.virtual_time as f64 / BYTE as f64);
+        Self::with_tagging(SelfClocked::new())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Limit, Rate};
+    use crate::contract::{Flow, Next, Scheduler};
+    use crate::packet::Packet;
+    use crate::round::BYTE;
+    use crate::store::Store;
+    use crate::units::{Limit, Rate, Time};
 
     #[test]
     fn the_clock_is_the_start_tag_of_the_packet_in_service() {
@@ -188,12 +91,12 @@ mod tests {
         let d = sfq.arrive(now, 1, Flow::of_slot(1), &packet(4));
         assert_eq!(sfq.next(now, &store), Next::Queue(1));
         sfq.sent(now, 1, &packet(4), c, Some(d));
-        assert_eq!((sfq.virtual_time, sfq.next(now, &store)), (0, Next::Queue(1)));
+        assert_eq!((sfq.tagging.virtual_time, sfq.next(now, &store)), (0, Next::Queue(1)));
         sfq.sent(now, 1, &packet(4), d, None);
         // Flow 1 has F = 8 with V = 4: it may not be forgotten before V = 8.
-        assert_eq!((sfq.virtual_time, sfq.is_clear(now, 1)), (4 * BYTE, false));
+        assert_eq!((sfq.tagging.virtual_time, sfq.is_clear(now, 1)), (4 * BYTE, false));
         sfq.sent(now, 0, &packet(10), b, None);
-        assert_eq!((sfq.virtual_time, sfq.is_clear(now, 1), sfq.is_clear(now, 0)), (10 * BYTE, true, false));
+        assert_eq!((sfq.tagging.virtual_time, sfq.is_clear(now, 1), sfq.is_clear(now, 0)), (10 * BYTE, true, false));
         sfq.idle(now);
         assert!(sfq.is_clear(now, 0));
     }

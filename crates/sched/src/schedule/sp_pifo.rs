@@ -15,7 +15,7 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::{Need, Part};
+use crate::part::{Need, Part, facts};
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::rank::{self, Ranks};
@@ -43,6 +43,8 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(has_queue_per_flow = false, ranks_packets = true);
+
     fn goes_by_weights(&self) -> bool {
         self.tells_flows_apart()
     }
@@ -62,14 +64,6 @@ impl Part for Settings {
     // With one queue it is a FIFO.
     fn tells_flows_apart(&self) -> bool {
         self.queues > 1 && self.rank.tells_flows_apart()
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
-
-    fn ranks_packets(&self) -> bool {
-        true
     }
 }
 
@@ -93,9 +87,7 @@ impl SpPifo {
 }
 
 impl Scheduler for SpPifo {
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
+    facts!(has_queue_per_flow = false, notes_idle = true);
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         let rank = self.program.peek(flow, packet);
@@ -141,10 +133,6 @@ impl Scheduler for SpPifo {
 
     fn idle(&mut self, _now: Time) {
         self.program.idle();
-    }
-
-    fn notes_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, flow: Slot) -> bool {

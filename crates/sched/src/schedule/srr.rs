@@ -24,11 +24,12 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::ring::Ring;
 use crate::schedule::drr;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Time, Weight};
 use alloc::string::String;
@@ -53,9 +54,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         // Weights in steps, and the bits of the greatest.
@@ -194,9 +193,7 @@ const fn next_position(position: u32, occupied: u32) -> u32 {
 
 impl Scheduler for Srr {
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        if self.accounts.len() <= queue as usize {
-            self.accounts.resize(queue as usize + 1, Account::default());
-        }
+        entry(&mut self.accounts, queue, Account::default());
         let account = self.accounts[queue as usize];
         if account.steps == 0 || !self.columns[account.steps.ilog2() as usize].contains(queue) {
             self.accounts[queue as usize].steps = self.steps_of(flow.weight);

@@ -20,7 +20,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
@@ -57,9 +57,7 @@ pub struct Settings {
 const MTU: Bytes = Bytes(1514);
 
 impl Part for Settings {
-    fn tells_flows_apart(&self) -> bool {
-        false
-    }
+    facts!(tells_flows_apart = false, has_queue_per_flow = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.burst.0 == 0 || self.mtu.0 == 0 {
@@ -81,10 +79,6 @@ impl Part for Settings {
         let (rate, peak_rate) = (Rate::new(100_000_000_000), Rate::new(200_000_000_000));
         let cells = Self { linklayer: LinkLayer::Atm, overhead: 10, mpu: 64, ..Self::default() };
         alloc::vec![slow, fast, Self { rate, peak_rate, burst: Bytes(20_000), ..cells }]
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
     }
 }
 
@@ -156,13 +150,7 @@ impl TokenBucket {
 }
 
 impl Scheduler for TokenBucket {
-    fn tags_packets(&self) -> bool {
-        false
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
+    facts!(tags_packets = false, has_queue_per_flow = false);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         0

@@ -20,27 +20,21 @@
 //! are 20 million years of arrivals at the line's rate with a weight of one in a million. Further
 //! ahead, stamps are equal (rank.rs).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use super::least_tag::{LeastTag, Tagging};
+use crate::contract::{Flow, Line, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts, no_settings};
 use crate::prefetch;
 use crate::promise::{Load, Measure};
 use crate::rank::Ranks;
-use crate::store::Store;
-use crate::tournament::Tournament;
+use crate::slots::entry;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
 
-/// Nothing can be set: the reserved rates follow from the weights.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set: the reserved rates follow from the weights.");
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, fits_inner_nodes = true, ranks_packets = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -49,14 +43,6 @@ impl Part for Settings {
             }
             _ => None,
         }
-    }
-
-    fn fits_inner_nodes(&self) -> bool {
-        true
-    }
-
-    fn ranks_packets(&self) -> bool {
-        true
     }
 }
 
@@ -70,27 +56,28 @@ struct Clock {
 }
 
 /// Stamps of real time.
-pub struct VirtualClock {
+pub struct Clocks {
     rate: Rate,
     clocks: Vec<Clock>,
     weights_sum: u64,
-    heads: Tournament,
     ranks: Ranks,
 }
+
+/// The least stamp goes first.
+pub type VirtualClock = LeastTag<Clocks>;
 
 impl VirtualClock {
     /// Nothing has arrived.
     #[must_use]
     pub fn new(_: &Settings, line: &Line) -> Self {
-        Self { rate: line.rate, clocks: Vec::new(), weights_sum: 0, heads: Tournament::new(), ranks: Ranks::new() }
+        Self::with_tagging(Clocks { rate: line.rate, clocks: Vec::new(), weights_sum: 0, ranks: Ranks::new() })
     }
+}
 
+impl Clocks {
     #[inline]
     fn clock(&mut self, queue: Slot, weight: Weight) -> &mut Clock {
-        if self.clocks.len() <= queue as usize {
-            self.clocks.resize(queue as usize + 1, Clock::default());
-        }
-        let clock = &mut self.clocks[queue as usize];
+        let clock = entry(&mut self.clocks, queue, Clock::default());
         let weight = u64::from(weight.thousandths());
         self.weights_sum = self.weights_sum - clock.weight + weight;
         clock.weight = weight;
@@ -98,8 +85,8 @@ impl VirtualClock {
     }
 }
 
-impl Scheduler for VirtualClock {
-    #[inline]
+impl Tagging for Clocks {
+    #[inline(always)]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         self.clock(queue, flow.weight);
         // L/r_i with r_i = C w_i / (sum of w)
@@ -112,40 +99,9 @@ impl Scheduler for VirtualClock {
         self.ranks.tag(stamp)
     }
 
-    #[inline]
-    fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        self.heads.add(queue, tag);
-    }
-
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        self.heads.peek().map(|(queue, _)| queue)
-    }
-
-    #[inline]
-    fn next(&mut self, _now: Time, _store: &Store) -> Next {
-        self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
-    }
-
-    #[inline(always)]
-    fn soon(&self, packets: u32) -> Option<Slot> {
-        self.heads.soon(packets)
-    }
-
     #[inline(always)]
     fn fetch(&self, queue: Slot) {
         prefetch::fetch(&self.clocks, queue);
-    }
-
-    #[inline(always)]
-    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        self.heads.set(queue, head);
-    }
-
-    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
-        if gone.was_head {
-            self.heads.set(gone.queue, gone.head);
-        }
     }
 
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
@@ -163,12 +119,12 @@ impl Scheduler for VirtualClock {
         self.rate = rate;
     }
 
-    #[inline]
-    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
+    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) -> Option<Tag> {
         self.clock(queue, weight);
+        None
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn inspect(&self, _least: Option<Tag>, visit: &mut dyn FnMut(&str, f64)) {
         visit("reserved_weight", self.weights_sum as f64 / 1000.0);
     }
 }
@@ -176,6 +132,7 @@ impl Scheduler for VirtualClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::Scheduler;
     use crate::rank;
 
     #[test]

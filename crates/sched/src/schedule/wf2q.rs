@@ -22,46 +22,30 @@
 //!
 //! Range: as for `wfq`: 2⁶⁴ bytes of weight one for the order of tags (round.rs).
 
+use super::wfq;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::emulation::Emulation;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
+use crate::slots::entry;
 use crate::store::Store;
 use crate::tournament::Tournament;
 use crate::units::{Rate, Time, Weight};
 use alloc::vec::Vec;
 
-/// Nothing can be set: the weights are the line's.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, fits_inner_nodes = true, ranks_packets = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
-        if load.has_losses {
-            return None;
-        }
         match measure {
-            Measure::Lateness | Measure::Behind(_) => Some(load.longest()),
+            Measure::Ahead(_) if load.has_losses => None,
             Measure::Ahead(flow) => Some((1.0 - load.share(flow)) * load.longest_of(flow)),
-            Measure::Latency { flow, .. } => Some(load.own_packet_and_longest(flow)),
-            _ => None,
+            _ => wfq::Settings {}.promise(measure, load),
         }
-    }
-
-    fn fits_inner_nodes(&self) -> bool {
-        true
-    }
-
-    fn ranks_packets(&self) -> bool {
-        true
     }
 }
 
@@ -120,10 +104,7 @@ impl Scheduler for Wf2q {
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         let stamp = self.fluid.join(now, queue, flow.weight, packet.length);
-        if self.queues.len() <= queue as usize {
-            self.queues.resize(queue as usize + 1, (0, 0));
-        }
-        self.queues[queue as usize].0 = rank::on_grid(stamp.start);
+        entry(&mut self.queues, queue, (0, 0)).0 = rank::on_grid(stamp.start);
         self.ranks.tag(rank::on_grid(stamp.finish))
     }
 

@@ -34,23 +34,17 @@ use crate::eligible::Eligible;
 use crate::head_tags::HeadTags;
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
 use crate::store::Store;
 use crate::units::{Rate, Time, Weight};
 
-/// Nothing can be set: the weights are the line's.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         if load.has_losses {
@@ -61,10 +55,6 @@ impl Part for Settings {
             Measure::Latency { flow, .. } => Some(load.own_packet_and_longest(flow)),
             _ => None,
         }
-    }
-
-    fn fits_inner_nodes(&self) -> bool {
-        true
     }
 }
 
@@ -267,6 +257,8 @@ impl Wf2qPlus {
 }
 
 impl Scheduler for Wf2qPlus {
+    facts!(notes_idle = true, recalls_passed = true);
+
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         // The sum stays as it is, and V is not needed: it can grow later, by exactly as much.
@@ -352,16 +344,8 @@ impl Scheduler for Wf2qPlus {
         self.tags.reset();
     }
 
-    fn notes_idle(&self) -> bool {
-        true
-    }
-
     // V and all F are zero then: it does not matter which flow came last.
     fn forgets_when_idle(&self) -> bool {
-        true
-    }
-
-    fn recalls_passed(&self) -> bool {
         true
     }
 

@@ -21,26 +21,16 @@
 //! Range: a finish number is below 2⁶⁴ bytes of weight one, that is 2⁸⁹ of its steps, the value of
 //! a tag; beyond, packets leave in order of arrival. R(t) and F never overflow (round.rs).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::emulation::Emulation;
-use crate::packet::Packet;
-use crate::part::Part;
+use super::fq::{self, Bids, OnDrop};
+use super::least_tag::LeastTag;
+use crate::contract::Line;
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
-use crate::rank::{self, Ranks};
-use crate::store::Store;
-use crate::tournament::Tournament;
-use crate::units::{Rate, Time, Weight};
 
-/// Nothing can be set: the weights are the line's.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true, fits_inner_nodes = true, ranks_packets = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         if load.has_losses {
@@ -52,121 +42,27 @@ impl Part for Settings {
             _ => None,
         }
     }
-
-    fn fits_inner_nodes(&self) -> bool {
-        true
-    }
-
-    fn ranks_packets(&self) -> bool {
-        true
-    }
 }
 
 /// Finish numbers of an emulated fluid.
-pub struct Wfq {
-    fluid: Emulation,
-    /// Backlogged queues by F of their head.
-    heads: Tournament,
-    ranks: Ranks,
-}
+pub type Wfq = LeastTag<Bids<false>>;
 
 impl Wfq {
     /// Nothing has arrived.
     #[must_use]
     pub fn new(_: &Settings, line: &Line) -> Self {
-        Self { fluid: Emulation::new(line.rate), heads: Tournament::new(), ranks: Ranks::new() }
-    }
-
-    /// Charges the packet and returns its tag, by F.
-    #[inline(always)]
-    fn stamp(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        // S = max(F', V(t)), F = S + L/w
-        let stamp = self.fluid.join(now, queue, flow.weight, packet.length);
-        self.ranks.tag(rank::on_grid(stamp.finish))
-    }
-}
-
-impl Scheduler for Wfq {
-    #[inline(never)]
-    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        self.stamp(now, queue, flow, packet)
-    }
-
-    #[inline(always)]
-    fn follow(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Option<Tag> {
-        Some(self.stamp(now, queue, flow, packet))
-    }
-
-    #[inline]
-    fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        self.heads.add(queue, tag);
-    }
-
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        self.heads.peek().map(|(queue, _)| queue)
-    }
-
-    #[inline]
-    fn next(&mut self, _now: Time, _store: &Store) -> Next {
-        self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
-    }
-
-    #[inline(always)]
-    fn soon(&self, packets: u32) -> Option<Slot> {
-        self.heads.soon(packets)
-    }
-
-    #[inline(always)]
-    fn fetch(&self, queue: Slot) {
-        self.fluid.fetch(queue);
-    }
-
-    #[inline(always)]
-    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        self.heads.set(queue, head);
-    }
-
-    fn removed(&mut self, now: Time, gone: Gone<'_>) {
-        if gone.was_head {
-            self.heads.set(gone.queue, gone.head);
-        }
-        self.fluid.take_back(now, gone.queue, gone.flow.weight, gone.packet.length);
-    }
-
-    fn forgets_when_idle(&self) -> bool {
-        true
-    }
-
-    fn recalls_passed(&self) -> bool {
-        true
-    }
-
-    fn is_settled_at(&self, time: Time) -> bool {
-        self.fluid.is_empty_at(time)
-    }
-
-    fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
-        self.fluid.is_clear(now, queue)
-    }
-
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.fluid.rate_changed(now, rate);
-    }
-
-    #[inline]
-    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
-        self.fluid.weight_changed(now, queue, weight);
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.fluid.inspect(visit);
+        // S = max(F', V(t)), F = S + L/w: the bids of `fq`, with no charge for what was not sent.
+        Self::with_tagging(Bids::new(&fq::Settings { on_drop: OnDrop::Refund, ..Default::default() }, line))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::{Flow, Scheduler};
+    use crate::packet::Packet;
+    use crate::rank;
+    use crate::units::{Rate, Time, Weight};
 
     #[test]
     fn finish_numbers_are_those_of_the_fluid() {

@@ -20,9 +20,10 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::ring::Ring;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Time, Weight};
 use alloc::vec::Vec;
@@ -38,9 +39,7 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        true
-    }
+    facts!(goes_by_weights = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -127,15 +126,10 @@ impl Wrr {
 }
 
 impl Scheduler for Wrr {
-    fn tags_packets(&self) -> bool {
-        false
-    }
+    facts!(tags_packets = false);
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, _packet: &Packet) -> Tag {
-        if self.accounts.len() <= queue as usize {
-            self.accounts.resize(queue as usize + 1, Account::default());
-        }
-        self.accounts[queue as usize].weight = u64::from(flow.weight.thousandths());
+        entry(&mut self.accounts, queue, Account::default()).weight = u64::from(flow.weight.thousandths());
         0
     }
 

@@ -10,6 +10,7 @@
 
 use super::account::Tag;
 use crate::hash::splitmix;
+use crate::slots::entry;
 use alloc::vec::Vec;
 
 /// The place in the order of turns: start tag, then order of admission. No two items have the same.
@@ -65,10 +66,8 @@ impl Wide {
         let old = self.remove(slot);
         let Some((turn, width)) = head else { return };
         let passed = old.filter(|(old, _)| old.1 == turn.1).map_or(0, |(_, passed)| passed);
-        if self.nodes.len() <= slot as usize {
-            self.nodes.resize(slot as usize + 1, ABSENT);
-        }
-        self.nodes[slot as usize] = Node { turn, width, narrowest: width, passed, most_passed: passed, ..ABSENT };
+        *entry(&mut self.nodes, slot, ABSENT) =
+            Node { turn, width, narrowest: width, passed, most_passed: passed, ..ABSENT };
         let (before, after) = self.split(self.root, |other| other < turn);
         let before = self.merge(before, slot);
         self.root = self.merge(before, after);

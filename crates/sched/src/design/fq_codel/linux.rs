@@ -10,6 +10,7 @@ use crate::hash::{Hash, bucket_of};
 use crate::mark::step::Step;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::queue::Queue;
+use crate::slots::entry;
 use crate::store::Store;
 use crate::truesize::truesize;
 use crate::turns::{Emptied, Turns, View};
@@ -127,9 +128,7 @@ impl Discipline for FqCodel {
             return None;
         }
         let queue = self.queue_of(header);
-        if self.controls.len() <= queue as usize {
-            self.controls.resize(queue as usize + 1, Control::default());
-        }
+        entry(&mut self.controls, queue, Control::default());
         let (handle, _) = self.store.push(&packet, 0, queue, queue);
         self.used += needs;
         self.turns.begin(queue, self.quantum);
@@ -176,7 +175,7 @@ impl Discipline for FqCodel {
     }
 
     fn held(&self) -> Held {
-        Held { packets: self.store.packets(), bytes: self.store.bytes() }
+        self.store.held()
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {

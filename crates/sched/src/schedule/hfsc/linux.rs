@@ -9,6 +9,7 @@ use super::{Class, Settings};
 use crate::class_tree::ClassTree;
 use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
+use crate::part::Part;
 use crate::store::Store;
 use crate::units::{PS_PER_S, Time};
 use alloc::format;

@@ -5,6 +5,7 @@ use super::curve::{Curve, Service};
 use crate::class_tree::ClassTree;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
+use crate::part::Part;
 use crate::store::Store;
 use crate::units::{PS_PER_S, Time};
 use alloc::format;

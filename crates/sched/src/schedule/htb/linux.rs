@@ -9,6 +9,7 @@ use super::{Class, Settings};
 use crate::class_tree::{ClassTree, LEVELS_MAX};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
+use crate::part::Part;
 use crate::psched::{NS_PER_S, Ratio, saved};
 use crate::store::Store;
 use crate::units::Time;

@@ -1,0 +1,209 @@
+//! Schedulers that send the head of the least tag: one skeleton, a [`Tagging`] for what differs.
+//!
+//! A tagging gives packets their tags, and the heads of queues the keys by which they leave. In
+//! `fq`, `wfq` and `virtual_clock` the key of a head is the tag that it was given on arrival; in
+//! `scfq` and `sfq` it is a tag that the packet is given as a head.
+
+use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag};
+use crate::packet::Packet;
+use crate::rank;
+use crate::store::Store;
+use crate::tournament::Tournament;
+use crate::units::{Rate, Time, Weight};
+
+/// What tells one scheduler that sends the head of the least tag from another. Methods that are
+/// called as those of [`Scheduler`] do what is said there.
+pub trait Tagging: Send {
+    /// [`Scheduler::notes_idle`].
+    const NOTES_IDLE: bool = false;
+    /// [`Scheduler::recalls_passed`].
+    const RECALLS_PASSED: bool = false;
+    /// Whether the key of a head follows the weight of its flow. Weights are told before packets
+    /// join then.
+    const REWEIGHS_HEADS: bool = false;
+
+    /// The tag of a packet that joins `queue`.
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag;
+
+    /// The key of the first packet of `queue`, which was empty, by the packet's `tag`.
+    #[inline(always)]
+    fn enter(&mut self, _queue: Slot, tag: Tag) -> Tag {
+        tag
+    }
+
+    /// The head of `queue` is sent: the key of the next one, by its tag `head`.
+    #[inline(always)]
+    fn sent(&mut self, _queue: Slot, head: Option<Tag>) -> Option<Tag> {
+        head
+    }
+
+    /// The head of `queue` was dropped: the key of the next one, by its tag `head`.
+    fn replaced(&mut self, _queue: Slot, head: Option<Tag>) -> Option<Tag> {
+        head
+    }
+
+    /// A packet that had joined was dropped, from anywhere in its queue.
+    fn dropped(&mut self, _now: Time, _gone: &Gone<'_>) {}
+
+    /// A packet that would have joined `queue` was refused.
+    fn refused(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) {}
+
+    /// The line has become idle. Told only if [`Tagging::NOTES_IDLE`].
+    fn idle(&mut self) {}
+
+    /// Fetches the state of `queue` into the caches.
+    fn fetch(&self, queue: Slot);
+
+    /// [`Scheduler::forgets_when_idle`].
+    fn forgets_when_idle(&self) -> bool {
+        false
+    }
+
+    /// [`Scheduler::is_settled_at`].
+    fn is_settled_at(&self, _time: Time) -> bool {
+        true
+    }
+
+    /// [`Scheduler::is_clear`].
+    fn is_clear(&mut self, now: Time, queue: Slot) -> bool;
+
+    /// The line has a new rate from now.
+    fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
+
+    /// The flow of `queue` has a new weight from now. Returns the key of its head if that changed.
+    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) -> Option<Tag>;
+
+    /// Whether a head of a lesser value interrupts the packet being sent; keys are tags then.
+    fn preempts(&self) -> bool {
+        false
+    }
+
+    /// Visits inner values by name; `least` is the key of the head that goes next.
+    fn inspect(&self, least: Option<Tag>, visit: &mut dyn FnMut(&str, f64));
+}
+
+/// Sends the head of the least key.
+pub struct LeastTag<T> {
+    pub(crate) tagging: T,
+    /// Backlogged queues by the key of their head.
+    heads: Tournament,
+}
+
+impl<T: Tagging> LeastTag<T> {
+    /// Nothing has arrived.
+    #[must_use]
+    pub(crate) const fn with_tagging(tagging: T) -> Self {
+        Self { tagging, heads: Tournament::new() }
+    }
+}
+
+impl<T: Tagging> Scheduler for LeastTag<T> {
+    #[inline(never)]
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        if T::REWEIGHS_HEADS {
+            self.weight_changed(now, queue, flow.weight);
+        }
+        self.tagging.arrive(now, queue, flow, packet)
+    }
+
+    #[inline(always)]
+    fn follow(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Option<Tag> {
+        Some(self.tagging.arrive(now, queue, flow, packet))
+    }
+
+    #[inline]
+    fn backlogged(&mut self, queue: Slot, tag: Tag) {
+        let key = self.tagging.enter(queue, tag);
+        self.heads.add(queue, key);
+    }
+
+    fn refused(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) {
+        self.tagging.refused(now, queue, flow, packet);
+    }
+
+    #[inline(always)]
+    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
+        self.heads.peek().map(|(queue, _)| queue)
+    }
+
+    #[inline]
+    fn next(&mut self, now: Time, _store: &Store) -> Next {
+        self.next_at_once(now).map_or(Next::Empty, Next::Queue)
+    }
+
+    #[inline(always)]
+    fn soon(&self, packets: u32) -> Option<Slot> {
+        self.heads.soon(packets)
+    }
+
+    #[inline(always)]
+    fn fetch(&self, queue: Slot) {
+        self.tagging.fetch(queue);
+    }
+
+    #[inline(always)]
+    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
+        let key = self.tagging.sent(queue, head);
+        self.heads.set(queue, key);
+    }
+
+    fn removed(&mut self, now: Time, gone: Gone<'_>) {
+        if gone.was_head {
+            let key = self.tagging.replaced(gone.queue, gone.head);
+            self.heads.set(gone.queue, key);
+        }
+        self.tagging.dropped(now, &gone);
+    }
+
+    fn idle(&mut self, _now: Time) {
+        self.tagging.idle();
+    }
+
+    fn notes_idle(&self) -> bool {
+        T::NOTES_IDLE
+    }
+
+    fn forgets_when_idle(&self) -> bool {
+        self.tagging.forgets_when_idle()
+    }
+
+    fn recalls_passed(&self) -> bool {
+        T::RECALLS_PASSED
+    }
+
+    fn is_settled_at(&self, time: Time) -> bool {
+        self.tagging.is_settled_at(time)
+    }
+
+    fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
+        self.tagging.is_clear(now, queue)
+    }
+
+    fn rate_changed(&mut self, now: Time, rate: Rate) {
+        self.tagging.rate_changed(now, rate);
+    }
+
+    #[inline]
+    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
+        if let Some(key) = self.tagging.weight_changed(now, queue, weight) {
+            self.heads.push(queue, key);
+        }
+    }
+
+    fn can_preempt(&self) -> bool {
+        self.tagging.preempts()
+    }
+
+    fn preempts(&self, serving: Tag) -> bool {
+        let least = self.heads.peek().map(|(_, key)| rank::value(key));
+        self.tagging.preempts() && least.is_some_and(|least| least < rank::value(serving))
+    }
+
+    fn put_back(&mut self, queue: Slot, tag: Tag) {
+        self.heads.push(queue, tag);
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.tagging.inspect(self.heads.peek().map(|(_, key)| key), visit);
+    }
+}

@@ -1,0 +1,12 @@
+//! Lists with an entry for each slot.
+
+use alloc::vec::Vec;
+
+/// The entry of `slot`. As far as there are too few, all that are added are `fresh`.
+#[inline(always)]
+pub(crate) fn entry<T: Clone>(entries: &mut Vec<T>, slot: u32, fresh: T) -> &mut T {
+    if entries.len() <= slot as usize {
+        entries.resize(slot as usize + 1, fresh);
+    }
+    &mut entries[slot as usize]
+}
