@@ -48,15 +48,6 @@ MANS, LANS = 20, 9
 
 PACKET_BITS = 8000
 
-REASONS: dict[tuple[str, str, str], str] = {
-    ("figure 2", "mean by FIFO's", "50"): (
-        "delays of a tenth give 1.02 after 20 s, and for 400 connections (1.22) 1.04, where timers, NewReno, hosts that"
-        " take time, other approximations of GPS, further uplinks and times up to 150 s give 1.15 to 1.33; ns-2 had"
-        " 1.21 and 1.25 for 400 and 1600 connections"
-    ),
-}
-"""Why cells differ, by item, quantity and source; the numbers are in docs/design/legout2002.md."""
-
 Place = tuple[int, str, str]
 """Connections, places of a buffer, policy."""
 
@@ -207,11 +198,7 @@ def lines(setup: Setup, published: Sequence[Published], results: Results) -> lis
         "small": Runs((), lambda: small_runs(results)),
     }
     claims = [*(claims_of(drawn) if drawn else ()), *SMALL_CLAIMS]
-    return Tables(NAME, {}, runs, TABLES, claims, _reason, _claim_reason).lines(setup, printed, results)
-
-
-def _reason(cell: Published) -> str:
-    return REASONS.get((cell.item, cell.quantity, cell.policy.split()[-2:][0]), "")
+    return Tables(NAME, {}, runs, TABLES, claims).lines(setup, printed, results)
 
 
 def _policies(quantity: str) -> Sequence[str]:
@@ -401,27 +388,6 @@ def _more_with_room(numbers: Sequence[int], less: str, more: str) -> Callable[[R
 
 FEW, MANY = 50, 1000
 """Connections that the text calls a small number (the least of the figure), and those of its example."""
-
-CLAIM_REASONS: dict[tuple[str, str], str] = {
-    ("FQ against FIFO, 50 packets", "the minimum is higher"): (
-        "it is one connection's: with 50 connections it is higher in all five after 300 s (1.3 to 21 times), where"
-        " NewReno or 150 s leave it as it is; in the mean of the seeds it is 1.5 to 2.4 times FIFO's at every k"
-    ),
-    ("FQ against FIFO, 500 packets", f"k = {FEW}: FIFO's mean"): (
-        "FQ's is 7.5 % higher; dropping the front of the longest queue makes it 0.97 of FIFO's, a second uplink 1.01,"
-        " delays of a tenth 1.04, where DRR, NewReno, timers, hosts that take time and times up to 300 s give 1.03 to"
-        " 1.11"
-    ),
-}
-"""Why claims do not hold, by where they stand and how they begin; the numbers are in docs/design/legout2002.md."""
-
-
-def _claim_reason(claim: Claim) -> str:
-    told = (
-        why for (where, begins), why in CLAIM_REASONS.items() if claim.policy == where and claim.text.startswith(begins)
-    )
-    return next(told, "")
-
 
 BETTER, EVEN = "FQ +, TCP-friendly -", "neither +"
 """What Table 1 says of a property."""

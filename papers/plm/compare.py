@@ -198,20 +198,12 @@ CLAIMS = (
 )  # fmt: skip
 """What section 3.3 says, in brackets, and how it is read. All numbers in them are our reading."""
 
-BESIDE_TCP = (
-    "with room for 20 packets TCP leaves the queue nearly empty for a check at times, and a layer too many is joined,"
-    " which costs four changes; none with room for 60, or with checks of 5 s"
-)
-REASONS = {("tcp", STABLE): BESIDE_TCP}
-"""Why claims do not hold, as far as it was tested: item and text."""
-
 TABLES = Tables(
     NAME,
     EXPERIMENTS,
     {name: Runs((name,), runs_of) for name in EXPERIMENTS},
     [_table(name) for name in EXPERIMENTS],
     CLAIMS,
-    claim_reason=lambda claim: REASONS.get((claim.item, claim.text), ""),
 )
 captions, needs, lines = TABLES.captions, TABLES.needs, TABLES.lines
 
