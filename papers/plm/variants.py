@@ -71,12 +71,11 @@ def main() -> None:
 def cell(experiment: str, variant: Variant) -> str:
     """One cell: layers, changes a minute, packets lost in two minutes."""
     compare: Any = load("plm").compare
-    changes = {SEEDS_PATH: SEEDS, **variant.changes(EXPERIMENTS[experiment])}
-    runs = compare.runs_of(run_varied("plm", Job(f"{experiment}.toml"), changes))
-    each = [receiver for run in runs for receiver in run.receivers["PLM, FQ"].values()]
-    return (
-        f"{fmean(r.layers for r in each):.2f}, {fmean(r.changes for r in each):.1f}, {fmean(r.lost for r in each):.0f}"
-    )
+    fields = {SEEDS_PATH: SEEDS, **variant.changes(EXPERIMENTS[experiment])}
+    runs = compare.runs_of(run_varied("plm", Job(f"{experiment}.toml"), fields))
+    layers, changes = ([had for run in runs for had in run.all(of, "PLM, FQ")] for of in ("layers", compare.CHANGES))
+    lost = [row["lost_packets"] for run in runs for row in run.receivers["PLM, FQ"].values()]
+    return f"{fmean(layers):.2f}, {fmean(changes):.1f}, {fmean(lost):.0f}"
 
 
 if __name__ == "__main__":
