@@ -10,6 +10,7 @@ from functools import partial
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
+from fairq.core.inputs import pairs
 from fairq.papers.paper_tables import Cell, Runs, Table, Tables, by_seed, fairness_index, seeds, where
 from fairq.papers.papers import Job, Plotted, Results, Setup, curve_rows
 from fairq.papers.verdicts import Claim, Line, Published, beyond
@@ -96,7 +97,7 @@ def jobs(setup: Setup) -> dict[str, Job]:
     """The grid of each repetition, the repetitions on one network, and the small experiments."""
     repetitions = range(1, setup.seeds + 1)
     if setup.quick:
-        short = (("measure.duration", QUICK_DURATION),)
+        short = {"measure.duration": QUICK_DURATION}
         found = {f"drawn {each}": large(QUICK_CONNECTIONS, QUICK_BUFFERS, each, short) for each in repetitions}
     else:
         found = {f"drawn {each}": large(CONNECTIONS, BUFFERS, each) for each in repetitions}
@@ -105,30 +106,29 @@ def jobs(setup: Setup) -> dict[str, Job]:
 
 
 def large(
-    numbers: Sequence[int], buffers: Sequence[str], repetition: int, more: tuple[tuple[str, str], ...] = ()
+    numbers: Sequence[int], buffers: Sequence[str], repetition: int, more: Mapping[str, object] | None = None
 ) -> Job:
     """The grid over the network of the repetition, the longest runs first, so that two workers end together."""
-    grid = ", ".join(_value(k, flows=connections(k, repetition)) for k in sorted(numbers)[::-1])
-    named = ", ".join(_value(each, **{'"defaults.buffer"': f'"{each} packets"'}) for each in buffers)
-    of_both = (("topology.seed", str(repetition)), ("measure.seed", str(repetition)))
-    return Job("network.toml", (*of_both, ("axes[0].values", f"[{grid}]"), ("axes[1].values", f"[{named}]"), *more),
-               keep=kept)  # fmt: skip
+    runs = {str(k): {"flows": connections(k, repetition)} for k in sorted(numbers)[::-1]}
+    return _grid(runs, buffers, {"topology.seed": repetition, "measure.seed": repetition, **(more or {})})
 
 
 def on_one_network(repetitions: Sequence[int]) -> Job:
     """The connections and start times of each repetition, all over the network of the first."""
-    each = ", ".join(_value(r, flows=connections(SAME_AT, r), **{'"measure.seed"': str(r)}) for r in repetitions)
-    named = _value(SAME_BUFFER, **{'"defaults.buffer"': f'"{SAME_BUFFER} packets"'})
-    return Job("network.toml", (("axes[0].values", f"[{each}]"), ("axes[1].values", f"[{named}]")), keep=kept)
+    runs = {str(each): {"flows": connections(SAME_AT, each), "measure.seed": each} for each in repetitions}
+    return _grid(runs, [SAME_BUFFER], {})
 
 
-def _value(name: int | str, **sets: str) -> str:
-    """A value of an axis."""
-    return f'{{ name = "{name}", set = {{ {", ".join(f"{path} = {value}" for path, value in sets.items())} }} }}'
+def _grid(runs: Mapping[str, object], buffers: Sequence[str], more: Mapping[str, object]) -> Job:
+    """The network's scenario with these values of its axes *run* and *buffer*, each of *run* with what it sets."""
+    of_run = [{"name": name, "set": sets} for name, sets in runs.items()]
+    of_buffer = [{"name": each, "set": {"defaults.buffer": f"{each} packets"}} for each in buffers]
+    sets = pairs({"axes[0].values": of_run, "axes[1].values": of_buffer, **more})
+    return Job("network.toml", tuple(sets), keep=kept)
 
 
-def connections(k: int, repetition: int) -> str:
-    """Connections between pairs of different local networks, as the scenario's list of flows.
+def connections(k: int, repetition: int) -> list[dict[str, str]]:
+    """Connections between pairs of different local networks, as the scenario's flows.
 
     They are generated one after another: those of a smaller number are the first of a greater.
     """
@@ -139,8 +139,8 @@ def connections(k: int, repetition: int) -> str:
         source = int(drawn.random() * len(every))
         sink = int(drawn.random() * (len(every) - 1))
         sink += sink >= source
-        flows.append(f'{{ name = "{number}", from = "{every[source]}", to = "{every[sink]}", traffic = "ftp" }}')
-    return f"[{', '.join(flows)}]"
+        flows.append({"name": str(number), "from": every[source], "to": every[sink], "traffic": "ftp"})
+    return flows
 
 
 def kept(document: Mapping[str, Any]) -> dict[str, Any]:
