@@ -259,7 +259,7 @@ def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -
         figure = draw.published_beside_measured(turned, above, labels, "discipline", style=style)
         yield Plotted(item.replace(" ", ""), item, figure)
     groups = {"of the paper": IN_PAPER, "beside them": ("CSFQ", "Rainbow FQ", "FQ", "FQ-CoDel")}
-    yield Plotted("figure4", "figure 4", _memory_figure(draw, style))
+    yield Plotted("figure4", "figure 4", _memory_figure(draw, of["figure 4"], style))
     share = LINE_BIT_PER_S / 16 / 1000
     for item, title, across, up, ideal, said, log in (
         ("figure 6", "16 UDP flows", "flow i, which sends i fair shares", "throughput (kbit/s)",
@@ -286,7 +286,7 @@ def _queue_figure(draw: Any, held: Sequence[Mapping[str, Any]], style: Style) ->
     return Plotted("figure9", "figure 9", figure, curve_rows(curves, "policy", "time_s", "waiting_packets"))
 
 
-def _memory_figure(draw: Any, style: Style) -> Figure:
+def _memory_figure(draw: Any, rows: Sequence[Mapping[str, Any]], style: Style) -> Figure:
     built = bytes_of_flow()
     flows = (100, 100_000)
     curves = {f"{name}, as built": [(n, built[name] * n / 1000) for n in flows] for name in WORDS_DESCRIBED}
@@ -294,7 +294,9 @@ def _memory_figure(draw: Any, style: Style) -> Figure:
         f"{name}, as described, words of {WORD_BYTES} bytes": [(n, words * WORD_BYTES * n / 1000) for n in flows]
         for name, words in WORDS_DESCRIBED.items()
     }
-    printed = {"V-WFQ, published": (FLOWS_OF_MEMORY, 11.0), "WFQ, published": (FLOWS_OF_MEMORY, 1560.0)}
+    printed = {
+        f"{row['policy']}, published": (FLOWS_OF_MEMORY, row["published"]) for row in where(rows, quantity="memory")
+    }
     figure: Figure = draw.curves_and_points(
         curves, printed, "flows", "memory for states of flows (kB)", "Figure 4: memory without packets",
         style=style,

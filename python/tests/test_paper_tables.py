@@ -5,6 +5,7 @@ import pytest
 from fairq.papers import papers
 from fairq.papers.paper_tables import Cell, Runs, Table, Tables
 from fairq.papers.papers import Job, Reason, Setup
+from fairq.papers.varied import print_table
 from fairq.papers.verdicts import Claim, Published, read_published
 
 SETUP = Setup(2, "together", 1)
@@ -58,6 +59,16 @@ def test_each_reason_names_a_printed_cell_or_a_claim(name):
     lines |= {("claim", claim.policy, claim.text, claim.item) for claim in claims}
     found = papers.reasons(name)
     assert found and [each for each in found if not any(each.is_about(*line) for line in lines)] == []
+
+
+def test_a_table_of_variants_prints_each_row_before_the_next_is_measured(capsys):
+    def rows():
+        yield "as reproduced", ["1", "2"]
+        assert capsys.readouterr().out == "| queue | FIFO | FQ |\n|---|---:|---:|\n| as reproduced | 1 | 2 |\n"
+        yield "DRR", ["3", "4"]
+
+    print_table(["queue", "FIFO", "FQ"], rows())
+    assert capsys.readouterr().out == "| DRR | 3 | 4 |\n\n"
 
 
 def test_what_was_not_run_has_neither_caption_nor_lines_nor_claims():
