@@ -296,20 +296,6 @@ def _most_waiting(points: Sequence[Mapping[str, Any]]) -> float:
     return float(max(row["waiting_packets_max"] for row in rows))
 
 
-OLD_RECOVERY = "holds with the recovery of Reno (recovery = reno) beside packets over a FIFO: "
-CLAIM_REASONS: dict[str, str] = {
-    "less than half of what is left, at 20 and 50 %": OLD_RECOVERY + "0.47 and 0.32; NewReno 0.65 and 0.41",
-    "4/3 of the share with 20 and 3/5 of that with 625, or more (good performance)": OLD_RECOVERY
-    + "1.4 and 2.1 times the share with 20, 0.70 of that with 625",
-    "a share below Reno's (behaves very poorly)": OLD_RECOVERY + "0.28 for 0.47, 0.21 for 0.32; with NewReno, too",
-    "the share grows with the connections, 1, 2, 4": "means of five seeds grow in all eight cases; of one seed now and"
-    " then two are the wrong way round",
-    "the established connection loses fewer packets, buffers together": "the longest queue is that of the established"
-    " connection, so that it gives way to the newcomer until both are as long; its throughput stays at its half",
-} | {claim.text: "all seeds together" for claim in CLAIMS if claim.runs == "scale"}
-"""Why claims do not hold, by their text, as far as it was tested (variants.py)."""
-
-
 TABLES = Tables(
     NAME,
     CAPTIONS,
@@ -340,7 +326,6 @@ TABLES = Tables(
         _by_load("schedule", ("waiting", "most waiting")),
     ],
     CLAIMS,
-    claim_reason=lambda claim: CLAIM_REASONS.get(claim.text, ""),
     jobs=jobs,
 )
 captions, needs, lines = TABLES.captions, TABLES.needs, TABLES.lines

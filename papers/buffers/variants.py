@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import sys
 from statistics import fmean
+from typing import Any
 
-from fairq import api
-from fairq.core.inputs import pairs
 from fairq.papers.papers import SEEDS, Job, load
-from fairq.papers.reproduction import Steps, run_job
+from fairq.papers.varied import run_varied
 
 RECOVERIES = ("sack", "newreno", "reno")
 SHOWN = ("20", "100", "625")
@@ -21,11 +20,11 @@ SHOWN = ("20", "100", "625")
 
 def main() -> None:
     """Run the scenario with each recovery."""
-    paper = load("buffers")
+    compare: Any = load("buffers").compare
     for recovery in RECOVERIES:
         connection = {"recovery": recovery, "receive_window": 5000}
-        job = Job("packets.toml", tuple(pairs({SEEDS: 3, "defaults.connection": connection})))
-        runs = paper.compare.runs_of(run_job(paper, job, api.cores(), Steps(1, None)))  # type: ignore[attr-defined]
+        done = run_varied("buffers", Job("packets.toml"), {SEEDS: 3, "defaults.connection": connection})
+        runs = compare.runs_of(done)
         for key in runs[0]:
             if key[2] == "FIFO" and key[3] in SHOWN:
                 share = fmean(run[key].share for run in runs)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairq.papers import verdicts
 from fairq.papers.paper_tables import by_seed, seeds, where
-from fairq.papers.papers import Job, Plotted, Results, Setup
+from fairq.papers.papers import Job, Plotted, Results, Setup, reason
 from fairq.papers.verdicts import Interval, Line, Published, Verdict, interval
 from fairq.theories import fq_delay
 
@@ -241,7 +241,7 @@ def _note(cell: Published, verdict: str, runs: int) -> str:
             "depends on start phase, chance or ties" if is_undecided(cell) else "the interval would accept anything"
         )
     if verdict == "differs":
-        notes.append(REASONS.get((scenario_of(cell), cell.policy), "reason not known"))
+        notes.append(reason(NAME, cell.item, cell.policy, cell.quantity, cell.source) or "reason not known")
     if runs == 1:
         notes.append("nothing is random: one run")
     return "; ".join(notes)
@@ -278,22 +278,6 @@ def is_undecided(cell: Published) -> bool:
         case "5" | "6", "DEC/DEC":
             return cell.value != 0
     return False
-
-
-REASONS = {
-    ("1", "DEC/FQbit"): "chance: two Poisson counts of mean 100, of which the greater is at most 88 in 1.5 % of 2000"
-    " seeds; of the 24 Telnet throughputs compared one or two are expected outside",
-    ("2", "JK/FQ"): "the paper does not give JK's details; of 24 other choices of timer, gain and fast retransmit none"
-    " removes it and leaves scenario 4 FCFS as it is (docs/design/demers1990.md)",
-    ("6", "G/FCFS"): "195 to 200 as the access lines take 70 to 80 ms, 194 to 201 with random starts; up to 196 agree",
-    (
-        "6",
-        "DEC/FQbit",
-    ): "the published 4.33 s (a window of 5, not 4 and 5 in turn) comes with buffers from 24 packets on"
-    " or without access delay, 1.47 s with buffers up to 17, the 7.14 s of sources 1 to 3 up to 23: nothing that was"
-    " tried gives all",
-}
-"""Why cells differ, as far as it was tested; the numbers are in docs/design/demers1990.md."""
 
 
 def _throughput(run: Run, policy: str, sources: Sequence[str]) -> list[float]:

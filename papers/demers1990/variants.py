@@ -7,20 +7,15 @@ Each row changes a parameter that the paper leaves open, runs scenarios again an
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
-from fairq import api
-from fairq.core.inputs import pairs
+from fairq.core.runs import cores
 from fairq.papers.papers import Setup, load
-from fairq.papers.reproduction import Steps, run_job, verdicts
+from fairq.papers.reproduction import verdicts
+from fairq.papers.varied import Changes, print_table, run_varied
 from fairq.papers.verdicts import Line
 
 SEEDS = 20
-
-Changes = Mapping[str, object]
-"""Fields of a scenario and their values."""
 
 JK: dict[str, Changes] = {
     "as reproduced": {},
@@ -65,22 +60,11 @@ BUFFERS = (16, 17, 18, 22, 23, 24, 25)
 
 def main() -> None:
     """Print both tables."""
-    sys.stdout.write(
-        "| JK | scenario 2 JK/FQ: agree, differ, undecided "
-        "| rtt 1 | rtt 5 | rtt 6 | dropped 3 | dropped 5 | retransmitted "
-        "| scenario 4 FCFS throughput | agree there |\n" + "|---" * 10 + "|\n"
-    )
-    for name, settings in JK.items():
-        row = jk_row(judged(with_jk(settings)))
-        sys.stdout.write(f"| {name} | " + " | ".join(row) + " |\n")
-        sys.stdout.flush()
-    sys.stdout.write(
-        "\n| scenario 6 | G/FCFS throughput 4 | DEC/FQbit rtt 1 | rtt 4 | rtt 5 | differ, all policies |\n"
-        + "|---" * 6 + "|\n"
-    )  # fmt: skip
-    for name, lines in sixth():
-        sys.stdout.write(f"| {name} | " + " | ".join(sixth_row(lines)) + " |\n")
-        sys.stdout.flush()
+    columns = ["JK", "scenario 2 JK/FQ: agree, differ, undecided", "rtt 1", "rtt 5", "rtt 6", "dropped 3", "dropped 5",
+               "retransmitted", "scenario 4 FCFS throughput", "agree there"]  # fmt: skip
+    print_table(columns, ((name, jk_row(judged(with_jk(settings)))) for name, settings in JK.items()))
+    columns = ["scenario 6", "G/FCFS throughput 4", "DEC/FQbit rtt 1", "rtt 4", "rtt 5", "differ, all policies"]
+    print_table(columns, ((name, sixth_row(lines)) for name, lines in sixth()))
 
 
 def sixth() -> Iterator[tuple[str, list[Line]]]:
@@ -108,13 +92,12 @@ def with_jk(settings: Mapping[str, object]) -> dict[str, Changes]:
 def judged(scenarios: Mapping[str, Changes], start: str = "together") -> list[Line]:
     """The cells of some scenarios, each with fields of it changed."""
     paper = load("demers1990")
-    setup = Setup(SEEDS, start, api.cores())
+    setup = Setup(SEEDS, start, cores())
     results = {}
     for item, job in paper.compare.jobs(setup).items():
         changes = scenarios.get(item.removeprefix("scenario "))
         if changes is not None:
-            varied = replace(job, sets=(*job.sets, *pairs(changes)))
-            results[item] = run_job(paper, varied, setup.workers, Steps(1, None))
+            results[item] = run_varied("demers1990", job, changes)
     return [line for line in verdicts(paper, setup, results) if line.item != "claim"]
 
 

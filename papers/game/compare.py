@@ -456,19 +456,6 @@ BYSTANDER_CLAIMS = (
           lambda r: max(_worst(r, queue)[1] for queue in QUEUES[1:]) < 0.2),
 )  # fmt: skip
 
-CLAIM_REASONS = {
-    "beside a flood the user who keeps to his rate has at least half of his utility":
-        "FQ gives him half of the line, so g(2r) packets; fair share would leave him at g(2r)/2",
-    "two with packet pair are an equilibrium if throughput alone counts":
-        "it depends on the starts: packet pair that starts 0.3 s after the other is left with 2 % of the line",
-    "no change gains more than 5 % of the line, beside any":
-        "CoDel's drops make Reno leave a tenth of its half; a target of 20 ms in place of 5 ms leaves a gain of 0.017",
-    "every number of users with BBR is an equilibrium, to 5 % of a fair share":
-        "CUBIC takes what BBR leaves while it looks for its round trip; in 20 ms for 200 ms all nine are at rest",
-}  # fmt: skip
-"""Why claims do not hold, by their text, as far as it was tested."""
-
-
 RATE_JOBS = tuple(f"{queue} {move}" for queue, move in MOVES)
 TABLES = Tables(
     NAME,
@@ -508,7 +495,6 @@ TABLES = Tables(
         *(Claim("table 1", policy, text, holds, note="computed") for policy, text, holds in THEORY),
         *RATE_CLAIMS, *PAIR_CLAIMS, *CROWD_CLAIMS, *BYSTANDER_CLAIMS,
     ],
-    claim_reason=lambda claim: CLAIM_REASONS.get(claim.text, ""),
     jobs=jobs,
 )  # fmt: skip
 captions, needs, lines = TABLES.captions, TABLES.needs, TABLES.lines

@@ -8,20 +8,14 @@ the crowd under FQ.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
-from fairq.core.inputs import pairs
 from fairq.papers.papers import SEEDS as SEEDS_PATH
-from fairq.papers.papers import Job, Paper, load
-from fairq.papers.reproduction import Steps, run_job
+from fairq.papers.papers import Job, load
+from fairq.papers.varied import Changes, print_table, run_varied
 
 SEEDS = 6
-
-Changes = Mapping[str, object]
-"""Fields of a scenario and their values."""
 
 
 def with_queues(room: str, codel: str = "fq_codel(ecn=false)") -> Changes:
@@ -57,36 +51,39 @@ CROWDS: dict[str, Changes] = {
 }
 
 
-def tables() -> Iterator[str]:
-    """The lines of both tables."""
-    paper = load("game")
-    compare: Any = paper.compare
-    yield "| FQ-CoDel | two Reno | Reno beside packet pair | packet pair beside Reno | greatest gain of any |"
-    yield "|---|---|---|---|---|"
-    for name, changes in PAIRS.items():
-        runs = compare.pairs_of(seeds_of(paper, "pairs", changes))
-        pairs = (("Reno", "Reno"), ("Reno", "packet pair"), ("packet pair", "Reno"))
-        cells = [fmean(run.of("FQ-CoDel", *pair) for run in runs) for pair in pairs]
-        cells.append(fmean(compare.greatest_gain_of(run, "FQ-CoDel") for run in runs))
-        yield f"| {name} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |"
-    yield ""
-    yield "| FQ | CUBIC beside seven BBR | BBR beside one CUBIC | eight BBR | numbers at rest, of nine |"
-    yield "|---|---|---|---|---|"
-    for name, changes in CROWDS.items():
-        crowds = compare.crowds_of(seeds_of(paper, "crowd", changes))
-        places = ((7, "CUBIC"), (7, "BBR"), (8, "BBR"))
-        shares = [fmean(crowd["FQ", number][law] for crowd in crowds) for number, law in places]
-        rests = sorted(len(compare.at_rest(crowd, "FQ")) for crowd in crowds)
-        cells_of_shares = " | ".join(f"{share:.3f}" for share in shares)
-        yield f"| {name} | {cells_of_shares} | {rests[0]} to {rests[-1]} |"
+def main() -> None:
+    """Print both tables."""
+    columns = ["FQ-CoDel", "two Reno", "Reno beside packet pair", "packet pair beside Reno", "greatest gain of any"]
+    print_table(columns, ((name, gains(changes)) for name, changes in PAIRS.items()))
+    columns = ["FQ", "CUBIC beside seven BBR", "BBR beside one CUBIC", "eight BBR", "numbers at rest, of nine"]
+    print_table(columns, ((name, shares(changes)) for name, changes in CROWDS.items()))
 
 
-def seeds_of(paper: Paper, scenario: str, changes: Changes) -> Any:
+def gains(changes: Changes) -> list[str]:
+    """What Reno and packet pair have beside each other, and the greatest gain of any."""
+    compare: Any = load("game").compare
+    runs = compare.pairs_of(seeds_of("pairs", changes))
+    pairs = (("Reno", "Reno"), ("Reno", "packet pair"), ("packet pair", "Reno"))
+    cells = [fmean(run.of("FQ-CoDel", *pair) for run in runs) for pair in pairs]
+    cells.append(fmean(compare.greatest_gain_of(run, "FQ-CoDel") for run in runs))
+    return [f"{cell:.3f}" for cell in cells]
+
+
+def shares(changes: Changes) -> list[str]:
+    """What users of the crowd have, and the least and greatest count of numbers at rest."""
+    compare: Any = load("game").compare
+    crowds = compare.crowds_of(seeds_of("crowd", changes))
+    places = ((7, "CUBIC"), (7, "BBR"), (8, "BBR"))
+    cells = [fmean(crowd["FQ", number][law] for crowd in crowds) for number, law in places]
+    rests = sorted(len(compare.at_rest(crowd, "FQ")) for crowd in crowds)
+    return [*(f"{cell:.3f}" for cell in cells), f"{rests[0]} to {rests[-1]}"]
+
+
+def seeds_of(scenario: str, changes: Changes) -> Any:
     """The flows of each seed, with fields of the scenario changed."""
-    job = Job(f"{scenario}.toml", tuple(pairs({SEEDS_PATH: SEEDS, **changes})))
-    compare: Any = paper.compare
-    return compare.points_of(run_job(paper, job, 1, Steps(1, None)))
+    compare: Any = load("game").compare
+    return compare.points_of(run_varied("game", Job(f"{scenario}.toml"), {SEEDS_PATH: SEEDS, **changes}))
 
 
 if __name__ == "__main__":
-    sys.stdout.writelines(f"{line}\n" for line in tables())
+    main()

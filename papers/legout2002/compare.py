@@ -10,6 +10,7 @@ from functools import partial
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
+from fairq.core.inputs import pairs
 from fairq.papers.paper_tables import Cell, Runs, Table, Tables, by_seed, fairness_index, seeds, where
 from fairq.papers.papers import Job, Plotted, Results, Setup, curve_rows
 from fairq.papers.verdicts import Claim, Line, Published, beyond
@@ -47,15 +48,6 @@ MANS, LANS = 20, 9
 """Metropolitan networks, and local networks at each: connections join random ones of these."""
 
 PACKET_BITS = 8000
-
-REASONS: dict[tuple[str, str, str], str] = {
-    ("figure 2", "mean by FIFO's", "50"): (
-        "delays of a tenth give 1.02 after 20 s, and for 400 connections (1.22) 1.04, where timers, NewReno, hosts that"
-        " take time, other approximations of GPS, further uplinks and times up to 150 s give 1.15 to 1.33; ns-2 had"
-        " 1.21 and 1.25 for 400 and 1600 connections"
-    ),
-}
-"""Why cells differ, by item, quantity and source; the numbers are in docs/design/legout2002.md."""
 
 Place = tuple[int, str, str]
 """Connections, places of a buffer, policy."""
@@ -105,7 +97,7 @@ def jobs(setup: Setup) -> dict[str, Job]:
     """The grid of each repetition, the repetitions on one network, and the small experiments."""
     repetitions = range(1, setup.seeds + 1)
     if setup.quick:
-        short = (("measure.duration", QUICK_DURATION),)
+        short = {"measure.duration": QUICK_DURATION}
         found = {f"drawn {each}": large(QUICK_CONNECTIONS, QUICK_BUFFERS, each, short) for each in repetitions}
     else:
         found = {f"drawn {each}": large(CONNECTIONS, BUFFERS, each) for each in repetitions}
@@ -114,30 +106,29 @@ def jobs(setup: Setup) -> dict[str, Job]:
 
 
 def large(
-    numbers: Sequence[int], buffers: Sequence[str], repetition: int, more: tuple[tuple[str, str], ...] = ()
+    numbers: Sequence[int], buffers: Sequence[str], repetition: int, more: Mapping[str, object] | None = None
 ) -> Job:
     """The grid over the network of the repetition, the longest runs first, so that two workers end together."""
-    grid = ", ".join(_value(k, flows=connections(k, repetition)) for k in sorted(numbers)[::-1])
-    named = ", ".join(_value(each, **{'"defaults.buffer"': f'"{each} packets"'}) for each in buffers)
-    of_both = (("topology.seed", str(repetition)), ("measure.seed", str(repetition)))
-    return Job("network.toml", (*of_both, ("axes[0].values", f"[{grid}]"), ("axes[1].values", f"[{named}]"), *more),
-               keep=kept)  # fmt: skip
+    runs = {str(k): {"flows": connections(k, repetition)} for k in sorted(numbers)[::-1]}
+    return _grid(runs, buffers, {"topology.seed": repetition, "measure.seed": repetition, **(more or {})})
 
 
 def on_one_network(repetitions: Sequence[int]) -> Job:
     """The connections and start times of each repetition, all over the network of the first."""
-    each = ", ".join(_value(r, flows=connections(SAME_AT, r), **{'"measure.seed"': str(r)}) for r in repetitions)
-    named = _value(SAME_BUFFER, **{'"defaults.buffer"': f'"{SAME_BUFFER} packets"'})
-    return Job("network.toml", (("axes[0].values", f"[{each}]"), ("axes[1].values", f"[{named}]")), keep=kept)
+    runs = {str(each): {"flows": connections(SAME_AT, each), "measure.seed": each} for each in repetitions}
+    return _grid(runs, [SAME_BUFFER], {})
 
 
-def _value(name: int | str, **sets: str) -> str:
-    """A value of an axis."""
-    return f'{{ name = "{name}", set = {{ {", ".join(f"{path} = {value}" for path, value in sets.items())} }} }}'
+def _grid(runs: Mapping[str, object], buffers: Sequence[str], more: Mapping[str, object]) -> Job:
+    """The network's scenario with these values of its axes *run* and *buffer*, each of *run* with what it sets."""
+    of_run = [{"name": name, "set": sets} for name, sets in runs.items()]
+    of_buffer = [{"name": each, "set": {"defaults.buffer": f"{each} packets"}} for each in buffers]
+    sets = pairs({"axes[0].values": of_run, "axes[1].values": of_buffer, **more})
+    return Job("network.toml", tuple(sets), keep=kept)
 
 
-def connections(k: int, repetition: int) -> str:
-    """Connections between pairs of different local networks, as the scenario's list of flows.
+def connections(k: int, repetition: int) -> list[dict[str, str]]:
+    """Connections between pairs of different local networks, as the scenario's flows.
 
     They are generated one after another: those of a smaller number are the first of a greater.
     """
@@ -148,8 +139,8 @@ def connections(k: int, repetition: int) -> str:
         source = int(drawn.random() * len(every))
         sink = int(drawn.random() * (len(every) - 1))
         sink += sink >= source
-        flows.append(f'{{ name = "{number}", from = "{every[source]}", to = "{every[sink]}", traffic = "ftp" }}')
-    return f"[{', '.join(flows)}]"
+        flows.append({"name": str(number), "from": every[source], "to": every[sink], "traffic": "ftp"})
+    return flows
 
 
 def kept(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,11 +198,7 @@ def lines(setup: Setup, published: Sequence[Published], results: Results) -> lis
         "small": Runs((), lambda: small_runs(results)),
     }
     claims = [*(claims_of(drawn) if drawn else ()), *SMALL_CLAIMS]
-    return Tables(NAME, {}, runs, TABLES, claims, _reason, _claim_reason).lines(setup, printed, results)
-
-
-def _reason(cell: Published) -> str:
-    return REASONS.get((cell.item, cell.quantity, cell.policy.split()[-2:][0]), "")
+    return Tables(NAME, {}, runs, TABLES, claims).lines(setup, printed, results)
 
 
 def _policies(quantity: str) -> Sequence[str]:
@@ -401,27 +388,6 @@ def _more_with_room(numbers: Sequence[int], less: str, more: str) -> Callable[[R
 
 FEW, MANY = 50, 1000
 """Connections that the text calls a small number (the least of the figure), and those of its example."""
-
-CLAIM_REASONS: dict[tuple[str, str], str] = {
-    ("FQ against FIFO, 50 packets", "the minimum is higher"): (
-        "it is one connection's: with 50 connections it is higher in all five after 300 s (1.3 to 21 times), where"
-        " NewReno or 150 s leave it as it is; in the mean of the seeds it is 1.5 to 2.4 times FIFO's at every k"
-    ),
-    ("FQ against FIFO, 500 packets", f"k = {FEW}: FIFO's mean"): (
-        "FQ's is 7.5 % higher; dropping the front of the longest queue makes it 0.97 of FIFO's, a second uplink 1.01,"
-        " delays of a tenth 1.04, where DRR, NewReno, timers, hosts that take time and times up to 300 s give 1.03 to"
-        " 1.11"
-    ),
-}
-"""Why claims do not hold, by where they stand and how they begin; the numbers are in docs/design/legout2002.md."""
-
-
-def _claim_reason(claim: Claim) -> str:
-    told = (
-        why for (where, begins), why in CLAIM_REASONS.items() if claim.policy == where and claim.text.startswith(begins)
-    )
-    return next(told, "")
-
 
 BETTER, EVEN = "FQ +, TCP-friendly -", "neither +"
 """What Table 1 says of a property."""

@@ -9,21 +9,18 @@ connections, the buffer and the simulated time are arguments, for a row may take
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from typing import Any
 
-from fairq import api
-from fairq.core.inputs import pairs
 from fairq.papers.papers import load
-from fairq.papers.reproduction import Steps, run_job
+from fairq.papers.varied import Changes, print_table, run_varied
 
 
-def with_fq(queue: str) -> dict[str, object]:
+def with_fq(queue: str) -> Changes:
     """What makes `queue` of FQ's discipline."""
     return {"axes.policy.values.FQ.set": {"defaults.queue": queue}}
 
 
-VARIANTS: dict[str, Mapping[str, object]] = {
+VARIANTS: dict[str, Changes] = {
     "as reproduced": {},
     "the front of the longest queue is dropped": with_fq("wfq + longest_queue_drop(from=front) + port_pair"),
     "what is dropped is charged": with_fq("fq + longest_queue_drop + port_pair"),
@@ -41,28 +38,21 @@ VARIANTS: dict[str, Mapping[str, object]] = {
         for end, delay in (("min", least), ("max", most))
     },
 }
-"""Fields of the scenario and their values."""
 
 
 def main() -> None:
     """Print the table."""
     connections, buffer, duration = (*sys.argv[1:], *("400", "50", "20 s")[len(sys.argv) - 1 :])
-    sys.stdout.write(
-        f"| {connections} connections, {buffer} packets, {duration} | FIFO | FQ | mean | deviation | minimum |\n"
-    )
-    sys.stdout.write("|---" + "|---:" * 5 + "|\n")
-    for name, changes in VARIANTS.items():
-        cells = measure(int(connections), buffer, duration, changes)
-        sys.stdout.write(f"| {name} | " + " | ".join(cells) + " |\n")
-        sys.stdout.flush()
+    size = f"{connections} connections, {buffer} packets, {duration}"
+    rows = ((name, measure(int(connections), buffer, duration, changes)) for name, changes in VARIANTS.items())
+    print_table([size, "FIFO", "FQ", "mean", "deviation", "minimum"], rows)
 
 
-def measure(connections: int, buffer: str, duration: str, changes: Mapping[str, object]) -> list[str]:
+def measure(connections: int, buffer: str, duration: str, changes: Changes) -> list[str]:
     """Both means in kbit/s, and the ratios of mean, deviation and minimum, FQ's by FIFO's."""
-    paper = load("legout2002")
-    compare: Any = paper.compare
-    job = compare.large((connections,), (buffer,), 1, tuple(pairs({"measure.duration": duration, **changes})))
-    done = {"drawn 1": run_job(paper, job, api.cores(), Steps(1, None))}
+    compare: Any = load("legout2002").compare
+    job = compare.large((connections,), (buffer,), 1)
+    done = {"drawn 1": run_varied("legout2002", job, {"measure.duration": duration, **changes})}
     (run,) = compare.drawn_repetitions(done)
     means = [run.of("mean throughput", connections, buffer, policy) for policy in ("FIFO", "FQ")]
     ratios = [run.of(each, connections, buffer, compare.PAIRED) for each in compare.RATIOS]

@@ -55,23 +55,6 @@ described, a queue's first and last packet, a finish number, a weight, and a num
 
 WORD_BYTES = 4
 
-REASONS = {
-    ("table 1", "DropTail", "fairness index"): "the fastest source's own line of 10 Mbit/s brings it into step with the"
-    " bottleneck and it gets next to nothing: 0.756 with access lines of 100 Mbit/s; 0.73 with half the jitter, 0.42"
-    " with none, 0.39 with random starts; 0.752 in ns-2, whose jitter adds up from packet to packet as ours does not",
-    ("table 2", "RED", "fairness index"): "0.077 with a least timeout of 1 s, as ns-2 had at first, but then FRED comes"
-    " to 0.47 and V-WFQ to 0.51; delays, access lines, windows, jitter, starts and RED's thresholds and modes give"
-    " 0.090 to 0.095, counting bytes 0.066",
-    ("table 2", "DropTail", "fairness index"): "0.063 to 0.065 under all that was varied (delays, access lines,"
-    " windows, timers, jitter, starts, room in packets), 0.063 in ns-2 itself; the printed value is RED's to the"
-    " last digit",
-    ("figure 4", "V-WFQ", "memory"): "printed are 22 bits for a flow, as two states of 11; ours has 24 bytes of states,"
-    " and the table that finds a flow by its header",
-    ("figure 4", "WFQ", "memory"): "printed are 390 bytes for a flow, of which the paper does not say what they hold;"
-    " six words of 4 bytes are 96 kB",
-}
-"""Why cells differ, as far as it was tested; the numbers are in docs/design/miyamura2002.md."""
-
 
 @dataclass(frozen=True)
 class Run:
@@ -170,6 +153,14 @@ def bytes_of_flow() -> dict[str, float]:
 BYTES_DESCRIBED = {policy: words * WORD_BYTES for policy, words in WORDS_DESCRIBED.items()}
 
 
+def _memory_reason() -> str:
+    built, described = bytes_of_flow(), BYTES_DESCRIBED
+    return (
+        f"as built {built['V-WFQ'] / built['WFQ']:.2f} of it, as described"
+        f" {described['V-WFQ'] / described['WFQ']:.2f}; printed 0.007"
+    )
+
+
 ALMOST_IDEAL = 0.926
 """The least index that the paper calls almost ideal (V-WFQ in Table II)."""
 
@@ -229,7 +220,7 @@ CLAIMS = (
     Claim("figure 9", "DRR", "mean queue above half of the room of 128 packets (stable at high occupancy)",
           lambda r: fmean(r.waiting["DRR"]) > 64),
     Claim("figure 4", "V-WFQ against WFQ", "a tenth of WFQ's memory or less (much less)",
-          lambda r: 10 * r["memory"]["V-WFQ"] <= r["memory"]["WFQ"]),
+          lambda r: 10 * r["memory"]["V-WFQ"] <= r["memory"]["WFQ"], reason=_memory_reason),
 )  # fmt: skip
 
 TABLES = Tables(
@@ -249,18 +240,8 @@ TABLES = Tables(
                  (quantity, policy)) for policy in WORDS_DESCRIBED for quantity in runs[0]]),
     ],
     CLAIMS,
-    lambda cell: REASONS.get((cell.item, cell.policy, cell.quantity), ""),
-    lambda claim: _memory_reason() if claim.item == "figure 4" else "",
 )  # fmt: skip
 captions, needs, lines = TABLES.captions, TABLES.needs, TABLES.lines
-
-
-def _memory_reason() -> str:
-    built, described = bytes_of_flow(), BYTES_DESCRIBED
-    return (
-        f"as built {built['V-WFQ'] / built['WFQ']:.2f} of it, as described"
-        f" {described['V-WFQ'] / described['WFQ']:.2f}; printed 0.007"
-    )
 
 
 def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -> Iterator[Plotted]:
@@ -278,7 +259,7 @@ def figures(rows: Sequence[Mapping[str, Any]], results: Results, style: Style) -
         figure = draw.published_beside_measured(turned, above, labels, "discipline", style=style)
         yield Plotted(item.replace(" ", ""), item, figure)
     groups = {"of the paper": IN_PAPER, "beside them": ("CSFQ", "Rainbow FQ", "FQ", "FQ-CoDel")}
-    yield Plotted("figure4", "figure 4", _memory_figure(draw, style))
+    yield Plotted("figure4", "figure 4", _memory_figure(draw, of["figure 4"], style))
     share = LINE_BIT_PER_S / 16 / 1000
     for item, title, across, up, ideal, said, log in (
         ("figure 6", "16 UDP flows", "flow i, which sends i fair shares", "throughput (kbit/s)",
@@ -305,7 +286,7 @@ def _queue_figure(draw: Any, held: Sequence[Mapping[str, Any]], style: Style) ->
     return Plotted("figure9", "figure 9", figure, curve_rows(curves, "policy", "time_s", "waiting_packets"))
 
 
-def _memory_figure(draw: Any, style: Style) -> Figure:
+def _memory_figure(draw: Any, rows: Sequence[Mapping[str, Any]], style: Style) -> Figure:
     built = bytes_of_flow()
     flows = (100, 100_000)
     curves = {f"{name}, as built": [(n, built[name] * n / 1000) for n in flows] for name in WORDS_DESCRIBED}
@@ -313,7 +294,9 @@ def _memory_figure(draw: Any, style: Style) -> Figure:
         f"{name}, as described, words of {WORD_BYTES} bytes": [(n, words * WORD_BYTES * n / 1000) for n in flows]
         for name, words in WORDS_DESCRIBED.items()
     }
-    printed = {"V-WFQ, published": (FLOWS_OF_MEMORY, 11.0), "WFQ, published": (FLOWS_OF_MEMORY, 1560.0)}
+    printed = {
+        f"{row['policy']}, published": (FLOWS_OF_MEMORY, row["published"]) for row in where(rows, quantity="memory")
+    }
     figure: Figure = draw.curves_and_points(
         curves, printed, "flows", "memory for states of flows (kB)", "Figure 4: memory without packets",
         style=style,

@@ -7,24 +7,19 @@ Each row changes a parameter that the paper leaves open, or one that it states, 
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean
+from typing import Any
 
-from fairq import api
-from fairq.core.inputs import pairs
 from fairq.papers.papers import SEEDS as SEEDS_PATH
 from fairq.papers.papers import Job, load
-from fairq.papers.reproduction import Steps, run_job
+from fairq.papers.varied import Changes, print_table, run_varied
 
 SEEDS = 5
 EXPERIMENTS = ("experiment 1", "experiment 2", "experiment 3")
 CONSTANT_RATE = {"experiment 1": [str(number) for number in range(1, 17)], "experiment 2": ["UDP"]}
 """The sources of constant rate, by experiment."""
 OF_TCP = ("experiment 2", "experiment 3")
-
-Changes = Mapping[str, object]
-"""Fields of a scenario and their values."""
 
 DROP_TAIL = "axes.policy.values.DropTail.set"
 
@@ -100,19 +95,17 @@ def main() -> None:
     """Print the tables."""
     policies = ("V-WFQ", "DRR", "FRED", "RED", "DropTail")
     for experiment in EXPERIMENTS:
-        head(f"{experiment}: index of x/z", policies)
-        for name, changes in NETWORK.items():
-            if experiment in changes:
-                measured = measure(experiment, changes[experiment])
-                row(name, [f"{measured[policy][1]:.3f}" for policy in policies])
+        rows = (
+            (name, [f"{measure(experiment, changes[experiment])[policy][1]:.3f}" for policy in policies])
+            for name, changes in NETWORK.items()
+            if experiment in changes
+        )
+        print_table([f"{experiment}: index of x/z", *policies], rows)
     columns = [f"{experiment}: {what}" for experiment in EXPERIMENTS for what in ("efficiency", "index")]
-    head("V-WFQ", columns)
-    for name, settings in VWFQ.items():
-        row(name, each_experiment("V-WFQ", f"vwfq({settings})"))
-    for policy, variants in OTHERS.items():
-        head(policy, columns)
-        for name, settings in variants.items():
-            row(name, each_experiment(policy, settings))
+    of_vwfq = {name: f"vwfq({settings})" for name, settings in VWFQ.items()}
+    for policy, variants in {"V-WFQ": of_vwfq, **OTHERS}.items():
+        rows = ((name, each_experiment(policy, settings)) for name, settings in variants.items())
+        print_table([policy, *columns], rows)
 
 
 def each_experiment(policy: str, discipline: str) -> list[str]:
@@ -129,24 +122,13 @@ def each_experiment(policy: str, discipline: str) -> list[str]:
 
 def measure(experiment: str, changes: Changes) -> dict[str, tuple[float, float]]:
     """Efficiency and index of each policy, means over the seeds."""
-    paper = load("miyamura2002")
-    job = Job(f"{experiment.replace(' ', '')}.toml", tuple(pairs({SEEDS_PATH: SEEDS, **changes})))
-    runs = paper.compare.runs_of(run_job(paper, job, api.cores(), Steps(1, None)))  # type: ignore[attr-defined]
+    compare: Any = load("miyamura2002").compare
+    job = Job(f"{experiment.replace(' ', '')}.toml")
+    runs = compare.runs_of(run_varied("miyamura2002", job, {SEEDS_PATH: SEEDS, **changes}))
     return {
         policy: (fmean(run.efficiency(policy) for run in runs), fmean(run.index(policy) for run in runs))
         for policy in runs[0].throughput
     }
-
-
-def head(what: str, columns: Sequence[str]) -> None:
-    """The first lines of a table."""
-    sys.stdout.write(f"\n| {what} | " + " | ".join(columns) + " |\n|---" + "|---:" * len(columns) + "|\n")
-
-
-def row(name: str, cells: Sequence[str]) -> None:
-    """One line of a table."""
-    sys.stdout.write(f"| {name} | " + " | ".join(cells) + " |\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -51,16 +51,18 @@ FOUR_LAYERS, FAIR_SHARE = 400.0, 450.0
 PLM, RLM, RLC = "PLM, FQ", "RLM, FQ", "RLC, FQ"
 
 
-@dataclass(frozen=True)
-class Received:
-    """What one receiver had: `right_after` is the time to its right layers in s, None if it never had them."""
+Received = Mapping[str, Any]
+"""What one receiver had: its row of the table of sessions."""
 
-    right_after: float | None
-    layers: float
-    changes: float
-    lost: int
-    loss: float
-    kbit_per_s: float
+OF_RECEIVER: dict[str, Callable[[Received], float | None]] = {
+    "layers": lambda row: row["level_mean"],
+    CHANGES: lambda row: row["level_changes"] / MINUTES,
+    "loss": lambda row: row["loss"] or 0.0,
+    RATE: lambda row: row["goodput_bit_per_s"] / 1000,
+    # None if it never had its right layers
+    RIGHT_AFTER: lambda row: row["target_s"],
+}
+"""The quantities of a receiver."""
 
 
 @dataclass(frozen=True)
@@ -71,26 +73,29 @@ class Run:
     flows: Mapping[str, Mapping[str, float]]
     trunk: Mapping[str, float]
 
-    def of(self, policy: str, receiver: str, field: str) -> Any:
-        """What a receiver had."""
-        return getattr(self.receivers[policy][receiver], field)
+    def all(self, quantity: str, policy: str) -> list[Any]:
+        """What each receiver had."""
+        return [OF_RECEIVER[quantity](row) for row in self.receivers[policy].values()]
+
+    def of(self, policy: str, receiver: str, quantity: str) -> float | None:
+        """What one receiver had."""
+        return OF_RECEIVER[quantity](self.receivers[policy][receiver])
 
     def index(self, policy: str) -> float:
         """The fairness index of what all receivers got."""
-        return fairness_index([each.kbit_per_s for each in self.receivers[policy].values()])
+        return fairness_index(self.all(RATE, policy))
 
     def slowest(self, policy: str) -> float:
         """When the last receiver had its right layers; infinite if one never had."""
-        times = [each.right_after for each in self.receivers[policy].values()]
-        return max(math.inf if time is None else time for time in times)
+        return max(math.inf if time is None else time for time in self.all(RIGHT_AFTER, policy))
 
     def changes(self, policy: str) -> float:
         """The changes of layers in a minute of the receiver that had most."""
-        return max(each.changes for each in self.receivers[policy].values())
+        return float(max(self.all(CHANGES, policy)))
 
     def lost(self, policy: str) -> int:
         """Packets that all receivers lost."""
-        return sum(each.lost for each in self.receivers[policy].values())
+        return sum(row["lost_packets"] for row in self.receivers[policy].values())
 
 
 def jobs(setup: Setup) -> dict[str, Job]:
@@ -113,18 +118,7 @@ def _measured(seed: Mapping[str, Any]) -> tuple[dict[str, Received], dict[str, f
     """Receivers, flows, and what crossed the trunk."""
     crossed = sum(row["bytes"] for row in where(seed["links"], link="trunk", direction="forward"))
     flows = {row["flow"]: row["throughput_bit_per_s"] / 1000 for row in seed.get("flows", ())}
-    return {row["receiver"]: _received(row) for row in seed["sessions"]}, flows, crossed * 8 / 1000 / (60 * MINUTES)
-
-
-def _received(row: Mapping[str, Any]) -> Received:
-    return Received(
-        row["target_s"], row["level_mean"], row["level_changes"] / MINUTES, row["lost_packets"], row["loss"] or 0.0,
-        row["goodput_bit_per_s"] / 1000,
-    )  # fmt: skip
-
-
-OF_RECEIVER = {"layers": "layers", CHANGES: "changes", "loss": "loss", RATE: "kbit_per_s", RIGHT_AFTER: "right_after"}
-"""The quantities of a receiver, and the field of `Received` that has each."""
+    return {row["receiver"]: row for row in seed["sessions"]}, flows, crossed * 8 / 1000 / (60 * MINUTES)
 
 
 def _table(item: str) -> Table:
@@ -132,10 +126,10 @@ def _table(item: str) -> Table:
 
     def cells(runs: Sequence[Run]) -> Iterator[Cell]:
         for policy, receivers in runs[0].receivers.items():
-            for quantity, field in OF_RECEIVER.items():
+            for quantity in OF_RECEIVER:
                 for name in receivers:
                     if quantity != RIGHT_AFTER or _starts_right(item, name):
-                        yield Cell(policy, quantity, name, Run.of, (policy, name, field))
+                        yield Cell(policy, quantity, name, Run.of, (policy, name, quantity))
             for flow in runs[0].flows[policy]:
                 yield Cell(policy, RATE, flow, lambda run, *at: run.flows[at[0]][at[1]], (policy, flow))
             if item == "sessions":
@@ -150,12 +144,12 @@ def _starts_right(item: str, name: str) -> bool:
 
 
 def _has_four_layers(run: Run, policy: str) -> bool:
-    return all(each.kbit_per_s >= 0.95 * FOUR_LAYERS for each in run.receivers[policy].values())
+    return all(rate >= 0.95 * FOUR_LAYERS for rate in run.all(RATE, policy))
 
 
 def _adapts(run: Run, start: float) -> bool:
     """Whether the receiver that was there first had its share at most two checks after others came."""
-    first = next(iter(run.receivers[PLM].values())).right_after
+    first = run.all(RIGHT_AFTER, PLM)[0]
     return first is not None and start <= first <= start + 2 * CHECK_S
 
 
@@ -172,14 +166,14 @@ LOSES_LESS = "loses less than both (PLM outperforms both)"
 CLAIMS = (
     Claim("receivers", PLM, QUICKLY, lambda r: r.slowest(PLM) <= 2 * CHECK_S),
     Claim("sessions", PLM, "later sessions have their layers within two checks, the first gives way (quickly converge)",
-          lambda r: _adapts(r, 20.0) and all(each.right_after is not None and each.right_after <= 2 * CHECK_S
-                                             for name, each in r.receivers[PLM].items() if name != "session 1")),
+          lambda r: _adapts(r, 20.0) and all(time is not None and time <= 2 * CHECK_S
+                                             for time in r.all(RIGHT_AFTER, PLM)[1:])),
     Claim("tcp", PLM, "the session gives way within two checks, 2 s (quickly converge)", lambda r: _adapts(r, 30.0)),
     *(Claim(item, PLM, STABLE, lambda r: r.changes(PLM) <= 1) for item in EXPERIMENTS),
     Claim("receivers", PLM, NO_LOSS, lambda r: r.lost(PLM) == 0),
     Claim("self-similar", PLM, NO_LOSS + ", self-similar traffic", lambda r: r.lost(PLM) == 0),
     Claim("self-similar", PLM, "mean layers within 0.1 of what its share carries (tracks the available bandwidth)",
-          lambda r: abs(r.receivers[PLM]["session"].layers - 4) <= 0.1),
+          lambda r: abs(r.of(PLM, "session", "layers") - 4) <= 0.1),
     Claim("sessions", PLM, "fairness index > 0.95 and four layers each (fair with other sessions)",
           lambda r: r.index(PLM) > 0.95 and _has_four_layers(r, PLM)),
     Claim("tcp", PLM, "the session has four layers, each TCP 90 % of its share or more (fair with TCP)",
@@ -187,23 +181,16 @@ CLAIMS = (
     Claim("misbehaving", PLM, "the session has four layers (robust against misbehaving sources)",
           lambda r: _has_four_layers(r, PLM)),
     Claim("receivers", PLM, "the trunk carries what its fastest receiver takes and 1 % at most (scalable)",
-          lambda r: r.trunk[PLM] <= 1.01 * max(each.kbit_per_s for each in r.receivers[PLM].values())),
+          lambda r: r.trunk[PLM] <= 1.01 * max(r.all(RATE, PLM))),
     Claim("receivers", "PLM against RLM, RLC", "all have their layers sooner than with both (PLM outperforms both)",
           _better(Run.slowest)),
     *(Claim(item, "PLM against RLM, RLC", LOSES_LESS, _better(Run.lost)) for item in EXPERIMENTS),
     Claim("receivers", "PLM against RLM, RLC", "fewer changes of layers than both (PLM outperforms both)",
           _better(Run.changes)),
     Claim("receivers", "RLM, RLC", "each receiver loses packets, though alone (the bottleneck queue must overflow)",
-          lambda r: all(each.lost > 0 for policy in (RLM, RLC) for each in r.receivers[policy].values())),
+          lambda r: all(row["lost_packets"] > 0 for policy in (RLM, RLC) for row in r.receivers[policy].values())),
 )  # fmt: skip
 """What section 3.3 says, in brackets, and how it is read. All numbers in them are our reading."""
-
-BESIDE_TCP = (
-    "with room for 20 packets TCP leaves the queue nearly empty for a check at times, and a layer too many is joined,"
-    " which costs four changes; none with room for 60, or with checks of 5 s"
-)
-REASONS = {("tcp", STABLE): BESIDE_TCP}
-"""Why claims do not hold, as far as it was tested: item and text."""
 
 TABLES = Tables(
     NAME,
@@ -211,7 +198,6 @@ TABLES = Tables(
     {name: Runs((name,), runs_of) for name in EXPERIMENTS},
     [_table(name) for name in EXPERIMENTS],
     CLAIMS,
-    claim_reason=lambda claim: REASONS.get((claim.item, claim.text), ""),
 )
 captions, needs, lines = TABLES.captions, TABLES.needs, TABLES.lines
 

@@ -7,15 +7,14 @@ Each row changes what the text leaves open and runs PLM over FQ again.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import Any
 
-from fairq.core.inputs import pairs
 from fairq.papers.papers import SEEDS as SEEDS_PATH
 from fairq.papers.papers import Job, load
-from fairq.papers.reproduction import Steps, run_job
+from fairq.papers.varied import print_table, run_varied
 
 SEEDS = 5
 EXPERIMENTS = {"sessions": 3, "tcp": 1, "misbehaving": 1, "self_similar": 1}
@@ -31,7 +30,7 @@ class Variant:
     control: str = "plm"
     of_session: Mapping[str, object] = field(default_factory=dict)
 
-    def sets(self, sessions: int) -> list[tuple[str, str]]:
+    def changes(self, sessions: int) -> dict[str, object]:
         """Fields that leave only PLM over FQ, with these settings, in a scenario of `sessions` sessions."""
 
         def in_each(fields: Mapping[str, object]) -> dict[str, object]:
@@ -43,7 +42,7 @@ class Variant:
             "axes.protocol.values": [{"name": "PLM", "set": protocol}],
             "axes.gateway.values": [{"name": "FQ", "set": gateway}],
         }
-        return pairs({**axes, **in_each(self.of_session)})
+        return {**axes, **in_each(self.of_session)}
 
 
 VARIANTS = {
@@ -63,24 +62,21 @@ VARIANTS = {
 }
 
 
-def table() -> Iterator[str]:
-    """The lines of the table: in each experiment layers, changes a minute and packets lost, means of receivers."""
-    yield "| | " + " | ".join(name.replace("_", "-") for name in EXPERIMENTS) + " |"
-    yield "|---" * (1 + len(EXPERIMENTS)) + "|"
-    for name, variant in VARIANTS.items():
-        yield f"| {name} | " + " | ".join(cell(experiment, variant) for experiment in EXPERIMENTS) + " |"
+def main() -> None:
+    """Print the table: in each experiment layers, changes a minute and packets lost, means of receivers."""
+    rows = ((name, (cell(each, variant) for each in EXPERIMENTS)) for name, variant in VARIANTS.items())
+    print_table(["", *(name.replace("_", "-") for name in EXPERIMENTS)], rows)
 
 
 def cell(experiment: str, variant: Variant) -> str:
     """One cell: layers, changes a minute, packets lost in two minutes."""
-    paper = load("plm")
-    job = Job(f"{experiment}.toml", ((SEEDS_PATH, str(SEEDS)), *variant.sets(EXPERIMENTS[experiment])))
-    runs = paper.compare.runs_of(run_job(paper, job, 1, Steps(1, None)))  # type: ignore[attr-defined]
-    each = [receiver for run in runs for receiver in run.receivers["PLM, FQ"].values()]
-    return (
-        f"{fmean(r.layers for r in each):.2f}, {fmean(r.changes for r in each):.1f}, {fmean(r.lost for r in each):.0f}"
-    )
+    compare: Any = load("plm").compare
+    fields = {SEEDS_PATH: SEEDS, **variant.changes(EXPERIMENTS[experiment])}
+    runs = compare.runs_of(run_varied("plm", Job(f"{experiment}.toml"), fields))
+    layers, changes = ([had for run in runs for had in run.all(of, "PLM, FQ")] for of in ("layers", compare.CHANGES))
+    lost = [row["lost_packets"] for run in runs for row in run.receivers["PLM, FQ"].values()]
+    return f"{fmean(layers):.2f}, {fmean(changes):.1f}, {fmean(lost):.0f}"
 
 
 if __name__ == "__main__":
-    sys.stdout.writelines(f"{line}\n" for line in table())
+    main()

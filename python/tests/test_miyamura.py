@@ -61,7 +61,7 @@ def test_a_flow_that_gets_nothing_breaks_no_index(paper):
     assert run.index_as_printed("RED") == 0.0
 
 
-def test_each_published_cell_has_one_line_and_each_reason_a_cell(paper):
+def test_each_published_cell_has_one_line(paper):
     published = read_published(paper.folder / "published.csv")
     tcp = {str(i): 5e5 for i in range(1, 16)}
     results = {
@@ -73,8 +73,6 @@ def test_each_published_cell_has_one_line_and_each_reason_a_cell(paper):
     judged = Counter((line.item, line.policy, line.quantity, line.source) for line in lines)
     assert max(judged.values()) == 1
     assert {(cell.item, cell.policy, cell.quantity, cell.source) for cell in published} <= set(judged)
-    named = {(cell.item, cell.policy, cell.quantity) for cell in published}
-    assert set(paper.compare.REASONS) <= named
     assert all(line.note for line in lines if line.verdict == "differs" and line.item == "figure 4")
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fairq.papers.papers import SEEDS, Job, Results, Setup
+from fairq.papers.papers import SEEDS, Job, Results, Setup, reason
 from fairq.papers.verdicts import Claim, Line, Published, beyond, claim_line, line
 
 
@@ -56,8 +56,7 @@ class Table(NamedTuple):
 class Tables:
     """What a paper compares: captions by item, runs by name, tables and claims in their order.
 
-    `reason` says why a printed cell differs, `claim_reason` why a claim does not hold. With `jobs`,
-    an item has a caption only if its jobs are run.
+    With `jobs`, an item has a caption only if its jobs are run.
     """
 
     paper: str
@@ -65,8 +64,6 @@ class Tables:
     runs: Mapping[str, Runs]
     tables: Sequence[Table]
     claims: Sequence[Claim] = ()
-    reason: Callable[[Published], str] = lambda _cell: ""
-    claim_reason: Callable[[Claim], str] = lambda _claim: ""
     jobs: Callable[[Setup], Mapping[str, Job]] | None = None
 
     def captions(self, setup: Setup) -> dict[str, str]:
@@ -95,13 +92,16 @@ class Tables:
         ]
         of_item = {table.item: table.runs for table in reversed(self.tables)}
         about = [(claim, read[claim.runs or of_item.get(claim.item, claim.item)]) for claim in self.claims]
-        return cells + [claim_line(self.paper, each, runs, self.claim_reason(each)) for each, runs in about if runs]
+        return cells + [claim_line(self.paper, each, runs, self._why(each)) for each, runs in about if runs]
+
+    def _why(self, claim: Claim) -> str:
+        return claim.reason() or reason(self.paper, "claim", claim.policy, claim.text, claim.item)
 
     def _line(self, table: Table, cell: Cell, runs: Sequence[Any], printed: Mapping[Any, Published]) -> Line:
         policy, quantity, source, measure, at = cell
         values = [measure(run, *at) for run in runs]
         if found := printed.get((table.item, policy, quantity, source)):
-            return line(self.paper, found, values, self.reason(found))
+            return line(self.paper, found, values, reason(self.paper, table.item, policy, quantity, source))
         return beyond(self.paper, table.item, policy, quantity, source, values, table.of)
 
 

@@ -1,11 +1,13 @@
 """The papers, and what each says to the driver.
 
 They are in `_papers`, a link to papers/ in a source checkout and a folder in an installed wheel. A paper is a folder
-with scenario files, `published.csv` (verdicts.py: read_published) and `compare.py`, which says what `Compare` lists.
+with scenario files, `published.csv` (verdicts.py: read_published), `compare.py`, which says what `Compare` lists, and
+`reasons.csv`, which says why lines of verdicts.csv differ.
 """
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -135,6 +137,38 @@ class Paper:
 def names() -> list[str]:
     """The papers that can be reproduced."""
     return sorted(script.parent.name for script in ROOT.glob("*/compare.py"))
+
+
+class Reason(NamedTuple):
+    """Why lines differ, as far as it was tested: those with what it names; a quantity that ends in ... begins so."""
+
+    item: str
+    policy: str
+    quantity: str
+    source: str
+    reason: str
+
+    def is_about(self, *line: str) -> bool:
+        """Whether the item, policy, quantity and source of a line are what is named."""
+        return all(
+            not named or named == said or (named.endswith("...") and said.startswith(named[:-3]))
+            for named, said in zip(self, line, strict=False)
+        )
+
+
+@cache
+def reasons(paper: str) -> list[Reason]:
+    """The rows of the paper's reasons.csv, if it has one."""
+    path = ROOT / paper / "reasons.csv"
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return [Reason(**row) for row in csv.DictReader(file)]
+
+
+def reason(paper: str, *line: str) -> str:
+    """Why a line of this item, policy, quantity and source differs, "" if that is not known."""
+    return next((each.reason for each in reasons(paper) if each.is_about(*line)), "")
 
 
 @cache

@@ -135,7 +135,7 @@ class Claim:
     """A sentence of the paper as a test on the cells of one run.
 
     `item` is where it stands or what it is about; `runs` are those it is tested on, if not its
-    item's; `note` stands in place of the count of seeds.
+    item's; `note` stands in place of the count of seeds; `reason` computes why it does not hold.
     """
 
     item: str
@@ -144,6 +144,7 @@ class Claim:
     holds: Callable[[Any], bool]
     runs: str = ""
     note: str = ""
+    reason: Callable[[], str] = str
 
 
 def read_published(path: Path) -> list[Published]:
