@@ -10,19 +10,24 @@ Source: iproute2 6.1, tc/q_*.c; the bands of `fq` 6.7, `dualpi2` 6.17. Linux 6.1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fairq.core import quantities
 from fairq.traffic_control import units
-from fairq.traffic_control.command_words import ON, Option, Several, options
-from fairq.traffic_control.units import rate_form, rate_word, time_form
+from fairq.traffic_control.command_words import ON, Option, Several, Words, options
+from fairq.traffic_control.units import MOST, rate_form, rate_word, time_form
 
 MTU = 1514
 """Of an Ethernet device, its header included."""
 TXQUEUELEN = 1000
 SFQ_DEPTH = 127
+CHOKE_MAX = 128 * 1024 - 1
+HH_LIMIT_MAX = 2048
+"""hhf_policy: twice the places of its table."""
+PRIORITIES = 16
+BANDS_MAX = 16
 SFB_ONE = 0xFFFF
 """A probability of 1 in the kernel's sfb."""
 
@@ -73,6 +78,13 @@ def _sfb_part(value: float) -> float:
     return float(f"{int(value * SFB_ONE + 0.5) / SFB_ONE:.9g}")
 
 
+def _three_bands(words: Words, of: str) -> list[int]:
+    """The bands of fq by priority, which tc takes behind their number alone."""
+    if words.value(of, units.decimal) != 3 or words.next(of) != "priomap":
+        raise words.refused("bands are 3, and priomap follows; write bands 3 priomap 1 2 2 …")
+    return words.numbers("priomap", units.decimal, PRIORITIES)
+
+
 def _same(value: Any) -> Any:
     return value
 
@@ -90,7 +102,8 @@ SIGNED = Unit(units.signed, _same, str)
 HEX = replace(SIGNED, read=units.hexadecimal)
 SELECTOR = replace(SIGNED, read=units.selector)
 WORD = replace(SIGNED, read=str)
-NUMBERS = replace(SIGNED, read=("", Several(units.decimal)))
+NUMBERS = replace(SIGNED, read=("", Several(lambda words, of: words.numbers(of, units.decimal))))
+THREE_NUMBERS = replace(SIGNED, read=("", Several(lambda words, of: words.numbers(of, units.decimal, 3))))
 PART = replace(SIGNED, read=units.part)
 NUMBER = Unit(units.whole, _same, str)
 DECIMAL = replace(NUMBER, read=units.decimal)
@@ -166,14 +179,37 @@ class Table:
     """Options that may be cut to any beginning; of several the first is meant."""
     once: str = ""
     """Options that tc refuses a second time."""
+    needs: str = ""
+    """Options without which tc refuses the command."""
+    example: str = ""
+    """What to write where one of those is missing."""
+    bounds: Mapping[str, tuple[int, int, str]] = field(default_factory=dict)
+    """The least and the most of an option, and what to say of others."""
+    beside: Mapping[str, str] = field(default_factory=dict)
+    """By option what to write beside it, another option first, without which it is refused."""
     left: str = ""
     """Options that have no like here."""
     since: str = ""
     """The first kernel that has it, where older ones are in use."""
 
-    def known(self) -> dict[str, Option]:
-        """How each option is read."""
-        return options({name: _read(one) for name, one in self.options.items()})
+    def read(self, words: Words) -> dict[str, Any]:
+        """The options of a command, without the zeros that tc does not send.
+
+        Raises UsageError with what tc or the kernel refuses.
+        """
+        known = options({name: _read(one) for name, one in self.options.items()})
+        said, zero = words.take(known, self.short.split(), self.once.split()), self.zero.split()
+        found = {name: value for name, value in said.items() if value != 0 or value is False or name not in zero}
+        for name in self.needs.split():
+            if not found.get(name):
+                raise words.refused(f"no {name}; write {self.example}")
+        for name, (least, most, why) in self.bounds.items():
+            if not least <= found.get(name, least) <= most:
+                raise words.refused(f"{name} {found[name]}; {why}")
+        for name, more in self.beside.items():
+            if name in found and not found.get(other := more.split()[0]):
+                raise words.refused(f"{name} without {other}; write {more}")
+        return found
 
     def rows(self) -> dict[str, tuple[str, Is]]:
         """By the setting: tc's word and the rest, in the order of a command."""
@@ -215,6 +251,9 @@ RED: Mapping[str, Entry] = {
     "limit": SIZE, "min": SIZE, "max": SIZE, "avpkt": SIZE, "burst": NUMBER, "probability": PART, "bandwidth": RATE,
     "ecn": ON,
 }  # fmt: skip
+BOUNDS_OF_PIE = {**dict.fromkeys(["alpha", "beta"], (0, 32, "it is in sixteenths, 0 to 32")),
+                 "ecn_prob": (0, 99, "it is a percentage below 100")}  # fmt: skip
+FLOWS = {"flows": (0, 65_536, "there are at most 65536")}
 LINK: Mapping[str, Entry] = {"overhead": Is("overhead", DECIMAL), "linklayer": Is("linklayer", LINKLAYER)}
 FQ = Table({
     "limit": NUMBER, "flow_limit": Is("flow_limit", NUMBER), "quantum": Is("quantum", BYTES),
@@ -222,7 +261,8 @@ FQ = Table({
     "orphan_mask": NUMBER, "pacing": ON, "nopacing": ("pacing", False), "ce_threshold": Is("ce_threshold", TIME),
     "refill_delay": Is("refill_delay", TIME), "low_rate_threshold": Is("low_rate_threshold", RATE),
     "timer_slack": Is("timer_slack", TIME), "horizon": TIME, "offload_horizon": TIME, "horizon_cap": ON,
-    "horizon_drop": ("horizon_cap", False), "defrate": RATE,
+    "horizon_drop": ("horizon_cap", False), "defrate": RATE, "bands": ("priomap", Several(_three_bands)),
+    "weights": THREE_NUMBERS,
 }, "linux_fq", limit=10_000,
    said="flow_limit quantum initial_quantum refill_delay maxrate low_rate_threshold ce_threshold timer_slack",
    settings="flow_limit quantum initial_quantum maxrate low_rate_threshold refill_delay ce_threshold timer_slack"
@@ -240,7 +280,7 @@ QDISCS: Mapping[str, Table] = {
     "pfifo_head_drop": Table({"limit": SIZE}, "head_drop", "fifo + {part} + {limit}packets", limit=TXQUEUELEN),
     "pfifo_fast": Table({}, "pfifo_fast", limit=TXQUEUELEN),
     "prio": Table({"bands": DECIMAL, "priomap": NUMBERS, "multiqueue": ON}, once="priomap",
-                  left="multiqueue"),
+                  left="multiqueue", bounds={"bands": (2, BANDS_MAX, f"write 2 to {BANDS_MAX}")}),
     "ets": Table({"bands": DECIMAL, "strict": DECIMAL, "quanta": NUMBERS,
                   "priomap": NUMBERS}, once="bands strict quanta priomap"),
     "sfq": Table({"limit": NUMBER, "quantum": Is("quantum", SIZE), "depth": Is("depth", NUMBER),
@@ -248,14 +288,17 @@ QDISCS: Mapping[str, Table] = {
                   "perturb": Is("perturb", SECONDS), "redflowlimit": NUMBER, "min": NUMBER, "max": NUMBER,
                   "avpkt": SIZE, "burst": NUMBER, "probability": PART, "ecn": ON, "harddrop": ON},
                  "linux_sfq", limit=SFQ_DEPTH, settings="quantum depth flows divisor headdrop perturb red",
-                 zero="quantum flows divisor depth perturb"),
+                 zero="quantum flows divisor depth perturb", bounds={"limit": (2, MOST, "write at least 2")},
+                 beside=dict.fromkeys(["min", "max", "avpkt", "burst", "probability", "ecn", "harddrop"],
+                                      "redflowlimit 100000")),
     "hhf": Table({"limit": NUMBER, "quantum": Is("quantum", BYTES, 256), "hh_limit": Is("hh_limit", NUMBER),
                   "reset_timeout": Is("reset_timeout", TIME), "admit_bytes": Is("admit_bytes", BYTES),
                   "evict_timeout": Is("evict_timeout", TIME), "non_hh_weight": Is("non_hh_weight", NUMBER)},
                  "hhf", limit=1000,
                  settings="quantum non_hh_weight hh_limit admit_bytes reset_timeout evict_timeout",
                  said="quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight",
-                 zero="limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight"),
+                 zero="limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight",
+                 bounds={"hh_limit": (0, HH_LIMIT_MAX, f"it is at most {HH_LIMIT_MAX}")}),
     "skbprio": Table({"limit": NUMBER}, "skbprio", limit=64, settings="by"),
     "drr": Table({}),
     "qfq": Table({}),
@@ -269,10 +312,12 @@ QDISCS: Mapping[str, Table] = {
                  "token_bucket", "{part} + {limit}B", settings="rate burst peak_rate mtu overhead mpu linklayer",
                  zero="limit latency burst mtu rate peakrate mpu overhead",
                  short="limit latency burst peakrate overhead linklayer",
-                 once="limit latency burst mtu mpu rate peakrate"),
+                 once="limit latency burst mtu mpu rate peakrate", needs="rate burst",
+                 example="rate 1mbit burst 5kb latency 50ms", beside={"peakrate": "mtu 1540"}),
     "cbs": Table({"offload": NUMBER, "hicredit": SIGNED, "locredit": SIGNED, "sendslope": SIGNED, "idleslope": SIGNED},
                  zero="offload", short="offload hicredit locredit sendslope idleslope",
-                 once="offload hicredit locredit sendslope idleslope", left="offload"),
+                 once="offload hicredit locredit sendslope idleslope", left="offload",
+                 needs="idleslope", example="idleslope 2000, in kbit/s"),
     "fq": FQ,
     "fq_codel": Table({**CODEL, "ecn": Is("ecn", NOECN), "flows": Is("queues", NUMBER),
                        "memory_limit": Is("memory", SIZE, counts=TRUESIZE),
@@ -281,20 +326,26 @@ QDISCS: Mapping[str, Table] = {
                       settings="queues quantum target interval ce_threshold ce_threshold_mask ce_threshold_selector"
                                " memory drop_batch ecn",
                       said="queues quantum memory target interval ce_threshold drop_batch ecn",
-                      zero="limit flows quantum target interval drop_batch"),
+                      zero="limit flows quantum target interval drop_batch", bounds=FLOWS),
     "codel": Table(CODEL, "codel", "fifo + {part} + {limit}packets", 1000,
                    settings="target interval ce_threshold ecn", zero="limit target interval"),
     "fq_pie": Table({**PIE, "flows": Is("queues", NUMBER), "quantum": Is("quantum", SIZE),
                      "memory_limit": Is("memory", SIZE, counts=TRUESIZE), **ECN_PROB},
                     "fq_pie", limit=10_240,
                     settings="queues quantum memory pie",
-                    zero="limit flows target tupdate alpha beta quantum memory_limit ecn_prob"),
+                    zero="limit flows target tupdate alpha beta quantum memory_limit ecn_prob",
+                    bounds={**BOUNDS_OF_PIE, **FLOWS}),
     "pie": Table(PIE, "pie", "fifo + {part} + {limit}packets", 1000,
-                 settings="target update alpha beta delay byte_mode ecn", zero="limit target tupdate alpha beta"),
+                 settings="target update alpha beta delay byte_mode ecn", zero="limit target tupdate alpha beta",
+                 bounds=BOUNDS_OF_PIE),
     "red": Table({**RED, "harddrop": ON, "nodrop": ON, "adaptive|adaptative": ON}, "red",
-                 "fifo + {part} + {limit}B", zero="limit min max avpkt burst bandwidth", left="adaptive nodrop"),
+                 "fifo + {part} + {limit}B", zero="limit min max avpkt burst bandwidth", left="adaptive nodrop",
+                 needs="limit avpkt", example="red limit 400000 min 30000 max 90000 avpkt 1000",
+                 beside={"nodrop": "ecn nodrop"}),
     "choke": Table({**RED, "limit": NUMBER, "min": NUMBER, "max": NUMBER}, "choke",
-                   "fifo + {part} + port_pair + {limit}packets", 1000, zero="limit min max burst bandwidth"),
+                   "fifo + {part} + port_pair + {limit}packets", 1000, zero="limit min max burst bandwidth",
+                   needs="limit bandwidth", example="choke limit 1000 bandwidth 10mbit",
+                   bounds={"limit": (0, CHOKE_MAX, f"it is at most {CHOKE_MAX}")}),
     "sfb": Table({"rehash": Is("rehash", MILLISECONDS), "db": Is("warmup", MILLISECONDS), "limit": NUMBER,
                   "max": Is("bin_max", NUMBER), "target": Is("bin_size", NUMBER),
                   "increment": Is("increment", SFB_PART), "decrement": Is("decrement", SFB_PART),
@@ -320,17 +371,17 @@ QDISCS: Mapping[str, Table] = {
     "noqueue": Table({}),
 }  # fmt: skip
 
+ABOVE_ZERO = {"quantum": (1, MOST, "write at least 1")}
 CLASSES: Mapping[str, Table] = {
     "htb": Table({"prio": Is("priority", DECIMAL), "mtu": DECIMAL, "mpu": Is("mpu", DECIMAL), **LINK,
                   "quantum": Is("quantum", DECIMAL_BYTES), "burst|buffer|maxburst": Is("burst", CELLED),
                   "cburst|cbuffer|cmaxburst": Is("cburst", CELLED), "ceil": Is("ceil", RATE), "rate": Is("rate", RATE)},
                  settings="rate ceil burst cburst priority quantum overhead mpu linklayer",
                  zero="rate ceil burst cburst quantum mtu mpu overhead",
-                 short="prio mtu mpu overhead linklayer quantum burst cburst", once="rate ceil"),
+                 short="prio mtu mpu overhead linklayer quantum burst cburst", once="rate ceil", needs="rate",
+                 example="rate 1mbit"),
     "hfsc": Table({}),
-    "drr": Table({"quantum": SIZE}),
+    "drr": Table({"quantum": SIZE}, bounds=ABOVE_ZERO),
     "qfq": Table({"weight": Is("weight", DECIMAL), "maxpkt": Is("maxpkt", DECIMAL_BYTES)}, short="weight maxpkt"),
-    "ets": Table({"quantum": DECIMAL}),
+    "ets": Table({"quantum": DECIMAL}, bounds=ABOVE_ZERO),
 }  # fmt: skip
-
-__all__: Sequence[str] = ["CLASSES", "QDISCS", "Is", "Table", "Unit"]

@@ -11,8 +11,7 @@ from typing import Any
 from fairq.core.errors import UsageError
 from fairq.traffic_control.command_words import Differs
 from fairq.traffic_control.draft import AVPKT, Limit, Settings, Writer, in_bytes, left, limit_of, packets
-from fairq.traffic_control.qdisc_options import CHOKE_MAX
-from fairq.traffic_control.qdisc_tables import bytes_of
+from fairq.traffic_control.qdisc_tables import CHOKE_MAX, bytes_of
 from fairq.traffic_control.refusal import refused
 from fairq.traffic_control.units import MOST, form, rate_form, rate_word
 

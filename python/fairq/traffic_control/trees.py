@@ -10,8 +10,18 @@ from fairq.core.errors import UsageError
 from fairq.traffic_control.command_words import Differs
 from fairq.traffic_control.draft import Limit, Settings, Writer, changed, left
 from fairq.traffic_control.filters import POINTS, Left
-from fairq.traffic_control.qdisc_options import BANDS_MAX, PRIORITIES
-from fairq.traffic_control.qdisc_tables import CLASSES, MTU, QDISCS, TXQUEUELEN, as_rate, as_time, bytes_of, us_of
+from fairq.traffic_control.qdisc_tables import (
+    BANDS_MAX,
+    CLASSES,
+    MTU,
+    PRIORITIES,
+    QDISCS,
+    TXQUEUELEN,
+    as_rate,
+    as_time,
+    bytes_of,
+    us_of,
+)
 from fairq.traffic_control.qdiscs import fair
 from fairq.traffic_control.quanta import R2Q, clamped
 from fairq.traffic_control.refusal import refused
