@@ -390,7 +390,8 @@ def _text(device: Device, root: Node) -> str:
     classes = [trees.Class(one.id, one.parent if one.parent[1] else None, one.options) for one in below]
     targets = filters.targets(own, root.id[0], device.is_inner, device.differs)
     left = [one for at, one in device.left if at == root.id[0]]
-    return trees.FORMS[root.kind](trees.Tree(root.options, classes, targets, is_by_flow, left), device.differs)
+    tree = trees.Tree(root.options, classes, targets, is_by_flow, left)
+    return trees.text(root.kind, tree, device.differs)
 
 
 def _say_of_children(device: Device, root: Node) -> None:

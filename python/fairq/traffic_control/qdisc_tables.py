@@ -85,6 +85,19 @@ def _three_bands(words: Words, of: str) -> list[int]:
     return words.numbers("priomap", units.decimal, PRIORITIES)
 
 
+def _curve_form(curve: Mapping[str, Any]) -> str:
+    """A curve of hfsc; of one without a first part, m1 and d say nothing."""
+    first = {"m1": rate_form(curve["m1"]) if curve["m1"] else None, "d": time_form(curve["d"])} if curve["d"] else {}
+    return units.form("", {**first, "m2": rate_form(curve["m2"])})
+
+
+def _curve_words(curve: Mapping[str, Any]) -> str:
+    last = f"m2 {as_rate(curve['m2'])}"
+    if not curve.get("d") or not us_of(curve["d"]):
+        return last
+    return f"m1 {as_rate(curve['m1']) if curve.get('m1') else '0bit'} d {as_time(curve['d'])} {last}"
+
+
 def _same(value: Any) -> Any:
     return value
 
@@ -130,6 +143,8 @@ STEP = replace(TIME, read=units.step, here=lambda value: time_form(value) if isi
 """A time, or packets, which fairq has not."""
 MILLISECONDS = Unit(units.whole, lambda value: time_form(value * 1000), lambda value: f"{round(us_of(value) / 1000)}",
                     ("milliseconds", 1000))  # fmt: skip
+CURVE = Unit(ON, _curve_form, _curve_words)
+"""Of hfsc; tc's three words, or other three, are read by code."""
 SECONDS = Unit(units.whole, lambda value: time_form(value * 1e6), _as_seconds, ("seconds", 1e6))
 
 
@@ -301,8 +316,8 @@ QDISCS: Mapping[str, Table] = {
                  bounds={"hh_limit": (0, HH_LIMIT_MAX, f"it is at most {HH_LIMIT_MAX}")}),
     "skbprio": Table({"limit": NUMBER}, "skbprio", limit=64, settings="by"),
     "drr": Table({}),
-    "qfq": Table({}),
-    "hfsc": Table({"default": HEX}, zero="default", short="default", once="default"),
+    "qfq": Table({}, "linux_qfq"),
+    "hfsc": Table({"default": HEX}, "hfsc", zero="default", short="default", once="default"),
     "htb": Table({"r2q": Is("r2q", DECIMAL), "default": HEX, "debug": WORD, "direct_qlen": DECIMAL,
                   "offload": ON}, "htb", zero="default", short="r2q default debug direct_qlen offload",
                  left="direct_qlen offload"),
@@ -380,7 +395,7 @@ CLASSES: Mapping[str, Table] = {
                  zero="rate ceil burst cburst quantum mtu mpu overhead",
                  short="prio mtu mpu overhead linklayer quantum burst cburst", once="rate ceil", needs="rate",
                  example="rate 1mbit"),
-    "hfsc": Table({}),
+    "hfsc": Table({"rt": Is("real_time", CURVE), "ls": Is("link_share", CURVE), "ul": Is("upper_limit", CURVE)}),
     "drr": Table({"quantum": SIZE}, bounds=ABOVE_ZERO),
     "qfq": Table({"weight": Is("weight", DECIMAL), "maxpkt": Is("maxpkt", DECIMAL_BYTES)}, short="weight maxpkt"),
     "ets": Table({"quantum": DECIMAL}, bounds=ABOVE_ZERO),

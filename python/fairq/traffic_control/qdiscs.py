@@ -93,8 +93,7 @@ def _cbs(given: Given, differs: Differs) -> str:
         "send_slope": rate_form(-1000 * given["sendslope"]),
         "hi_credit": f"{given.get('hicredit', 0)}B", "lo_credit": f"{-given.get('locredit', 0)}B",
     }  # fmt: skip
-    one = ", ".join(f"{key}={value}" for key, value in said.items())
-    return form("cbs", {"classes": f"[({one})]", "default": "a"})
+    return form("cbs", {"classes": f"[{form('', said)}]", "default": "a"})
 
 
 def _write_cbs(writer: Writer, part: Settings, limit: Limit) -> None:
