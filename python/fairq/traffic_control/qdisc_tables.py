@@ -44,8 +44,6 @@ class Unit:
     """A setting, as tc has it."""
     step: tuple[str, float] | None = None
     """What tc counts in, and how much of the setting, or how many microseconds, that is."""
-    zero_is_default: bool = False
-    """Whether tc cannot say a zero."""
     is_word: bool = False
     """Whether `there` gives the option itself."""
 
@@ -128,11 +126,11 @@ GAIN = replace(NUMBER, read=units.gain)
 LINKLAYER = replace(NUMBER, read=units.linklayer, there=lambda name: "" if name == "ethernet" else name)
 SFB_PART = Unit(units.part, _sfb_part, str)
 SIXTEENTHS = Unit(units.whole, lambda value: f"{value / 16:g}", lambda value: f"{min(32, round(value * 16))}",
-                  ("sixteenths up to 32", 1 / 16), zero_is_default=True)  # fmt: skip
+                  ("sixteenths up to 32", 1 / 16))  # fmt: skip
 PERCENT = Unit(units.hundredths, lambda value: value / 100, lambda value: f"{round(value * 100)}",
                ("hundredths", 1 / 100))  # fmt: skip
 BELOW_100 = Unit(units.whole, lambda value: value / 100, lambda value: f"{min(99, round(value * 100))}",
-                 ("hundredths below 100", 1 / 100), zero_is_default=True)  # fmt: skip
+                 ("hundredths below 100", 1 / 100))  # fmt: skip
 SIZE = Unit(units.size, _in_bytes, lambda value: f"{bytes_of(value)}")
 BYTES = replace(SIZE, read=units.whole)
 DECIMAL_BYTES = replace(SIZE, read=units.decimal)
@@ -286,7 +284,8 @@ FQ = Table({
 FQ_PACING = replace(FQ, options={**FQ.options, "maxrate": Is("rate_max", RATE)}, kind="fq_pacing",
                     said="quantum initial_quantum refill_delay rate_max", settings="")  # fmt: skip
 LAW_OF_PIE = Table({**PIE, **ECN_PROB}, "pie", settings="target update alpha beta delay byte_mode ecn_threshold ecn",
-                   said="target update alpha beta ecn_threshold delay byte_mode ecn")  # fmt: skip
+                   said="target update alpha beta ecn_threshold delay byte_mode ecn",
+                   zero="target tupdate alpha beta ecn_prob")  # fmt: skip
 """The part of `fq_pie` that is pie's."""
 
 QDISCS: Mapping[str, Table] = {
