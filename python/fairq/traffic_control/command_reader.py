@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from fairq.traffic_control import filters, lines, qdisc_options, qdiscs, quanta,
 from fairq.traffic_control.command_words import Differs, Words, shortened
 from fairq.traffic_control.devices import Device, Node
 from fairq.traffic_control.filters import Left
+from fairq.traffic_control.qdisc_tables import BY_RATE, CLASSES, QDISCS, Is
 from fairq.traffic_control.refusal import refused
 from fairq.traffic_control.shell import commands
 from fairq.traffic_control.units import ROOT, Id, class_id, decimal, id_form, qdisc_id, rate_form
@@ -408,10 +409,9 @@ def _say_of_children(device: Device, root: Node) -> None:
 
 
 NAMES = {
-    "queues": "flows", "memory": "memory_limit", "update": "tupdate", "bin_size": "target", "bin_max": "max",
-    "warmup": "db", "peak_rate": "peakrate", "priority": "prio", "real_time": "rt", "link_share": "ls",
-    "upper_limit": "ul", "idle_slope": "idleslope", "send_slope": "sendslope", "hi_credit": "hicredit",
-    "lo_credit": "locredit", "step": "step_thresh",
+    **{one.setting: words.partition("|")[0] for table in (*QDISCS.values(), *CLASSES.values())
+       for words, one in table.options.items() if isinstance(one, Is) and one.unit is not BY_RATE},
+    "idle_slope": "idleslope", "send_slope": "sendslope", "hi_credit": "hicredit", "lo_credit": "locredit",
 }  # fmt: skip
 """What tc calls the settings that a refusal names."""
 
@@ -435,6 +435,3 @@ def as_lines(found: Read) -> Iterable[str]:
 def as_document(found: Read) -> dict[str, Any]:
     """What --json prints."""
     return {"text": found.text, "rate": found.rate, "differs": found.differs, "warns": found.warns}
-
-
-__all__: Sequence[str] = ["Read", "as_document", "as_lines", "commands", "read"]

@@ -52,12 +52,11 @@ def _verdicts(word: str) -> tuple[str, str]:
 
 
 POLICE = Table({
-    "rate": Is("rate", RATE), "burst|buffer|maxburst": Is("burst", CELLED), "mtu|minburst": Is("mtu", CELLED),
-    "mpu": SIZE, "avrate": RATE, "peakrate": Is("peak_rate", RATE), "overhead": DECIMAL, "linklayer": LINKLAYER,
+    "rate": Is("rate", RATE), "burst|buffer|maxburst": Is("burst", CELLED), "peakrate": Is("peak_rate", RATE),
+    "mtu|minburst": Is("mtu", CELLED), "mpu": SIZE, "avrate": RATE, "overhead": DECIMAL, "linklayer": LINKLAYER,
     "index": NUMBER, "conform-exceed": replace(NUMBER, read=_verdicts),
     **{word: ("exceeds", verdict) for word, verdict in VERDICTS.items()},
-}, "police", settings="rate burst peak_rate mtu",
-   beside={"rate": "burst 15k", "peakrate": f"mtu {MTU}"})  # fmt: skip
+}, "police", beside={"rate": "burst 15k", "peakrate": f"mtu {MTU}"})  # fmt: skip
 
 
 def read_policer(words: Words, differs: Differs) -> Policer | None:

@@ -175,7 +175,7 @@ class Table:
     """A qdisc or a class; lists of names are words of a string."""
 
     options: Mapping[str, Entry]
-    """By tc's word, in the order of messages; `burst|buffer` are two words for one."""
+    """By tc's word, in the order in which they are written; `burst|buffer` are two words for one."""
     kind: str = ""
     """What the part is called here."""
     frame: str = "{part} + {limit}packets"
@@ -183,9 +183,7 @@ class Table:
     limit: int = 0
     """Linux's limit where none is said."""
     settings: str = ""
-    """The order of a text form, where not that of the options; others follow from code."""
-    said: str = ""
-    """The settings in the order of a command, where it is not that of a text form."""
+    """Those of a text form in its order, where not all of the options in theirs; others follow from code."""
     zero: str = ""
     """Options of which tc does not send a 0: the kernel's default stays."""
     short: str = ""
@@ -226,10 +224,9 @@ class Table:
 
     def rows(self) -> dict[str, tuple[str, Is]]:
         """By the setting: tc's word and the rest, in the order of a command."""
-        found = {one.setting: (words.partition("|")[0], one)
-                 for words, one in self.options.items() if isinstance(one, Is)}  # fmt: skip
-        order = self.said.split() or [name for name in self.settings.split() if name in found] or found
-        return {name: found[name] for name in order}
+        own = self.settings.split()
+        return {one.setting: (words.partition("|")[0], one) for words, one in self.options.items()
+                if isinstance(one, Is) and (not own or one.setting in own)}  # fmt: skip
 
     def text(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of a text form; `None` where tc was not told, or where code says them."""
@@ -250,14 +247,19 @@ class Table:
 
 
 CODEL: Mapping[str, Entry] = {
-    "limit": NUMBER, "target": Is("target", TIME), "interval": Is("interval", TIME),
-    "ce_threshold": Is("ce_threshold", TIME), "ecn": Is("ecn", ECN, unsaid="false"), "noecn": ("ecn", False),
-}  # fmt: skip
+    "target": Is("target", TIME),
+    "interval": Is("interval", TIME),
+    "ce_threshold": Is("ce_threshold", TIME),
+}
+NOT_MARKING: Mapping[str, Entry] = {"ecn": Is("ecn", ECN, unsaid="false"), "noecn": ("ecn", False)}
+"""Marks if it is told to."""
 PIE: Mapping[str, Entry] = {
-    "limit": NUMBER, "target": Is("target", TIME), "tupdate": Is("update", TIME), "alpha": Is("alpha", SIXTEENTHS),
-    "beta": Is("beta", SIXTEENTHS), "ecn": Is("ecn", ECN, unsaid="false"), "noecn": ("ecn", False),
-    "bytemode": Is("byte_mode", FLAG), "nobytemode": ("bytemode", False),
+    "target": Is("target", TIME), "tupdate": Is("update", TIME), "alpha": Is("alpha", SIXTEENTHS),
+    "beta": Is("beta", SIXTEENTHS),
+}  # fmt: skip
+FLAGS_OF_PIE: Mapping[str, Entry] = {
     "dq_rate_estimator": Is("delay", BY_RATE), "no_dq_rate_estimator": ("dq_rate_estimator", False),
+    "bytemode": Is("byte_mode", FLAG), "nobytemode": ("bytemode", False), **NOT_MARKING,
 }  # fmt: skip
 ECN_PROB: Mapping[str, Entry] = {"ecn_prob": Is("ecn_threshold", BELOW_100)}
 RED: Mapping[str, Entry] = {
@@ -267,24 +269,24 @@ RED: Mapping[str, Entry] = {
 BOUNDS_OF_PIE = {**dict.fromkeys(["alpha", "beta"], (0, 32, "it is in sixteenths, 0 to 32")),
                  "ecn_prob": (0, 99, "it is a percentage below 100")}  # fmt: skip
 FLOWS = {"flows": (0, 65_536, "there are at most 65536")}
-LINK: Mapping[str, Entry] = {"overhead": Is("overhead", DECIMAL), "linklayer": Is("linklayer", LINKLAYER)}
+QUANTA_OF_FQ: Mapping[str, Entry] = {
+    "quantum": Is("quantum", BYTES), "initial_quantum": Is("initial_quantum", BYTES),
+    "refill_delay": Is("refill_delay", TIME),
+}  # fmt: skip
 FQ = Table({
-    "limit": NUMBER, "flow_limit": Is("flow_limit", NUMBER), "quantum": Is("quantum", BYTES),
-    "initial_quantum": Is("initial_quantum", BYTES), "maxrate": Is("maxrate", RATE), "buckets": NUMBER,
-    "orphan_mask": NUMBER, "pacing": ON, "nopacing": ("pacing", False), "ce_threshold": Is("ce_threshold", TIME),
-    "refill_delay": Is("refill_delay", TIME), "low_rate_threshold": Is("low_rate_threshold", RATE),
+    "limit": NUMBER, "flow_limit": Is("flow_limit", NUMBER), **QUANTA_OF_FQ, "maxrate": Is("maxrate", RATE),
+    "buckets": NUMBER, "orphan_mask": NUMBER, "pacing": ON, "nopacing": ("pacing", False),
+    "low_rate_threshold": Is("low_rate_threshold", RATE), "ce_threshold": Is("ce_threshold", TIME),
     "timer_slack": Is("timer_slack", TIME), "horizon": TIME, "offload_horizon": TIME, "horizon_cap": ON,
     "horizon_drop": ("horizon_cap", False), "defrate": RATE, "bands": ("priomap", Several(_three_bands)),
     "weights": THREE_NUMBERS,
 }, "linux_fq", limit=10_000,
-   said="flow_limit quantum initial_quantum refill_delay maxrate low_rate_threshold ce_threshold timer_slack",
    settings="flow_limit quantum initial_quantum maxrate low_rate_threshold refill_delay ce_threshold timer_slack"
             " weights priomap",
    left="horizon horizon_cap offload_horizon orphan_mask defrate")  # fmt: skip
-FQ_PACING = replace(FQ, options={**FQ.options, "maxrate": Is("rate_max", RATE)}, kind="fq_pacing",
-                    said="quantum initial_quantum refill_delay rate_max", settings="")  # fmt: skip
-LAW_OF_PIE = Table({**PIE, **ECN_PROB}, "pie", settings="target update alpha beta delay byte_mode ecn_threshold ecn",
-                   said="target update alpha beta ecn_threshold delay byte_mode ecn",
+FQ_PACING = Table({**QUANTA_OF_FQ, "maxrate": Is("rate_max", RATE)}, "fq_pacing", limit=FQ.limit)
+LAW_OF_PIE = Table({**PIE, **ECN_PROB, **FLAGS_OF_PIE}, "pie",
+                   settings="target update alpha beta delay byte_mode ecn_threshold ecn",
                    zero="target tupdate alpha beta ecn_prob")  # fmt: skip
 """The part of `fq_pie` that is pie's."""
 
@@ -310,7 +312,6 @@ QDISCS: Mapping[str, Table] = {
                   "evict_timeout": Is("evict_timeout", TIME), "non_hh_weight": Is("non_hh_weight", NUMBER)},
                  "hhf", limit=1000,
                  settings="quantum non_hh_weight hh_limit admit_bytes reset_timeout evict_timeout",
-                 said="quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight",
                  zero="limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight",
                  bounds={"hh_limit": (0, HH_LIMIT_MAX, f"it is at most {HH_LIMIT_MAX}")}),
     "skbprio": Table({"limit": NUMBER}, "skbprio", limit=64, settings="by"),
@@ -320,10 +321,11 @@ QDISCS: Mapping[str, Table] = {
     "htb": Table({"r2q": Is("r2q", DECIMAL), "default": HEX, "debug": WORD, "direct_qlen": DECIMAL,
                   "offload": ON}, "htb", zero="default", short="r2q default debug direct_qlen offload",
                  left="direct_qlen offload"),
-    "tbf": Table({"limit": SIZE, "latency": TIME, "burst|buffer|maxburst": Is("burst", CELLED),
-                  "mtu|minburst": Is("mtu", CELLED), "mpu": Is("mpu", PLAIN_SIZE),
-                  "rate": Is("rate", RATE), "peakrate": Is("peak_rate", RATE), **LINK},
-                 "token_bucket", "{part} + {limit}B", settings="rate burst peak_rate mtu overhead mpu linklayer",
+    "tbf": Table({"limit": SIZE, "latency": TIME, "rate": Is("rate", RATE),
+                  "burst|buffer|maxburst": Is("burst", CELLED), "peakrate": Is("peak_rate", RATE),
+                  "mtu|minburst": Is("mtu", CELLED), "overhead": Is("overhead", DECIMAL),
+                  "mpu": Is("mpu", PLAIN_SIZE), "linklayer": Is("linklayer", LINKLAYER)},
+                 "token_bucket", "{part} + {limit}B",
                  zero="limit latency burst mtu rate peakrate mpu overhead",
                  short="limit latency burst peakrate overhead linklayer",
                  once="limit latency burst mtu mpu rate peakrate", needs="rate burst",
@@ -333,25 +335,23 @@ QDISCS: Mapping[str, Table] = {
                  once="offload hicredit locredit sendslope idleslope", left="offload",
                  needs="idleslope", example="idleslope 2000, in kbit/s"),
     "fq": FQ,
-    "fq_codel": Table({**CODEL, "ecn": Is("ecn", NOECN), "flows": Is("queues", NUMBER),
-                       "memory_limit": Is("memory", SIZE, counts=TRUESIZE),
-                       "quantum": Is("quantum", BYTES, 256), "drop_batch": Is("drop_batch", NUMBER),
-                       "ce_threshold_selector": SELECTOR}, "fq_codel", limit=10_240,
+    "fq_codel": Table({"limit": NUMBER, "flows": Is("queues", NUMBER), "quantum": Is("quantum", BYTES, 256),
+                       "memory_limit": Is("memory", SIZE, counts=TRUESIZE), **CODEL,
+                       "ce_threshold_selector": SELECTOR, "drop_batch": Is("drop_batch", NUMBER),
+                       "ecn": Is("ecn", NOECN), "noecn": ("ecn", False)}, "fq_codel", limit=10_240,
                       settings="queues quantum target interval ce_threshold ce_threshold_mask ce_threshold_selector"
                                " memory drop_batch ecn",
-                      said="queues quantum memory target interval ce_threshold drop_batch ecn",
                       zero="limit flows quantum target interval drop_batch", bounds=FLOWS),
-    "codel": Table(CODEL, "codel", "fifo + {part} + {limit}packets", 1000,
-                   settings="target interval ce_threshold ecn", zero="limit target interval"),
-    "fq_pie": Table({**PIE, "flows": Is("queues", NUMBER), "quantum": Is("quantum", SIZE),
-                     "memory_limit": Is("memory", SIZE, counts=TRUESIZE), **ECN_PROB},
+    "codel": Table({"limit": NUMBER, **CODEL, **NOT_MARKING}, "codel", "fifo + {part} + {limit}packets", 1000,
+                   zero="limit target interval"),
+    "fq_pie": Table({"limit": NUMBER, **LAW_OF_PIE.options, "flows": Is("queues", NUMBER),
+                     "quantum": Is("quantum", SIZE), "memory_limit": Is("memory", SIZE, counts=TRUESIZE)},
                     "fq_pie", limit=10_240,
                     settings="queues quantum memory pie",
                     zero="limit flows target tupdate alpha beta quantum memory_limit ecn_prob",
                     bounds={**BOUNDS_OF_PIE, **FLOWS}),
-    "pie": Table(PIE, "pie", "fifo + {part} + {limit}packets", 1000,
-                 settings="target update alpha beta delay byte_mode ecn", zero="limit target tupdate alpha beta",
-                 bounds=BOUNDS_OF_PIE),
+    "pie": Table({"limit": NUMBER, **PIE, **FLAGS_OF_PIE}, "pie", "fifo + {part} + {limit}packets", 1000,
+                 zero="limit target tupdate alpha beta", bounds=BOUNDS_OF_PIE),
     "red": Table({**RED, "harddrop": ON, "nodrop": ON, "adaptive|adaptative": ON}, "red",
                  "fifo + {part} + {limit}B", zero="limit min max avpkt burst bandwidth", left="adaptive nodrop",
                  needs="limit avpkt", example="red limit 400000 min 30000 max 90000 avpkt 1000",
@@ -360,24 +360,22 @@ QDISCS: Mapping[str, Table] = {
                    "fifo + {part} + port_pair + {limit}packets", 1000, zero="limit min max burst bandwidth",
                    needs="limit bandwidth", example="choke limit 1000 bandwidth 10mbit",
                    bounds={"limit": (0, CHOKE_MAX, f"it is at most {CHOKE_MAX}")}),
-    "sfb": Table({"rehash": Is("rehash", MILLISECONDS), "db": Is("warmup", MILLISECONDS), "limit": NUMBER,
-                  "max": Is("bin_max", NUMBER), "target": Is("bin_size", NUMBER),
+    "sfb": Table({"limit": NUMBER, "target": Is("bin_size", NUMBER), "max": Is("bin_max", NUMBER),
                   "increment": Is("increment", SFB_PART), "decrement": Is("decrement", SFB_PART),
+                  "rehash": Is("rehash", MILLISECONDS), "db": Is("warmup", MILLISECONDS),
                   "penalty_rate": Is("penalty_rate", NUMBER), "penalty_burst": Is("penalty_burst", NUMBER)},
                  "sfb", "fifo + {part} + port_pair + {limit}packets", TXQUEUELEN,
-                 settings="bin_size bin_max increment decrement rehash warmup penalty_rate penalty_burst",
                  zero="limit max target"),
     "cake": Table({}, "cake"),
     "cake_mq": Table({}, "cake_mq"),
-    "dualpi2": Table({"limit": DECIMAL, "memlimit": DECIMAL, "coupling_factor": Is("coupling", COUNT),
-                      "step_thresh": Is("step", STEP), "min_qlen_step": DECIMAL, "overflow": ON,
-                      "drop_on_overload": ("overflow", False), "drop_enqueue": ("enqueue", True),
+    "dualpi2": Table({"limit": DECIMAL, "memlimit": DECIMAL, "target": Is("target", TIME),
+                      "tupdate": Is("update", TIME), "step_thresh": Is("step", STEP), "min_qlen_step": DECIMAL,
+                      "coupling_factor": Is("coupling", COUNT), "alpha": Is("alpha", GAIN), "beta": Is("beta", GAIN),
+                      "overflow": ON, "drop_on_overload": ("overflow", False), "drop_enqueue": ("enqueue", True),
                       "drop_dequeue": ("enqueue", False), "any_ect": ON, "l4s_ect": ("any_ect", False),
                       "classic_protection": Is("classic_share", PERCENT), "max_rtt": TIME, "typical_rtt": TIME,
-                      "target": Is("target", TIME), "tupdate": Is("update", TIME), "alpha": Is("alpha", GAIN),
-                      "beta": Is("beta", GAIN), "split_gso": ON, "no_split_gso": ("split_gso", False)},
+                      "split_gso": ON, "no_split_gso": ("split_gso", False)},
                      "dualpi2", limit=10_000, settings="target update alpha beta coupling step classic_share at",
-                     said="target update step coupling alpha beta classic_share",
                      zero="limit memlimit target tupdate step_thresh max_rtt typical_rtt",
                      left="memlimit min_qlen_step any_ect max_rtt typical_rtt overflow", since="6.17"),
     "netem": Table({}),
@@ -387,10 +385,10 @@ QDISCS: Mapping[str, Table] = {
 
 ABOVE_ZERO = {"quantum": (1, MOST, "write at least 1")}
 CLASSES: Mapping[str, Table] = {
-    "htb": Table({"prio": Is("priority", DECIMAL), "mtu": DECIMAL, "mpu": Is("mpu", DECIMAL), **LINK,
-                  "quantum": Is("quantum", DECIMAL_BYTES), "burst|buffer|maxburst": Is("burst", CELLED),
-                  "cburst|cbuffer|cmaxburst": Is("cburst", CELLED), "ceil": Is("ceil", RATE), "rate": Is("rate", RATE)},
-                 settings="rate ceil burst cburst priority quantum overhead mpu linklayer",
+    "htb": Table({"rate": Is("rate", RATE), "ceil": Is("ceil", RATE), "burst|buffer|maxburst": Is("burst", CELLED),
+                  "cburst|cbuffer|cmaxburst": Is("cburst", CELLED), "prio": Is("priority", DECIMAL),
+                  "quantum": Is("quantum", DECIMAL_BYTES), "mtu": DECIMAL, "overhead": Is("overhead", DECIMAL),
+                  "mpu": Is("mpu", DECIMAL), "linklayer": Is("linklayer", LINKLAYER)},
                  zero="rate ceil burst cburst quantum mtu mpu overhead",
                  short="prio mtu mpu overhead linklayer quantum burst cburst", once="rate ceil", needs="rate",
                  example="rate 1mbit"),
