@@ -131,7 +131,7 @@ def _place(words: Words, differs: Differs) -> tuple[Id | None, int | None, Id | 
     while (word := words.peek()) in BEFORE_KIND:
         words.next("it")
         if word in ("root", "parent") and parent is not None:
-            raise refused(f"{words.what}: {word} after another parent; write one of them")
+            raise words.refused(f"{word} after another parent; write one of them")
         if word == "root":
             parent = ROOT
         elif word == "parent":
@@ -153,6 +153,16 @@ def _place(words: Words, differs: Differs) -> tuple[Id | None, int | None, Id | 
     return parent, handle, name
 
 
+def _kind(words: Words, verb: str, known: Mapping[str, qdisc_options.Reader]) -> str:
+    """The kind of a qdisc or a class."""
+    kind = words.next(f"the kind of the {words.what}")
+    if kind not in known:
+        if verb == "delete":
+            raise words.unknown(kind, [*BEFORE_KIND, *known])
+        raise words.refused(f"there is no {words.what} {kind} here{near_miss(kind, known)}")
+    return kind
+
+
 def _qdisc(words: Words, verb: str, device: Device) -> None:
     parent, handle, _ = _place(words, device.differs)
     if words.peek() in ("ingress", "clsact") or parent == (INGRESS, 0xFFF1):
@@ -162,37 +172,32 @@ def _qdisc(words: Words, verb: str, device: Device) -> None:
     if verb == "delete":
         if words:
             # tc reads what stands behind, and does nothing with it
-            kind = words.next("the kind of the qdisc")
-            if kind not in qdisc_options.KINDS:
-                raise words.unknown(kind, [*BEFORE_KIND, *qdisc_options.KINDS])
-            qdisc_options.KINDS[kind](words)
+            qdisc_options.KINDS[_kind(words, verb, qdisc_options.KINDS)](words)
         gone = device.child(parent) if parent is not None else device.qdiscs.get(handle or -1)
         if gone is not None:
             device.remove(gone)
         return
-    kind = words.next("the kind of the qdisc")
-    if kind not in qdisc_options.KINDS:
-        raise refused(f"qdisc: there is no qdisc {kind} here{near_miss(kind, qdisc_options.KINDS)}")
+    kind = _kind(words, verb, qdisc_options.KINDS)
     words.what = f"qdisc {kind}"
     given = qdisc_options.KINDS[kind](words)
     if parent is None:
-        raise refused(f"{words.what}: no parent; write root, or parent 1:1")
+        raise words.refused("no parent; write root, or parent 1:1")
     if parent != ROOT:
         _check_parent(words.what, parent, device)
     there = device.child(parent)
     if there is not None and verb == "add":
-        raise refused(f"{words.what}: {there.kind} stands at {id_form(parent)} already; write replace")
+        raise words.refused(f"{there.kind} stands at {id_form(parent)} already; write replace")
     is_same = there is not None and there.kind == kind and handle in (None, there.id[0])
     if there is not None and is_same:
         there.options = qdisc_options.changed(kind, there.options, given)
         return
     if verb in ("change", "link"):
         said = f"{there.kind} stands" if there is not None else "nothing stands"
-        raise refused(f"{words.what}: {verb}, but {said} at {id_form(parent)}; write replace")
+        raise words.refused(f"{verb}, but {said} at {id_form(parent)}; write replace")
     if there is not None:
         device.remove(there)
     if handle is not None and handle in device.qdiscs:
-        raise refused(f"{words.what}: handle {handle:x}: is that of {device.qdiscs[handle].kind}; write another")
+        raise words.refused(f"handle {handle:x}: is that of {device.qdiscs[handle].kind}; write another")
     number = handle or next(one for one in range(FIRST_HANDLE, INGRESS) if one not in device.qdiscs)
     device.qdiscs[number] = Node((number, 0), parent, kind, given)
 
@@ -222,16 +227,11 @@ def _there(device: Device) -> str:
 
 def _class(words: Words, verb: str, device: Device) -> None:
     parent, _, name = _place(words, device.differs)
+    if verb != "delete" or words:
+        kind = _kind(words, verb, qdisc_options.CLASSES)
     if verb != "delete":
-        kind = words.next("the kind of the class")
-        if kind not in qdisc_options.CLASSES:
-            raise refused(f"class: there is no class {kind} here{near_miss(kind, qdisc_options.CLASSES)}")
         words.what = f"class {kind}"
         given = qdisc_options.CLASSES[kind](words)
-    elif words:
-        kind = words.next("the kind of the class")
-        if kind not in qdisc_options.CLASSES:
-            raise words.unknown(kind, [*BEFORE_KIND, *qdisc_options.CLASSES])
     what = words.what
     if name is None or not name[1]:
         raise refused(f"{what}: no classid; write classid 1:10")

@@ -71,18 +71,24 @@ class Words:
         """The error for an option that there is not."""
         return self.refused(f"there is no option {word}{near_miss(word, known)}")
 
-    def take(self, known: Mapping[str, Option], short: Sequence[str] = (), once: Sequence[str] = ()) -> dict[str, Any]:
+    def take(
+        self,
+        known: Mapping[str, Option],
+        short: Sequence[str] = (),
+        once: Sequence[str] = (),
+        until: Sequence[str] = (),
+    ) -> dict[str, Any]:
         """The values of options, each by its first name; the last word on a thing counts.
 
         Those in `short` may be cut to any beginning; of several the first in the list is meant. Of those in `once` tc
-        refuses a second.
+        refuses a second. The first word of `until` is left.
         """
         found: dict[str, Any] = {}
-        while self:
+        while self and self.peek() not in until:
             word = self.next("it")
             full = word if word in known else next((name for name in short if word and name.startswith(word)), None)
             if full is None:
-                raise self.unknown(word, list(known))
+                raise self.unknown(word, [*known, *until])
             name, read = known[full]
             if name in once and name in found:
                 raise self.refused(f"{name} stands twice; write it once")
