@@ -204,9 +204,7 @@ def _qdisc(words: Words, verb: str, device: Device) -> None:
 
 def _check_parent(what: str, parent: Id, device: Device) -> None:
     """Whether a qdisc may stand there."""
-    above = device.qdiscs.get(parent[0])
-    if above is None:
-        raise refused(f"{what}: parent {id_form(parent)}: there is no qdisc {parent[0]:x}:{_there(device)}")
+    above = _qdisc_of(f"{what}: parent", parent, device)
     bands = above.options.get("bands", 0)
     if above.kind in BY_BAND and not 1 <= parent[1] <= bands:
         raise refused(f"{what}: parent {id_form(parent)}: {above.kind} has the bands 1 to {bands}")
@@ -220,9 +218,13 @@ def _check_parent(what: str, parent: Id, device: Device) -> None:
         raise refused(f"{what}: parent {id_form(parent)}: {above.kind} has no classes")
 
 
-def _there(device: Device) -> str:
-    names = [f"{one:x}:" for one in device.qdiscs]
-    return f"; there are {', '.join(names)}" if names else "; write tc qdisc add dev eth0 root handle 1: htb before it"
+def _qdisc_of(what: str, of: Id, device: Device) -> Node:
+    """The qdisc of a class; `what` names it in the message where there is none."""
+    if of[0] in device.qdiscs:
+        return device.qdiscs[of[0]]
+    names = ", ".join(f"{one:x}:" for one in device.qdiscs)
+    more = f"there are {names}" if names else "write tc qdisc add dev eth0 root handle 1: htb before it"
+    raise refused(f"{what} {id_form(of)}: there is no qdisc {of[0]:x}:; {more}")
 
 
 def _class(words: Words, verb: str, device: Device) -> None:
@@ -242,9 +244,7 @@ def _class(words: Words, verb: str, device: Device) -> None:
         parent = root.id
     if not name[0]:
         name = (parent[0] if parent else root.id[0] if root else 0, name[1])
-    above = device.qdiscs.get(name[0])
-    if above is None:
-        raise refused(f"{what}: classid {id_form(name)}: there is no qdisc {name[0]:x}:{_there(device)}")
+    above = _qdisc_of(f"{what}: classid", name, device)
     if parent is not None and parent[0] != name[0]:
         raise refused(f"{what}: classid {id_form(name)} is of another qdisc than parent {id_form(parent)}")
     there = device.classes.get(name)
@@ -309,9 +309,7 @@ def _filter(words: Words, verb: str, device: Device) -> None:
         return
     if one is None:
         return
-    above = device.qdiscs.get(one.at[0])
-    if above is None:
-        raise refused(f"filter: parent {id_form(one.at)}: there is no qdisc {one.at[0]:x}:{_there(device)}")
+    above = _qdisc_of("filter: parent", one.at, device)
     if one.at[1] and one.at not in device.classes:
         raise refused(f"filter: there is no class {id_form(one.at)} for its parent")
     if above.kind in BY_CLASS and one.to not in device.classes:

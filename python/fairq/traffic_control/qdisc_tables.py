@@ -263,8 +263,8 @@ FLAGS_OF_PIE: Mapping[str, Entry] = {
 }  # fmt: skip
 ECN_PROB: Mapping[str, Entry] = {"ecn_prob": Is("ecn_threshold", BELOW_100)}
 RED: Mapping[str, Entry] = {
-    "limit": SIZE, "min": SIZE, "max": SIZE, "avpkt": SIZE, "burst": NUMBER, "probability": PART, "bandwidth": RATE,
-    "ecn": ON,
+    "limit": SIZE, "min": SIZE, "max": SIZE, "avpkt": SIZE, "burst": NUMBER,
+    "probability": Is("probability", PART, unsaid="0.02"), "bandwidth": RATE, "ecn": Is("ecn", ECN, unsaid="false"),
 }  # fmt: skip
 BOUNDS_OF_PIE = {**dict.fromkeys(["alpha", "beta"], (0, 32, "it is in sixteenths, 0 to 32")),
                  "ecn_prob": (0, 99, "it is a percentage below 100")}  # fmt: skip
@@ -352,12 +352,14 @@ QDISCS: Mapping[str, Table] = {
                     bounds={**BOUNDS_OF_PIE, **FLOWS}),
     "pie": Table({"limit": NUMBER, **PIE, **FLAGS_OF_PIE}, "pie", "fifo + {part} + {limit}packets", 1000,
                  zero="limit target tupdate alpha beta", bounds=BOUNDS_OF_PIE),
-    "red": Table({**RED, "harddrop": ON, "nodrop": ON, "adaptive|adaptative": ON}, "red",
+    "red": Table({**RED, "harddrop": Is("hard_drop", FLAG), "nodrop": ON, "adaptive|adaptative": ON}, "red",
                  "fifo + {part} + {limit}B", zero="limit min max avpkt burst bandwidth", left="adaptive nodrop",
+                 settings="min max probability weight mean_packet ecn hard_drop",
                  needs="limit avpkt", example="red limit 400000 min 30000 max 90000 avpkt 1000",
                  beside={"nodrop": "ecn nodrop"}),
     "choke": Table({**RED, "limit": NUMBER, "min": NUMBER, "max": NUMBER}, "choke",
                    "fifo + {part} + port_pair + {limit}packets", 1000, zero="limit min max burst bandwidth",
+                   settings="min max probability weight mean_packet ecn",
                    needs="limit bandwidth", example="choke limit 1000 bandwidth 10mbit",
                    bounds={"limit": (0, CHOKE_MAX, f"it is at most {CHOKE_MAX}")}),
     "sfb": Table({"limit": NUMBER, "target": Is("bin_size", NUMBER), "max": Is("bin_max", NUMBER),

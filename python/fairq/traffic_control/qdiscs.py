@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from fairq.core import quantities
@@ -273,7 +274,8 @@ _OWN: Mapping[str, Callable[[Given, Differs], str]] = {
 }  # fmt: skip
 """The text forms that follow no table."""
 _MORE: Mapping[str, Callable[[Given, Differs], Given]] = {
-    "sfq": _sfq, "tbf": _tbf, "fq": _fq, "fq_codel": _fq_codel, "fq_pie": _fq_pie, "red": red.red, "choke": red.choke,
+    "sfq": _sfq, "tbf": _tbf, "fq": _fq, "fq_codel": _fq_codel, "fq_pie": _fq_pie,
+    "red": partial(red.curve, "red"), "choke": partial(red.curve, "choke"),
     "sfb": _sfb, "dualpi2": _dualpi2,
 }  # fmt: skip
 """The settings, and the limit, that follow from several options, beside those of the table."""
