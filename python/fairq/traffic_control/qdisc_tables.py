@@ -1,9 +1,9 @@
 """What each qdisc and class may be told: tc's words, their units, and the settings that they are.
 
-From a table follow the reader of a command, its text form, and the command of a text form. What is
-not regular is code: `options.py` has what tc and the kernel refuse, `qdiscs.py`, `red.py`,
-`cake.py` and `trees.py` what follows from several settings. The default of a setting is that of
-fairq, which is Linux's; the limit's is in the table.
+From a table follow the reader of a command with what it refuses, the text form, and the command of
+a text form. What is not regular is code: `qdisc_options.py` has what tc and the kernel refuse of
+several options, `qdiscs.py`, `red.py`, `cake.py` and `trees.py` what follows from several settings.
+The default of a setting is that of fairq, which is Linux's; the limit's is in the table.
 
 Source: iproute2 6.1, tc/q_*.c; the bands of `fq` 6.7, `dualpi2` 6.17. Linux 6.1, net/sched/sch_*.c.
 """

@@ -69,11 +69,6 @@ class Tree:
         return sorted(point for point, target in self.targets.items() if target == one.id)
 
 
-def _each_its_own(differs: Differs) -> None:
-    differs.say("limit", "one for all classes; write it after the text, as + 1000packets",
-                f"each class has a pfifo of {TXQUEUELEN} packets")  # fmt: skip
-
-
 def _otherwise(tree: Tree, differs: Differs, linux: str) -> None:
     """Packets of no class go to the first leaf here; `linux` is what becomes of them there."""
     if len(tree.targets) < 64:
@@ -115,7 +110,6 @@ def _by_priority(tree: Tree, strict: int, quanta: Sequence[int], differs: Differ
             return int(priomap[priority(point)])
         return target[1] - 1 if 1 <= target[1] <= bands else int(priomap[0])
 
-    _each_its_own(differs)
     goes_by_priority = not tree.targets and len(set(priomap)) > 1
     return _bands(strict, quanta, [band(point) for point in POINTS], priomap if goes_by_priority else ())
 
@@ -140,7 +134,6 @@ def _by_flow(tree: Tree, differs: Differs) -> Given:
     """The options of the classes, which are alike."""
     differs.say("filters by port", "a class for each flow", "a class for each port that a filter names")
     differs.leave(tree.classes[0].options, "maxpkt")
-    _each_its_own(differs)
     return tree.classes[0].options
 
 
@@ -150,7 +143,6 @@ def drr(tree: Tree, differs: Differs) -> str:
         return form("drr", {"quantum": f"{_by_flow(tree, differs).get('quantum', MTU)}B"})
     bands = {one.id: at for at, one in enumerate(tree.classes)}
     _otherwise(tree, differs, "dropped")
-    _each_its_own(differs)
     places = [bands[tree.targets[point]] if point in tree.targets else 0 for point in POINTS]
     return _bands(0, [one.options.get("quantum", MTU) for one in tree.classes], places)
 
@@ -172,7 +164,6 @@ def qfq(tree: Tree, differs: Differs) -> str:
         _by_flow(tree, differs)
         return "linux_qfq"
     _otherwise(tree, differs, "dropped")
-    _each_its_own(differs)
     return form("linux_qfq", {"classes": _classes(tree, lambda one: CLASSES["qfq"].text(one.options))})
 
 
@@ -182,7 +173,6 @@ def _with_default(kind: str, tree: Tree, differs: Differs, otherwise: str, setti
     if default is None:
         _otherwise(tree, differs, f"{otherwise}: default names no leaf")
     differs.leave(tree.options, *QDISCS[kind].left.split())
-    _each_its_own(differs)
     said = {"classes": _classes(tree, settings), "default": default and default.name}
     return form(kind, {**said, **QDISCS[kind].text(tree.options)})
 
@@ -236,7 +226,10 @@ def text(kind: str, tree: Tree, differs: Differs) -> str:
     if kind in FIRST_CLASS and not tree.classes:
         said = f"class add dev eth0 parent 1: classid 1:1 {kind} {FIRST_CLASS[kind]}"
         raise refused(f"qdisc {kind}: no class; write {said}")
-    return FORMS[kind](tree, differs)
+    found = FORMS[kind](tree, differs)
+    differs.say("limit", "one for all classes; write it after the text, as + 1000packets",
+                f"each class has a pfifo of {TXQUEUELEN} packets")  # fmt: skip
+    return found
 
 
 def _write_bands(
