@@ -21,20 +21,23 @@ VALUES = {
     qdisc_tables.FLAG: ["true", "false"], qdisc_tables.ECN: ["true", "false"], qdisc_tables.NOECN: ["true", "false"],
     qdisc_tables.BY_RATE: ["timestamps", "departure_rate"], qdisc_tables.LINKLAYER: ["ethernet", "atm"],
     qdisc_tables.SFB_PART: [f"{one / 0xFFFF:.9g}" for one in (0, 1, 5, 0x1000, 0xFFFF)],
-    qdisc_tables.GAIN: ["0", "0.25", "3.5", "200"],
+    qdisc_tables.PART: PARTS, qdisc_tables.GAIN: ["0", "0.25", "3.5", "200"],
     qdisc_tables.SIXTEENTHS: ["0", "0.0625", "0.5", "2"], qdisc_tables.PERCENT: PARTS, qdisc_tables.BELOW_100: PARTS,
     qdisc_tables.RATE: ["0bit/s", "1bit/s", "640kbit/s", "2Mbit/s", "9Gbit/s"], qdisc_tables.COUNT: NUMBERS,
     qdisc_tables.MILLISECONDS: ["0ms", "1ms", "70ms", "1s", "900s"], qdisc_tables.SECONDS: ["0s", "1s", "10s", "900s"],
     qdisc_tables.TIME: TIMES, qdisc_tables.STEP: TIMES,
+    qdisc_tables.CURVE: ["(m2=1Mbit/s)", "(d=5ms, m2=1Mbit/s)", "(m1=3Mbit/s, d=5ms, m2=1Mbit/s)"],
     **dict.fromkeys([qdisc_tables.SIZE, qdisc_tables.BYTES, qdisc_tables.DECIMAL_BYTES, qdisc_tables.CELLED], SIZES),
     **dict.fromkeys([qdisc_tables.NUMBER, qdisc_tables.DECIMAL, qdisc_tables.PLAIN_SIZE], NUMBERS),
 }  # fmt: skip
 """By unit: the bounds, what may be a default, and others that tc has room for."""
 FORMS = {
     "token_bucket": "token_bucket(rate=1Mbit/s, peak_rate=8Gbit/s, {}) + 60000B",
+    "red": "red(ecn=true, {}) + 400000B",
     "police": "police(rate=1Mbit/s, mtu=1514B, {}) + fifo + 50packets",
     "law of pie": "fq_pie(pie=({})) + 50packets",
     "class htb": "htb(classes=[(name=c1, rate=1Mbit/s, {})], default=c1)",
+    "class hfsc": "hfsc(classes=[(name=c1, link_share=(m2=9Mbit/s), {})], default=c1)",
     "class qfq": "linux_qfq(classes=[(name=c1, {})])",
     "htb": "htb(classes=[(name=c1, rate=1Mbit/s)], default=c1, {})",
 }
@@ -55,7 +58,7 @@ def part(text):
 def form(name, setting, value):
     """A text form with one setting; what a form says already of it is replaced."""
     whole = FORMS.get(name, f"{name}({{}}) + 50packets")
-    return re.sub(rf"\b{setting}=[\w/]+, ", "", whole).format(f"{setting}={value}")
+    return re.sub(rf"\b{setting}=(\(.*?\)|[\w/]+), ", "", whole).format(f"{setting}={value}")
 
 
 def unsaid(text, setting):

@@ -8,7 +8,6 @@ from typing import Any
 from fairq.traffic_control.command_words import Differs, Words
 from fairq.traffic_control.draft import Limit, Settings, Writer, left
 from fairq.traffic_control.qdisc_tables import as_rate, as_time, bytes_of, us_of
-from fairq.traffic_control.refusal import refused
 from fairq.traffic_control.units import form, rate, rate_form, signed, size, time_form, time_us, whole
 
 CAKE_TINS = {
@@ -59,7 +58,7 @@ def words_of_cake(words: Words) -> dict[str, Any]:
             found["rtt"] = words.value(word, time_us)
         elif word in CAKE_RTTS:
             if named:
-                raise refused(f"{words.what}: {named} and {word}; write one of them")
+                raise words.refused(f"{named} and {word}; write one of them")
             found["rtt"] = named = word
         elif word in ("bandwidth", "unlimited"):
             found["bandwidth"] = words.value(word, rate) if word == "bandwidth" else 0
@@ -94,11 +93,11 @@ def _add(found: dict[str, Any], word: str, words: Words) -> None:
     elif word == "overhead":
         found[word] = words.value(word, signed)
         if not -64 <= found[word] <= 256:
-            raise refused(f"{words.what}: overhead {found[word]}; write -64 to 256")
+            raise words.refused(f"overhead {found[word]}; write -64 to 256")
     elif word == "mpu":
         found[word] = words.value(word, whole)
         if found[word] > 256:
-            raise refused(f"{words.what}: mpu {found[word]}; write 0 to 256")
+            raise words.refused(f"mpu {found[word]}; write 0 to 256")
 
 
 def _settings(given: Mapping[str, Any], differs: Differs) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from fairq.traffic_control import filters, lines, qdisc_options, qdiscs, quanta,
 from fairq.traffic_control.command_words import Differs, Words, shortened
 from fairq.traffic_control.devices import Device, Node
 from fairq.traffic_control.filters import Left
+from fairq.traffic_control.qdisc_tables import BY_RATE, CLASSES, QDISCS, Is
 from fairq.traffic_control.refusal import refused
 from fairq.traffic_control.shell import commands
 from fairq.traffic_control.units import ROOT, Id, class_id, decimal, id_form, qdisc_id, rate_form
@@ -130,7 +131,7 @@ def _place(words: Words, differs: Differs) -> tuple[Id | None, int | None, Id | 
     while (word := words.peek()) in BEFORE_KIND:
         words.next("it")
         if word in ("root", "parent") and parent is not None:
-            raise refused(f"{words.what}: {word} after another parent; write one of them")
+            raise words.refused(f"{word} after another parent; write one of them")
         if word == "root":
             parent = ROOT
         elif word == "parent":
@@ -152,6 +153,16 @@ def _place(words: Words, differs: Differs) -> tuple[Id | None, int | None, Id | 
     return parent, handle, name
 
 
+def _kind(words: Words, verb: str, known: Mapping[str, qdisc_options.Reader]) -> str:
+    """The kind of a qdisc or a class."""
+    kind = words.next(f"the kind of the {words.what}")
+    if kind not in known:
+        if verb == "delete":
+            raise words.unknown(kind, [*BEFORE_KIND, *known])
+        raise words.refused(f"there is no {words.what} {kind} here{near_miss(kind, known)}")
+    return kind
+
+
 def _qdisc(words: Words, verb: str, device: Device) -> None:
     parent, handle, _ = _place(words, device.differs)
     if words.peek() in ("ingress", "clsact") or parent == (INGRESS, 0xFFF1):
@@ -161,46 +172,39 @@ def _qdisc(words: Words, verb: str, device: Device) -> None:
     if verb == "delete":
         if words:
             # tc reads what stands behind, and does nothing with it
-            kind = words.next("the kind of the qdisc")
-            if kind not in qdisc_options.KINDS:
-                raise words.unknown(kind, [*BEFORE_KIND, *qdisc_options.KINDS])
-            qdisc_options.KINDS[kind](words)
+            qdisc_options.KINDS[_kind(words, verb, qdisc_options.KINDS)](words)
         gone = device.child(parent) if parent is not None else device.qdiscs.get(handle or -1)
         if gone is not None:
             device.remove(gone)
         return
-    kind = words.next("the kind of the qdisc")
-    if kind not in qdisc_options.KINDS:
-        raise refused(f"qdisc: there is no qdisc {kind} here{near_miss(kind, qdisc_options.KINDS)}")
+    kind = _kind(words, verb, qdisc_options.KINDS)
     words.what = f"qdisc {kind}"
     given = qdisc_options.KINDS[kind](words)
     if parent is None:
-        raise refused(f"{words.what}: no parent; write root, or parent 1:1")
+        raise words.refused("no parent; write root, or parent 1:1")
     if parent != ROOT:
         _check_parent(words.what, parent, device)
     there = device.child(parent)
     if there is not None and verb == "add":
-        raise refused(f"{words.what}: {there.kind} stands at {id_form(parent)} already; write replace")
+        raise words.refused(f"{there.kind} stands at {id_form(parent)} already; write replace")
     is_same = there is not None and there.kind == kind and handle in (None, there.id[0])
     if there is not None and is_same:
         there.options = qdisc_options.changed(kind, there.options, given)
         return
     if verb in ("change", "link"):
         said = f"{there.kind} stands" if there is not None else "nothing stands"
-        raise refused(f"{words.what}: {verb}, but {said} at {id_form(parent)}; write replace")
+        raise words.refused(f"{verb}, but {said} at {id_form(parent)}; write replace")
     if there is not None:
         device.remove(there)
     if handle is not None and handle in device.qdiscs:
-        raise refused(f"{words.what}: handle {handle:x}: is that of {device.qdiscs[handle].kind}; write another")
+        raise words.refused(f"handle {handle:x}: is that of {device.qdiscs[handle].kind}; write another")
     number = handle or next(one for one in range(FIRST_HANDLE, INGRESS) if one not in device.qdiscs)
     device.qdiscs[number] = Node((number, 0), parent, kind, given)
 
 
 def _check_parent(what: str, parent: Id, device: Device) -> None:
     """Whether a qdisc may stand there."""
-    above = device.qdiscs.get(parent[0])
-    if above is None:
-        raise refused(f"{what}: parent {id_form(parent)}: there is no qdisc {parent[0]:x}:{_there(device)}")
+    above = _qdisc_of(f"{what}: parent", parent, device)
     bands = above.options.get("bands", 0)
     if above.kind in BY_BAND and not 1 <= parent[1] <= bands:
         raise refused(f"{what}: parent {id_form(parent)}: {above.kind} has the bands 1 to {bands}")
@@ -214,23 +218,22 @@ def _check_parent(what: str, parent: Id, device: Device) -> None:
         raise refused(f"{what}: parent {id_form(parent)}: {above.kind} has no classes")
 
 
-def _there(device: Device) -> str:
-    names = [f"{one:x}:" for one in device.qdiscs]
-    return f"; there are {', '.join(names)}" if names else "; write tc qdisc add dev eth0 root handle 1: htb before it"
+def _qdisc_of(what: str, of: Id, device: Device) -> Node:
+    """The qdisc of a class; `what` names it in the message where there is none."""
+    if of[0] in device.qdiscs:
+        return device.qdiscs[of[0]]
+    names = ", ".join(f"{one:x}:" for one in device.qdiscs)
+    more = f"there are {names}" if names else "write tc qdisc add dev eth0 root handle 1: htb before it"
+    raise refused(f"{what} {id_form(of)}: there is no qdisc {of[0]:x}:; {more}")
 
 
 def _class(words: Words, verb: str, device: Device) -> None:
     parent, _, name = _place(words, device.differs)
+    if verb != "delete" or words:
+        kind = _kind(words, verb, qdisc_options.CLASSES)
     if verb != "delete":
-        kind = words.next("the kind of the class")
-        if kind not in qdisc_options.CLASSES:
-            raise refused(f"class: there is no class {kind} here{near_miss(kind, qdisc_options.CLASSES)}")
         words.what = f"class {kind}"
         given = qdisc_options.CLASSES[kind](words)
-    elif words:
-        kind = words.next("the kind of the class")
-        if kind not in qdisc_options.CLASSES:
-            raise words.unknown(kind, [*BEFORE_KIND, *qdisc_options.CLASSES])
     what = words.what
     if name is None or not name[1]:
         raise refused(f"{what}: no classid; write classid 1:10")
@@ -241,9 +244,7 @@ def _class(words: Words, verb: str, device: Device) -> None:
         parent = root.id
     if not name[0]:
         name = (parent[0] if parent else root.id[0] if root else 0, name[1])
-    above = device.qdiscs.get(name[0])
-    if above is None:
-        raise refused(f"{what}: classid {id_form(name)}: there is no qdisc {name[0]:x}:{_there(device)}")
+    above = _qdisc_of(f"{what}: classid", name, device)
     if parent is not None and parent[0] != name[0]:
         raise refused(f"{what}: classid {id_form(name)} is of another qdisc than parent {id_form(parent)}")
     there = device.classes.get(name)
@@ -308,9 +309,7 @@ def _filter(words: Words, verb: str, device: Device) -> None:
         return
     if one is None:
         return
-    above = device.qdiscs.get(one.at[0])
-    if above is None:
-        raise refused(f"filter: parent {id_form(one.at)}: there is no qdisc {one.at[0]:x}:{_there(device)}")
+    above = _qdisc_of("filter: parent", one.at, device)
     if one.at[1] and one.at not in device.classes:
         raise refused(f"filter: there is no class {id_form(one.at)} for its parent")
     if above.kind in BY_CLASS and one.to not in device.classes:
@@ -390,7 +389,8 @@ def _text(device: Device, root: Node) -> str:
     classes = [trees.Class(one.id, one.parent if one.parent[1] else None, one.options) for one in below]
     targets = filters.targets(own, root.id[0], device.is_inner, device.differs)
     left = [one for at, one in device.left if at == root.id[0]]
-    return trees.FORMS[root.kind](trees.Tree(root.options, classes, targets, is_by_flow, left), device.differs)
+    tree = trees.Tree(root.options, classes, targets, is_by_flow, left)
+    return trees.text(root.kind, tree, device.differs)
 
 
 def _say_of_children(device: Device, root: Node) -> None:
@@ -407,10 +407,9 @@ def _say_of_children(device: Device, root: Node) -> None:
 
 
 NAMES = {
-    "queues": "flows", "memory": "memory_limit", "update": "tupdate", "bin_size": "target", "bin_max": "max",
-    "warmup": "db", "peak_rate": "peakrate", "priority": "prio", "real_time": "rt", "link_share": "ls",
-    "upper_limit": "ul", "idle_slope": "idleslope", "send_slope": "sendslope", "hi_credit": "hicredit",
-    "lo_credit": "locredit", "step": "step_thresh",
+    **{one.setting: words.partition("|")[0] for table in (*QDISCS.values(), *CLASSES.values())
+       for words, one in table.options.items() if isinstance(one, Is) and one.unit is not BY_RATE},
+    "idle_slope": "idleslope", "send_slope": "sendslope", "hi_credit": "hicredit", "lo_credit": "locredit",
 }  # fmt: skip
 """What tc calls the settings that a refusal names."""
 
@@ -434,6 +433,3 @@ def as_lines(found: Read) -> Iterable[str]:
 def as_document(found: Read) -> dict[str, Any]:
     """What --json prints."""
     return {"text": found.text, "rate": found.rate, "differs": found.differs, "warns": found.warns}
-
-
-__all__: Sequence[str] = ["Read", "as_document", "as_lines", "commands", "read"]

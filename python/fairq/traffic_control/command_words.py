@@ -46,7 +46,7 @@ class Words:
         """The next word, which is `of` something."""
         word = self.peek()
         if word is None:
-            raise refused(f"{self.what}: {of} has no value")
+            raise self.refused(f"{of} has no value")
         self._at += 1
         return word
 
@@ -56,55 +56,64 @@ class Words:
         try:
             return read(word)
         except UsageError as error:
-            raise refused(f"{self.what}: {of} {error}") from None
+            raise self.refused(f"{of} {error}") from None
 
     def rest(self) -> list[str]:
         """All that is left."""
         words, self._at = self._words[self._at :], len(self._words)
         return words
 
+    def refused(self, why: str) -> UsageError:
+        """The error for what is wrong in the command."""
+        return refused(f"{self.what}: {why}")
+
     def unknown(self, word: str, known: Sequence[str]) -> UsageError:
         """The error for an option that there is not."""
-        return refused(f"{self.what}: there is no option {word}{near_miss(word, known)}")
+        return self.refused(f"there is no option {word}{near_miss(word, known)}")
 
-    def twice(self, word: str) -> UsageError:
-        """The error for an option that tc takes once."""
-        return refused(f"{self.what}: {word} stands twice; write it once")
-
-    def take(self, known: Mapping[str, Option], short: Sequence[str] = (), once: Sequence[str] = ()) -> dict[str, Any]:
+    def take(
+        self,
+        known: Mapping[str, Option],
+        short: Sequence[str] = (),
+        once: Sequence[str] = (),
+        until: Sequence[str] = (),
+    ) -> dict[str, Any]:
         """The values of options, each by its first name; the last word on a thing counts.
 
         Those in `short` may be cut to any beginning; of several the first in the list is meant. Of those in `once` tc
-        refuses a second.
+        refuses a second. The first word of `until` is left.
         """
         found: dict[str, Any] = {}
-        while self:
+        while self and self.peek() not in until:
             word = self.next("it")
             full = word if word in known else next((name for name in short if word and name.startswith(word)), None)
             if full is None:
-                raise self.unknown(word, list(known))
+                raise self.unknown(word, [*known, *until])
             name, read = known[full]
             if name in once and name in found:
-                raise self.twice(name)
+                raise self.refused(f"{name} stands twice; write it once")
             if isinstance(read, Several):
-                found[name] = self.numbers(full, read.each)
+                found[name] = read.words(self, full)
             else:
                 found[name] = self.value(full, read) if callable(read) else read
         return found
 
-    def numbers(self, of: str, read: Callable[[str], T]) -> list[T]:
-        """Words as long as they begin with a digit."""
+    def numbers(self, of: str, read: Callable[[str], T], count: int | None = None) -> list[T]:
+        """Words as long as they begin with a digit; a `count` is how many there have to be."""
         found = []
         while (word := self.peek()) is not None and word[:1].isdigit():
             found.append(self.value(of, read))
+        if count not in (None, len(found)):
+            raise self.refused(f"{of} has {len(found)} numbers; write {count}")
         return found
 
 
 @dataclass(frozen=True)
 class Several:
-    """An option with as many numbers as follow."""
+    """An option whose value is several words."""
 
-    each: Callable[[str], Any]
+    words: Callable[[Words, str], Any]
+    """The value, of the words that follow and the option's name."""
 
 
 Option = tuple[str, Any]

@@ -107,7 +107,7 @@ def _written(text: str, table: Mapping[str, Any], writer: Writer) -> Written:
         part = {**part, "rate": f"{round(writer.rate)} bit/s"}
     early = table.get("buffer")
     if kind == "fifo" and early is not None:
-        qdiscs.BUFFERS.get(early["kind"], qdiscs.unknown_buffer)(writer, early, limit)
+        qdiscs.WRITERS.get(early["kind"], qdiscs.unknown_buffer)(writer, early, limit)
     else:
         writers = {**qdiscs.WRITERS, **trees.WRITERS}
         writers.get(kind, qdiscs.fair)(writer, part, limit)

@@ -17,8 +17,6 @@ Limit = tuple[int, str] | None
 """Number and unit, packets or bytes; None: unlimited, or not said."""
 AVPKT = 1000
 """How many bytes a packet has where a limit in packets is to be one in bytes."""
-BUFFERS = ("codel", "pie", "red", "choke", "sfb", "head_drop", "wred")
-"""Parts that stand after a fifo."""
 
 
 @dataclass
@@ -131,26 +129,32 @@ def changed(writer: Writer, table: Table, part: Settings) -> list[str]:
             said = row.unit.there(part[name])
             words.append(said if row.unit.is_word else f"{word} {said}".strip())
             _say_rounded(writer, name, part[name], row.unit, said)
+            if word in table.zero.split() and not _steps(part[name], row.unit):
+                writer.differ(name, part[name], "0 is the default")
     return words
 
 
+def _steps(value: Any, unit: Unit) -> float:
+    """How many of what tc counts in a value is; of a unit without steps, its number."""
+    if unit.step is None:
+        return float(f"{value}".split()[0])
+    return float(us_of(value) if isinstance(value, str) else value) / unit.step[1]
+
+
 def _say_rounded(writer: Writer, name: str, value: Any, unit: Unit, said: str) -> None:
-    """Whether tc cannot say the value: its steps are coarser, it has a bound, or its 0 is the default."""
+    """Whether tc cannot say the value, because its steps are coarser or it has a bound."""
     if unit.step is None:
         return
-    counted, step = unit.step
-    steps = (us_of(value) if isinstance(value, str) else value) / step
+    steps = _steps(value, unit)
     taken = float(said) if unit.there is not as_time else max(1, round(steps)) if steps else 0
     if abs(steps - taken) > 1e-9:
-        writer.differ(name, value, f"{said}, in whole {counted}")
-    elif not steps and unit.zero_is_default:
-        writer.differ(name, value, "0 is the default")
+        writer.differ(name, value, f"{said}, in whole {unit.step[0]}")
 
 
 @cache
 def _usual(kind: str) -> Settings:
     """The settings that a part has where nothing is said."""
-    table = native_queue(f"fifo + {kind}" if kind in BUFFERS else kind)
+    table = native_queue(kind)
     part: Settings = table.get("design") or table.get("buffer") or table["scheduler"]
     return part
 

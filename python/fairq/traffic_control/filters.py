@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fairq.core.errors import UsageError
-from fairq.traffic_control.command_words import Differs, Words
+from fairq.traffic_control.command_words import Differs, Several, Words, options
 from fairq.traffic_control.policing import Policer, read_policer
 from fairq.traffic_control.units import Id, class_id, decimal, hexadecimal, id_form, whole
 
 POINTS = range(64)
 ALL = frozenset(POINTS)
 FAMILIES = ("ip", "ipv6")
+OF_PROTOCOLS = {"all": FAMILIES, "ip": ("ip",), "ipv4": ("ip",), "0x800": ("ip",), "ipv6": ("ipv6",)}
+"""The families of a filter's protocol."""
 KINDS = ["u32", "matchall", "flower", "basic", "fw", "flow", "route", "cgroup", "bpf", "tcindex", "rsvp"]
 AUTOMATIC = 0xC000
 """The priority of the first filter that names none; each later one comes before it (tcf_auto_prio)."""
@@ -65,6 +67,14 @@ OF_OTHERS = {
 """Filters that need no class of their own."""
 
 
+PLACE = options({
+    "parent": class_id, "root": ("parent", None), "ingress": ("parent", INGRESS), "egress": ("parent", EGRESS),
+    "prio|pref|preference|priority": decimal, "protocol": str, "handle": str, "chain": whole,
+    "estimator|est": ("", Several(lambda words, of: [words.next(of), words.next(of)])),
+})  # fmt: skip
+"""What stands before the kind; an estimator is for the kernel's statistics."""
+
+
 def read(
     words: Words, filters: Sequence[Filter], root: int, differs: Differs
 ) -> tuple[Id, Filter | Left | None, Policed | None]:
@@ -73,110 +83,93 @@ def read(
     `None` is a filter that takes no packet of this device to a class; the last of the three is what
     polices all packets of the device.
     """
-    at, prio, protocol, handle, chain = (root, 0), 0, "all", "", 0
-    while (word := words.peek()) not in (*KINDS, None):
-        words.next("it")
-        if word == "parent":
-            at = words.value(word, class_id)
-        elif word == "root":
-            at = (root, 0)
-        elif word in ("ingress", "egress"):
-            at = INGRESS if word == "ingress" else EGRESS
-        elif word in ("prio", "pref", "preference", "priority"):
-            prio = words.value(word, decimal)
-        elif word == "protocol":
-            protocol = words.next(word)
-        elif word == "handle":
-            handle = words.next(word)
-        elif word == "chain":
-            chain = words.value(word, whole)
-        elif word in ("estimator", "est"):
-            # For the kernel's statistics.
-            words.next(word)
-            words.next(word)
-        else:
-            raise words.unknown(word or "", ["parent", "ingress", "egress", "prio", "protocol", "handle", *KINDS])
+    given = words.take(PLACE, until=KINDS)
     kind = words.next("the kind of the filter")
     words.what = f"filter {kind}"
-    to, found, policer = _match(words, kind, differs)
+    at: Id = given.get("parent") or (root, 0)
+    found = _Match(kind, at, given.get("prio", 0), given.get("protocol", "all"), given.get("handle", ""))
+    _match(words, found, differs)
     if at[0] == 0xFFFF and at != EGRESS:
         differs.say("filter of ingress", "left out", "looks at what arrives at the device")
         return at, None, None
-    if chain:
-        differs.say(f"filter {kind} of chain {chain}", "left out", "is asked where another filter goes there")
+    if given.get("chain"):
+        differs.say(f"filter {kind} of chain {given['chain']}", "left out", "is asked where another filter goes there")
         return at, None, None
-    policed = _policed(at, prio, protocol, kind, to, found, policer, root, differs)
-    if at == EGRESS:
-        if not found.polices:
-            differs.say("filter of egress", "left out", "looks at what leaves the device")
+    policed = _policed(found, root, differs)
+    if at == EGRESS and not found.polices:
+        differs.say("filter of egress", "left out", "looks at what leaves the device")
+    if at == EGRESS or (found.to is None and policed is not None):
         return at, None, policed
-    if to is None and policed is not None:
-        return at, None, policed
-    return (*_to_class(words, at, prio, protocol, handle, kind, to, found, filters, differs), policed)
+    return at, _to_class(found, filters, differs), policed
 
 
-def _policed(
-    at: Id, prio: int, protocol: str, kind: str, to: Id | None, found: _Match, policer: Policer | None, root: int,
-    differs: Differs,
-) -> Policed | None:  # fmt: skip
+def _policed(found: _Match, root: int, differs: Differs) -> Policed | None:
     """What the filter polices, if that is every packet of the device."""
-    if policer is None:
+    if found.policer is None:
         return None
-    points = found.points()
-    if points != ALL or at not in (EGRESS, (root, 0)) or protocol not in ("all", "ip", "ipv4", "0x800"):
-        what = f"filter {kind} with police"
+    if found.points() != ALL or found.at not in (EGRESS, (root, 0)) or not found.is_of_ipv4:
+        what = f"filter {found.kind} with police"
         differs.say(what, "left out: a policer takes all packets of the device", "polices those that it takes")
         return None
-    if protocol != "all":
+    if found.protocol != "all":
         differs.say("protocol of police", "IPv4 and IPv6 alike", "IPv4 only")
-    return Policed(prio, policer, to is not None)
+    return Policed(found.prio, found.policer, found.to is not None)
 
 
-def _to_class(
-    words: Words, at: Id, prio: int, protocol: str, handle: str, kind: str, to: Id | None, found: _Match,
-    filters: Sequence[Filter], differs: Differs,
-) -> tuple[Id, Filter | Left | None]:  # fmt: skip
+def _to_class(found: _Match, filters: Sequence[Filter], differs: Differs) -> Filter | Left | None:
     """The filter as one that takes packets to a class."""
+    kind, at, to = found.kind, found.at, found.to
     if kind == "flow":
         differs.say("filter flow", "left out: classes go by DSCP", _of_hash(found, to or (at[0], 1), at))
-        return at, Left(takes_all=protocol in ("all", "ip", "ipv4", "0x800"))
+        return Left(takes_all=found.is_of_ipv4)
     if to is None and kind in OF_OTHERS:
         differs.say(f"filter {kind}", "left out: classes go by DSCP", OF_OTHERS[kind])
-        return at, Left(takes_all=False)
+        return Left(takes_all=False)
     if to is None:
         differs.say(f"filter {kind}", "left out", "sends packets to no class")
-        return at, None
+        return None
     name = f"filter {kind} to {id_form(to)}"
-    families = {"all": FAMILIES, "ip": ("ip",), "ipv4": ("ip",), "0x800": ("ip",), "ipv6": ("ipv6",)}.get(protocol)
+    families = OF_PROTOCOLS.get(found.protocol)
     if families is None:
-        differs.say(f"{name} of protocol {protocol}", "left out: all packets are of IP", "looks at other packets")
-        return at, None
+        said = f"{name} of protocol {found.protocol}"
+        differs.say(said, "left out: all packets are of IP", "looks at other packets")
+        return None
     found.family = families[0] if len(families) == 1 else None
     if kind == "fw":
-        found.others.append(f"mark {handle or 'as the class'}")
+        found.others.append(f"mark {found.handle or 'as the class'}")
     points = found.points()
     if points is None and not found.is_by_port:
-        said = f"looks at {', '.join(found.others)}"
-        differs.say(name, "left out: classes go by DSCP", said)
-        return at, Left(takes_all=False)
+        differs.say(name, "left out: classes go by DSCP", f"looks at {', '.join(found.others)}")
+        return Left(takes_all=False)
     if found.ecn:
         differs.say(f"{name} with a mask of ECN bits", "ECN bits may be any", "looks at those, too")
     given = [one.prio for one in filters if one.at == at and one.prio >= 0x8000]
-    prio = prio or min(given, default=AUTOMATIC + 1) - 1
-    return at, Filter(at, to, prio, found.of_families(families), points or frozenset(), points is None)
+    prio = found.prio or min(given, default=AUTOMATIC + 1) - 1
+    return Filter(at, to, prio, found.of_families(families), points or frozenset(), points is None)
 
 
+@dataclass
 class _Match:
-    """What a filter looks at; all of it has to be so."""
+    """A filter as its command has it, and what it looks at; all of that has to be so."""
 
-    def __init__(self) -> None:
-        self.bytes: list[tuple[str | None, int, int]] = []
-        """A family, or None where either is meant, the type-of-service byte's value and mask."""
-        self.others: list[str] = []
-        self.ports = 0
-        self.polices = False
-        """Whether it polices, in a way that is like a policer here or not."""
-        self.family: str | None = None
+    kind: str
+    at: Id
+    prio: int
+    protocol: str
+    handle: str
+    to: Id | None = None
+    policer: Policer | None = None
+    polices: bool = False
+    """Whether it polices, in a way that is like a policer here or not."""
+    bytes: list[tuple[str | None, int, int]] = field(default_factory=list)
+    """A family, or None where either is meant, the type-of-service byte's value and mask."""
+    others: list[str] = field(default_factory=list)
+    ports: int = 0
+    family: str | None = None
+
+    @property
+    def is_of_ipv4(self) -> bool:
+        return "ip" in OF_PROTOCOLS.get(self.protocol, ())
 
     @property
     def is_by_port(self) -> bool:
@@ -205,23 +198,22 @@ class _Match:
         return frozenset(taken)
 
 
-def _match(words: Words, kind: str, differs: Differs) -> tuple[Id | None, _Match, Policer | None]:
+def _match(words: Words, found: _Match, differs: Differs) -> None:
     """The class, what is looked at, and what polices, of the words after the kind."""
-    found, to, policer = _Match(), None, None
     while words:
         word = words.next("it")
         if word in ("flowid", "classid", "baseclass"):
-            to = words.value(word, class_id)
+            found.to = words.value(word, class_id)
         elif word == "police" or (word == "action" and words.peek() == "police"):
             if word == "action":
                 words.next(word)
             found.polices = True
-            policer = read_policer(Words(_until_class(words), words.what), differs)
+            found.policer = read_policer(Words(_until_class(words), words.what), differs)
         elif word in ACTIONS:
             differs.say(f"filter {word}", "left out", " ".join([word, *_until_class(words)]))
-        elif word == "match" and kind == "u32":
+        elif word == "match" and found.kind == "u32":
             _selector(words, found)
-        elif word == "ip_tos" and kind == "flower":
+        elif word == "ip_tos" and found.kind == "flower":
             value, slash, mask = words.next(word).partition("/")
             one = Words([value, mask], words.what)
             found.bytes.append((None, one.value(word, _decimal_first), one.value(word, _byte) if slash else 0xFF))
@@ -231,9 +223,8 @@ def _match(words: Words, kind: str, differs: Differs) -> tuple[Id | None, _Match
                 found.bytes.append(NOTHING)
             else:
                 found.others.append(" ".join(said))
-    if kind in ("route", "cgroup", "bpf", "tcindex", "rsvp"):
-        found.others.append(kind)
-    return to, found, policer
+    if found.kind in ("route", "cgroup", "bpf", "tcindex", "rsvp"):
+        found.others.append(found.kind)
 
 
 NOTHING: tuple[str | None, int, int] = (None, 0, 0)

@@ -52,18 +52,18 @@ def _verdicts(word: str) -> tuple[str, str]:
 
 
 POLICE = Table({
-    "rate": Is("rate", RATE), "burst|buffer|maxburst": Is("burst", CELLED), "mtu|minburst": Is("mtu", CELLED),
-    "mpu": SIZE, "avrate": RATE, "peakrate": Is("peak_rate", RATE), "overhead": DECIMAL, "linklayer": LINKLAYER,
+    "rate": Is("rate", RATE), "burst|buffer|maxburst": Is("burst", CELLED), "peakrate": Is("peak_rate", RATE),
+    "mtu|minburst": Is("mtu", CELLED), "mpu": SIZE, "avrate": RATE, "overhead": DECIMAL, "linklayer": LINKLAYER,
     "index": NUMBER, "conform-exceed": replace(NUMBER, read=_verdicts),
     **{word: ("exceeds", verdict) for word, verdict in VERDICTS.items()},
-}, "police", settings="rate burst peak_rate mtu")  # fmt: skip
+}, "police", beside={"rate": "burst 15k", "peakrate": f"mtu {MTU}"})  # fmt: skip
 
 
 def read_policer(words: Words, differs: Differs) -> Policer | None:
     """The policer of the words behind `police`; `None`, with a row, if none is like it here."""
     words.what = f"{words.what}: police"
     said = words.rest()
-    given = Words(said, words.what).take(POLICE.known())
+    given = POLICE.read(Words(said, words.what))
     exceeds, conforms = given.get("conform-exceed", (given.get("exceeds", "reclassify"), "ok"))
     _check(given, words.what)
     linux = " ".join(["police", *said])
@@ -86,12 +86,8 @@ def read_policer(words: Words, differs: Differs) -> Policer | None:
 
 def _check(given: Mapping[str, Any], what: str) -> None:
     """What tc refuses, and a policer that would drop every full packet."""
-    if "rate" in given and "burst" not in given:
-        raise refused(f"{what}: rate without burst; write burst 15k")
     if "burst" in given and "rate" not in given and "avrate" not in given:
         raise refused(f"{what}: burst without rate; write rate 10mbit")
-    if "peakrate" in given and "mtu" not in given:
-        raise refused(f"{what}: peakrate without mtu; write mtu {MTU}")
     for name, more in (("burst", "burst 15k"), ("mtu", f"mtu {MTU}")):
         refuse_below_a_packet(what, name, given.get(name, MTU), more)
 

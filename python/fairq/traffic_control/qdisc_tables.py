@@ -1,28 +1,33 @@
 """What each qdisc and class may be told: tc's words, their units, and the settings that they are.
 
-From a table follow the reader of a command, its text form, and the command of a text form. What is
-not regular is code: `options.py` has what tc and the kernel refuse, `qdiscs.py`, `red.py`,
-`cake.py` and `trees.py` what follows from several settings. The default of a setting is that of
-fairq, which is Linux's; the limit's is in the table.
+From a table follow the reader of a command with what it refuses, the text form, and the command of
+a text form. What is not regular is code: `qdisc_options.py` has what tc and the kernel refuse of
+several options, `qdiscs.py`, `red.py`, `cake.py` and `trees.py` what follows from several settings.
+The default of a setting is that of fairq, which is Linux's; the limit's is in the table.
 
 Source: iproute2 6.1, tc/q_*.c; the bands of `fq` 6.7, `dualpi2` 6.17. Linux 6.1, net/sched/sch_*.c.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fairq.core import quantities
 from fairq.traffic_control import units
-from fairq.traffic_control.command_words import ON, Option, Several, options
-from fairq.traffic_control.units import rate_form, rate_word, time_form
+from fairq.traffic_control.command_words import ON, Option, Several, Words, options
+from fairq.traffic_control.units import MOST, rate_form, rate_word, time_form
 
 MTU = 1514
 """Of an Ethernet device, its header included."""
 TXQUEUELEN = 1000
 SFQ_DEPTH = 127
+CHOKE_MAX = 128 * 1024 - 1
+HH_LIMIT_MAX = 2048
+"""hhf_policy: twice the places of its table."""
+PRIORITIES = 16
+BANDS_MAX = 16
 SFB_ONE = 0xFFFF
 """A probability of 1 in the kernel's sfb."""
 
@@ -39,8 +44,6 @@ class Unit:
     """A setting, as tc has it."""
     step: tuple[str, float] | None = None
     """What tc counts in, and how much of the setting, or how many microseconds, that is."""
-    zero_is_default: bool = False
-    """Whether tc cannot say a zero."""
     is_word: bool = False
     """Whether `there` gives the option itself."""
 
@@ -73,6 +76,26 @@ def _sfb_part(value: float) -> float:
     return float(f"{int(value * SFB_ONE + 0.5) / SFB_ONE:.9g}")
 
 
+def _three_bands(words: Words, of: str) -> list[int]:
+    """The bands of fq by priority, which tc takes behind their number alone."""
+    if words.value(of, units.decimal) != 3 or words.next(of) != "priomap":
+        raise words.refused("bands are 3, and priomap follows; write bands 3 priomap 1 2 2 …")
+    return words.numbers("priomap", units.decimal, PRIORITIES)
+
+
+def _curve_form(curve: Mapping[str, Any]) -> str:
+    """A curve of hfsc; of one without a first part, m1 and d say nothing."""
+    first = {"m1": rate_form(curve["m1"]) if curve["m1"] else None, "d": time_form(curve["d"])} if curve["d"] else {}
+    return units.form("", {**first, "m2": rate_form(curve["m2"])})
+
+
+def _curve_words(curve: Mapping[str, Any]) -> str:
+    last = f"m2 {as_rate(curve['m2'])}"
+    if not curve.get("d") or not us_of(curve["d"]):
+        return last
+    return f"m1 {as_rate(curve['m1']) if curve.get('m1') else '0bit'} d {as_time(curve['d'])} {last}"
+
+
 def _same(value: Any) -> Any:
     return value
 
@@ -90,7 +113,8 @@ SIGNED = Unit(units.signed, _same, str)
 HEX = replace(SIGNED, read=units.hexadecimal)
 SELECTOR = replace(SIGNED, read=units.selector)
 WORD = replace(SIGNED, read=str)
-NUMBERS = replace(SIGNED, read=("", Several(units.decimal)))
+NUMBERS = replace(SIGNED, read=("", Several(lambda words, of: words.numbers(of, units.decimal))))
+THREE_NUMBERS = replace(SIGNED, read=("", Several(lambda words, of: words.numbers(of, units.decimal, 3))))
 PART = replace(SIGNED, read=units.part)
 NUMBER = Unit(units.whole, _same, str)
 DECIMAL = replace(NUMBER, read=units.decimal)
@@ -102,11 +126,11 @@ GAIN = replace(NUMBER, read=units.gain)
 LINKLAYER = replace(NUMBER, read=units.linklayer, there=lambda name: "" if name == "ethernet" else name)
 SFB_PART = Unit(units.part, _sfb_part, str)
 SIXTEENTHS = Unit(units.whole, lambda value: f"{value / 16:g}", lambda value: f"{min(32, round(value * 16))}",
-                  ("sixteenths up to 32", 1 / 16), zero_is_default=True)  # fmt: skip
+                  ("sixteenths up to 32", 1 / 16))  # fmt: skip
 PERCENT = Unit(units.hundredths, lambda value: value / 100, lambda value: f"{round(value * 100)}",
                ("hundredths", 1 / 100))  # fmt: skip
 BELOW_100 = Unit(units.whole, lambda value: value / 100, lambda value: f"{min(99, round(value * 100))}",
-                 ("hundredths below 100", 1 / 100), zero_is_default=True)  # fmt: skip
+                 ("hundredths below 100", 1 / 100))  # fmt: skip
 SIZE = Unit(units.size, _in_bytes, lambda value: f"{bytes_of(value)}")
 BYTES = replace(SIZE, read=units.whole)
 DECIMAL_BYTES = replace(SIZE, read=units.decimal)
@@ -117,6 +141,8 @@ STEP = replace(TIME, read=units.step, here=lambda value: time_form(value) if isi
 """A time, or packets, which fairq has not."""
 MILLISECONDS = Unit(units.whole, lambda value: time_form(value * 1000), lambda value: f"{round(us_of(value) / 1000)}",
                     ("milliseconds", 1000))  # fmt: skip
+CURVE = Unit(ON, _curve_form, _curve_words)
+"""Of hfsc; tc's three words, or other three, are read by code."""
 SECONDS = Unit(units.whole, lambda value: time_form(value * 1e6), _as_seconds, ("seconds", 1e6))
 
 
@@ -149,7 +175,7 @@ class Table:
     """A qdisc or a class; lists of names are words of a string."""
 
     options: Mapping[str, Entry]
-    """By tc's word, in the order of messages; `burst|buffer` are two words for one."""
+    """By tc's word, in the order in which they are written; `burst|buffer` are two words for one."""
     kind: str = ""
     """What the part is called here."""
     frame: str = "{part} + {limit}packets"
@@ -157,30 +183,50 @@ class Table:
     limit: int = 0
     """Linux's limit where none is said."""
     settings: str = ""
-    """The order of a text form, where not that of the options; others follow from code."""
-    said: str = ""
-    """The settings in the order of a command, where it is not that of a text form."""
+    """Those of a text form in its order, where not all of the options in theirs; others follow from code."""
     zero: str = ""
     """Options of which tc does not send a 0: the kernel's default stays."""
     short: str = ""
     """Options that may be cut to any beginning; of several the first is meant."""
     once: str = ""
     """Options that tc refuses a second time."""
+    needs: str = ""
+    """Options without which tc refuses the command."""
+    example: str = ""
+    """What to write where one of those is missing."""
+    bounds: Mapping[str, tuple[int, int, str]] = field(default_factory=dict)
+    """The least and the most of an option, and what to say of others."""
+    beside: Mapping[str, str] = field(default_factory=dict)
+    """By option what to write beside it, another option first, without which it is refused."""
     left: str = ""
     """Options that have no like here."""
     since: str = ""
     """The first kernel that has it, where older ones are in use."""
 
-    def known(self) -> dict[str, Option]:
-        """How each option is read."""
-        return options({name: _read(one) for name, one in self.options.items()})
+    def read(self, words: Words) -> dict[str, Any]:
+        """The options of a command, without the zeros that tc does not send.
+
+        Raises UsageError with what tc or the kernel refuses.
+        """
+        known = options({name: _read(one) for name, one in self.options.items()})
+        said, zero = words.take(known, self.short.split(), self.once.split()), self.zero.split()
+        found = {name: value for name, value in said.items() if value != 0 or value is False or name not in zero}
+        for name in self.needs.split():
+            if not found.get(name):
+                raise words.refused(f"no {name}; write {self.example}")
+        for name, (least, most, why) in self.bounds.items():
+            if not least <= found.get(name, least) <= most:
+                raise words.refused(f"{name} {found[name]}; {why}")
+        for name, more in self.beside.items():
+            if name in found and not found.get(other := more.split()[0]):
+                raise words.refused(f"{name} without {other}; write {more}")
+        return found
 
     def rows(self) -> dict[str, tuple[str, Is]]:
         """By the setting: tc's word and the rest, in the order of a command."""
-        found = {one.setting: (words.partition("|")[0], one)
-                 for words, one in self.options.items() if isinstance(one, Is)}  # fmt: skip
-        order = self.said.split() or [name for name in self.settings.split() if name in found] or found
-        return {name: found[name] for name in order}
+        own = self.settings.split()
+        return {one.setting: (words.partition("|")[0], one) for words, one in self.options.items()
+                if isinstance(one, Is) and (not own or one.setting in own)}  # fmt: skip
 
     def text(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of a text form; `None` where tc was not told, or where code says them."""
@@ -201,37 +247,47 @@ class Table:
 
 
 CODEL: Mapping[str, Entry] = {
-    "limit": NUMBER, "target": Is("target", TIME), "interval": Is("interval", TIME),
-    "ce_threshold": Is("ce_threshold", TIME), "ecn": Is("ecn", ECN, unsaid="false"), "noecn": ("ecn", False),
-}  # fmt: skip
+    "target": Is("target", TIME),
+    "interval": Is("interval", TIME),
+    "ce_threshold": Is("ce_threshold", TIME),
+}
+NOT_MARKING: Mapping[str, Entry] = {"ecn": Is("ecn", ECN, unsaid="false"), "noecn": ("ecn", False)}
+"""Marks if it is told to."""
 PIE: Mapping[str, Entry] = {
-    "limit": NUMBER, "target": Is("target", TIME), "tupdate": Is("update", TIME), "alpha": Is("alpha", SIXTEENTHS),
-    "beta": Is("beta", SIXTEENTHS), "ecn": Is("ecn", ECN, unsaid="false"), "noecn": ("ecn", False),
-    "bytemode": Is("byte_mode", FLAG), "nobytemode": ("bytemode", False),
+    "target": Is("target", TIME), "tupdate": Is("update", TIME), "alpha": Is("alpha", SIXTEENTHS),
+    "beta": Is("beta", SIXTEENTHS),
+}  # fmt: skip
+FLAGS_OF_PIE: Mapping[str, Entry] = {
     "dq_rate_estimator": Is("delay", BY_RATE), "no_dq_rate_estimator": ("dq_rate_estimator", False),
+    "bytemode": Is("byte_mode", FLAG), "nobytemode": ("bytemode", False), **NOT_MARKING,
 }  # fmt: skip
 ECN_PROB: Mapping[str, Entry] = {"ecn_prob": Is("ecn_threshold", BELOW_100)}
 RED: Mapping[str, Entry] = {
-    "limit": SIZE, "min": SIZE, "max": SIZE, "avpkt": SIZE, "burst": NUMBER, "probability": PART, "bandwidth": RATE,
-    "ecn": ON,
+    "limit": SIZE, "min": SIZE, "max": SIZE, "avpkt": SIZE, "burst": NUMBER,
+    "probability": Is("probability", PART, unsaid="0.02"), "bandwidth": RATE, "ecn": Is("ecn", ECN, unsaid="false"),
 }  # fmt: skip
-LINK: Mapping[str, Entry] = {"overhead": Is("overhead", DECIMAL), "linklayer": Is("linklayer", LINKLAYER)}
+BOUNDS_OF_PIE = {**dict.fromkeys(["alpha", "beta"], (0, 32, "it is in sixteenths, 0 to 32")),
+                 "ecn_prob": (0, 99, "it is a percentage below 100")}  # fmt: skip
+FLOWS = {"flows": (0, 65_536, "there are at most 65536")}
+QUANTA_OF_FQ: Mapping[str, Entry] = {
+    "quantum": Is("quantum", BYTES), "initial_quantum": Is("initial_quantum", BYTES),
+    "refill_delay": Is("refill_delay", TIME),
+}  # fmt: skip
 FQ = Table({
-    "limit": NUMBER, "flow_limit": Is("flow_limit", NUMBER), "quantum": Is("quantum", BYTES),
-    "initial_quantum": Is("initial_quantum", BYTES), "maxrate": Is("maxrate", RATE), "buckets": NUMBER,
-    "orphan_mask": NUMBER, "pacing": ON, "nopacing": ("pacing", False), "ce_threshold": Is("ce_threshold", TIME),
-    "refill_delay": Is("refill_delay", TIME), "low_rate_threshold": Is("low_rate_threshold", RATE),
+    "limit": NUMBER, "flow_limit": Is("flow_limit", NUMBER), **QUANTA_OF_FQ, "maxrate": Is("maxrate", RATE),
+    "buckets": NUMBER, "orphan_mask": NUMBER, "pacing": ON, "nopacing": ("pacing", False),
+    "low_rate_threshold": Is("low_rate_threshold", RATE), "ce_threshold": Is("ce_threshold", TIME),
     "timer_slack": Is("timer_slack", TIME), "horizon": TIME, "offload_horizon": TIME, "horizon_cap": ON,
-    "horizon_drop": ("horizon_cap", False), "defrate": RATE,
+    "horizon_drop": ("horizon_cap", False), "defrate": RATE, "bands": ("priomap", Several(_three_bands)),
+    "weights": THREE_NUMBERS,
 }, "linux_fq", limit=10_000,
-   said="flow_limit quantum initial_quantum refill_delay maxrate low_rate_threshold ce_threshold timer_slack",
    settings="flow_limit quantum initial_quantum maxrate low_rate_threshold refill_delay ce_threshold timer_slack"
             " weights priomap",
    left="horizon horizon_cap offload_horizon orphan_mask defrate")  # fmt: skip
-FQ_PACING = replace(FQ, options={**FQ.options, "maxrate": Is("rate_max", RATE)}, kind="fq_pacing",
-                    said="quantum initial_quantum refill_delay rate_max", settings="")  # fmt: skip
-LAW_OF_PIE = Table({**PIE, **ECN_PROB}, "pie", settings="target update alpha beta delay byte_mode ecn_threshold ecn",
-                   said="target update alpha beta ecn_threshold delay byte_mode ecn")  # fmt: skip
+FQ_PACING = Table({**QUANTA_OF_FQ, "maxrate": Is("rate_max", RATE)}, "fq_pacing", limit=FQ.limit)
+LAW_OF_PIE = Table({**PIE, **ECN_PROB, **FLAGS_OF_PIE}, "pie",
+                   settings="target update alpha beta delay byte_mode ecn_threshold ecn",
+                   zero="target tupdate alpha beta ecn_prob")  # fmt: skip
 """The part of `fq_pie` that is pie's."""
 
 QDISCS: Mapping[str, Table] = {
@@ -240,7 +296,7 @@ QDISCS: Mapping[str, Table] = {
     "pfifo_head_drop": Table({"limit": SIZE}, "head_drop", "fifo + {part} + {limit}packets", limit=TXQUEUELEN),
     "pfifo_fast": Table({}, "pfifo_fast", limit=TXQUEUELEN),
     "prio": Table({"bands": DECIMAL, "priomap": NUMBERS, "multiqueue": ON}, once="priomap",
-                  left="multiqueue"),
+                  left="multiqueue", bounds={"bands": (2, BANDS_MAX, f"write 2 to {BANDS_MAX}")}),
     "ets": Table({"bands": DECIMAL, "strict": DECIMAL, "quanta": NUMBERS,
                   "priomap": NUMBERS}, once="bands strict quanta priomap"),
     "sfq": Table({"limit": NUMBER, "quantum": Is("quantum", SIZE), "depth": Is("depth", NUMBER),
@@ -248,71 +304,80 @@ QDISCS: Mapping[str, Table] = {
                   "perturb": Is("perturb", SECONDS), "redflowlimit": NUMBER, "min": NUMBER, "max": NUMBER,
                   "avpkt": SIZE, "burst": NUMBER, "probability": PART, "ecn": ON, "harddrop": ON},
                  "linux_sfq", limit=SFQ_DEPTH, settings="quantum depth flows divisor headdrop perturb red",
-                 zero="quantum flows divisor depth perturb"),
+                 zero="quantum flows divisor depth perturb", bounds={"limit": (2, MOST, "write at least 2")},
+                 beside=dict.fromkeys(["min", "max", "avpkt", "burst", "probability", "ecn", "harddrop"],
+                                      "redflowlimit 100000")),
     "hhf": Table({"limit": NUMBER, "quantum": Is("quantum", BYTES, 256), "hh_limit": Is("hh_limit", NUMBER),
                   "reset_timeout": Is("reset_timeout", TIME), "admit_bytes": Is("admit_bytes", BYTES),
                   "evict_timeout": Is("evict_timeout", TIME), "non_hh_weight": Is("non_hh_weight", NUMBER)},
                  "hhf", limit=1000,
                  settings="quantum non_hh_weight hh_limit admit_bytes reset_timeout evict_timeout",
-                 said="quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight",
-                 zero="limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight"),
+                 zero="limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight",
+                 bounds={"hh_limit": (0, HH_LIMIT_MAX, f"it is at most {HH_LIMIT_MAX}")}),
     "skbprio": Table({"limit": NUMBER}, "skbprio", limit=64, settings="by"),
     "drr": Table({}),
-    "qfq": Table({}),
-    "hfsc": Table({"default": HEX}, zero="default", short="default", once="default"),
+    "qfq": Table({}, "linux_qfq"),
+    "hfsc": Table({"default": HEX}, "hfsc", zero="default", short="default", once="default"),
     "htb": Table({"r2q": Is("r2q", DECIMAL), "default": HEX, "debug": WORD, "direct_qlen": DECIMAL,
                   "offload": ON}, "htb", zero="default", short="r2q default debug direct_qlen offload",
                  left="direct_qlen offload"),
-    "tbf": Table({"limit": SIZE, "latency": TIME, "burst|buffer|maxburst": Is("burst", CELLED),
-                  "mtu|minburst": Is("mtu", CELLED), "mpu": Is("mpu", PLAIN_SIZE),
-                  "rate": Is("rate", RATE), "peakrate": Is("peak_rate", RATE), **LINK},
-                 "token_bucket", "{part} + {limit}B", settings="rate burst peak_rate mtu overhead mpu linklayer",
+    "tbf": Table({"limit": SIZE, "latency": TIME, "rate": Is("rate", RATE),
+                  "burst|buffer|maxburst": Is("burst", CELLED), "peakrate": Is("peak_rate", RATE),
+                  "mtu|minburst": Is("mtu", CELLED), "overhead": Is("overhead", DECIMAL),
+                  "mpu": Is("mpu", PLAIN_SIZE), "linklayer": Is("linklayer", LINKLAYER)},
+                 "token_bucket", "{part} + {limit}B",
                  zero="limit latency burst mtu rate peakrate mpu overhead",
                  short="limit latency burst peakrate overhead linklayer",
-                 once="limit latency burst mtu mpu rate peakrate"),
+                 once="limit latency burst mtu mpu rate peakrate", needs="rate burst",
+                 example="rate 1mbit burst 5kb latency 50ms", beside={"peakrate": "mtu 1540"}),
     "cbs": Table({"offload": NUMBER, "hicredit": SIGNED, "locredit": SIGNED, "sendslope": SIGNED, "idleslope": SIGNED},
                  zero="offload", short="offload hicredit locredit sendslope idleslope",
-                 once="offload hicredit locredit sendslope idleslope", left="offload"),
+                 once="offload hicredit locredit sendslope idleslope", left="offload",
+                 needs="idleslope", example="idleslope 2000, in kbit/s"),
     "fq": FQ,
-    "fq_codel": Table({**CODEL, "ecn": Is("ecn", NOECN), "flows": Is("queues", NUMBER),
-                       "memory_limit": Is("memory", SIZE, counts=TRUESIZE),
-                       "quantum": Is("quantum", BYTES, 256), "drop_batch": Is("drop_batch", NUMBER),
-                       "ce_threshold_selector": SELECTOR}, "fq_codel", limit=10_240,
+    "fq_codel": Table({"limit": NUMBER, "flows": Is("queues", NUMBER), "quantum": Is("quantum", BYTES, 256),
+                       "memory_limit": Is("memory", SIZE, counts=TRUESIZE), **CODEL,
+                       "ce_threshold_selector": SELECTOR, "drop_batch": Is("drop_batch", NUMBER),
+                       "ecn": Is("ecn", NOECN), "noecn": ("ecn", False)}, "fq_codel", limit=10_240,
                       settings="queues quantum target interval ce_threshold ce_threshold_mask ce_threshold_selector"
                                " memory drop_batch ecn",
-                      said="queues quantum memory target interval ce_threshold drop_batch ecn",
-                      zero="limit flows quantum target interval drop_batch"),
-    "codel": Table(CODEL, "codel", "fifo + {part} + {limit}packets", 1000,
-                   settings="target interval ce_threshold ecn", zero="limit target interval"),
-    "fq_pie": Table({**PIE, "flows": Is("queues", NUMBER), "quantum": Is("quantum", SIZE),
-                     "memory_limit": Is("memory", SIZE, counts=TRUESIZE), **ECN_PROB},
+                      zero="limit flows quantum target interval drop_batch", bounds=FLOWS),
+    "codel": Table({"limit": NUMBER, **CODEL, **NOT_MARKING}, "codel", "fifo + {part} + {limit}packets", 1000,
+                   zero="limit target interval"),
+    "fq_pie": Table({"limit": NUMBER, **LAW_OF_PIE.options, "flows": Is("queues", NUMBER),
+                     "quantum": Is("quantum", SIZE), "memory_limit": Is("memory", SIZE, counts=TRUESIZE)},
                     "fq_pie", limit=10_240,
                     settings="queues quantum memory pie",
-                    zero="limit flows target tupdate alpha beta quantum memory_limit ecn_prob"),
-    "pie": Table(PIE, "pie", "fifo + {part} + {limit}packets", 1000,
-                 settings="target update alpha beta delay byte_mode ecn", zero="limit target tupdate alpha beta"),
-    "red": Table({**RED, "harddrop": ON, "nodrop": ON, "adaptive|adaptative": ON}, "red",
-                 "fifo + {part} + {limit}B", zero="limit min max avpkt burst bandwidth", left="adaptive nodrop"),
+                    zero="limit flows target tupdate alpha beta quantum memory_limit ecn_prob",
+                    bounds={**BOUNDS_OF_PIE, **FLOWS}),
+    "pie": Table({"limit": NUMBER, **PIE, **FLAGS_OF_PIE}, "pie", "fifo + {part} + {limit}packets", 1000,
+                 zero="limit target tupdate alpha beta", bounds=BOUNDS_OF_PIE),
+    "red": Table({**RED, "harddrop": Is("hard_drop", FLAG), "nodrop": ON, "adaptive|adaptative": ON}, "red",
+                 "fifo + {part} + {limit}B", zero="limit min max avpkt burst bandwidth", left="adaptive nodrop",
+                 settings="min max probability weight mean_packet ecn hard_drop",
+                 needs="limit avpkt", example="red limit 400000 min 30000 max 90000 avpkt 1000",
+                 beside={"nodrop": "ecn nodrop"}),
     "choke": Table({**RED, "limit": NUMBER, "min": NUMBER, "max": NUMBER}, "choke",
-                   "fifo + {part} + port_pair + {limit}packets", 1000, zero="limit min max burst bandwidth"),
-    "sfb": Table({"rehash": Is("rehash", MILLISECONDS), "db": Is("warmup", MILLISECONDS), "limit": NUMBER,
-                  "max": Is("bin_max", NUMBER), "target": Is("bin_size", NUMBER),
+                   "fifo + {part} + port_pair + {limit}packets", 1000, zero="limit min max burst bandwidth",
+                   settings="min max probability weight mean_packet ecn",
+                   needs="limit bandwidth", example="choke limit 1000 bandwidth 10mbit",
+                   bounds={"limit": (0, CHOKE_MAX, f"it is at most {CHOKE_MAX}")}),
+    "sfb": Table({"limit": NUMBER, "target": Is("bin_size", NUMBER), "max": Is("bin_max", NUMBER),
                   "increment": Is("increment", SFB_PART), "decrement": Is("decrement", SFB_PART),
+                  "rehash": Is("rehash", MILLISECONDS), "db": Is("warmup", MILLISECONDS),
                   "penalty_rate": Is("penalty_rate", NUMBER), "penalty_burst": Is("penalty_burst", NUMBER)},
                  "sfb", "fifo + {part} + port_pair + {limit}packets", TXQUEUELEN,
-                 settings="bin_size bin_max increment decrement rehash warmup penalty_rate penalty_burst",
                  zero="limit max target"),
     "cake": Table({}, "cake"),
     "cake_mq": Table({}, "cake_mq"),
-    "dualpi2": Table({"limit": DECIMAL, "memlimit": DECIMAL, "coupling_factor": Is("coupling", COUNT),
-                      "step_thresh": Is("step", STEP), "min_qlen_step": DECIMAL, "overflow": ON,
-                      "drop_on_overload": ("overflow", False), "drop_enqueue": ("enqueue", True),
+    "dualpi2": Table({"limit": DECIMAL, "memlimit": DECIMAL, "target": Is("target", TIME),
+                      "tupdate": Is("update", TIME), "step_thresh": Is("step", STEP), "min_qlen_step": DECIMAL,
+                      "coupling_factor": Is("coupling", COUNT), "alpha": Is("alpha", GAIN), "beta": Is("beta", GAIN),
+                      "overflow": ON, "drop_on_overload": ("overflow", False), "drop_enqueue": ("enqueue", True),
                       "drop_dequeue": ("enqueue", False), "any_ect": ON, "l4s_ect": ("any_ect", False),
                       "classic_protection": Is("classic_share", PERCENT), "max_rtt": TIME, "typical_rtt": TIME,
-                      "target": Is("target", TIME), "tupdate": Is("update", TIME), "alpha": Is("alpha", GAIN),
-                      "beta": Is("beta", GAIN), "split_gso": ON, "no_split_gso": ("split_gso", False)},
+                      "split_gso": ON, "no_split_gso": ("split_gso", False)},
                      "dualpi2", limit=10_000, settings="target update alpha beta coupling step classic_share at",
-                     said="target update step coupling alpha beta classic_share",
                      zero="limit memlimit target tupdate step_thresh max_rtt typical_rtt",
                      left="memlimit min_qlen_step any_ect max_rtt typical_rtt overflow", since="6.17"),
     "netem": Table({}),
@@ -320,17 +385,17 @@ QDISCS: Mapping[str, Table] = {
     "noqueue": Table({}),
 }  # fmt: skip
 
+ABOVE_ZERO = {"quantum": (1, MOST, "write at least 1")}
 CLASSES: Mapping[str, Table] = {
-    "htb": Table({"prio": Is("priority", DECIMAL), "mtu": DECIMAL, "mpu": Is("mpu", DECIMAL), **LINK,
-                  "quantum": Is("quantum", DECIMAL_BYTES), "burst|buffer|maxburst": Is("burst", CELLED),
-                  "cburst|cbuffer|cmaxburst": Is("cburst", CELLED), "ceil": Is("ceil", RATE), "rate": Is("rate", RATE)},
-                 settings="rate ceil burst cburst priority quantum overhead mpu linklayer",
+    "htb": Table({"rate": Is("rate", RATE), "ceil": Is("ceil", RATE), "burst|buffer|maxburst": Is("burst", CELLED),
+                  "cburst|cbuffer|cmaxburst": Is("cburst", CELLED), "prio": Is("priority", DECIMAL),
+                  "quantum": Is("quantum", DECIMAL_BYTES), "mtu": DECIMAL, "overhead": Is("overhead", DECIMAL),
+                  "mpu": Is("mpu", DECIMAL), "linklayer": Is("linklayer", LINKLAYER)},
                  zero="rate ceil burst cburst quantum mtu mpu overhead",
-                 short="prio mtu mpu overhead linklayer quantum burst cburst", once="rate ceil"),
-    "hfsc": Table({}),
-    "drr": Table({"quantum": SIZE}),
+                 short="prio mtu mpu overhead linklayer quantum burst cburst", once="rate ceil", needs="rate",
+                 example="rate 1mbit"),
+    "hfsc": Table({"rt": Is("real_time", CURVE), "ls": Is("link_share", CURVE), "ul": Is("upper_limit", CURVE)}),
+    "drr": Table({"quantum": SIZE}, bounds=ABOVE_ZERO),
     "qfq": Table({"weight": Is("weight", DECIMAL), "maxpkt": Is("maxpkt", DECIMAL_BYTES)}, short="weight maxpkt"),
-    "ets": Table({"quantum": DECIMAL}),
+    "ets": Table({"quantum": DECIMAL}, bounds=ABOVE_ZERO),
 }  # fmt: skip
-
-__all__: Sequence[str] = ["CLASSES", "QDISCS", "Is", "Table", "Unit"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from fairq.core import quantities
@@ -27,6 +28,7 @@ from fairq.traffic_control.units import form, rate_form, whole
 FQ_WEIGHTS = [589_824, 196_608, 65_536]
 
 Given = Mapping[str, Any]
+Write = Callable[[Writer, Settings, Limit], None]
 
 
 def text(kind: str, given: Given, differs: Differs) -> str:
@@ -43,23 +45,23 @@ def text(kind: str, given: Given, differs: Differs) -> str:
     return table.frame.format(part=form(table.kind, said), limit=limit)
 
 
-def _of_table(
-    writer: Writer, part: Settings, limit: Limit, kind: str, more: Sequence[str] = (), *,
-    words: Sequence[str] | None = None, table: Table | None = None, least: int = 1,
-) -> None:  # fmt: skip
-    """The command of a qdisc by its table, and `more` that follows from several settings."""
-    table = table or QDISCS[kind]
-    held = packets(writer, limit, table.limit, least=least)
-    writer.qdisc(kind, [*held, *(changed(writer, table, part) if words is None else words), *more])
-    if table.since:
-        writer.differ("kernel", "any", f"{table.since} or later")
-    rows = table.rows()
-    for name, (_, row) in rows.items():
-        if row.least and bytes_of(part[name]) < row.least:
-            writer.differ(name, part[name], f"at least {row.least} B")
-    if kind == "hhf":
-        _say_zeros(writer, part)
-    left(writer, table.kind, part, *rows, *table.settings.split())
+def _by_table(word: str, table: Table) -> Write:
+    """Writes a qdisc by its table, and what follows from several settings."""
+    rows, more = table.rows(), _MORE_WORDS.get(table.kind)
+    least, *_ = table.bounds.get("limit", (1,))
+
+    def write(writer: Writer, part: Settings, limit: Limit) -> None:
+        held = packets(writer, limit, table.limit, least=least)
+        words = changed(writer, table, part)
+        writer.qdisc(word, [*held, *(more(writer, part, words) if more else words)])
+        if table.since:
+            writer.differ("kernel", "any", f"{table.since} or later")
+        for name, (_, row) in rows.items():
+            if row.least and bytes_of(part[name]) < row.least:
+                writer.differ(name, part[name], f"at least {row.least} B")
+        left(writer, table.kind, part, *rows, *table.settings.split())
+
+    return write
 
 
 def _fifo(writer: Writer, _: Settings, limit: Limit) -> None:
@@ -93,8 +95,7 @@ def _cbs(given: Given, differs: Differs) -> str:
         "send_slope": rate_form(-1000 * given["sendslope"]),
         "hi_credit": f"{given.get('hicredit', 0)}B", "lo_credit": f"{-given.get('locredit', 0)}B",
     }  # fmt: skip
-    one = ", ".join(f"{key}={value}" for key, value in said.items())
-    return form("cbs", {"classes": f"[({one})]", "default": "a"})
+    return form("cbs", {"classes": f"[{form('', said)}]", "default": "a"})
 
 
 def _write_cbs(writer: Writer, part: Settings, limit: Limit) -> None:
@@ -123,23 +124,14 @@ def _sfq(given: Given, _: Differs) -> Given:
             "limit": min(given.get("limit", SFQ_DEPTH), most)}  # fmt: skip
 
 
-def _write_sfq(writer: Writer, part: Settings, limit: Limit) -> None:
-    words = changed(writer, QDISCS["sfq"], part)
-    inner = red.words_of_sfq(writer, part["red"]) if part.get("red") else []
-    _of_table(writer, part, limit, "sfq", inner, words=words, least=2)
+def _words_of_sfq(writer: Writer, part: Settings, words: list[str]) -> list[str]:
+    return [*words, *red.words_of_sfq(writer, part["red"])] if part.get("red") else words
 
 
-def _say_zeros(writer: Writer, part: Settings) -> None:
-    """Zeros of hhf that tc does not send."""
-    for name in ("hh_limit", "admit_bytes", "reset_timeout", "evict_timeout"):
-        if float(f"{part[name]}".split()[0]) == 0:
-            writer.differ(name, part[name], "0 is the default")
-
-
-def _write_skbprio(writer: Writer, part: Settings, limit: Limit) -> None:
-    _of_table(writer, part, limit, "skbprio")
+def _words_of_skbprio(writer: Writer, part: Settings, words: list[str]) -> list[str]:
     if part["by"] == "dscp":
         writer.differ("by", "dscp", "by what gives packets their priority, as a filter with skbedit inheritdsfield")
+    return words
 
 
 def fair(writer: Writer, part: Settings, limit: Limit) -> None:
@@ -168,21 +160,21 @@ def _fq(given: Given, differs: Differs) -> Given:
     return {**more, "weights": f"[{weights}]", "priomap": priomap}
 
 
-def _write_fq(writer: Writer, part: Settings, limit: Limit) -> None:
-    bands = []
-    if weights := [bytes_of(weight) for weight in part["weights"]]:
-        if len(weights) == 3 and min(weights) >= FQ_WEIGHT_MIN:
-            bands = ["bands 3 priomap", *map(str, part["priomap"]), "weights", *map(str, weights)]
-            writer.differ("kernel", "any", "6.7 or later")
-        else:
-            writer.differ("weights", f"{part['weights']}", f"3 bands with weights from {FQ_WEIGHT_MIN} on")
-    _of_table(writer, part, limit, "fq", bands)
+def _words_of_fq(writer: Writer, part: Settings, words: list[str]) -> list[str]:
+    weights = [bytes_of(weight) for weight in part["weights"]]
+    if not weights:
+        return words
+    if len(weights) != 3 or min(weights) < FQ_WEIGHT_MIN:
+        writer.differ("weights", f"{part['weights']}", f"3 bands with weights from {FQ_WEIGHT_MIN} on")
+        return words
+    writer.differ("kernel", "any", "6.7 or later")
+    return [*words, "bands 3 priomap", *map(str, part["priomap"]), "weights", *map(str, weights)]
 
 
-def _write_fq_pacing(writer: Writer, part: Settings, limit: Limit) -> None:
-    _of_table(writer, part, limit, "fq", table=FQ_PACING)
+def _words_of_fq_pacing(writer: Writer, _: Settings, words: list[str]) -> list[str]:
     linux = "fq, which is linux_fq here: it paces by the quantum and makes up for lateness"
     writer.differ("scheduler", "fq_pacing", linux)
+    return words
 
 
 def _fq_codel(given: Given, _: Differs) -> Given:
@@ -190,23 +182,20 @@ def _fq_codel(given: Given, _: Differs) -> Given:
     return {"ce_threshold_mask": mask, "ce_threshold_selector": selector}
 
 
-def _write_fq_codel(writer: Writer, part: Settings, limit: Limit) -> None:
-    words = changed(writer, QDISCS["fq_codel"], part)
+def _words_of_fq_codel(_: Writer, part: Settings, words: list[str]) -> list[str]:
     if part["ce_threshold_mask"]:
         said = f"ce_threshold_selector {part['ce_threshold_selector']}/{part['ce_threshold_mask']}"
         words.insert(len(words) - words.count("noecn"), said)
-    _of_table(writer, part, limit, "fq_codel", words=words)
+    return words
 
 
 def _fq_pie(given: Given, _: Differs) -> Given:
     return {"pie": form("", LAW_OF_PIE.text(given))}
 
 
-def _write_fq_pie(writer: Writer, part: Settings, limit: Limit) -> None:
-    inner = changed(writer, LAW_OF_PIE, part["pie"])
+def _words_of_fq_pie(writer: Writer, part: Settings, words: list[str]) -> list[str]:
     left(writer, "pie", part["pie"], *LAW_OF_PIE.settings.split())
-    words = [*changed(writer, QDISCS["fq_pie"], part), *inner]
-    _of_table(writer, part, limit, "fq_pie", words=words)
+    return [*words, *changed(writer, LAW_OF_PIE, part["pie"])]
 
 
 def _sfb(given: Given, _: Differs) -> Given:
@@ -217,13 +206,12 @@ def _sfb(given: Given, _: Differs) -> Given:
     return {"bin_size": (most * 4 + 3) // 5} if size is None and most is not None else {}
 
 
-def _write_sfb(writer: Writer, part: Settings, limit: Limit) -> None:
-    words = changed(writer, QDISCS["sfb"], part)
-    if len(bins := [word for word in words if word.split()[0] in ("target", "max")]) == 1:
-        # What tc is not told of the two follows from the other.
-        words = [word for word in words if word not in bins]
-        words += [f"target {part['bin_size']}", f"max {part['bin_max']}"]
-    _of_table(writer, part, limit, "sfb", words=words)
+def _words_of_sfb(_: Writer, part: Settings, words: list[str]) -> list[str]:
+    bins = [word for word in words if word.split()[0] in ("target", "max")]
+    if len(bins) != 1:
+        return words
+    # What tc is not told of the two follows from the other.
+    return [*(word for word in words if word not in bins), f"target {part['bin_size']}", f"max {part['bin_max']}"]
 
 
 def _tbf(given: Given, differs: Differs) -> Given:
@@ -256,8 +244,8 @@ def _dualpi2(given: Given, differs: Differs) -> Given:
     return {"at": "enqueue" if given.get("enqueue") else None}
 
 
-def _write_dualpi2(writer: Writer, part: Settings, limit: Limit) -> None:
-    _of_table(writer, part, limit, "dualpi2", ["drop_enqueue"] if part["at"] == "enqueue" else [])
+def _words_of_dualpi2(_: Writer, part: Settings, words: list[str]) -> list[str]:
+    return [*words, "drop_enqueue"] if part["at"] == "enqueue" else words
 
 
 def _unlike(here: str, linux: str) -> Callable[[Given, Differs], str]:
@@ -286,23 +274,24 @@ _OWN: Mapping[str, Callable[[Given, Differs], str]] = {
 }  # fmt: skip
 """The text forms that follow no table."""
 _MORE: Mapping[str, Callable[[Given, Differs], Given]] = {
-    "sfq": _sfq, "tbf": _tbf, "fq": _fq, "fq_codel": _fq_codel, "fq_pie": _fq_pie, "red": red.red, "choke": red.choke,
+    "sfq": _sfq, "tbf": _tbf, "fq": _fq, "fq_codel": _fq_codel, "fq_pie": _fq_pie,
+    "red": partial(red.curve, "red"), "choke": partial(red.curve, "choke"),
     "sfb": _sfb, "dualpi2": _dualpi2,
 }  # fmt: skip
 """The settings, and the limit, that follow from several options, beside those of the table."""
 
 
-def _by_table(kind: str) -> Callable[[Writer, Settings, Limit], None]:
-    return lambda writer, part, limit: _of_table(writer, part, limit, kind)
-
-
-WRITERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
-    "fifo": _fifo, "pfifo_fast": _pfifo_fast, "cbs": _write_cbs, "token_bucket": _write_tbf, "linux_fq": _write_fq,
-    "fq_pacing": _write_fq_pacing, "linux_sfq": _write_sfq, "hhf": _by_table("hhf"), "skbprio": _write_skbprio,
-    "fq_codel": _write_fq_codel, "fq_pie": _write_fq_pie, "cake": cake.write_cake, "cake_mq": cake.write_cake_mq,
-    "dualpi2": _write_dualpi2,
+_MORE_WORDS: Mapping[str, Callable[[Writer, Settings, list[str]], list[str]]] = {
+    "linux_sfq": _words_of_sfq, "skbprio": _words_of_skbprio, "linux_fq": _words_of_fq,
+    "fq_pacing": _words_of_fq_pacing, "fq_codel": _words_of_fq_codel, "fq_pie": _words_of_fq_pie,
+    "sfb": _words_of_sfb, "dualpi2": _words_of_dualpi2,
 }  # fmt: skip
-BUFFERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
-    "codel": _by_table("codel"), "pie": _by_table("pie"), "red": red.write_red, "choke": red.write_choke,
-    "sfb": _write_sfb, "head_drop": _by_table("pfifo_head_drop"), "wred": red.write_wred,
+"""The options that follow from several settings, with those of the table."""
+_OF_TABLES = ("sfq", "hhf", "skbprio", "fq", "fq_codel", "fq_pie", "dualpi2", "codel", "pie", "sfb", "pfifo_head_drop")
+WRITERS: Mapping[str, Write] = {
+    **{QDISCS[word].kind: _by_table(word, QDISCS[word]) for word in _OF_TABLES},
+    "fq_pacing": _by_table("fq", FQ_PACING), "fifo": _fifo, "pfifo_fast": _pfifo_fast, "cbs": _write_cbs,
+    "token_bucket": _write_tbf, "cake": cake.write_cake, "cake_mq": cake.write_cake_mq, "red": red.write_red,
+    "choke": red.write_choke, "wred": red.write_wred,
 }  # fmt: skip
+"""By the kind of a scheduler, of a design, or of the buffer policy of a fifo."""

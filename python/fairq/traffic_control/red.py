@@ -11,8 +11,7 @@ from typing import Any
 from fairq.core.errors import UsageError
 from fairq.traffic_control.command_words import Differs
 from fairq.traffic_control.draft import AVPKT, Limit, Settings, Writer, in_bytes, left, limit_of, packets
-from fairq.traffic_control.qdisc_options import CHOKE_MAX
-from fairq.traffic_control.qdisc_tables import bytes_of
+from fairq.traffic_control.qdisc_tables import CHOKE_MAX, QDISCS, bytes_of
 from fairq.traffic_control.refusal import refused
 from fairq.traffic_control.units import MOST, form, rate_form, rate_word
 
@@ -48,8 +47,8 @@ def _packet(kind: str, given: Given) -> int:
     return packet
 
 
-def _curve(given: Given, kind: str, differs: Differs) -> dict[str, Any]:
-    """RED's settings from tc's; red's thresholds are in bytes, choke's in packets of avpkt."""
+def curve(kind: str, given: Given, differs: Differs) -> Given:
+    """What follows from several options; red's thresholds are in bytes, choke's in packets of avpkt."""
     packet = _packet(kind, given)
     unit, length = ("B", 1) if kind == "red" else ("packets", packet)
     most = given.get("max")
@@ -60,20 +59,9 @@ def _curve(given: Given, kind: str, differs: Differs) -> dict[str, Any]:
     if "bandwidth" in given:
         differs.say("bandwidth", "the line's rate", rate_form(given["bandwidth"]))
     return {
-        "min": f"{least}{unit}", "max": f"{most}{unit}", "probability": given.get("probability", 0.02),
-        "weight": _weight_of(kind, least * length, burst, packet),
-        "mean_packet": f"{packet}B" if packet != AVPKT else None, "ecn": "true" if given.get("ecn") else "false",
+        "min": f"{least}{unit}", "max": f"{most}{unit}", "weight": _weight_of(kind, least * length, burst, packet),
+        "mean_packet": f"{packet}B" if packet != AVPKT else None,
     }  # fmt: skip
-
-
-def red(given: Given, differs: Differs) -> Given:
-    """The settings of red."""
-    return {**_curve(given, "red", differs), "hard_drop": "true" if given.get("harddrop") else None}
-
-
-def choke(given: Given, differs: Differs) -> Given:
-    """The settings of choke."""
-    return _curve(given, "choke", differs)
 
 
 def of_sfq(given: Given) -> str:
@@ -136,8 +124,7 @@ def write_red(writer: Writer, part: Settings, limit: Limit) -> None:
     if part["ecn"] and part["hard_drop"]:
         words.append("harddrop")
     writer.qdisc("red", [f"limit {in_bytes(writer, limit, 400_000)}", *words])
-    named = ["min", "max", "weight", "probability", "ecn", "hard_drop", "gentle", "mean_packet"]
-    left(writer, "red", part, *named)
+    left(writer, "red", part, "gentle", *QDISCS["red"].settings.split())
 
 
 def write_wred(writer: Writer, part: Settings, limit: Limit) -> None:
@@ -168,7 +155,7 @@ def write_choke(writer: Writer, part: Settings, limit: Limit) -> None:
     """A choke, whose limit and thresholds are in packets."""
     words = packets(writer, limit, 1000, most=CHOKE_MAX) or ["limit 1000"]
     writer.qdisc("choke", [*words, *_red_words(writer, part, True)])
-    left(writer, "choke", part, "min", "max", "weight", "probability", "ecn", "gentle", "mean_packet")
+    left(writer, "choke", part, "gentle", *QDISCS["choke"].settings.split())
 
 
 def words_of_sfq(writer: Writer, part: Settings) -> list[str]:

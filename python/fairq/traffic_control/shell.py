@@ -14,9 +14,6 @@ ENDS = ("&&", "||", ";", "&", "\n")
 REDIRECTION = re.compile(r"(\d*|&)(>>?|<|>\|)(&\d|&-)?")
 """An operator that leads what is printed elsewhere, with the numbers of streams."""
 
-PUNCTUATION = "();<>|&"
-"""The letters of a shell's operators, as shlex has them."""
-
 
 def commands(text: str) -> list[list[str]]:
     """The words of each command."""

@@ -6,16 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fairq.core.errors import UsageError
 from fairq.traffic_control.command_words import Differs
 from fairq.traffic_control.draft import Limit, Settings, Writer, changed, left
 from fairq.traffic_control.filters import POINTS, Left
-from fairq.traffic_control.qdisc_options import BANDS_MAX, PRIORITIES
-from fairq.traffic_control.qdisc_tables import CLASSES, MTU, QDISCS, TXQUEUELEN, as_rate, as_time, bytes_of, us_of
+from fairq.traffic_control.qdisc_tables import (
+    BANDS_MAX,
+    CLASSES,
+    MTU,
+    PRIORITIES,
+    QDISCS,
+    TXQUEUELEN,
+    bytes_of,
+)
 from fairq.traffic_control.qdiscs import fair
 from fairq.traffic_control.quanta import R2Q, clamped
 from fairq.traffic_control.refusal import refused
-from fairq.traffic_control.units import Id, form, id_form, rate_form, time_form
+from fairq.traffic_control.units import Id, form, id_form, rate_form
 
 Given = Mapping[str, Any]
 
@@ -63,15 +69,6 @@ class Tree:
         return sorted(point for point, target in self.targets.items() if target == one.id)
 
 
-def _no_class(kind: str, options: str) -> UsageError:
-    return refused(f"qdisc {kind}: no class; write class add dev eth0 parent 1: classid 1:1 {kind} {options}")
-
-
-def _each_its_own(differs: Differs) -> None:
-    differs.say("limit", "one for all classes; write it after the text, as + 1000packets",
-                f"each class has a pfifo of {TXQUEUELEN} packets")  # fmt: skip
-
-
 def _otherwise(tree: Tree, differs: Differs, linux: str) -> None:
     """Packets of no class go to the first leaf here; `linux` is what becomes of them there."""
     if len(tree.targets) < 64:
@@ -113,7 +110,6 @@ def _by_priority(tree: Tree, strict: int, quanta: Sequence[int], differs: Differ
             return int(priomap[priority(point)])
         return target[1] - 1 if 1 <= target[1] <= bands else int(priomap[0])
 
-    _each_its_own(differs)
     goes_by_priority = not tree.targets and len(set(priomap)) > 1
     return _bands(strict, quanta, [band(point) for point in POINTS], priomap if goes_by_priority else ())
 
@@ -134,62 +130,57 @@ def ets(tree: Tree, differs: Differs) -> str:
     return _by_priority(tree, strict, quanta, differs)
 
 
-def _by_flow(differs: Differs) -> None:
+def _by_flow(tree: Tree, differs: Differs) -> Given:
+    """The options of the classes, which are alike."""
     differs.say("filters by port", "a class for each flow", "a class for each port that a filter names")
+    differs.leave(tree.classes[0].options, "maxpkt")
+    return tree.classes[0].options
 
 
 def drr(tree: Tree, differs: Differs) -> str:
     """Bands of ets that share by their quanta."""
-    if not tree.classes:
-        raise _no_class("drr", "quantum 1514")
-    quanta = [one.options.get("quantum", MTU) for one in tree.classes]
     if tree.is_by_flow:
-        _by_flow(differs)
-        _each_its_own(differs)
-        return form("drr", {"quantum": f"{quanta[0]}B"})
+        return form("drr", {"quantum": f"{_by_flow(tree, differs).get('quantum', MTU)}B"})
     bands = {one.id: at for at, one in enumerate(tree.classes)}
     _otherwise(tree, differs, "dropped")
-    _each_its_own(differs)
     places = [bands[tree.targets[point]] if point in tree.targets else 0 for point in POINTS]
-    return _bands(0, quanta, places)
+    return _bands(0, [one.options.get("quantum", MTU) for one in tree.classes], places)
 
 
-def _classes(tree: Tree, settings: Callable[[Class], Mapping[str, Any]]) -> str:
+def _classes(tree: Tree, settings: Callable[[Class], Given]) -> str:
     names = {one.id: one.name for one in tree.classes}
     rows = []
     for one in tree.classes:
         points = tree.points(one)
         parent = names[one.parent] if one.parent else None
         said = {"name": one.name, "parent": parent, **settings(one), "dscp": points or None}
-        rows.append("(" + ", ".join(f"{key}={value}" for key, value in said.items() if value is not None) + ")")
+        rows.append(form("", said))
     return f"[{', '.join(rows)}]"
 
 
 def qfq(tree: Tree, differs: Differs) -> str:
     """Linux's qfq."""
-    if not tree.classes:
-        raise _no_class("qfq", "weight 1")
     if tree.is_by_flow:
-        _by_flow(differs)
-        differs.leave(tree.classes[0].options, "maxpkt")
-        _each_its_own(differs)
+        _by_flow(tree, differs)
         return "linux_qfq"
     _otherwise(tree, differs, "dropped")
-    _each_its_own(differs)
     return form("linux_qfq", {"classes": _classes(tree, lambda one: CLASSES["qfq"].text(one.options))})
+
+
+def _with_default(kind: str, tree: Tree, differs: Differs, otherwise: str, settings: Callable[[Class], Given]) -> str:
+    """A qdisc that may name a default; `otherwise` is what becomes there of packets of no class."""
+    default = tree.default()
+    if default is None:
+        _otherwise(tree, differs, f"{otherwise}: default names no leaf")
+    differs.leave(tree.options, *QDISCS[kind].left.split())
+    said = {"classes": _classes(tree, settings), "default": default and default.name}
+    return form(kind, {**said, **QDISCS[kind].text(tree.options)})
 
 
 def htb(tree: Tree, differs: Differs) -> str:
     """HTB."""
-    if not tree.classes:
-        raise _no_class("htb", "rate 10mbit")
-    default = tree.default()
-    if default is None:
-        _otherwise(tree, differs, "sent at once, not shaped: default names no leaf")
-    differs.leave(tree.options, *QDISCS["htb"].left.split())
-    _each_its_own(differs)
 
-    def settings(one: Class) -> dict[str, Any]:
+    def settings(one: Class) -> Given:
         # tc lets a class save a packet of its mtu, 1600 B, and what the rate gives in a tick of the clock.
         usual = one.options.get("mtu", 1600)
         there = {"burst": usual, "cburst": usual, **one.options}
@@ -204,44 +195,41 @@ def htb(tree: Tree, differs: Differs) -> str:
             there["prio"] = min(there["prio"], 7)
         return CLASSES["htb"].text(there)
 
-    classes = _classes(tree, settings)
-    return form("htb", {"classes": classes, "default": default and default.name, "r2q": tree.options.get("r2q")})
-
-
-CURVES = {"rt": "real_time", "ls": "link_share", "ul": "upper_limit"}
-
-
-def _curve(one: Given) -> str:
-    first = {"m1": rate_form(one["m1"]) if one["m1"] else None, "d": time_form(one["d"])} if one["d"] else {}
-    said = {**first, "m2": rate_form(one["m2"])}
-    return "(" + ", ".join(f"{key}={value}" for key, value in said.items() if value is not None) + ")"
+    return _with_default("htb", tree, differs, "sent at once, not shaped", settings)
 
 
 def hfsc(tree: Tree, differs: Differs) -> str:
     """HFSC."""
-    if not tree.classes:
-        raise _no_class("hfsc", "ls rate 1mbit")
-    default = tree.default()
-    if default is None:
-        _otherwise(tree, differs, "dropped: default names no leaf")
-    _each_its_own(differs)
     leaves = {one.id for one in tree.leaves}
 
-    def settings(one: Class) -> dict[str, Any]:
+    def settings(one: Class) -> Given:
         given = dict(one.options)
         if one.id not in leaves and "rt" in given:
             del given["rt"]
             differs.say(f"rt of class {id_form(one.id)}", "left out: a curve of leaves", "no effect above leaves")
             if "ls" not in given:
                 raise refused(f"class hfsc {id_form(one.id)}: only rt, with classes below it; write ls rate 1mbit")
-        return {here: _curve(given[there]) for there, here in CURVES.items() if there in given}
+        return CLASSES["hfsc"].text(given)
 
-    return form("hfsc", {"classes": _classes(tree, settings), "default": default and default.name})
+    return _with_default("hfsc", tree, differs, "dropped", settings)
 
 
 FORMS: Mapping[str, Callable[[Tree, Differs], str]] = {
     "prio": prio, "ets": ets, "drr": drr, "qfq": qfq, "htb": htb, "hfsc": hfsc,
 }  # fmt: skip
+FIRST_CLASS = {"drr": "quantum 1514", "qfq": "weight 1", "htb": "rate 10mbit", "hfsc": "ls rate 1mbit"}
+"""What to write where no class is said, for a kind that has none of itself."""
+
+
+def text(kind: str, tree: Tree, differs: Differs) -> str:
+    """The text form of a qdisc with its classes."""
+    if kind in FIRST_CLASS and not tree.classes:
+        said = f"class add dev eth0 parent 1: classid 1:1 {kind} {FIRST_CLASS[kind]}"
+        raise refused(f"qdisc {kind}: no class; write {said}")
+    found = FORMS[kind](tree, differs)
+    differs.say("limit", "one for all classes; write it after the text, as + 1000packets",
+                f"each class has a pfifo of {TXQUEUELEN} packets")  # fmt: skip
+    return found
 
 
 def _write_bands(
@@ -301,71 +289,46 @@ def _is_hexadecimal(text: str) -> bool:
     return 0 < len(text) <= 4 and all(letter in "0123456789abcdef" for letter in text) and int(text, 16) > 0
 
 
-def _default(part: Settings, numbers: Mapping[str, str]) -> str:
-    classes = part["classes"]
+def _first_leaf(classes: Sequence[Settings]) -> str:
     inner = {one.get("parent") for one in classes}
-    leaves = [str(one["name"]) for one in classes if one["name"] not in inner]
-    return numbers[part.get("default") or leaves[0]]
+    return next(str(one["name"]) for one in classes if one["name"] not in inner)
 
 
-def _filters(writer: Writer, classes: Sequence[Settings], numbers: Mapping[str, str]) -> None:
-    for one in classes:
-        for point in one.get("dscp") or ():
-            writer.filter(point << 2, 0xFC, numbers[one["name"]])
+WANTED = {
+    "htb": ("rate", ["rate"], "rate=1Mbit/s"),
+    "hfsc": ("curve", list(CLASSES["hfsc"].rows()), "link_share=(m2=1Mbit/s)"),
+}
+"""What tc wants of a class: its name in a message, the settings of which one is enough, and what to write."""
 
 
-def _write_htb(writer: Writer, part: Settings, limit: Limit) -> None:
-    classes = part["classes"]
-    numbers = _numbers(classes)
-    r2q = changed(writer, QDISCS["htb"], part)
-    writer.qdisc("htb", [f"default {_default(part, numbers)}", *r2q])
-    for one in _from_above(classes):
-        if one.get("rate") is None:
-            raise refused(f"htb: class {one['name']} has no rate, and tc wants one; write rate=1Mbit/s in it")
-        writer.klass(numbers.get(one.get("parent") or "", ""), numbers[one["name"]], "htb", CLASSES["htb"].words(one))
-    _filters(writer, classes, numbers)
-    left(writer, "htb", part, "classes", "default", "r2q")
-    _for_all(writer, limit)
-
-
-def _words_of_curve(curve: Settings) -> list[str]:
-    first = [f"m1 {as_rate(curve['m1'])}"] if curve.get("m1") else ["m1 0bit"]
-    has_first = curve.get("d") and us_of(curve["d"])
-    return [*([*first, f"d {as_time(curve['d'])}"] if has_first else []), f"m2 {as_rate(curve['m2'])}"]
-
-
-def _write_hfsc(writer: Writer, part: Settings, limit: Limit) -> None:
-    classes = part["classes"]
-    numbers = _numbers(classes)
-    writer.qdisc("hfsc", [f"default {_default(part, numbers)}"])
-    for one in _from_above(classes):
-        words = []
-        for word, name in CURVES.items():
-            if one.get(name) is not None:
-                words += [word, *_words_of_curve(one[name])]
-        if not words:
-            raise refused(f"hfsc: class {one['name']} has no curve, and tc wants one; write"
-                             " link_share=(m2=1Mbit/s) in it")  # fmt: skip
-        writer.klass(numbers.get(one.get("parent") or "", ""), numbers[one["name"]], "hfsc", words)
-    _filters(writer, classes, numbers)
-    left(writer, "hfsc", part, "classes", "default")
-    _for_all(writer, limit)
-
-
-def _write_qfq(writer: Writer, part: Settings, limit: Limit) -> None:
+def _write_classes(writer: Writer, part: Settings, limit: Limit) -> None:
+    kind = str(part["kind"])
+    word = kind.removeprefix("linux_")
     classes = part.get("classes") or ()
     if not classes:
         fair(writer, part, limit)
         return
     numbers = _numbers(classes)
-    writer.qdisc("qfq")
+    default = part.get("default") or _first_leaf(classes)
+    has_default = "default" in QDISCS[word].options
+    said = [f"default {numbers[default]}"] if has_default else []
+    writer.qdisc(word, [*said, *changed(writer, QDISCS[word], part)])
+    what, names, example = WANTED.get(word, ("", [], ""))
+    for one in _from_above(classes):
+        if names and all(one.get(name) is None for name in names):
+            raise refused(f"{word}: class {one['name']} has no {what}, and tc wants one; write {example} in it")
+        writer.klass(numbers.get(one.get("parent") or "", ""), numbers[one["name"]], word, CLASSES[word].words(one))
     for one in classes:
-        writer.klass("", numbers[one["name"]], "qfq", CLASSES["qfq"].words(one))
-    _filters(writer, classes, numbers)
-    writer.differ("default", numbers[part.get("default") or classes[0]["name"]], "drops packets of no class")
+        for point in one.get("dscp") or ():
+            writer.filter(point << 2, 0xFC, numbers[one["name"]])
+    left(writer, kind, part, "classes", "default", *QDISCS[word].rows())
+    if not has_default:
+        writer.differ("default", numbers[default], "drops packets of no class")
     _for_all(writer, limit)
 
 
 WRITERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
-    "ets": _write_ets, "priority": _write_priority, "htb": _write_htb, "hfsc": _write_hfsc, "linux_qfq": _write_qfq,
-}  # fmt: skip
+    "ets": _write_ets,
+    "priority": _write_priority,
+    **dict.fromkeys(["htb", "hfsc", "linux_qfq"], _write_classes),
+}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fairq.core.errors import UsageError
@@ -122,12 +122,16 @@ def _whole(word: str, pattern: str) -> int:
 
 def part(word: str) -> float:
     """A part of 1."""
+    return _real(word, lambda value: 0 <= value <= 1, "part of 1; write 0.1")
+
+
+def _real(word: str, fits: Callable[[float], bool], what: str) -> float:
     try:
         value = float(word)
     except ValueError:
         value = math.nan
-    if not 0 <= value <= 1:
-        raise UsageError(f"{word!r} is no part of 1; write 0.1")
+    if not fits(value):
+        raise UsageError(f"{word!r} is no {what}")
     return value
 
 
@@ -160,13 +164,7 @@ def step(word: str) -> str | int:
 
 def gain(word: str) -> float:
     """A gain of dualpi2 in 1/s, which tc cuts to 256ths."""
-    try:
-        value = float(word)
-    except ValueError:
-        value = -1
-    if not 0 <= value < 2**16:
-        raise UsageError(f"{word!r} is no gain; write 0.16")
-    return int(value * 256) / 256
+    return int(_real(word, lambda value: 0 <= value < 2**16, "gain; write 0.16") * 256) / 256
 
 
 def hundredths(word: str) -> int:
