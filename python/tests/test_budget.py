@@ -40,6 +40,26 @@ def test_the_last_run_is_written_into_the_table_and_nothing_else_changes():
     assert len(changed) == 1 and changed[0].startswith(f"| {first} | ") and "| 12345 |" in changed[0]
 
 
+def test_every_file_of_a_wing_is_there():
+    tests = script("run_tests")
+    lost = [name for name in tests.WING_OF if not (ROOT / tests.FOLDERS[Path(name).suffix] / name).is_file()]
+    assert lost == []
+
+
+def test_a_test_counts_for_its_wing(tmp_path):
+    tests = script("run_tests")
+    assert doctest.testmod(tests).failed == 0
+    printed = ["   Doc-tests fairq_sched", "test crates/sched/src/lib.rs - card (line 3) ... ok"]
+    printed += ["     Running unittests src/lib.rs (target/debug/deps/fairq-1f)", "test a ... FAILED"]
+    printed += ["     Running tests/work.rs (target/debug/deps/work-1f)", "test work::b - should panic ... ignored"]
+    assert tests.rust_tests(printed) == [("sched", "passed"), ("c", "failed"), ("c", "skipped")]
+    tests.RECORD = tmp_path / "pytest.xml"
+    assert tests.python_tests() == []
+    cases = '<testcase classname="python.tests.test_tc"/><testcase classname="python.tests.test_run.TestA"><error/>'
+    tests.RECORD.write_text(f"<a>{cases}</testcase><testcase classname='test_tc'><skipped/></testcase></a>")
+    assert tests.python_tests() == [("tc", "passed"), ("core", "failed"), ("tc", "skipped")]
+
+
 @pytest.mark.parametrize("name", ["CITATION.cff", "Cargo.toml"])
 def test_the_version_is_the_same_everywhere(name):
     version = re.search(r'^version[:=\s]+"?([\d.]+)"?$', (ROOT / name).read_text(), re.MULTILINE)
