@@ -18,6 +18,7 @@ mod generate;
 mod public;
 mod python_imports;
 mod size;
+mod test_files;
 mod tidy;
 mod tracked;
 mod windows;
