@@ -24,8 +24,12 @@ BUILT = "building the Rust tests"
 BUILD = ["cargo", "test", "--no-run", "--quiet"]
 SUITES = {
     "cargo": ["cargo", "test", "--no-fail-fast"],
-    # a process for each core; the tests of a file share what they build, so they stay together
-    "pytest": [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "loadfile", f"--junitxml={RECORD}"],
+    # a process for each core; the tests of a file share what they build, so they stay together, and
+    # the files begin in the order of conftest.py
+    "pytest": [
+        *(sys.executable, "-m", "pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"),
+        f"--junitxml={RECORD}",
+    ],
 }
 PARTS = {"cargo": "Rust tests", "pytest": "Python tests"}
 CARGO = re.compile(r"^test result: \S+ (\d+) passed; (\d+) failed; (\d+) ignored")
