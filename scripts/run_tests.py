@@ -1,6 +1,6 @@
 """Runs the Rust tests, then the Python tests, and ends with one line that counts them all.
 
-Before that stands a line for each crate and each wing of the Python package, as `replay: 41 passed`.
+Before that stands a line for each crate and each wing, as `replay: 41 passed`.
 
 What takes minutes is left to `make nightly`: ignored Rust tests, Python tests with the mark
 `nightly`. Each is counted as skipped. A line `TIME part: 12 s` says how long each part took
@@ -49,12 +49,12 @@ WINGS = {
     "topologies": "test_topology.py",
     "replay": "test_replay.py test_replay_both_ways.py test_replay_marks.py",
     "audit": "test_audit.py",
-    "papers": "test_buffers.py test_game.py test_legout.py test_miyamura.py test_paper_tables.py test_papers_page.py "
-    "test_plm.py test_reproduction.py test_verdicts.py",
+    "papers": "test_buffers.py test_game.py test_legout.py test_miyamura.py test_paper_tables.py "
+    "test_papers_page.py test_plm.py test_reproduction.py test_verdicts.py",
     "peers": "test_agreement.py test_linux.py test_linux_oracles.py test_linux_queues.py test_peers.py",
 }
-"""The files of tests of each wing. A crate that is a wing counts under its own name; a Python file of
-no wing counts as core."""
+"""The files of tests of each wing. A crate that is a wing counts under its own name; a Python file
+of no wing counts as core."""
 WING_OF = {name: wing for wing, names in WINGS.items() for name in names.split()}
 
 
@@ -76,7 +76,8 @@ def main() -> int:
             # it did not build, or died before it could count
             counts["failed"] += 1
     for wing in sorted({wing for wing, _ in by_wing}):
-        print(f"{wing}: {', '.join(f'{by_wing[wing, kind]} {kind}' for kind in counts if by_wing[wing, kind])}")
+        numbers = [f"{by_wing[wing, kind]} {kind}" for kind in counts if by_wing[wing, kind]]
+        print(f"{wing}: {', '.join(numbers)}")
     parts = [f"{number} {kind}" for kind, number in counts.items() if number or kind != "skipped"]
     print(f"{', '.join(parts)} in {time.monotonic() - began:.0f} s")
     return 1 if counts["failed"] else 0
@@ -115,7 +116,7 @@ def counted(name: str, lines: list[str]) -> list[tuple[str, int]]:
 def rust_tests(lines: list[str]) -> list[tuple[str, str]]:
     """Wing and fate of each test, from what cargo printed.
 
-    >>> rust_tests(["Running unittests src/lib.rs (target/debug/deps/fairq_sched-0a)", "test work::a ... ok"])
+    >>> rust_tests(["Running unittests src/lib.rs (deps/fairq_sched-0a)", "test work::a ... ok"])
     [('tenants', 'passed')]
     """
     found, crate = [], ""
@@ -132,7 +133,8 @@ def python_tests() -> list[tuple[str, str]]:
     """Wing and fate of each test, from what pytest wrote."""
     found = []
     for case in ElementTree.parse(RECORD).iter("testcase") if RECORD.exists() else ():
-        (name,) = [part for part in case.get("classname", "").split(".") if part.startswith("test_")][:1] or [""]
+        parts = case.get("classname", "").split(".")
+        name = next((part for part in parts if part.startswith("test_")), "")
         fates = {"failure": "failed", "error": "failed", "skipped": "skipped"}
         fate = next((fates[note.tag] for note in case if note.tag in fates), "passed")
         found.append((WING_OF.get(f"{name}.py", "core"), fate))

@@ -69,7 +69,7 @@ def pytest_configure(config):
     config.pluginmanager.register(messages.Plugin(config), "messages")
 
 
-LONGEST = ("test_wheel", "test_papers_page", "test_report", "test_figures", "test_sweeps", "test_sweep_dask")
+LONGEST = ("test_wheel", "test_papers_page", "test_report", "test_figures", "test_sweeps")
 """Files that begin first: of two cores, neither waits for one of these at the end."""
 
 

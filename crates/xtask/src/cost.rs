@@ -53,7 +53,7 @@ pub(crate) fn cost(root: &Path, updates: bool) -> Findings {
 }
 
 /// The path of the program that runs workloads. What a hop runs through is compiled in the profile
-/// `quick` as it is released; with the features of the extension, `make setup` has compiled it already.
+/// `quick` as it is released; with the features of the extension, `make setup` has compiled it.
 fn built(root: &Path) -> Result<String, String> {
     let packages = ["-p", "fairq-bench", "-p", "fairq-py", "--example", "workload"];
     let build = [&["build", "--quiet", "--profile", "quick", "--message-format=json"], &packages[..]].concat();

@@ -1,5 +1,5 @@
-//! A crate whose tests are one program (`tests/it.rs`) names each file of them: one that it does not
-//! name would never run.
+//! A crate whose tests are one program (`tests/it.rs`) names each file of them: one that it does
+//! not name would never run.
 
 use std::fs;
 use std::path::Path;
