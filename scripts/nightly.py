@@ -65,7 +65,7 @@ PARTS = {
     "fuzz": Part(
         f"tests with random input, {TIMES} times longer",
         (
-            _fuzz("fairq-experiment", "fuzz", "random_networks"),
+            (*_fuzz("fairq-experiment", "it"), "--", "fuzz::", "random_networks::"),
             _fuzz("fairq-topologies", "topology_fuzz"),
             _fuzz("fairq-link", "fuzz", "trace_fuzz"),
         ),

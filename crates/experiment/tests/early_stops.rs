@@ -1,8 +1,6 @@
 //! Entries that end before the run does: the traffic of a flow, a session, a receiver.
 
-#[expect(dead_code, reason = "only the files that test networks read")]
-mod networks;
-
+use crate::networks;
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_experiment::shares::max_min;
 use fairq_sched::units::Time;

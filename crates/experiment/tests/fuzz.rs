@@ -1,9 +1,7 @@
 //! No damaged text breaks the reading of a scenario. `FAIRQ_TIMES=50` makes the run that many times
 //! longer.
 
-#[expect(dead_code, reason = "the capture is for tests that run the networks")]
-mod networks;
-
+use crate::networks;
 use fairq_experiment::fuzz::fuzz_scenario;
 use fairq_testkit::mutate::Mutator;
 use fairq_testkit::skip::iterations;
@@ -161,7 +159,9 @@ fn damage(seed: u64, iterations: u64) {
                 "seed {seed:#x}, iteration {iteration}: fuzz_scenario panics on\n{}",
                 String::from_utf8_lossy(&bytes)
             );
-            eprintln!("replay: cargo test -p fairq-experiment --test fuzz; the text follows from seed and iteration");
+            eprintln!(
+                "replay: cargo test -p fairq-experiment --test it fuzz::; the text follows from seed and iteration"
+            );
             std::panic::resume_unwind(panic);
         }
     }

@@ -1,9 +1,8 @@
 //! Random test networks: whole scenarios from one seed, checked after every event. `FAIRQ_TIMES=50`
 //! runs that many times more.
 
-mod networks;
-mod watch;
-
+use crate::networks;
+use crate::watch::Watch;
 use fairq_experiment::experiment::Experiment;
 use fairq_experiment::refused;
 use fairq_sched::queue::Queue;
@@ -13,7 +12,6 @@ use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
 use fairq_testkit::skip::iterations;
 use serde_json::Value;
-use watch::Watch;
 
 /// Test networks in a default run, and the most events of one.
 const WORLDS: u64 = 400;
@@ -66,7 +64,7 @@ impl Drop for Replay {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!(
-                "test network {}; replay: FAIRQ_SEED={} cargo test -p fairq-experiment --test random_networks",
+                "test network {}; replay: FAIRQ_SEED={} cargo test -p fairq-experiment --test it random_networks::",
                 self.0, self.0
             );
         }

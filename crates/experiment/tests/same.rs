@@ -1,11 +1,8 @@
 //! The same scenario with the same seed gives the same bytes: twice, on any number of workers, in
 //! any build.
 
-#[path = "../examples/digest.rs"]
-#[expect(dead_code, unreachable_pub, reason = "the example's own main, and what it shares")]
-mod digest;
-mod networks;
-
+use crate::digest;
+use crate::networks;
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sim::run::Simulation;
 use serde_json::Value;

@@ -59,7 +59,8 @@ fn snapshot(name: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// `UPDATE=1 cargo test -p fairq-experiment --test scenes` writes the files again; read what has changed.
+/// `UPDATE=1 cargo test -p fairq-experiment --test it scenes::` writes the files again; read what
+/// has changed.
 #[test]
 fn every_transport_plays_its_scenes_as_it_was_judged() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenes");
@@ -76,7 +77,7 @@ fn every_transport_plays_its_scenes_as_it_was_judged() {
     }
     assert!(
         differing.is_empty(),
-        "scenes differ: {differing:?}; `UPDATE=1 cargo test -p fairq-experiment --test scenes` writes them, `git diff` shows how"
+        "scenes differ: {differing:?}; `UPDATE=1 cargo test -p fairq-experiment --test it scenes::` writes them, `git diff` shows how"
     );
 }
 

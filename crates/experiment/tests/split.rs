@@ -1,8 +1,7 @@
 //! A run in parts gives the same bytes as an undivided one, however many parts there are; so does
 //! one in regions, and one in parts with regions.
 
-mod networks;
-
+use crate::networks;
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_experiment::results::Tables;
 use fairq_sched::units::Time;

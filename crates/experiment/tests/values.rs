@@ -6,10 +6,7 @@
 //! so only a change of a value changes it. `columns.txt` lists the columns that count, with the
 //! present name of each column that was renamed; columns that are not in the list do not count.
 
-#[path = "../examples/digest.rs"]
-#[expect(dead_code, unreachable_pub, reason = "the example's own main, and what it shares")]
-mod digest;
-
+use crate::digest;
 use fairq_experiment::columns::TABLES;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

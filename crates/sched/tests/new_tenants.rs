@@ -3,9 +3,9 @@
 
 #[expect(dead_code, reason = "its main is for those who run it by itself")]
 #[path = "../examples/new_tenants.rs"]
-mod new_tenants;
+mod example;
 
-use new_tenants::{KNOWN, WORKLOADS, measure};
+use example::{KNOWN, WORKLOADS, measure};
 
 #[test]
 fn ten_times_as_many_new_tenants_take_no_more_memory() {

@@ -1,12 +1,10 @@
 //! The bounds that the cards of the round schedulers claim, on random and on adversarial arrivals.
 
-mod rounds;
-
+use crate::rounds::{Arena, Event, PLAYS, play};
 use fairq_sched::registry::SchedulerSettings;
 use fairq_sched::schedule::{drr, qfq, qfq_plus, srr, wrr};
 use fairq_sched::units::Bytes;
 use fairq_testkit::draw::{Draw, Replay};
-use rounds::{Arena, Event, PLAYS, play};
 
 /// For each pair of flows, over every interval of departures in which both waited: how far the
 /// first got ahead of the second or behind it, as |Wi wj - Wj wi|, at most.

@@ -1,9 +1,7 @@
 //! The schedulers of rounds send what slow and obvious ones send, and do what their cards say.
 
-#[path = "rounds/plain.rs"]
-mod plain;
-mod rounds;
-
+use crate::rounds::plain::{PlainDrr, PlainQfq, PlainSrr, PlainWrr};
+use crate::rounds::{Arena, Oracle, PLAYS, line, play};
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::packet::{Fates, Packet};
 use fairq_sched::queue::Queue;
@@ -12,8 +10,6 @@ use fairq_sched::schedule::{drr, ets, qfq, qfq_plus, srr, stochastic_fq, wrr};
 use fairq_sched::units::{Bytes, Limit, Rate, Time};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::header;
-use plain::{PlainDrr, PlainQfq, PlainSrr, PlainWrr};
-use rounds::{Arena, Oracle, PLAYS, line, play};
 
 /// Plays all plays with `weights` and `lengths`, the scheduler against its oracle.
 fn compare(scheduler: &SchedulerSettings, weights: &[u32], lengths: &[u64], oracle: impl Fn() -> Box<dyn Oracle>) {

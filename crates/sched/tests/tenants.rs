@@ -3,7 +3,7 @@
 
 #[expect(dead_code, reason = "its main is for those who run it by itself")]
 #[path = "../examples/tenants.rs"]
-mod tenants;
+mod example;
 
 const PROGRAM: &str = include_str!("../examples/tenants.rs");
 const PAGE: &str = include_str!("../../../docs/guide/tenants.md");
@@ -29,7 +29,7 @@ fn judge(table: &str) {
 
 #[test]
 fn a_thread_pool_is_shared_by_weight_and_by_what_is_asked() {
-    judge(&tenants::table());
+    judge(&example::table());
 }
 
 #[test]

@@ -52,10 +52,11 @@ pub(crate) fn cost(root: &Path, updates: bool) -> Findings {
     findings
 }
 
-/// The path of the program that runs workloads, built as it is released.
+/// The path of the program that runs workloads. What a hop runs through is compiled in the profile
+/// `quick` as it is released; with the features of the extension, `make setup` has compiled it.
 fn built(root: &Path) -> Result<String, String> {
-    let build =
-        ["build", "--quiet", "--release", "-p", "fairq-bench", "--example", "workload", "--message-format=json"];
+    let packages = ["-p", "fairq-bench", "-p", "fairq-py", "--example", "workload"];
+    let build = [&["build", "--quiet", "--profile", "quick", "--message-format=json"], &packages[..]].concat();
     let built = done(Command::new("cargo").args(build).current_dir(root))?;
     let messages = String::from_utf8_lossy(&built.stdout);
     let program = messages.split("\"executable\":\"").nth(1).and_then(|rest| rest.split('"').next());

@@ -19,6 +19,7 @@ mod public;
 mod python_imports;
 mod rooms;
 mod size;
+mod test_files;
 mod tidy;
 mod tracked;
 mod windows;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::circles::circles;
 use crate::tracked::tracked;
-use crate::{Findings, cards, functions, rooms, size, words};
+use crate::{Findings, cards, functions, rooms, size, test_files, words};
 
 /// Which crates a crate may use; an arrow never points back. Tests of any crate may use the
 /// testkit.
@@ -63,6 +63,7 @@ pub(crate) fn tidy(root: &Path) -> Findings {
             findings.extend(cards::cards(root, &paths));
             findings.extend(functions::functions(root, &paths));
             findings.extend(size::check(root, &paths));
+            findings.extend(test_files::test_files(root, &paths));
         }
         Err(error) => findings.push(error),
     }

@@ -1,6 +1,8 @@
 //! An arena in which a scheduler plays against arrivals that see what it sends, with a second one
 //! to compare, and what is measured of its departures.
 
+pub(crate) mod plain;
+
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Line};
 use fairq_sched::packet::{Fates, Packet};
 use fairq_sched::queue::Queue;
