@@ -73,13 +73,7 @@ impl Default for Settings {
 }
 
 impl TransferSettings for Settings {
-    fn packet(&self) -> Option<Bytes> {
-        self.packet
-    }
-
-    fn packet_mut(&mut self) -> &mut Option<Bytes> {
-        &mut self.packet
-    }
+    transfers_in_packets!();
 
     fn fault(&self) -> Option<&'static str> {
         if self.session_gap < Time(1000) {
