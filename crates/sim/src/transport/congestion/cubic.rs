@@ -18,8 +18,9 @@
 
 mod whole;
 
+use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 use whole::Whole;
 
@@ -184,12 +185,6 @@ impl Cubic {
         self.window.grow(grown.max(newly * least));
     }
 
-    /// Section 4.6 and 4.7.
-    fn reduce(&mut self, flight: u64, part: f64) {
-        let left = self.left_of(flight, part);
-        self.window.reduce(left);
-    }
-
     /// What a loss leaves of `flight` packets. Remembers the window.
     fn left_of(&mut self, flight: u64, part: f64) -> f64 {
         if let Some(whole) = &mut self.whole {
@@ -208,40 +203,32 @@ impl Cubic {
     }
 }
 
-impl Congestion for Cubic {
-    fn window(&self) -> f64 {
-        self.window.packets()
-    }
+impl LossBased for Cubic {
+    keeps_a_window!(settings.ecn);
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn grow(&mut self, acked: &Acked) {
         if !self.window.starts(acked) && acked.lets_grow() {
             self.avoid(acked);
         }
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        self.reduce(congested.flight, self.settings.decrease);
-    }
-
-    fn marked(&mut self, congested: &Congested) {
-        self.reduce(congested.flight, self.settings.mark_decrease);
-    }
-
-    /// Section 4.8: after the slow start K is 0 and W_max is the window.
-    fn timed_out(&mut self, congested: &Congested) {
-        let left = match congested.is_repeated {
-            true => 0.0,
-            false => self.left_of(congested.flight, self.settings.decrease),
-        };
+    /// Section 4.6 and 4.7; section 4.8: after the slow start that follows a timeout K is 0 and
+    /// W_max is the window.
+    fn left(&mut self, signal: Signal, congested: &Congested) -> f64 {
+        let part = if signal == Signal::Mark { self.settings.mark_decrease } else { self.settings.decrease };
+        if signal != Signal::Timeout {
+            return self.left_of(congested.flight, part);
+        }
+        let left = if congested.is_repeated { 0.0 } else { self.left_of(congested.flight, part) };
         if let Some(whole) = &mut self.whole {
             whole.reset();
         }
         (self.w_max, self.epoch, self.has_lost) = (None, None, false);
-        self.window.restart(left, congested);
+        left
     }
 
     /// Section 4.2: t does not include periods in which the window is not used.
-    fn limits(&mut self, now: Time, is_limit: bool) {
+    fn pause(&mut self, now: Time, is_limit: bool) {
         if !is_limit {
             self.paused = Some(now);
         } else if let (Some(paused), Some(whole)) = (self.paused, &mut self.whole) {
@@ -252,24 +239,7 @@ impl Congestion for Cubic {
         }
     }
 
-    fn rested(&mut self, _now: Time) {
-        self.window.rest();
-    }
-
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn ecn(&self) -> Ecn {
-        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    fn readings(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("w_max_packets", self.w_max.unwrap_or(f64::NAN));
         visit("k_s", self.epoch.map_or(f64::NAN, |epoch| epoch.k));
         visit("w_est_packets", self.epoch.map_or(f64::NAN, |epoch| epoch.friendly));

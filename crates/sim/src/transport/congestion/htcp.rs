@@ -22,8 +22,9 @@
 //! htcp_is_no_slower_than_reno_on_short_paths).
 //! Range: windows up to 2⁵³ packets.
 
+use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings};
 use fairq_sched::units::Time;
 
 /// The inputs of the decrease and the increase.
@@ -153,12 +154,10 @@ impl Htcp {
     }
 }
 
-impl Congestion for Htcp {
-    fn window(&self) -> f64 {
-        self.window.packets()
-    }
+impl LossBased for Htcp {
+    keeps_a_window!(settings.ecn);
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn grow(&mut self, acked: &Acked) {
         if !acked.is_recovering {
             if let Some(sample) = acked.round_trip {
                 self.greatest = self.greatest.max(acked.least);
@@ -176,37 +175,20 @@ impl Congestion for Htcp {
         }
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        let left = self.begin_epoch(congested);
-        self.window.reduce(left);
+    fn left(&mut self, signal: Signal, congested: &Congested) -> f64 {
+        if signal == Signal::Timeout && congested.is_repeated {
+            // A second timeout of a packet gives no new information about the path.
+            self.epoch = congested.now;
+            return 0.0;
+        }
+        self.begin_epoch(congested)
     }
 
-    fn timed_out(&mut self, congested: &Congested) {
-        // A second timeout of a packet gives no new information about the path.
-        let left = if congested.is_repeated { 0.0 } else { self.begin_epoch(congested) };
-        self.epoch = congested.now;
-        self.window.restart(left, congested);
-    }
-
-    fn rested(&mut self, now: Time) {
+    fn rest(&mut self, now: Time) {
         self.throughput.restart(now);
-        self.window.rest();
     }
 
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn ecn(&self) -> Ecn {
-        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    fn readings(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("beta", self.beta);
     }
 }

@@ -17,8 +17,9 @@
 //! ms (hybla.rs: avoidance_gains_16_packets_in_a_round_trip_of_100_ms_and_1_in_25_ms_or_less).
 //! Range: windows up to 2⁵³ packets.
 
+use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
 use fairq_sched::units::Time;
 
 /// The reference path.
@@ -134,19 +135,17 @@ impl Hybla {
     }
 }
 
-impl Congestion for Hybla {
-    fn window(&self) -> f64 {
-        self.window.packets()
-    }
+impl LossBased for Hybla {
+    keeps_a_window!(settings.ecn);
 
-    fn opened(&mut self, _now: Time, _round_trip: Option<Time>, smoothed: Time, _length: u32) {
+    fn open(&mut self, _now: Time, smoothed: Time) {
         if self.settings.in_128ths && smoothed > Time::ZERO {
             self.eighths.measure(smoothed, self.settings.round_trip);
             *self.window.cwnd().window = (self.eighths.rho / 8) as f64;
         }
     }
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn grow(&mut self, acked: &Acked) {
         self.eighths.measure(acked.smoothed, self.settings.round_trip);
         if !acked.lets_grow() {
             return;
@@ -170,32 +169,8 @@ impl Congestion for Hybla {
         }
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        self.window.reduce(congested.flight as f64 / 2.0);
-    }
-
-    fn timed_out(&mut self, congested: &Congested) {
-        self.window.restart(congested.flight as f64 / 2.0, congested);
-    }
-
-    fn rested(&mut self, _now: Time) {
-        self.window.rest();
-    }
-
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn ecn(&self) -> Ecn {
-        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    fn left(&mut self, _signal: Signal, congested: &Congested) -> f64 {
+        congested.flight as f64 / 2.0
     }
 }
 

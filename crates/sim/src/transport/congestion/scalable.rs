@@ -14,9 +14,9 @@
 //! together do not become equal.
 //! Range: windows up to 2⁵³ packets.
 
+use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_part, outside};
-use fairq_sched::units::Time;
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
 
 /// Increase, decrease, the window from which on they apply, and the start.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,26 +83,12 @@ impl Scalable {
         let window = Window::new(settings.slow_start, settings.first_threshold, beginning);
         Self { settings: settings.clone(), window }
     }
-
-    /// What a loss leaves of `flight` packets.
-    fn left_of(&self, flight: u64) -> f64 {
-        let flight = flight as f64;
-        flight
-            * (1.0
-                - if flight > self.settings.legacy_window {
-                    self.settings.decrease
-                } else {
-                    self.settings.legacy_decrease
-                })
-    }
 }
 
-impl Congestion for Scalable {
-    fn window(&self) -> f64 {
-        self.window.packets()
-    }
+impl LossBased for Scalable {
+    keeps_a_window!(settings.ecn);
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn grow(&mut self, acked: &Acked) {
         if !self.window.starts(acked) && acked.lets_grow() {
             let window = self.window.packets();
             let gain = if window > self.settings.legacy_window { self.settings.increase } else { 1.0 / window };
@@ -110,38 +96,17 @@ impl Congestion for Scalable {
         }
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        self.window.reduce(self.left_of(congested.flight));
-    }
-
-    fn timed_out(&mut self, congested: &Congested) {
-        self.window.restart(self.left_of(congested.flight), congested);
-    }
-
-    fn rested(&mut self, _now: Time) {
-        self.window.rest();
-    }
-
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn ecn(&self) -> Ecn {
-        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    fn left(&mut self, _signal: Signal, congested: &Congested) -> f64 {
+        let (flight, settings) = (congested.flight as f64, &self.settings);
+        let is_legacy = flight <= settings.legacy_window;
+        flight * (1.0 - if is_legacy { settings.legacy_decrease } else { settings.decrease })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairq_sched::units::Time;
 
     /// Round trips until the window is as large as before a loss; the last one as a fraction.
     fn rounds_to_recover(window: f64, increase: f64) -> f64 {
