@@ -16,7 +16,7 @@ use super::ecn::{Accepts, CodePoint};
 use super::receiver::Echo;
 use super::supply::Supply;
 use super::tcp::Setup;
-use super::{Acknowledgement, Delivery, Ends, Sender, Transmission, Transport};
+use super::{Acknowledgement, Ends, Sender, Transmission, Transport};
 use fairq_link::line::Transmitter;
 use fairq_sched::units::{Rate, Time};
 
@@ -44,17 +44,7 @@ impl Transport for Settings {
         Ends { sender: Box::new(FixedRate::new(self, setup.supply)), receiver: Box::new(Echo) }
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::AtFixedRate
-    }
-
-    fn window(&self) -> Option<u32> {
-        None
-    }
-
-    fn code_point(&self) -> CodePoint {
-        self.ecn
-    }
+    answers!(self: AtFixedRate, window None, code_point self.ecn);
 
     fn names_code_point(&self) -> bool {
         true

@@ -18,7 +18,7 @@ use super::estimator::first_fault;
 use super::receiver::{Answers, Sink};
 use super::supply::Supply;
 use super::tcp::Setup;
-use super::{Acknowledgement, Delivery, Ends, Sender, Transmission, Transport};
+use super::{Acknowledgement, Ends, Sender, Transmission, Transport};
 use fairq_sched::units::Time;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -50,17 +50,7 @@ impl Transport for Settings {
         Ends { sender: Box::new(sender), receiver: Box::new(Sink::new(Answers::to_each())) }
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::Reliable
-    }
-
-    fn window(&self) -> Option<u32> {
-        Some(self.window)
-    }
-
-    fn code_point(&self) -> CodePoint {
-        CodePoint::None
-    }
+    answers!(self: Reliable, window Some(self.window), code_point CodePoint::None);
 
     fn fault(&self) -> Option<String> {
         first_fault("first_timeout", self.first_timeout)

@@ -27,7 +27,7 @@ use super::ranges::Run;
 use super::receiver::{Arrival, Receiver};
 use super::supply::Supply;
 use super::tcp::Setup;
-use super::{Acknowledgement, Delivery, Ends, Sender, Transmission, Transport};
+use super::{Acknowledgement, Ends, Sender, Transmission, Transport};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -78,17 +78,7 @@ impl Transport for Settings {
         Ends { sender: Box::new(Rap::new(self.clone(), setup.supply)), receiver: Box::new(Answerer::default()) }
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::AtControlledRate
-    }
-
-    fn window(&self) -> Option<u32> {
-        None
-    }
-
-    fn code_point(&self) -> CodePoint {
-        CodePoint::None
-    }
+    answers!(self: AtControlledRate, window None, code_point CodePoint::None);
 
     fn fault(&self) -> Option<String> {
         if self.first < LEAST_GAP {

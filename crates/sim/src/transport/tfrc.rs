@@ -27,7 +27,7 @@ use super::congestion::{AVOIDANCE, SLOW_START};
 use super::ecn::{Accepts, CodePoint};
 use super::supply::Supply;
 use super::tcp::Setup;
-use super::{Acknowledgement, Delivery, Ends, Feedback, Sender, Transmission, Transport};
+use super::{Acknowledgement, Ends, Feedback, Sender, Transmission, Transport};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -58,17 +58,7 @@ impl Transport for Settings {
         Ends { sender: Box::new(Tfrc::new(self.clone(), setup.supply)), receiver: Box::new(receiver) }
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::AtControlledRate
-    }
-
-    fn window(&self) -> Option<u32> {
-        None
-    }
-
-    fn code_point(&self) -> CodePoint {
-        if self.ecn { CodePoint::Ect0 } else { CodePoint::None }
-    }
+    answers!(self: AtControlledRate, window None, code_point if self.ecn { CodePoint::Ect0 } else { CodePoint::None });
 
     fn fault(&self) -> Option<String> {
         None

@@ -15,7 +15,7 @@
 use super::{AVOIDANCE, Acked, Congested, Congestion, no_part, outside};
 use crate::transport::ecn::CodePoint;
 use crate::transport::tcp::Setup;
-use crate::transport::{Delivery, Ends, Transport, estimator, go_back_n};
+use crate::transport::{Ends, Transport, estimator, go_back_n};
 use fairq_sched::packet::Marks;
 
 /// Limit of the window, increase and decrease, timeout.
@@ -53,17 +53,7 @@ impl Transport for Settings {
         go_back_n::ends(Decbit::new(self), &self.timeout, 0, setup)
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::Reliable
-    }
-
-    fn window(&self) -> Option<u32> {
-        Some(self.window_max)
-    }
-
-    fn code_point(&self) -> CodePoint {
-        CodePoint::None
-    }
+    answers!(self: Reliable, window Some(self.window_max), code_point CodePoint::None);
 
     fn fault(&self) -> Option<String> {
         let numbers = [("increase", self.increase, 0.0, 1e6), ("marked_share", self.marked_share, 0.0, 1.0)];

@@ -9,7 +9,7 @@
 use super::{Acked, Congested, Congestion};
 use crate::transport::ecn::CodePoint;
 use crate::transport::tcp::Setup;
-use crate::transport::{Delivery, Ends, Transport, estimator, go_back_n};
+use crate::transport::{Ends, Transport, estimator, go_back_n};
 
 /// The window, and the timeout.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,17 +34,7 @@ impl Transport for Settings {
         go_back_n::ends(FixedWindow::new(self), &self.timeout, 0, setup)
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::Reliable
-    }
-
-    fn window(&self) -> Option<u32> {
-        Some(self.window)
-    }
-
-    fn code_point(&self) -> CodePoint {
-        CodePoint::None
-    }
+    answers!(self: Reliable, window Some(self.window), code_point CodePoint::None);
 
     fn fault(&self) -> Option<String> {
         self.timeout.fault()

@@ -16,7 +16,7 @@
 use super::{AVOIDANCE, Acked, Congested, Congestion, SLOW_START};
 use crate::transport::ecn::CodePoint;
 use crate::transport::tcp::Setup;
-use crate::transport::{Delivery, Ends, Transport, estimator, go_back_n};
+use crate::transport::{Ends, Transport, estimator, go_back_n};
 
 /// Limit of the window, duplicates, timeout.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,17 +43,7 @@ impl Transport for Settings {
         go_back_n::ends(Jk::new(self), &self.timeout, self.duplicates, setup)
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::Reliable
-    }
-
-    fn window(&self) -> Option<u32> {
-        Some(self.window_max)
-    }
-
-    fn code_point(&self) -> CodePoint {
-        CodePoint::None
-    }
+    answers!(self: Reliable, window Some(self.window_max), code_point CodePoint::None);
 
     fn fault(&self) -> Option<String> {
         self.timeout.fault()
