@@ -24,60 +24,42 @@ use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outsi
 use fairq_sched::units::Time;
 use whole::Whole;
 
-/// The cubic function, the factors after a loss and a mark, and the start.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// C: the steepness of the function, in packets a second cubed.
-    pub scale: f64,
-    /// The factor that is left after a loss, of the window or as the connection's `reduces` says.
-    pub decrease: f64,
-    /// The same after a mark; 0.85 in RFC 8511.
-    pub mark_decrease: f64,
-    /// Whether a loss below the last one releases more, for flows that start later.
-    pub fast_convergence: bool,
-    /// Whether the window is at least what Reno's would be.
-    pub reno_friendly: bool,
-    /// Whether that estimate grows by a packet a round trip once it has passed the window before
-    /// the last loss, as in section 4.3, and not by 0.53 on and on, as in Linux.
-    pub friendly_speeds_up: bool,
-    /// The least relative growth of the window in a round trip until the first loss; 0.05 in Linux.
-    pub first_increase: f64,
-    /// Whether the target is the function one least round trip ahead, as in Linux, and not one
-    /// smoothed round trip (section 4.2).
-    pub ahead_by_least: bool,
-    /// Whether the window, the function and the estimate are whole numbers of packets, and times
-    /// whole milliseconds: the window then follows the function or the estimate within a round
-    /// trip, whichever is more. As in Linux, whose `friendly_speeds_up` and `ahead_by_least` this
-    /// includes.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub whole_packets: bool,
-    /// How the window grows until a packet is lost.
-    pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            // Sections 4.6 and 5.
-            scale: 0.4,
-            decrease: 0.7,
-            mark_decrease: 0.7,
-            fast_convergence: true,
-            reno_friendly: true,
-            friendly_speeds_up: true,
-            first_increase: 0.0,
-            ahead_by_least: false,
-            whole_packets: false,
-            slow_start: SlowStart::Hystart,
-            first_threshold: None,
-            ecn: false,
-        }
+settings! {
+    /// The cubic function, the factors after a loss and a mark, and the start.
+    pub struct Settings {
+        /// C: the steepness of the function, in packets a second cubed.
+        // Sections 4.6 and 5.
+        pub scale: f64 = 0.4,
+        /// The factor that is left after a loss, of the window or as the connection's `reduces`
+        /// says.
+        pub decrease: f64 = 0.7,
+        /// The same after a mark; 0.85 in RFC 8511.
+        pub mark_decrease: f64 = 0.7,
+        /// Whether a loss below the last one releases more, for flows that start later.
+        pub fast_convergence: bool = true,
+        /// Whether the window is at least what Reno's would be.
+        pub reno_friendly: bool = true,
+        /// Whether that estimate grows by a packet a round trip once it has passed the window
+        /// before the last loss, as in section 4.3, and not by 0.53 on and on, as in Linux.
+        pub friendly_speeds_up: bool = true,
+        /// The least relative growth of the window in a round trip until the first loss; 0.05 in
+        /// Linux.
+        pub first_increase: f64 = 0.0,
+        /// Whether the target is the function one least round trip ahead, as in Linux, and not one
+        /// smoothed round trip (section 4.2).
+        pub ahead_by_least: bool = false,
+        /// Whether the window, the function and the estimate are whole numbers of packets, and
+        /// times whole milliseconds: the window then follows the function or the estimate within a
+        /// round trip, whichever is more. As in Linux, whose `friendly_speeds_up` and
+        /// `ahead_by_least` this includes.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub whole_packets: bool = false,
+        /// How the window grows until a packet is lost.
+        pub slow_start: SlowStart = SlowStart::Hystart,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
     }
 }
 

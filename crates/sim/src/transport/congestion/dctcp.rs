@@ -24,42 +24,29 @@ use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_
 use crate::transport::ecn::CodePoint;
 use fairq_sched::units::Time;
 
-/// The gain of the average, and the factor after a loss.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The weight of the newest window of data in alpha; 1/16 in the source.
-    pub gain: f64,
-    /// Alpha at the start: with 1 the first mark halves.
-    pub first_alpha: f64,
-    /// The ECN field of its packets: `ect0`, or `ect1` as in the experiments with L4S, for which
-    /// DCTCP was the first congestion control.
-    pub ecn: CodePoint,
-    /// The factor that is left after a loss, of the window or as the connection's `reduces` says.
-    pub decrease: f64,
-    /// Whether alpha is a whole number of 1024ths, of which each round trip takes a sixteenth
-    /// rounded down, all of it below 16, and adds 64 times the share of marks rounded down. As in
-    /// Linux, where few marks reduce nothing. The gain is then 1/16.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub in_1024ths: bool,
-    /// Whether the window and ssthresh are whole numbers of packets: the window grows by one when
-    /// as many packets were acknowledged as it has. All packets of an acknowledgement count, in
-    /// slow start too. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub whole_packets: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            gain: 1.0 / 16.0,
-            first_alpha: 1.0,
-            ecn: CodePoint::Ect0,
-            decrease: 0.5,
-            in_1024ths: false,
-            whole_packets: false,
-        }
+settings! {
+    /// The gain of the average, and the factor after a loss.
+    pub struct Settings {
+        /// The weight of the newest window of data in alpha; 1/16 in the source.
+        pub gain: f64 = 1.0 / 16.0,
+        /// Alpha at the start: with 1 the first mark halves.
+        pub first_alpha: f64 = 1.0,
+        /// The ECN field of its packets: `ect0`, or `ect1` as in the experiments with L4S, for
+        /// which DCTCP was the first congestion control.
+        pub ecn: CodePoint = CodePoint::Ect0,
+        /// The factor that is left after a loss, of the window or as the connection's `reduces`
+        /// says.
+        pub decrease: f64 = 0.5,
+        /// Whether alpha is a whole number of 1024ths, of which each round trip takes a sixteenth
+        /// rounded down, all of it below 16, and adds 64 times the share of marks rounded down. As
+        /// in Linux, where few marks reduce nothing. The gain is then 1/16.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub in_1024ths: bool = false,
+        /// Whether the window and ssthresh are whole numbers of packets: the window grows by one
+        /// when as many packets were acknowledged as it has. All packets of an acknowledgement
+        /// count, in slow start too. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub whole_packets: bool = false,
     }
 }
 

@@ -22,24 +22,17 @@ use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, SLOW_START, no_part, outside};
 use fairq_sched::units::Time;
 
-/// How many packets are to wait, and how fast the window approaches that.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Packets that are to wait.
-    pub alpha: f64,
-    /// The part of the difference that a step covers.
-    pub gamma: f64,
-    /// The time between steps; by default a round trip.
-    pub period: Option<Time>,
-    /// The factor of the window after a loss.
-    pub decrease: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { alpha: 20.0, gamma: 0.5, period: None, decrease: 0.5 }
+settings! {
+    /// How many packets are to wait, and how fast the window approaches that.
+    pub struct Settings {
+        /// Packets that are to wait.
+        pub alpha: f64 = 20.0,
+        /// The part of the difference that a step covers.
+        pub gamma: f64 = 0.5,
+        /// The time between steps; by default a round trip.
+        pub period: Option<Time> = None,
+        /// The factor of the window after a loss.
+        pub decrease: f64 = 0.5,
     }
 }
 

@@ -11,21 +11,14 @@ use crate::transport::ecn::CodePoint;
 use crate::transport::tcp::Setup;
 use crate::transport::{Ends, Transport, estimator, go_back_n};
 
-/// The window, and the timeout.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Packets that may be unacknowledged.
-    pub window: u32,
-    /// The timeout.
-    pub timeout: estimator::Settings,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
+settings! {
+    /// The window, and the timeout.
+    pub struct Settings {
+        /// Packets that may be unacknowledged.
         // The limit of the 1990 paper's sources.
-        Self { window: 5, timeout: estimator::Settings::default() }
+        pub window: u32 = 5,
+        /// The timeout.
+        pub timeout: estimator::Settings = estimator::Settings::default(),
     }
 }
 

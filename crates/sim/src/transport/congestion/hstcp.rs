@@ -22,49 +22,33 @@ use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
 
-/// Two points of the response function, and the start.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Up to this window the congestion control is Reno's, in packets.
-    pub low_window: f64,
-    /// The share of packets lost at that window. ns-2 has 1.5 / 38² = 0.00103878.
-    pub low_p: f64,
-    /// The other point of the response function, in packets.
-    pub high_window: f64,
-    /// The share of packets lost there.
-    pub high_p: f64,
-    /// The part of the window that a loss takes at `high_window`.
-    pub high_decrease: f64,
-    /// How the window grows until a packet is lost.
-    pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-    /// Whether a(w) and b(w) are read from the RFC's table (appendix B), from the first row that is
-    /// no smaller than the window. Windows after a loss are then whole packets. As in ns-3: up to a
-    /// packet a round trip more. The table's rows fit the defaults of the other settings.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub table: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            // Section 5.
-            low_window: 38.0,
-            low_p: 1e-3,
-            high_window: 83_000.0,
-            high_p: 1e-7,
-            high_decrease: 0.1,
-            // Section 6 recommends it.
-            slow_start: SlowStart::Limited,
-            first_threshold: None,
-            ecn: false,
-            table: false,
-        }
+settings! {
+    /// Two points of the response function, and the start.
+    pub struct Settings {
+        /// Up to this window the congestion control is Reno's, in packets.
+        // Section 5.
+        pub low_window: f64 = 38.0,
+        /// The share of packets lost at that window. ns-2 has 1.5 / 38² = 0.00103878.
+        pub low_p: f64 = 1e-3,
+        /// The other point of the response function, in packets.
+        pub high_window: f64 = 83_000.0,
+        /// The share of packets lost there.
+        pub high_p: f64 = 1e-7,
+        /// The part of the window that a loss takes at `high_window`.
+        pub high_decrease: f64 = 0.1,
+        /// How the window grows until a packet is lost.
+        // Section 6 recommends it.
+        pub slow_start: SlowStart = SlowStart::Limited,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
+        /// Whether a(w) and b(w) are read from the RFC's table (appendix B), from the first row
+        /// that is no smaller than the window. Windows after a loss are then whole packets. As in
+        /// ns-3: up to a packet a round trip more. The table's rows fit the defaults of the other
+        /// settings.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub table: bool = false,
     }
 }
 

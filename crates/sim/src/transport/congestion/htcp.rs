@@ -27,37 +27,23 @@ use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, LawSettings};
 use fairq_sched::units::Time;
 
-/// The inputs of the decrease and the increase.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Whether the increase is scaled with the least round trip in units of 100 ms, from a tenth
-    /// to 2.
-    pub rtt_scaling: bool,
-    /// Whether a loss takes half of the window when the throughput has changed by more than a fifth
-    /// since the loss before.
-    pub bandwidth_switch: bool,
-    /// How long after a loss the congestion control is Reno's.
-    pub low_speed_period: Time,
-    /// How the window grows until a packet is lost.
-    pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            rtt_scaling: true,
-            bandwidth_switch: true,
-            low_speed_period: Time::from_s(1),
-            slow_start: SlowStart::Standard,
-            first_threshold: None,
-            ecn: false,
-        }
+settings! {
+    /// The inputs of the decrease and the increase.
+    pub struct Settings {
+        /// Whether the increase is scaled with the least round trip in units of 100 ms, from a
+        /// tenth to 2.
+        pub rtt_scaling: bool = true,
+        /// Whether a loss takes half of the window when the throughput has changed by more than a
+        /// fifth since the loss before.
+        pub bandwidth_switch: bool = true,
+        /// How long after a loss the congestion control is Reno's.
+        pub low_speed_period: Time = Time::from_s(1),
+        /// How the window grows until a packet is lost.
+        pub slow_start: SlowStart = SlowStart::Standard,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
     }
 }
 

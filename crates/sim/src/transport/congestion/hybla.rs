@@ -22,37 +22,23 @@ use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
 use fairq_sched::units::Time;
 
-/// The reference path.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// RTT_0: its round trip.
-    pub round_trip: Time,
-    /// The greatest rho that is used as the exponent of 2 in slow start.
-    pub ratio_max: f64,
-    /// Whether avoidance counts acknowledged packets; Linux counts acknowledgements.
-    pub counts_packets: bool,
-    /// Whether rho is in whole eighths and from the least smoothed round trip, the window grows by
-    /// whole 128ths of a packet, and the first window is rho. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub in_128ths: bool,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            round_trip: Time::from_ms(25),
-            ratio_max: 16.0,
-            counts_packets: true,
-            in_128ths: false,
-            first_threshold: None,
-            ecn: false,
-        }
+settings! {
+    /// The reference path.
+    pub struct Settings {
+        /// RTT_0: its round trip.
+        pub round_trip: Time = Time::from_ms(25),
+        /// The greatest rho that is used as the exponent of 2 in slow start.
+        pub ratio_max: f64 = 16.0,
+        /// Whether avoidance counts acknowledged packets; Linux counts acknowledgements.
+        pub counts_packets: bool = true,
+        /// Whether rho is in whole eighths and from the least smoothed round trip, the window grows
+        /// by whole 128ths of a packet, and the first window is rho. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub in_128ths: bool = false,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
     }
 }
 

@@ -23,35 +23,21 @@ use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside, pace};
 use fairq_sched::units::{Rate, Time};
 
-/// The average of marks, the virtual round trip, pacing.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The weight of the newest round in alpha.
-    pub gain: f64,
-    /// The least window, in packets.
-    pub window_min: f64,
-    /// A flow with a shorter round trip grows as one with this.
-    pub virtual_round_trip: Time,
-    /// Round trips after which the virtual round trip applies.
-    pub transition_rounds: u64,
-    /// The duration of a burst at the pace.
-    pub burst: Time,
-    /// The factor of the window after a loss.
-    pub decrease: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            gain: 1.0 / 16.0,
-            window_min: 2.0,
-            virtual_round_trip: Time::from_ms(25),
-            transition_rounds: 500,
-            burst: Time(Time::from_ms(1).0 / 4),
-            decrease: 0.5,
-        }
+settings! {
+    /// The average of marks, the virtual round trip, pacing.
+    pub struct Settings {
+        /// The weight of the newest round in alpha.
+        pub gain: f64 = 1.0 / 16.0,
+        /// The least window, in packets.
+        pub window_min: f64 = 2.0,
+        /// A flow with a shorter round trip grows as one with this.
+        pub virtual_round_trip: Time = Time::from_ms(25),
+        /// Round trips after which the virtual round trip applies.
+        pub transition_rounds: u64 = 500,
+        /// The duration of a burst at the pace.
+        pub burst: Time = Time(Time::from_ms(1).0 / 4),
+        /// The factor of the window after a loss.
+        pub decrease: f64 = 0.5,
     }
 }
 

@@ -21,41 +21,28 @@ use super::slow_start::{SlowStart, Window};
 use super::whole::{self, Increase};
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
 
-/// The factors after a loss and a mark, and whether packets may be marked.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The factor that is left after a loss, of the window or as the connection's `reduces` says.
-    pub decrease: f64,
-    /// The same after a mark; 0.8 in RFC 8511.
-    pub mark_decrease: f64,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Bytes of data in a packet, if the window is to grow by whole bytes only, and by at least
-    /// one. In windows of more than half as many packets, rounding takes up to half of the growth.
-    /// As in ns-3.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub whole_bytes_of: Option<u16>,
-    /// Whether the window and ssthresh are whole numbers of packets: the window grows by one when
-    /// as many packets were acknowledged as it has. All packets of an acknowledgement count, in
-    /// slow start too. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub whole_packets: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            decrease: 0.5,
-            mark_decrease: 0.5,
-            ecn: false,
-            first_threshold: None,
-            whole_bytes_of: None,
-            whole_packets: false,
-        }
+settings! {
+    /// The factors after a loss and a mark, and whether packets may be marked.
+    pub struct Settings {
+        /// The factor that is left after a loss, of the window or as the connection's `reduces`
+        /// says.
+        pub decrease: f64 = 0.5,
+        /// The same after a mark; 0.8 in RFC 8511.
+        pub mark_decrease: f64 = 0.5,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Bytes of data in a packet, if the window is to grow by whole bytes only, and by at least
+        /// one. In windows of more than half as many packets, rounding takes up to half of the
+        /// growth. As in ns-3.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub whole_bytes_of: Option<u16> = None,
+        /// Whether the window and ssthresh are whole numbers of packets: the window grows by one
+        /// when as many packets were acknowledged as it has. All packets of an acknowledgement
+        /// count, in slow start too. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub whole_packets: bool = false,
     }
 }
 

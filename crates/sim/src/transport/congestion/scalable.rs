@@ -18,39 +18,25 @@ use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
 
-/// Increase, decrease, the window from which on they apply, and the start.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// What each acknowledged packet adds to the window, in packets. Linux has 0.02, for delayed
-    /// acknowledgements.
-    pub increase: f64,
-    /// The part of the window that a loss takes.
-    pub decrease: f64,
-    /// Up to this window the congestion control is Reno's, in packets.
-    pub legacy_window: f64,
-    /// The part that a loss takes up to that window; 0.125 in Linux, whose legacy window is 100.
-    pub legacy_decrease: f64,
-    /// How the window grows until a packet is lost.
-    pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            increase: 0.01,
-            decrease: 0.125,
-            legacy_window: 16.0,
-            legacy_decrease: 0.5,
-            slow_start: SlowStart::Standard,
-            first_threshold: None,
-            ecn: false,
-        }
+settings! {
+    /// Increase, decrease, the window from which on they apply, and the start.
+    pub struct Settings {
+        /// What each acknowledged packet adds to the window, in packets. Linux has 0.02, for
+        /// delayed acknowledgements.
+        pub increase: f64 = 0.01,
+        /// The part of the window that a loss takes.
+        pub decrease: f64 = 0.125,
+        /// Up to this window the congestion control is Reno's, in packets.
+        pub legacy_window: f64 = 16.0,
+        /// The part that a loss takes up to that window; 0.125 in Linux, whose legacy window is
+        /// 100.
+        pub legacy_decrease: f64 = 0.5,
+        /// How the window grows until a packet is lost.
+        pub slow_start: SlowStart = SlowStart::Standard,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
     }
 }
 

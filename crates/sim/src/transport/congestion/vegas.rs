@@ -25,34 +25,27 @@ use super::{Acked, Beginning, Congested, Congestion, Cwnd, LawSettings, no_part,
 use fairq_sched::units::Time;
 use whole::Whole;
 
-/// How many packets are to wait, and the factor after a loss.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// With fewer packets in queues than this the window grows. 1 in the source, 2 in Linux.
-    pub alpha: f64,
-    /// With more packets in queues than this the window shrinks. 3 in the source, 4 in Linux.
-    pub beta: f64,
-    /// With more packets in queues than this slow start ends.
-    pub gamma: f64,
-    /// The factor of the window after a loss; 0.5 in Linux.
-    pub decrease: f64,
-    /// Whether slow start grows in every other round trip, as in the source, and ends with an
-    /// eighth less. Linux's grows in each round trip and ends with the packets that the path holds
-    /// without a queue, plus one.
-    pub every_other_round: bool,
-    /// Whether the window and the packets that wait are whole numbers, rounded down, and round
-    /// trips whole microseconds; a round with fewer than three samples and a repair of losses grow
-    /// as Reno's; the base is measured anew after a rest. As in Linux, whose `every_other_round`
-    /// this includes.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub whole_packets: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { alpha: 1.0, beta: 3.0, gamma: 1.0, decrease: 0.75, every_other_round: true, whole_packets: false }
+settings! {
+    /// How many packets are to wait, and the factor after a loss.
+    pub struct Settings {
+        /// With fewer packets in queues than this the window grows. 1 in the source, 2 in Linux.
+        pub alpha: f64 = 1.0,
+        /// With more packets in queues than this the window shrinks. 3 in the source, 4 in Linux.
+        pub beta: f64 = 3.0,
+        /// With more packets in queues than this slow start ends.
+        pub gamma: f64 = 1.0,
+        /// The factor of the window after a loss; 0.5 in Linux.
+        pub decrease: f64 = 0.75,
+        /// Whether slow start grows in every other round trip, as in the source, and ends with an
+        /// eighth less. Linux's grows in each round trip and ends with the packets that the path
+        /// holds without a queue, plus one.
+        pub every_other_round: bool = true,
+        /// Whether the window and the packets that wait are whole numbers, rounded down, and round
+        /// trips whole microseconds; a round with fewer than three samples and a repair of losses
+        /// grow as Reno's; the base is measured anew after a rest. As in Linux, whose
+        /// `every_other_round` this includes.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub whole_packets: bool = false,
     }
 }
 

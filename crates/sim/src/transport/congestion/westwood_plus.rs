@@ -26,42 +26,27 @@ use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
 use fairq_sched::units::Time;
 use whole::Whole;
 
-/// The estimate, and the start.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// How much of a sample's difference enters each of the two filters.
-    pub gain: f64,
-    /// The bandwidth is sampled once a round trip, but not more often than this.
-    pub interval_min: Time,
-    /// Whether a loss takes half of the window, and the estimate sets it when the recovery ends, as
-    /// in Linux.
-    pub set_at_end: bool,
-    /// Whether the window is a whole number of packets, the estimate one of bytes a millisecond,
-    /// and round trips are whole milliseconds, rounded up. The gain is then an eighth, and the
-    /// window is set at the end. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub whole_packets: bool,
-    /// How the window grows until a packet is lost.
-    pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            gain: 0.125,
-            interval_min: Time::from_ms(50),
-            set_at_end: false,
-            whole_packets: false,
-            slow_start: SlowStart::Standard,
-            first_threshold: None,
-            ecn: false,
-        }
+settings! {
+    /// The estimate, and the start.
+    pub struct Settings {
+        /// How much of a sample's difference enters each of the two filters.
+        pub gain: f64 = 0.125,
+        /// The bandwidth is sampled once a round trip, but not more often than this.
+        pub interval_min: Time = Time::from_ms(50),
+        /// Whether a loss takes half of the window, and the estimate sets it when the recovery
+        /// ends, as in Linux.
+        pub set_at_end: bool = false,
+        /// Whether the window is a whole number of packets, the estimate one of bytes a
+        /// millisecond, and round trips are whole milliseconds, rounded up. The gain is then an
+        /// eighth, and the window is set at the end. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub whole_packets: bool = false,
+        /// How the window grows until a packet is lost.
+        pub slow_start: SlowStart = SlowStart::Standard,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
     }
 }
 
