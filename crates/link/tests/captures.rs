@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 
-/// A file; its packets, bytes and conversations, which are pairs of source and destination, in their
-/// direction; packets of the busiest pair; gaps above a minute, and whole seconds cut from them;
-/// the busiest pair.
+/// A file; its packets, bytes and conversations, which are pairs of source and destination, in
+/// their direction; packets of the busiest pair; gaps above a minute, and whole seconds cut from
+/// them; the busiest pair.
 type Known = (&'static str, [u64; 6], [&'static str; 2]);
 
 const KNOWN: [Known; 5] = [

@@ -1,7 +1,7 @@
 //! Each transport alone in a named scene: a pipe with a round trip of a second that loses and marks
-//! given packets. A scene file, `transports/NAME.txt`, says the runs and what came of each: one line
-//! for each instant with an event, with the window, the threshold and the timeout after it, and the
-//! packets that are sent, retransmissions with a star.
+//! given packets. A scene file, `transports/NAME.txt`, says the runs and what came of each: one
+//! line for each instant with an event, with the window, the threshold and the timeout after it,
+//! and the packets that are sent, retransmissions with a star.
 
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
@@ -135,7 +135,8 @@ macro_rules! scenes {
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transports");
 
-/// `UPDATE=1 cargo test -p fairq-sim --test transports` writes the files again; read what has changed.
+/// `UPDATE=1 cargo test -p fairq-sim --test transports` writes the files again; read what has
+/// changed.
 #[expect(clippy::disallowed_methods, reason = "tests may read the environment; the core may not")]
 fn check(name: &str) {
     let path = format!("{FOLDER}/{name}.txt");

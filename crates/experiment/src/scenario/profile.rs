@@ -33,8 +33,8 @@ fn rows(profile: Profile) -> &'static [Row] {
     &ROWS[profile as usize]
 }
 
-/// The profiles, in the order of [`Profile`]: the tables of the parts with their settings, each with
-/// its source as a comment.
+/// The profiles, in the order of [`Profile`]: the tables of the parts with their settings, each
+/// with its source as a comment.
 const TEXTS: [&str; 4] = [
     include_str!("profile/linux.toml"),
     include_str!("profile/rfc.toml"),

@@ -1,4 +1,4 @@
-//! The skeleton of congestion controls that react to losses: slow start, growth by a law of their
+//! The skeleton of congestion controls that react to losses: slow start, growth by a rule of their
 //! own, and a part of the window that a loss, a mark or a timeout leaves.
 //!
 //! Source: RFC 5681, sections 3.1 and 4.1; RFC 3168, section 6.1.2, for marks; ns-2, tcp.cc
@@ -19,7 +19,7 @@ pub enum Signal {
     Timeout,
 }
 
-/// The law of a congestion control that reacts to losses; [`Congestion`] follows.
+/// A congestion control that reacts to losses; [`Congestion`] follows.
 pub trait LossBased: Send {
     /// cwnd and ssthresh, with the slow start between them.
     fn state(&self) -> &Window;
