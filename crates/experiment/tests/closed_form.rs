@@ -9,13 +9,17 @@ use fairq_sim::run::Simulation;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
-/// The rows of the flows of a scenario.
-fn flows(text: &str) -> Vec<Value> {
+/// What a scenario gives.
+fn result_of(text: &str) -> Value {
     let experiment = Experiment::read(text, "known.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
     let files = |_: &str| Err("no file is read here".to_string());
     let result = experiment.run(Options { workers: 2, files: &files, progress: &mut |_| true });
-    let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
-    result["flows"].as_array().expect("rows").clone()
+    result.unwrap_or_else(|stopped| panic!("{stopped:?}"))
+}
+
+/// The rows of the flows of a scenario.
+fn flows(text: &str) -> Vec<Value> {
+    result_of(text)["flows"].as_array().expect("rows").clone()
 }
 
 fn number(row: &Value, column: &str) -> f64 {
@@ -206,10 +210,7 @@ fn flows_that_a_line_has_to_remember_are_as_many_as_queueing_theory_says() {
 fn a_telnet_conversation_sends_a_hundred_packets_in_500_seconds() {
     let measure = "edition = 1\n[measure]\nduration = \"500 s\"\nreplications = 400\n";
     let text = format!("{measure}{}{}", link("56 kbit/s", ""), flow("x", "\"telnet\"", "start = \"0 s\""));
-    let experiment = Experiment::read(&text, "known.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
-    let files = |_: &str| Err(String::new());
-    let result = experiment.run(Options { workers: 2, files: &files, progress: &mut |_| true });
-    let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+    let result = result_of(&text);
     let seeds = result["points"][0]["seeds"].as_array().expect("seeds");
     let sent: Vec<f64> = seeds.iter().map(|seed| number(&seed["flows"][0], "sent")).collect();
     let mean = sent.iter().sum::<f64>() / 400.0;
@@ -343,10 +344,7 @@ fn a_count_begins_amid_the_traffic() {
         link("8 kbit/s", "queue = \"fifo\""),
         flow("x", "\"ftp(packets=10)\"", "transport = \"uncontrolled\"\nstart = \"0 s\"")
     );
-    let experiment = Experiment::read(&text, "known.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
-    let files = |_: &str| Err(String::new());
-    let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-    let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+    let result = result_of(&text);
     let (flow, queue) = (&result["flows"][0], &result["queues"][0]);
     // Packet 5 is being sent at 5.5 s, 6 to 9 wait; 5 arrives at 6 s and 6 at 7 s.
     assert_eq!(
@@ -366,10 +364,7 @@ fn what_waits_for_tokens_is_seen_to_wait() {
         link("8 Mbit/s", "queue = \"token_bucket(rate=8kbit/s, burst=1000B)\""),
         flow("x", "\"ftp(packets=4)\"", "transport = \"uncontrolled\"\nstart = \"0 s\"")
     );
-    let experiment = Experiment::read(&text, "known.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
-    let files = |_: &str| Err(String::new());
-    let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-    let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+    let result = result_of(&text);
     assert_eq!(number(&result["flows"][0], "delay_s_max"), 3.001);
     assert_eq!(number(&result["queues"][0], "waiting_packets_max"), 3.0);
     // 3 packets wait for a second, then 2, then 1.
@@ -408,10 +403,7 @@ fn a_queue_of_kinds_of_flows_says_how_many_there_were() {
             flow("y", "\"constant_rate(rate=2Mbit/s)\"", ""),
             flow("z", "\"constant_rate(rate=80kbit/s, packet=200B)\"", ""),
         );
-        let experiment = Experiment::read(&text, "known.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
-        let files = |_: &str| Err(String::new());
-        let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-        let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+        let result = result_of(&text);
         let row = &result["queues"][0];
         let Some([sparse, bulk]) = expected else {
             assert!(row["sparse"].is_null() && row["bulk"].is_null() && row["unresponsive"].is_null(), "{row}");

@@ -415,6 +415,12 @@ fn run(text: &str, set: &[(&str, String)]) -> Value {
     experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }).expect("not stopped")
 }
 
+/// The row of the line's queue in the direction of the data.
+fn forward(result: &Value) -> &Value {
+    let rows = result["queues"].as_array().expect("rows");
+    rows.iter().find(|row| row["direction"] == "forward").expect("the line")
+}
+
 const ONE: &str = r#"
     edition = 1
     measure = { warm_up = "20 s", duration = "100 s" }
@@ -533,12 +539,7 @@ fn traffic_without_a_control_has_the_code_point_that_it_names() {
                 ("measure.duration", "10 s".to_string()),
             ];
             let result = run(ONE, &set);
-            let row = result["queues"]
-                .as_array()
-                .expect("rows")
-                .iter()
-                .find(|row| row["direction"] == "forward")
-                .expect("the line");
+            let row = forward(&result);
             ["marked", "dropped"].map(|column| row[column].as_f64().expect("a number"))
         });
         let [none, classic, low] = seen;
@@ -637,12 +638,7 @@ fn a_receive_window_does_not_keep_bbr_in_startup() {
                 ("flows.f.connection.receive_window", window.to_string()),
             ];
             let result = run(ONE, &set);
-            let row = result["queues"]
-                .as_array()
-                .expect("rows")
-                .iter()
-                .find(|row| row["direction"] == "forward")
-                .expect("the line");
+            let row = forward(&result);
             let waiting = row["waiting_packets_mean"].as_f64().expect("a number");
             // A fifth of the path's product of 40 ms.
             assert!(waiting < f64::from(rate), "{law}, {rate} Mbit/s, {window} packets: {waiting} wait");

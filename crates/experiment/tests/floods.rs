@@ -43,7 +43,11 @@ fn run(control: &str, connection: &str, queue: &str, count: u32, rate: u32, buff
         count = {count}
         "#
     );
-    let experiment = Experiment::read(&text, "floods.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    play(&text)
+}
+
+fn play(text: &str) -> Value {
+    let experiment = Experiment::read(text, "floods.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
     let files = |name: &str| Err(name.to_string());
     experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }).expect("not stopped")
 }
@@ -107,12 +111,6 @@ fn a_loss_leaves_less_than_the_window_whatever_was_in_flight() {
             }
         }
     }
-}
-
-fn play(text: &str) -> Value {
-    let experiment = Experiment::read(text, "floods.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
-    let files = |name: &str| Err(name.to_string());
-    experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }).expect("not stopped")
 }
 
 /// BBR beside CUBIC over a short FIFO. At a loss its window is the packets in flight, without those

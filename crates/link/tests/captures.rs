@@ -14,69 +14,27 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 
-struct Known {
-    file: &'static str,
-    packets: u64,
-    bytes: u64,
-    /// Pairs of source and destination, in their direction.
-    conversations: usize,
-    /// The pair with the most packets, and how many.
-    busiest: (&'static str, &'static str, u64),
-    /// Gaps above a minute, and whole seconds cut from them.
-    cut: (u64, u128),
-}
+/// A file; its packets, bytes and conversations, which are pairs of source and destination, in
+/// their direction; packets of the busiest pair; gaps above a minute, and whole seconds cut from
+/// them; the busiest pair.
+type Known = (&'static str, [u64; 6], [&'static str; 2]);
 
 const KNOWN: [Known; 5] = [
-    Known {
-        file: "1kxun.pcap",
-        packets: 1723,
-        bytes: 2_527_774,
-        conversations: 155,
-        busiest: ("106.187.35.246", "192.168.115.8", 222),
-        // Two captures joined: nearly six years lie between two packets.
-        cut: (1, 184_280_625),
-    },
-    Known {
-        file: "netflix.pcap",
-        packets: 1793,
-        bytes: 1_006_416,
-        conversations: 38,
-        busiest: ("192.168.1.7", "23.246.11.141", 317),
-        cut: (0, 0),
-    },
-    Known {
-        file: "quic.pcap",
-        packets: 518,
-        bytes: 348_566,
-        conversations: 19,
-        busiest: ("216.58.212.101", "192.168.1.109", 252),
-        // Joined from several: gaps of 355 days, 14 days and 4 hours.
-        cut: (3, 31_920_194),
-    },
-    Known {
-        file: "teams.pcap",
-        packets: 1540,
-        bytes: 679_515,
-        conversations: 70,
-        busiest: ("192.168.1.6", "52.114.77.33", 247),
-        cut: (0, 0),
-    },
-    Known {
-        file: "zoom_p2p.pcapng",
-        packets: 763,
-        bytes: 271_804,
-        conversations: 9,
-        busiest: ("192.168.12.156", "10.78.14.178", 284),
-        cut: (0, 0),
-    },
+    // Two captures joined: nearly six years lie between two packets.
+    ("1kxun.pcap", [1723, 2_527_774, 155, 222, 1, 184_280_625], ["106.187.35.246", "192.168.115.8"]),
+    ("netflix.pcap", [1793, 1_006_416, 38, 317, 0, 0], ["192.168.1.7", "23.246.11.141"]),
+    // Joined from several: gaps of 355 days, 14 days and 4 hours.
+    ("quic.pcap", [518, 348_566, 19, 252, 3, 31_920_194], ["216.58.212.101", "192.168.1.109"]),
+    ("teams.pcap", [1540, 679_515, 70, 247, 0, 0], ["192.168.1.6", "52.114.77.33"]),
+    ("zoom_p2p.pcapng", [763, 271_804, 9, 284, 0, 0], ["192.168.12.156", "10.78.14.178"]),
 ];
 
 #[test]
 fn real_captures_give_what_tshark_gives() {
     let Some(folder) = captures() else { return };
-    for known in &KNOWN {
-        let path = folder.join(known.file);
-        let mut reader = Reader::new(File::open(&path).expect("the capture is there"), known.file).expect("a capture");
+    for (file, known, [source, destination]) in KNOWN {
+        let path = folder.join(file);
+        let mut reader = Reader::new(File::open(&path).expect("the capture is there"), file).expect("a capture");
         let mut clock = Clock::new(Time::from_s(60));
         let mut pairs: BTreeMap<(Address, Address), u64> = BTreeMap::new();
         let (mut bytes, mut last) = (0, Time::ZERO);
@@ -88,16 +46,15 @@ fn real_captures_give_what_tshark_gives() {
             assert!(arrival >= last);
             last = arrival;
         }
-        assert_eq!((reader.packets(), bytes, pairs.len()), (known.packets, known.bytes, known.conversations));
-        assert_eq!(reader.bytes_read(), path.metadata().expect("the capture is there").len(), "{}", known.file);
-        assert_eq!(reader.mended(), 0, "{}", known.file);
-        let (source, destination, packets) = known.busiest;
-        let busiest = (v4(source), v4(destination));
-        assert_eq!((pairs[&busiest], pairs.values().max()), (packets, Some(&packets)), "{}", known.file);
+        assert_eq!(reader.bytes_read(), path.metadata().expect("the capture is there").len(), "{file}");
+        assert_eq!(reader.mended(), 0, "{file}");
+        let busiest = pairs[&(v4(source), v4(destination))];
+        assert_eq!(pairs.values().max(), Some(&busiest), "{file}");
         // None of these has a stamp before its predecessor's.
         let ClockReport { cut_gaps, time_cut_ps, backward_steps, .. } = clock.report();
-        let found = (cut_gaps, time_cut_ps / 1_000_000_000_000, backward_steps);
-        assert_eq!(found, (known.cut.0, known.cut.1, 0), "{}", known.file);
+        assert_eq!(backward_steps, 0, "{file}");
+        let cut_s = (time_cut_ps / 1_000_000_000_000) as u64;
+        assert_eq!([reader.packets(), bytes, pairs.len() as u64, busiest, cut_gaps, cut_s], known, "{file}");
     }
 }
 

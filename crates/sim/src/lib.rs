@@ -3,6 +3,9 @@
 //! It reads no file, no clock, no environment and no text. A plan comes in as types, and counts come
 //! out. The same plan with the same seed gives the same counts on every machine.
 
+#[macro_use]
+mod settings;
+
 pub mod engine;
 pub mod multicast;
 pub mod net;

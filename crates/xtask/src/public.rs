@@ -130,9 +130,10 @@ const WORDS: &[&str] = &[
     "use",
 ];
 
-/// An item without its body, in one line.
+/// An item without its body, in one line; a field without the default that `settings!` gives it.
 fn shown(item: &str) -> String {
-    let is_value = item.contains("const ") || item.contains("static ");
+    let is_field = item.split(' ').nth(1).is_some_and(|word| word.ends_with(':'));
+    let is_value = is_field || item.contains("const ") || item.contains("static ");
     let end = if is_value { item.find(" = ") } else { item.find(" {").filter(|_| !item.starts_with("pub use")) };
     let text = item[..end.unwrap_or(item.len())].trim_end_matches([',', ';', '{', ' ']);
     text.strip_prefix("pub ").unwrap_or(text).replace("( ", "(").replace(", )", ")")
@@ -205,6 +206,13 @@ where
     fn private(&self) {}
 }
 
+settings! {
+    /// Text.
+    pub struct F {
+        pub c: Vec<u8> = vec![3],
+    }
+}
+
 #[derive(Clone)]
 pub enum E {
     /// One.
@@ -235,6 +243,8 @@ pub fn last() {}
             "struct S<T>",
             "S::a: Vec<T>",
             "S<T>::fn new(a: Vec<T>) -> Self",
+            "struct F",
+            "F::c: Vec<u8>",
             "enum E",
             "E::A",
             "E::B",

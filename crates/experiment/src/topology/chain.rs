@@ -10,32 +10,19 @@
 //! Bound: nodes − 1 links, and the delay of all of them from end to end
 //! (topologies.rs: shapes_have_their_counts).
 
-use super::{Context, Graph, Medium, rate, too_large};
-use crate::values::{BufferSize, LineRate, TextForm};
-use fairq_sched::queue::Queue;
+use super::{Context, Graph, Medium, check_size, rate};
+use crate::values::LineRate;
 use fairq_sched::units::Time;
 
-/// The row.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Settings {
-    /// The number of nodes.
-    pub nodes: u32,
-    /// The rate of a link.
-    pub rate: LineRate,
-    /// The delay of a link.
-    pub delay: Time,
-    /// The discipline of its links, both ways; by default that of `defaults`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue: Option<TextForm<Queue>>,
-    /// The buffer of a link whose queue names no limit; by default that of `defaults`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<BufferSize>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { nodes: 4, rate: rate(10_000_000), delay: Time::from_ms(10), queue: None, buffer: None }
+shape! {
+    /// The row.
+    pub struct Settings {
+        /// The number of nodes.
+        pub nodes: u32 = 4,
+        /// The rate of a link.
+        pub rate: LineRate = rate(10_000_000),
+        /// The delay of a link.
+        pub delay: Time = Time::from_ms(10),
     }
 }
 
@@ -47,7 +34,7 @@ pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
     if settings.nodes < 2 {
         return Err("nodes is at least 2".to_string());
     }
-    too_large(u64::from(settings.nodes)).map_or(Ok(()), Err)?;
+    check_size(u64::from(settings.nodes))?;
     let medium = Medium::new(settings.rate, settings.delay);
     let mut graph = Graph::default();
     for number in 1..=settings.nodes {

@@ -11,44 +11,23 @@
 //! Bound: three links from any host on the left to any on the right
 //! (topologies.rs: shapes_have_their_counts).
 
-use super::{Context, Graph, Medium, rate, too_large};
-use crate::values::{BufferSize, LineRate, TextForm};
-use fairq_sched::queue::Queue;
+use super::{Context, Graph, Medium, check_size, rate};
+use crate::values::LineRate;
 use fairq_sched::units::Time;
 
-/// Hosts on each side, and the links.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Settings {
-    /// The number of hosts on each side.
-    pub hosts: u32,
-    /// The rate of the bottleneck.
-    pub rate: LineRate,
-    /// The delay of the bottleneck.
-    pub delay: Time,
-    /// The rate of a host's link.
-    pub access_rate: LineRate,
-    /// The delay of a host's link.
-    pub access_delay: Time,
-    /// The discipline of its links, both ways; by default that of `defaults`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue: Option<TextForm<Queue>>,
-    /// The buffer of a link whose queue names no limit; by default that of `defaults`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<BufferSize>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            hosts: 2,
-            rate: rate(10_000_000),
-            delay: Time::from_ms(10),
-            access_rate: rate(100_000_000),
-            access_delay: Time::from_ms(1),
-            queue: None,
-            buffer: None,
-        }
+shape! {
+    /// Hosts on each side, and the links.
+    pub struct Settings {
+        /// The number of hosts on each side.
+        pub hosts: u32 = 2,
+        /// The rate of the bottleneck.
+        pub rate: LineRate = rate(10_000_000),
+        /// The delay of the bottleneck.
+        pub delay: Time = Time::from_ms(10),
+        /// The rate of a host's link.
+        pub access_rate: LineRate = rate(100_000_000),
+        /// The delay of a host's link.
+        pub access_delay: Time = Time::from_ms(1),
     }
 }
 
@@ -60,7 +39,7 @@ pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
     if settings.hosts == 0 {
         return Err("hosts is at least 1".to_string());
     }
-    too_large(2 * u64::from(settings.hosts) + 2).map_or(Ok(()), Err)?;
+    check_size(2 * u64::from(settings.hosts) + 2)?;
     let access = Medium::new(settings.access_rate, settings.access_delay);
     let mut graph = Graph::default();
     let (left, right) = (graph.node("left"), graph.node("right"));

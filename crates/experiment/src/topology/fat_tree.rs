@@ -14,32 +14,19 @@
 //! Bound: 5k²/4 switches; (k/2)² equally short paths between hosts of different pods
 //! (topologies.rs: shapes_have_their_counts, topologies.rs: equal_cost_paths_share_the_flows).
 
-use super::{Context, Graph, Medium, rate, too_large};
-use crate::values::{BufferSize, LineRate, TextForm};
-use fairq_sched::queue::Queue;
+use super::{Context, Graph, Medium, check_size, rate};
+use crate::values::LineRate;
 use fairq_sched::units::Time;
 
-/// The number of ports, and the links.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Settings {
-    /// Ports of a switch; even.
-    pub k: u32,
-    /// The rate of a link.
-    pub rate: LineRate,
-    /// The delay of a link.
-    pub delay: Time,
-    /// The discipline of its links, both ways; by default that of `defaults`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue: Option<TextForm<Queue>>,
-    /// The buffer of a link whose queue names no limit; by default that of `defaults`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<BufferSize>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { k: 4, rate: rate(1_000_000_000), delay: Time(5_000_000), queue: None, buffer: None }
+shape! {
+    /// The number of ports, and the links.
+    pub struct Settings {
+        /// Ports of a switch; even.
+        pub k: u32 = 4,
+        /// The rate of a link.
+        pub rate: LineRate = rate(1_000_000_000),
+        /// The delay of a link.
+        pub delay: Time = Time(5_000_000),
     }
 }
 
@@ -55,7 +42,7 @@ pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
     if k > 1000 {
         return Err("k is at most 1000".to_string());
     }
-    too_large(k * k * k / 4 + 5 * k * k / 4).map_or(Ok(()), Err)?;
+    check_size(k * k * k / 4 + 5 * k * k / 4)?;
     let half = k / 2;
     let medium = Medium::new(settings.rate, settings.delay);
     let mut graph = Graph::default();

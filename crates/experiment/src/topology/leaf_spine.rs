@@ -11,47 +11,25 @@
 //! Bound: as many equally short paths between hosts of different leaves as there are spines
 //! (topologies.rs: shapes_have_their_counts, topologies.rs: equal_cost_paths_share_the_flows).
 
-use super::{Context, Graph, Medium, rate, too_large};
-use crate::values::{BufferSize, LineRate, TextForm};
-use fairq_sched::queue::Queue;
+use super::{Context, Graph, Medium, check_size, rate};
+use crate::values::LineRate;
 use fairq_sched::units::Time;
 
-/// The numbers of nodes, and the links.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Settings {
-    /// The number of leaf switches.
-    pub leaves: u32,
-    /// The number of spine switches.
-    pub spines: u32,
-    /// The number of hosts at each leaf.
-    pub hosts: u32,
-    /// The rate of a host's link.
-    pub rate: LineRate,
-    /// The rate of a link between leaf and spine.
-    pub fabric_rate: LineRate,
-    /// The delay of a link.
-    pub delay: Time,
-    /// The discipline of its links, both ways; by default that of `defaults`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue: Option<TextForm<Queue>>,
-    /// The buffer of a link whose queue names no limit; by default that of `defaults`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<BufferSize>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            leaves: 4,
-            spines: 2,
-            hosts: 4,
-            rate: rate(1_000_000_000),
-            fabric_rate: rate(1_000_000_000),
-            delay: Time(5_000_000),
-            queue: None,
-            buffer: None,
-        }
+shape! {
+    /// The numbers of nodes, and the links.
+    pub struct Settings {
+        /// The number of leaf switches.
+        pub leaves: u32 = 4,
+        /// The number of spine switches.
+        pub spines: u32 = 2,
+        /// The number of hosts at each leaf.
+        pub hosts: u32 = 4,
+        /// The rate of a host's link.
+        pub rate: LineRate = rate(1_000_000_000),
+        /// The rate of a link between leaf and spine.
+        pub fabric_rate: LineRate = rate(1_000_000_000),
+        /// The delay of a link.
+        pub delay: Time = Time(5_000_000),
     }
 }
 
@@ -65,7 +43,7 @@ pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
     }
     let [leaves, spines, hosts] = [settings.leaves, settings.spines, settings.hosts].map(u64::from);
     let nodes = leaves.saturating_mul(hosts + 1).saturating_add(spines);
-    too_large(nodes.max(leaves.saturating_mul(spines) / 10)).map_or(Ok(()), Err)?;
+    check_size(nodes.max(leaves.saturating_mul(spines) / 10))?;
     let fabric = Medium::new(settings.fabric_rate, settings.delay);
     let mut graph = Graph::default();
     let spines: Vec<usize> = (1..=spines).map(|number| graph.node(format!("spine{number}"))).collect();

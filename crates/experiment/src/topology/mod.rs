@@ -2,6 +2,36 @@
 //! flows. The formats of files are crate `fairq-topologies`; here is only the function that reads
 //! one.
 
+/// The settings of a generated shape: its own, each with its default, then the queue and the buffer
+/// of its links.
+macro_rules! shape {
+    (
+        $(#[$of_all:meta])*
+        pub struct Settings {
+            $($(#[$of_one:meta])* pub $name:ident: $type:ty = $default:expr,)+
+        }
+    ) => {
+        $(#[$of_all])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Settings {
+            $($(#[$of_one])* pub $name: $type,)+
+            /// The discipline of its links, both ways; by default that of `defaults`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub queue: Option<$crate::values::TextForm<fairq_sched::queue::Queue>>,
+            /// The buffer of a link whose queue names no limit; by default that of `defaults`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub buffer: Option<$crate::values::BufferSize>,
+        }
+
+        impl Default for Settings {
+            fn default() -> Self {
+                Self { $($name: $default,)+ queue: None, buffer: None }
+            }
+        }
+    };
+}
+
 pub mod chain;
 pub mod dumbbell;
 pub mod fat_tree;
@@ -152,7 +182,10 @@ const fn rate(bit_per_s: u64) -> LineRate {
     LineRate(Rate::new(bit_per_s))
 }
 
-/// Why a topology of `nodes` nodes is refused; `None` if it is not.
-fn too_large(nodes: u64) -> Option<String> {
-    (nodes > NODES_MAX).then(|| format!("that makes more than {NODES_MAX} nodes; write smaller numbers"))
+/// Refuses a topology of too many `nodes`.
+fn check_size(nodes: u64) -> Result<(), String> {
+    if nodes <= NODES_MAX {
+        return Ok(());
+    }
+    Err(format!("that makes more than {NODES_MAX} nodes; write smaller numbers"))
 }

@@ -12,44 +12,23 @@
 //! Bound: hops + 2 links from `s0` to `d0`, three from any other source to its sink
 //! (topologies.rs: shapes_have_their_counts).
 
-use super::{Context, Graph, Medium, rate, too_large};
-use crate::values::{BufferSize, LineRate, TextForm};
-use fairq_sched::queue::Queue;
+use super::{Context, Graph, Medium, check_size, rate};
+use crate::values::LineRate;
 use fairq_sched::units::Time;
 
-/// The number of bottlenecks, and the links.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Settings {
-    /// The number of bottlenecks.
-    pub hops: u32,
-    /// The rate of a bottleneck.
-    pub rate: LineRate,
-    /// The delay of a bottleneck.
-    pub delay: Time,
-    /// The rate of a host's link.
-    pub access_rate: LineRate,
-    /// The delay of a host's link.
-    pub access_delay: Time,
-    /// The discipline of its links, both ways; by default that of `defaults`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue: Option<TextForm<Queue>>,
-    /// The buffer of a link whose queue names no limit; by default that of `defaults`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<BufferSize>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            hops: 3,
-            rate: rate(10_000_000),
-            delay: Time::from_ms(10),
-            access_rate: rate(100_000_000),
-            access_delay: Time::from_ms(1),
-            queue: None,
-            buffer: None,
-        }
+shape! {
+    /// The number of bottlenecks, and the links.
+    pub struct Settings {
+        /// The number of bottlenecks.
+        pub hops: u32 = 3,
+        /// The rate of a bottleneck.
+        pub rate: LineRate = rate(10_000_000),
+        /// The delay of a bottleneck.
+        pub delay: Time = Time::from_ms(10),
+        /// The rate of a host's link.
+        pub access_rate: LineRate = rate(100_000_000),
+        /// The delay of a host's link.
+        pub access_delay: Time = Time::from_ms(1),
     }
 }
 
@@ -62,7 +41,7 @@ pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
         return Err("hops is at least 1".to_string());
     }
     let hops = u64::from(settings.hops);
-    too_large(3 * hops + 3).map_or(Ok(()), Err)?;
+    check_size(3 * hops + 3)?;
     let access = Medium::new(settings.access_rate, settings.access_delay);
     let mut graph = Graph::default();
     let gateways: Vec<usize> = (1..=hops + 1).map(|number| graph.node(format!("g{number}"))).collect();

@@ -23,84 +23,50 @@
 //! Bound: with the defaults 225 nodes and 226 links
 //! (topologies.rs: the_paper_s_tiers_have_225_nodes_and_226_links).
 
-use super::{Context, Graph, Medium, rate, too_large};
-use crate::values::{BufferSize, LineRate, TextForm};
-use fairq_sched::queue::Queue;
+use super::{Context, Graph, Medium, check_size, rate};
+use crate::values::LineRate;
 use fairq_sched::units::Time;
 use fairq_sim::engine::random::Stream;
 
-/// Sizes, rates and delays of the three levels.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Settings {
-    /// Nodes of the wide-area network.
-    pub wan_nodes: u32,
-    /// Links between them; at least as many as a tree has.
-    pub wan_links: u32,
-    /// The number of metropolitan networks.
-    pub mans: u32,
-    /// Nodes of each.
-    pub man_nodes: u32,
-    /// Links between the nodes of each; at least as many as a tree has.
-    pub man_links: u32,
-    /// Nodes of each metropolitan network that are linked to the wide-area network.
-    pub uplinks: u32,
-    /// Local networks at each metropolitan network.
-    pub lans: u32,
-    /// Nodes of each, including its hub.
-    pub lan_nodes: u32,
-    /// The rate of wide-area links.
-    pub wan_rate: LineRate,
-    /// The rate of metropolitan links and their uplinks.
-    pub man_rate: LineRate,
-    /// The rate of local links and their uplinks.
-    pub lan_rate: LineRate,
-    /// The least delay of wide-area links.
-    pub wan_delay_min: Time,
-    /// The greatest delay of wide-area links.
-    pub wan_delay_max: Time,
-    /// The least delay of metropolitan links and their uplinks.
-    pub man_delay_min: Time,
-    /// The greatest delay of metropolitan links and their uplinks.
-    pub man_delay_max: Time,
-    /// The least delay of local links and their uplinks.
-    pub lan_delay_min: Time,
-    /// The greatest delay of local links and their uplinks.
-    pub lan_delay_max: Time,
-    /// The seed of random choices; by default that of `measure`.
-    pub seed: Option<u64>,
-    /// The discipline of its links, both ways; by default that of `defaults`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue: Option<TextForm<Queue>>,
-    /// The buffer of a link whose queue names no limit; by default that of `defaults`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<BufferSize>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            wan_nodes: 5,
-            wan_links: 6,
-            mans: 20,
-            man_nodes: 2,
-            man_links: 1,
-            uplinks: 1,
-            lans: 9,
-            lan_nodes: 1,
-            wan_rate: rate(155_000_000),
-            man_rate: rate(55_000_000),
-            lan_rate: rate(10_000_000),
-            wan_delay_min: Time::from_ms(100),
-            wan_delay_max: Time::from_ms(150),
-            man_delay_min: Time::from_ms(20),
-            man_delay_max: Time::from_ms(40),
-            lan_delay_min: Time::from_ms(10),
-            lan_delay_max: Time::from_ms(10),
-            seed: None,
-            queue: None,
-            buffer: None,
-        }
+shape! {
+    /// Sizes, rates and delays of the three levels.
+    pub struct Settings {
+        /// Nodes of the wide-area network.
+        pub wan_nodes: u32 = 5,
+        /// Links between them; at least as many as a tree has.
+        pub wan_links: u32 = 6,
+        /// The number of metropolitan networks.
+        pub mans: u32 = 20,
+        /// Nodes of each.
+        pub man_nodes: u32 = 2,
+        /// Links between the nodes of each; at least as many as a tree has.
+        pub man_links: u32 = 1,
+        /// Nodes of each metropolitan network that are linked to the wide-area network.
+        pub uplinks: u32 = 1,
+        /// Local networks at each metropolitan network.
+        pub lans: u32 = 9,
+        /// Nodes of each, including its hub.
+        pub lan_nodes: u32 = 1,
+        /// The rate of wide-area links.
+        pub wan_rate: LineRate = rate(155_000_000),
+        /// The rate of metropolitan links and their uplinks.
+        pub man_rate: LineRate = rate(55_000_000),
+        /// The rate of local links and their uplinks.
+        pub lan_rate: LineRate = rate(10_000_000),
+        /// The least delay of wide-area links.
+        pub wan_delay_min: Time = Time::from_ms(100),
+        /// The greatest delay of wide-area links.
+        pub wan_delay_max: Time = Time::from_ms(150),
+        /// The least delay of metropolitan links and their uplinks.
+        pub man_delay_min: Time = Time::from_ms(20),
+        /// The greatest delay of metropolitan links and their uplinks.
+        pub man_delay_max: Time = Time::from_ms(40),
+        /// The least delay of local links and their uplinks.
+        pub lan_delay_min: Time = Time::from_ms(10),
+        /// The greatest delay of local links and their uplinks.
+        pub lan_delay_max: Time = Time::from_ms(10),
+        /// The seed of random choices; by default that of `measure`.
+        pub seed: Option<u64> = None,
     }
 }
 
@@ -145,8 +111,7 @@ fn check(s: &Settings) -> Result<(), String> {
         return Err(format!("wan_nodes and man_nodes are at most {JOINED_MAX} each"));
     }
     let [wan, mans, man, lans, lan] = [s.wan_nodes, s.mans, s.man_nodes, s.lans, s.lan_nodes].map(u64::from);
-    too_large(lans.saturating_mul(lan).saturating_add(man).saturating_mul(mans).saturating_add(wan))
-        .map_or(Ok(()), Err)?;
+    check_size(lans.saturating_mul(lan).saturating_add(man).saturating_mul(mans).saturating_add(wan))?;
     for (name, links, nodes) in [("wan_links", s.wan_links, wan), ("man_links", s.man_links, man)] {
         if !(nodes - 1..=nodes * (nodes - 1) / 2).contains(&u64::from(links)) {
             let (least, most) = (nodes - 1, nodes * (nodes - 1) / 2);

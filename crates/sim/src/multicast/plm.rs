@@ -21,38 +21,23 @@ use crate::transport::Flags;
 use crate::transport::congestion::outside;
 use fairq_sched::units::{PS_PER_S, Time};
 
-/// When it decides, and when it believes losses instead of pairs.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// C: it joins layers at most this often.
-    pub check: Time,
-    /// Pairs that a check needs.
-    pub estimates: u32,
-    /// The part of lost packets above which it drops a layer.
-    pub loss_threshold: f64,
-    /// Packets that must have arrived before losses are believed.
-    pub loss_packets: u64,
-    /// The time over which losses are counted together.
-    pub loss_window: Time,
-    /// For this time after a layer was dropped for losses, losses are ignored.
-    pub blind: Time,
-    /// After it has dropped all layers, it joins the lowest again after this time.
-    pub rejoin: Time,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            check: Time::from_s(1),
-            estimates: 3,
-            loss_threshold: 0.1,
-            loss_packets: 10,
-            loss_window: Time::from_s(5),
-            blind: Time::from_ms(500),
-            rejoin: Time::from_s(30),
-        }
+settings! {
+    /// When it decides, and when it believes losses instead of pairs.
+    pub struct Settings {
+        /// C: it joins layers at most this often.
+        pub check: Time = Time::from_s(1),
+        /// Pairs that a check needs.
+        pub estimates: u32 = 3,
+        /// The part of lost packets above which it drops a layer.
+        pub loss_threshold: f64 = 0.1,
+        /// Packets that must have arrived before losses are believed.
+        pub loss_packets: u64 = 10,
+        /// The time over which losses are counted together.
+        pub loss_window: Time = Time::from_s(5),
+        /// For this time after a layer was dropped for losses, losses are ignored.
+        pub blind: Time = Time::from_ms(500),
+        /// After it has dropped all layers, it joins the lowest again after this time.
+        pub rejoin: Time = Time::from_s(30),
     }
 }
 

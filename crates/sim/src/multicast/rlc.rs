@@ -21,20 +21,13 @@ use super::{Beginning, Control, Received, ReceiverSettings, source};
 use crate::transport::Flags;
 use fairq_sched::units::Time;
 
-/// The deaf time, and losses in bursts.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// For this time after a layer was dropped losses drop no other layer.
-    pub deaf: Time,
-    /// Whether a loss in a burst drops a layer, as any other loss does.
-    pub drops_in_bursts: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { deaf: Time::from_s(1), drops_in_bursts: false }
+settings! {
+    /// The deaf time, and losses in bursts.
+    pub struct Settings {
+        /// For this time after a layer was dropped losses drop no other layer.
+        pub deaf: Time = Time::from_s(1),
+        /// Whether a loss in a burst drops a layer, as any other loss does.
+        pub drops_in_bursts: bool = false,
     }
 }
 

@@ -22,44 +22,27 @@ use crate::engine::random::Stream;
 use crate::transport::congestion::outside;
 use fairq_sched::units::Time;
 
-/// Timers and their steps.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// A layer's timer grows by this factor when an experiment with it fails.
-    pub alpha: f64,
-    /// The timer of the top layer shrinks by this factor in a detection time without loss.
-    pub beta: f64,
-    /// The first and least mean timer of a layer.
-    pub join_timer: Time,
-    /// The greatest mean timer of a layer.
-    pub join_timer_max: Time,
-    /// The detection time of a loss before it has been measured.
-    pub detection: Time,
-    /// The deviation of the detection time before it has been measured.
-    pub deviation: Time,
-    /// How much of an observed time enters both.
-    pub gain: f64,
-    /// The part of lost packets above which a layer is dropped.
-    pub loss_threshold: f64,
-    /// The least number of packets over which that part is measured.
-    pub loss_packets: u64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            alpha: 2.0,
-            beta: 0.75,
-            join_timer: Time::from_s(5),
-            join_timer_max: Time::from_s(60),
-            detection: Time::from_s(5),
-            deviation: Time::from_s(2),
-            gain: 0.25,
-            loss_threshold: 0.25,
-            loss_packets: 10,
-        }
+settings! {
+    /// Timers and their steps.
+    pub struct Settings {
+        /// A layer's timer grows by this factor when an experiment with it fails.
+        pub alpha: f64 = 2.0,
+        /// The timer of the top layer shrinks by this factor in a detection time without loss.
+        pub beta: f64 = 0.75,
+        /// The first and least mean timer of a layer.
+        pub join_timer: Time = Time::from_s(5),
+        /// The greatest mean timer of a layer.
+        pub join_timer_max: Time = Time::from_s(60),
+        /// The detection time of a loss before it has been measured.
+        pub detection: Time = Time::from_s(5),
+        /// The deviation of the detection time before it has been measured.
+        pub deviation: Time = Time::from_s(2),
+        /// How much of an observed time enters both.
+        pub gain: f64 = 0.25,
+        /// The part of lost packets above which a layer is dropped.
+        pub loss_threshold: f64 = 0.25,
+        /// The least number of packets over which that part is measured.
+        pub loss_packets: u64 = 10,
     }
 }
 

@@ -18,23 +18,17 @@ pub struct Constant {}
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Pairs {}
 
-/// Bursts and points, in packets of the lowest layer.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Bursts {
-    /// For the time of this many packets every layer with a point to come sends at twice its rate.
-    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "packets")))]
-    pub burst: u32,
-    /// The points of the lowest layer are this many packets apart; those of layer i are 2^(i-1)
-    /// times as far apart.
-    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "packets")))]
-    pub synchronisation: u32,
-}
-
-impl Default for Bursts {
-    fn default() -> Self {
-        Self { burst: 2, synchronisation: 8 }
+settings! {
+    /// Bursts and points, in packets of the lowest layer.
+    pub struct Bursts {
+        /// For the time of this many packets every layer with a point to come sends at twice its
+        /// rate.
+        #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "packets")))]
+        pub burst: u32 = 2,
+        /// The points of the lowest layer are this many packets apart; those of layer i are 2^(i-1)
+        /// times as far apart.
+        #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "packets")))]
+        pub synchronisation: u32 = 8,
     }
 }
 

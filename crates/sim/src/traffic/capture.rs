@@ -31,25 +31,7 @@ const fn ten_seconds() -> Time {
 }
 
 impl Traffic for Settings {
-    fn release(&self) -> Release {
-        Release::Stream
-    }
-
-    fn lengths(&self) -> Lengths<'_> {
-        Lengths::InFile(&self.file)
-    }
-
-    fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
-        None
-    }
-
-    fn demand(&self) -> Option<f64> {
-        None
-    }
-
-    fn fault(&self) -> Option<&'static str> {
-        None
-    }
+    packets_of_a_file!();
 
     fn example() -> Self {
         Self { file: "packets.pcap".to_string(), gap_max: Time::from_s(1) }

@@ -43,21 +43,7 @@ fn is_zero(jitter: &f64) -> bool {
 }
 
 impl Traffic for Settings {
-    fn release(&self) -> Release {
-        Release::Stream
-    }
-
-    fn lengths(&self) -> Lengths<'_> {
-        Lengths::All(packet(self.packet))
-    }
-
-    fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
-        Some(&mut self.packet)
-    }
-
-    fn demand(&self) -> Option<f64> {
-        Some(self.rate.bit_per_s() as f64)
-    }
+    packets_at_a_rate!();
 
     fn fault(&self) -> Option<&'static str> {
         (!(0.0..=1.0).contains(&self.jitter)).then_some("jitter is from 0 to 1")

@@ -49,13 +49,7 @@ const fn one() -> f64 {
 }
 
 impl TransferSettings for Settings {
-    fn packet(&self) -> Option<Bytes> {
-        self.packet
-    }
-
-    fn packet_mut(&mut self) -> &mut Option<Bytes> {
-        &mut self.packet
-    }
+    transfers_in_packets!();
 
     fn fault(&self) -> Option<&'static str> {
         if self.rate.is_some() == self.mean_gap.is_some() {

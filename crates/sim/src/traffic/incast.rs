@@ -42,13 +42,7 @@ const fn a_quarter_of_a_mebibyte() -> Distribution<Bytes> {
 }
 
 impl TransferSettings for Settings {
-    fn packet(&self) -> Option<Bytes> {
-        self.packet
-    }
-
-    fn packet_mut(&mut self) -> &mut Option<Bytes> {
-        &mut self.packet
-    }
+    transfers_in_packets!();
 
     fn fault(&self) -> Option<&'static str> {
         self.size.fault()

@@ -1,6 +1,65 @@
 //! Traffic: the data that a transport is given to send, and when. It is packets, or transfers of a
 //! number of bytes each.
 
+/// The answers of [`Traffic`] for packets of the fields `rate` and `packet`.
+macro_rules! packets_at_a_rate {
+    () => {
+        fn release(&self) -> Release {
+            Release::Stream
+        }
+
+        fn lengths(&self) -> Lengths<'_> {
+            Lengths::All(packet(self.packet))
+        }
+
+        fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
+            Some(&mut self.packet)
+        }
+
+        fn demand(&self) -> Option<f64> {
+            Some(self.rate.bit_per_s() as f64)
+        }
+    };
+}
+
+/// The answers of [`Traffic`] for packets of the field `file`.
+macro_rules! packets_of_a_file {
+    () => {
+        fn release(&self) -> Release {
+            Release::Stream
+        }
+
+        fn lengths(&self) -> Lengths<'_> {
+            Lengths::InFile(&self.file)
+        }
+
+        fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
+            None
+        }
+
+        fn demand(&self) -> Option<f64> {
+            None
+        }
+
+        fn fault(&self) -> Option<&'static str> {
+            None
+        }
+    };
+}
+
+/// The answers of [`TransferSettings`] about the field `packet`.
+macro_rules! transfers_in_packets {
+    () => {
+        fn packet(&self) -> Option<Bytes> {
+            self.packet
+        }
+
+        fn packet_mut(&mut self) -> &mut Option<Bytes> {
+            &mut self.packet
+        }
+    };
+}
+
 pub mod capture;
 pub mod constant_rate;
 pub mod csv;

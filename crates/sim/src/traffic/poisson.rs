@@ -24,21 +24,7 @@ pub struct Settings {
 }
 
 impl Traffic for Settings {
-    fn release(&self) -> Release {
-        Release::Stream
-    }
-
-    fn lengths(&self) -> Lengths<'_> {
-        Lengths::All(packet(self.packet))
-    }
-
-    fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
-        Some(&mut self.packet)
-    }
-
-    fn demand(&self) -> Option<f64> {
-        Some(self.rate.bit_per_s() as f64)
-    }
+    packets_at_a_rate!();
 
     fn fault(&self) -> Option<&'static str> {
         None

@@ -39,13 +39,7 @@ const fn a_second() -> Distribution<Time> {
 }
 
 impl TransferSettings for Settings {
-    fn packet(&self) -> Option<Bytes> {
-        self.packet
-    }
-
-    fn packet_mut(&mut self) -> &mut Option<Bytes> {
-        &mut self.packet
-    }
+    transfers_in_packets!();
 
     fn fault(&self) -> Option<&'static str> {
         self.size.fault().or_else(|| self.think.fault())

@@ -11,20 +11,13 @@ use super::{Emission, Lengths, Release, Source, Traffic};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
 
-/// Packets and their mean interval.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Bytes of a packet.
-    pub packet: Bytes,
-    /// Mean time between packets.
-    pub mean_gap: Time,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { packet: Bytes(40), mean_gap: Time::from_s(5) }
+settings! {
+    /// Packets and their mean interval.
+    pub struct Settings {
+        /// Bytes of a packet.
+        pub packet: Bytes = Bytes(40),
+        /// Mean time between packets.
+        pub mean_gap: Time = Time::from_s(5),
     }
 }
 

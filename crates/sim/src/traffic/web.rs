@@ -22,27 +22,27 @@ use fairq_sched::units::{Bytes, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Sessions, pages, objects.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Mean time between sessions; the gaps are exponential.
-    pub session_gap: Time,
-    /// Pages of a session.
-    pub pages: u32,
-    /// Objects of a page.
-    pub objects: u32,
-    /// Whether `pages` and `objects` are fixed numbers, or means.
-    pub counts: Counts,
-    /// The distribution of the time from the last object of a page to the next page.
-    pub think: Distribution<Time>,
-    /// The distribution of the time from object to object.
-    pub object_gap: Distribution<Time>,
-    /// The distribution of an object's bytes on the line.
-    pub size: Distribution<Bytes>,
-    /// Bytes of a packet of IP; the last packet is the rest; the default depends on the edition.
-    pub packet: Option<Bytes>,
+settings! {
+    /// Sessions, pages, objects.
+    pub struct Settings {
+        /// Mean time between sessions; the gaps are exponential.
+        pub session_gap: Time = Time::from_s(1),
+        /// Pages of a session.
+        pub pages: u32 = 10,
+        /// Objects of a page.
+        pub objects: u32 = 1,
+        /// Whether `pages` and `objects` are fixed numbers, or means.
+        pub counts: Counts = Counts::default(),
+        /// The distribution of the time from the last object of a page to the next page.
+        pub think: Distribution<Time> = Distribution::exponential(Time::from_s(1)),
+        /// The distribution of the time from object to object.
+        pub object_gap: Distribution<Time> = Distribution::exponential(Time::from_ms(10)),
+        /// The distribution of an object's bytes on the line.
+        pub size: Distribution<Bytes> = Distribution::pareto(Bytes(10_000), 1.2),
+        /// Bytes of a packet of IP; the last packet is the rest; the default depends on the
+        /// edition.
+        pub packet: Option<Bytes> = None,
+    }
 }
 
 /// Whether numbers are fixed or random.
@@ -57,29 +57,8 @@ pub enum Counts {
     Geometric,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            session_gap: Time::from_s(1),
-            pages: 10,
-            objects: 1,
-            counts: Counts::default(),
-            think: Distribution::exponential(Time::from_s(1)),
-            object_gap: Distribution::exponential(Time::from_ms(10)),
-            size: Distribution::pareto(Bytes(10_000), 1.2),
-            packet: None,
-        }
-    }
-}
-
 impl TransferSettings for Settings {
-    fn packet(&self) -> Option<Bytes> {
-        self.packet
-    }
-
-    fn packet_mut(&mut self) -> &mut Option<Bytes> {
-        &mut self.packet
-    }
+    transfers_in_packets!();
 
     fn fault(&self) -> Option<&'static str> {
         if self.session_gap < Time(1000) {

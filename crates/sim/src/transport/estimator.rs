@@ -18,32 +18,34 @@ pub fn first_fault(name: &str, first: Time) -> Option<String> {
     (first < LEAST_TIMEOUT).then(message)
 }
 
-/// The estimator's constants.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// How much of a sample's difference enters the smoothed round trip.
-    pub gain: f64,
-    /// How much of a sample's deviation enters the mean deviation.
-    pub deviation_gain: f64,
-    /// How many mean deviations are added to the smoothed round trip.
-    pub deviations: f64,
-    /// The least time that is added for the deviation.
-    pub deviation_floor: Time,
-    /// The least timeout.
-    pub floor: Time,
-    /// The timeout before the first sample.
-    pub first: Time,
-    /// The greatest backoff factor; none if 0.
-    pub backoff_limit: u32,
-    /// The length of a tick of the host's clock: round trips and timeouts are then whole ticks, as
-    /// with the timers of BSD and in ns-2. Zero: times are exact.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_zero"))]
-    pub tick: Time,
-    /// The greatest timeout; `None`: no limit.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub ceiling: Option<Time>,
+settings! {
+    /// The estimator's constants.
+    pub struct Settings {
+        /// How much of a sample's difference enters the smoothed round trip.
+        // Appendix A: 1/8 and 1/4.
+        pub gain: f64 = 0.125,
+        /// How much of a sample's deviation enters the mean deviation.
+        pub deviation_gain: f64 = 0.25,
+        /// How many mean deviations are added to the smoothed round trip.
+        // 4 from 4.3BSD-Reno on; 2 in the appendix.
+        pub deviations: f64 = 4.0,
+        /// The least time that is added for the deviation.
+        pub deviation_floor: Time = Time::from_s(1),
+        /// The least timeout.
+        pub floor: Time = Time::from_s(1),
+        /// The timeout before the first sample.
+        pub first: Time = Time::from_s(3),
+        /// The greatest backoff factor; none if 0.
+        // 4.3BSD's table of backoffs ends at 64.
+        pub backoff_limit: u32 = 64,
+        /// The length of a tick of the host's clock: round trips and timeouts are then whole ticks,
+        /// as with the timers of BSD and in ns-2. Zero: times are exact.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_zero"))]
+        pub tick: Time = Time::ZERO,
+        /// The greatest timeout; `None`: no limit.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub ceiling: Option<Time> = None,
+    }
 }
 
 impl Settings {
@@ -67,25 +69,6 @@ impl Settings {
     pub fn ceiling_fault(&self) -> Option<String> {
         let ceiling = self.ceiling.filter(|ceiling| *ceiling < self.first || *ceiling < self.floor)?;
         Some(format!("timeout.ceiling is {ceiling}, below the floor or the first timeout"))
-    }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            // Appendix A: 1/8 and 1/4.
-            gain: 0.125,
-            deviation_gain: 0.25,
-            // 4 from 4.3BSD-Reno on; 2 in the appendix.
-            deviations: 4.0,
-            deviation_floor: Time::from_s(1),
-            floor: Time::from_s(1),
-            first: Time::from_s(3),
-            // 4.3BSD's table of backoffs ends at 64.
-            backoff_limit: 64,
-            tick: Time::ZERO,
-            ceiling: None,
-        }
     }
 }
 

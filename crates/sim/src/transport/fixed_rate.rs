@@ -16,26 +16,19 @@ use super::ecn::{Accepts, CodePoint};
 use super::receiver::Echo;
 use super::supply::Supply;
 use super::tcp::Setup;
-use super::{Acknowledgement, Delivery, Ends, Sender, Transmission, Transport};
+use super::{Acknowledgement, Ends, Sender, Transmission, Transport};
 use fairq_link::line::Transmitter;
 use fairq_sched::units::{Rate, Time};
 
-/// The pace.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Bits a second.
-    pub rate: Rate,
-    /// The ECN field of its packets: `none`, `ect0` or `ect1`. Marked packets change nothing of
-    /// what it sends.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "CodePoint::is_none"))]
-    pub ecn: CodePoint,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { rate: ONE_MEGABIT, ecn: CodePoint::None }
+settings! {
+    /// The pace.
+    pub struct Settings {
+        /// Bits a second.
+        pub rate: Rate = ONE_MEGABIT,
+        /// The ECN field of its packets: `none`, `ect0` or `ect1`. Marked packets change nothing of
+        /// what it sends.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "CodePoint::is_none"))]
+        pub ecn: CodePoint = CodePoint::None,
     }
 }
 
@@ -44,17 +37,7 @@ impl Transport for Settings {
         Ends { sender: Box::new(FixedRate::new(self, setup.supply)), receiver: Box::new(Echo) }
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::AtFixedRate
-    }
-
-    fn window(&self) -> Option<u32> {
-        None
-    }
-
-    fn code_point(&self) -> CodePoint {
-        self.ecn
-    }
+    answers!(self: AtFixedRate, window None, code_point self.ecn);
 
     fn names_code_point(&self) -> bool {
         true

@@ -18,29 +18,22 @@ use super::estimator::first_fault;
 use super::receiver::{Answers, Sink};
 use super::supply::Supply;
 use super::tcp::Setup;
-use super::{Acknowledgement, Delivery, Ends, Sender, Transmission, Transport};
+use super::{Acknowledgement, Ends, Sender, Transmission, Transport};
 use fairq_sched::units::Time;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Window and timeout.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Packets that may be unacknowledged.
-    pub window: u32,
-    /// The timeout in smoothed round trips (the paper's beta).
-    pub beta: f64,
-    /// How much of a sample's difference enters the smoothed round trip.
-    pub gain: f64,
-    /// The timeout before the first sample.
-    pub first_timeout: Time,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
+settings! {
+    /// Window and timeout.
+    pub struct Settings {
+        /// Packets that may be unacknowledged.
         // Window and beta: the paper's. The gain is RFC 793's tradition; the paper gives none.
-        Self { window: 5, beta: 2.0, gain: 0.125, first_timeout: Time::from_s(3) }
+        pub window: u32 = 5,
+        /// The timeout in smoothed round trips (the paper's beta).
+        pub beta: f64 = 2.0,
+        /// How much of a sample's difference enters the smoothed round trip.
+        pub gain: f64 = 0.125,
+        /// The timeout before the first sample.
+        pub first_timeout: Time = Time::from_s(3),
     }
 }
 
@@ -50,17 +43,7 @@ impl Transport for Settings {
         Ends { sender: Box::new(sender), receiver: Box::new(Sink::new(Answers::to_each())) }
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::Reliable
-    }
-
-    fn window(&self) -> Option<u32> {
-        Some(self.window)
-    }
-
-    fn code_point(&self) -> CodePoint {
-        CodePoint::None
-    }
+    answers!(self: Reliable, window Some(self.window), code_point CodePoint::None);
 
     fn fault(&self) -> Option<String> {
         first_fault("first_timeout", self.first_timeout)

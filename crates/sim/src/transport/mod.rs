@@ -6,6 +6,24 @@
 //! When and what to acknowledge is up to the receiver (`receiver`). Senders that keep a rate and
 //! retransmit nothing (`fixed_rate`, `rap`, `tfrc`) are complete in themselves.
 
+/// What a transport with rules of its own answers as a [`Transport`]: its delivery, its window and
+/// the ECN field of its packets.
+macro_rules! answers {
+    ($self:ident: $delivery:ident, window $window:expr, code_point $code_point:expr) => {
+        fn delivery(&$self) -> $crate::transport::Delivery {
+            $crate::transport::Delivery::$delivery
+        }
+
+        fn window(&$self) -> Option<u32> {
+            $window
+        }
+
+        fn code_point(&$self) -> CodePoint {
+            $code_point
+        }
+    };
+}
+
 pub mod congestion;
 pub mod ecn;
 pub mod estimator;

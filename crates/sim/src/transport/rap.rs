@@ -27,45 +27,30 @@ use super::ranges::Run;
 use super::receiver::{Arrival, Receiver};
 use super::supply::Supply;
 use super::tcp::Setup;
-use super::{Acknowledgement, Delivery, Ends, Sender, Transmission, Transport};
+use super::{Acknowledgement, Ends, Sender, Transmission, Transport};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
-/// The steps of the rate, and the estimator.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Packets a round trip that are added in a round trip without loss.
-    pub alpha: f64,
-    /// The factor of the rate after a loss.
-    pub beta: f64,
-    /// How much of a sample's difference enters the smoothed round trip and its variation.
-    pub gain: f64,
-    /// The timeout is this many round trips
-    pub timeout_trips: f64,
-    /// plus this many variations.
-    pub timeout_variations: f64,
-    /// The gap between packets, the round trip and the timeout before the first sample.
-    pub first: Time,
-    /// The part of the packets of a round trip that must have been sent for the rate to grow.
-    pub used_share: f64,
-    /// Whether the gap follows the round trip between steps, as a quick mean of it over a slow one.
-    pub fine_grain: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            alpha: 1.0,
-            beta: 0.5,
-            gain: 0.5,
-            timeout_trips: 1.2,
-            timeout_variations: 4.0,
-            first: Time::from_s(2),
-            used_share: 0.5,
-            fine_grain: false,
-        }
+settings! {
+    /// The steps of the rate, and the estimator.
+    pub struct Settings {
+        /// Packets a round trip that are added in a round trip without loss.
+        pub alpha: f64 = 1.0,
+        /// The factor of the rate after a loss.
+        pub beta: f64 = 0.5,
+        /// How much of a sample's difference enters the smoothed round trip and its variation.
+        pub gain: f64 = 0.5,
+        /// The timeout is this many round trips
+        pub timeout_trips: f64 = 1.2,
+        /// plus this many variations.
+        pub timeout_variations: f64 = 4.0,
+        /// The gap between packets, the round trip and the timeout before the first sample.
+        pub first: Time = Time::from_s(2),
+        /// The part of the packets of a round trip that must have been sent for the rate to grow.
+        pub used_share: f64 = 0.5,
+        /// Whether the gap follows the round trip between steps, as a quick mean of it over a slow
+        /// one.
+        pub fine_grain: bool = false,
     }
 }
 
@@ -78,17 +63,7 @@ impl Transport for Settings {
         Ends { sender: Box::new(Rap::new(self.clone(), setup.supply)), receiver: Box::new(Answerer::default()) }
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::AtControlledRate
-    }
-
-    fn window(&self) -> Option<u32> {
-        None
-    }
-
-    fn code_point(&self) -> CodePoint {
-        CodePoint::None
-    }
+    answers!(self: AtControlledRate, window None, code_point CodePoint::None);
 
     fn fault(&self) -> Option<String> {
         if self.first < LEAST_GAP {

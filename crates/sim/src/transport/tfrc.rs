@@ -27,28 +27,21 @@ use super::congestion::{AVOIDANCE, SLOW_START};
 use super::ecn::{Accepts, CodePoint};
 use super::supply::Supply;
 use super::tcp::Setup;
-use super::{Acknowledgement, Delivery, Ends, Feedback, Sender, Transmission, Transport};
+use super::{Acknowledgement, Ends, Feedback, Sender, Transmission, Transport};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
-/// The choices that the RFC leaves open.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Whether old loss intervals count less in a long time without loss (section 5.5).
-    pub history_discounting: bool,
-    /// Whether the rate follows the square root of the last round trip (section 4.5).
-    pub damps_oscillation: bool,
-    /// The least retransmission timeout in the equation; 4 round trips if they are longer.
-    pub timeout_floor: Time,
-    /// Whether packets are ECT(0), so that they may be marked instead of dropped.
-    pub ecn: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { history_discounting: true, damps_oscillation: false, timeout_floor: Time::ZERO, ecn: false }
+settings! {
+    /// The choices that the RFC leaves open.
+    pub struct Settings {
+        /// Whether old loss intervals count less in a long time without loss (section 5.5).
+        pub history_discounting: bool = true,
+        /// Whether the rate follows the square root of the last round trip (section 4.5).
+        pub damps_oscillation: bool = false,
+        /// The least retransmission timeout in the equation; 4 round trips if they are longer.
+        pub timeout_floor: Time = Time::ZERO,
+        /// Whether packets are ECT(0), so that they may be marked instead of dropped.
+        pub ecn: bool = false,
     }
 }
 
@@ -58,17 +51,7 @@ impl Transport for Settings {
         Ends { sender: Box::new(Tfrc::new(self.clone(), setup.supply)), receiver: Box::new(receiver) }
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::AtControlledRate
-    }
-
-    fn window(&self) -> Option<u32> {
-        None
-    }
-
-    fn code_point(&self) -> CodePoint {
-        if self.ecn { CodePoint::Ect0 } else { CodePoint::None }
-    }
+    answers!(self: AtControlledRate, window None, code_point if self.ecn { CodePoint::Ect0 } else { CodePoint::None });
 
     fn fault(&self) -> Option<String> {
         None

@@ -13,7 +13,7 @@ use super::ecn::{Accepts, CodePoint};
 use super::receiver::Echo;
 use super::supply::Supply;
 use super::tcp::Setup;
-use super::{Acknowledgement, Delivery, Ends, Sender, Transmission, Transport};
+use super::{Acknowledgement, Ends, Sender, Transmission, Transport};
 use fairq_sched::units::Time;
 
 /// The ECN field of its packets.
@@ -32,17 +32,7 @@ impl Transport for Settings {
         Ends { sender: Box::new(Uncontrolled::new(self, setup.supply)), receiver: Box::new(Echo) }
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::AtOnce
-    }
-
-    fn window(&self) -> Option<u32> {
-        None
-    }
-
-    fn code_point(&self) -> CodePoint {
-        self.ecn
-    }
+    answers!(self: AtOnce, window None, code_point self.ecn);
 
     fn names_code_point(&self) -> bool {
         true

@@ -29,54 +29,36 @@ use fairq_sched::random::Random;
 use fairq_sched::units::{Rate, Time};
 use policer::{Policer, Seen};
 
-/// Gains and times.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Gain of pace and window in Startup; 2/ln 2 doubles the rate in a round. Drain paces with its
-    /// inverse.
-    pub startup_gain: f64,
-    /// Gain of the window after Drain.
-    pub window_gain: f64,
-    /// Gain of the pace in the phase that probes for more bandwidth; the phase after it is below 1
-    /// by the same amount.
-    pub probe_gain: f64,
-    /// Rounds whose greatest delivery rate is the bandwidth.
-    pub bandwidth_rounds: u64,
-    /// How long a least round trip is valid.
-    pub least_window: Time,
-    /// How long the window is held down to measure it again.
-    pub probe_duration: Time,
-    /// The least window, in packets; it is the window during that probe.
-    pub window_min: f64,
-    /// The part by which the pace is below the bandwidth.
-    pub pacing_margin: f64,
-    /// Whether the rate of a policer takes the place of the bandwidth: the mean of two intervals of
-    /// at least 4 rounds, each with a fifth of losses and both about as fast, for 48 rounds. As in
-    /// Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub detects_policers: bool,
-    /// Whether the round trip of the opening packet counts: it is the first least round trip, and
-    /// spaces the first window. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub counts_opening: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            startup_gain: 2.0 / core::f64::consts::LN_2,
-            window_gain: 2.0,
-            probe_gain: 1.25,
-            bandwidth_rounds: 10,
-            least_window: Time::from_s(10),
-            probe_duration: Time::from_ms(200),
-            window_min: 4.0,
-            pacing_margin: 0.01,
-            detects_policers: false,
-            counts_opening: false,
-        }
+settings! {
+    /// Gains and times.
+    pub struct Settings {
+        /// Gain of pace and window in Startup; 2/ln 2 doubles the rate in a round. Drain paces with
+        /// its inverse.
+        pub startup_gain: f64 = 2.0 / core::f64::consts::LN_2,
+        /// Gain of the window after Drain.
+        pub window_gain: f64 = 2.0,
+        /// Gain of the pace in the phase that probes for more bandwidth; the phase after it is
+        /// below 1 by the same amount.
+        pub probe_gain: f64 = 1.25,
+        /// Rounds whose greatest delivery rate is the bandwidth.
+        pub bandwidth_rounds: u64 = 10,
+        /// How long a least round trip is valid.
+        pub least_window: Time = Time::from_s(10),
+        /// How long the window is held down to measure it again.
+        pub probe_duration: Time = Time::from_ms(200),
+        /// The least window, in packets; it is the window during that probe.
+        pub window_min: f64 = 4.0,
+        /// The part by which the pace is below the bandwidth.
+        pub pacing_margin: f64 = 0.01,
+        /// Whether the rate of a policer takes the place of the bandwidth: the mean of two
+        /// intervals of at least 4 rounds, each with a fifth of losses and both about as fast, for
+        /// 48 rounds. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub detects_policers: bool = false,
+        /// Whether the round trip of the opening packet counts: it is the first least round trip,
+        /// and spaces the first window. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub counts_opening: bool = false,
     }
 }
 

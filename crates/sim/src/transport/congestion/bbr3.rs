@@ -32,62 +32,39 @@ use super::{Acked, Beginning, Congested, Congestion, LawSettings, LostPacket, Ra
 use fairq_sched::random::Random;
 use fairq_sched::units::{Rate, Time};
 
-/// Gains, bounds and times; all have the draft's values by default.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Gain of the pace in Startup.
-    pub startup_gain: f64,
-    /// Gain of the pace in Drain.
-    pub drain_gain: f64,
-    /// Gain of the pace in the phase that probes for less.
-    pub down_gain: f64,
-    /// Gain of the pace in the phase that probes for more.
-    pub up_gain: f64,
-    /// Gain of the window; 0.25 more in the phase that probes for more.
-    pub window_gain: f64,
-    /// The part of the packets in flight that may be lost.
-    pub loss_threshold: f64,
-    /// The least factor of a bound after a loss.
-    pub beta: f64,
-    /// The part of the long-term bound that is left to other flows.
-    pub headroom: f64,
-    /// The least window, in packets.
-    pub window_min: f64,
-    /// How long a least round trip is valid.
-    pub least_window: Time,
-    /// How often the window is held down to measure it again.
-    pub probe_interval: Time,
-    /// How long the window is held down.
-    pub probe_duration: Time,
-    /// Gain of the window while it is held down.
-    pub probe_gain: f64,
-    /// The most round trips before it probes for more.
-    pub probe_rounds: u32,
-    /// The part by which the pace is below the bandwidth.
-    pub pacing_margin: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            startup_gain: 2.77,
-            drain_gain: 0.5,
-            down_gain: 0.9,
-            up_gain: 1.25,
-            window_gain: 2.0,
-            loss_threshold: 0.02,
-            beta: 0.7,
-            headroom: 0.15,
-            window_min: 4.0,
-            least_window: Time::from_s(10),
-            probe_interval: Time::from_s(5),
-            probe_duration: Time::from_ms(200),
-            probe_gain: 0.5,
-            probe_rounds: 63,
-            pacing_margin: 0.01,
-        }
+settings! {
+    /// Gains, bounds and times; all have the draft's values by default.
+    pub struct Settings {
+        /// Gain of the pace in Startup.
+        pub startup_gain: f64 = 2.77,
+        /// Gain of the pace in Drain.
+        pub drain_gain: f64 = 0.5,
+        /// Gain of the pace in the phase that probes for less.
+        pub down_gain: f64 = 0.9,
+        /// Gain of the pace in the phase that probes for more.
+        pub up_gain: f64 = 1.25,
+        /// Gain of the window; 0.25 more in the phase that probes for more.
+        pub window_gain: f64 = 2.0,
+        /// The part of the packets in flight that may be lost.
+        pub loss_threshold: f64 = 0.02,
+        /// The least factor of a bound after a loss.
+        pub beta: f64 = 0.7,
+        /// The part of the long-term bound that is left to other flows.
+        pub headroom: f64 = 0.15,
+        /// The least window, in packets.
+        pub window_min: f64 = 4.0,
+        /// How long a least round trip is valid.
+        pub least_window: Time = Time::from_s(10),
+        /// How often the window is held down to measure it again.
+        pub probe_interval: Time = Time::from_s(5),
+        /// How long the window is held down.
+        pub probe_duration: Time = Time::from_ms(200),
+        /// Gain of the window while it is held down.
+        pub probe_gain: f64 = 0.5,
+        /// The most round trips before it probes for more.
+        pub probe_rounds: u32 = 63,
+        /// The part by which the pace is below the bandwidth.
+        pub pacing_margin: f64 = 0.01,
     }
 }
 

@@ -33,26 +33,19 @@ use super::{Acked, Beginning, Congested, Congestion, LawSettings, SLOW_START, ou
 use fairq_sched::units::{Rate, Time};
 use std::collections::VecDeque;
 
-/// Delta and what it is measured with.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// One over the number of packets of a flow that are to wait.
-    pub delta: f64,
-    /// How long the least round trip is remembered.
-    pub least_window: Time,
-    /// Whether delta adapts to flows that fill the buffer.
-    pub competes: bool,
-    /// Round trips without a nearly empty queue after which delta adapts.
-    pub empty_rounds: u32,
-    /// The part of the swing of the round trip below which the queue is nearly empty.
-    pub empty_share: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { delta: 0.5, least_window: Time::from_s(10), competes: true, empty_rounds: 5, empty_share: 0.1 }
+settings! {
+    /// Delta and what it is measured with.
+    pub struct Settings {
+        /// One over the number of packets of a flow that are to wait.
+        pub delta: f64 = 0.5,
+        /// How long the least round trip is remembered.
+        pub least_window: Time = Time::from_s(10),
+        /// Whether delta adapts to flows that fill the buffer.
+        pub competes: bool = true,
+        /// Round trips without a nearly empty queue after which delta adapts.
+        pub empty_rounds: u32 = 5,
+        /// The part of the swing of the round trip below which the queue is nearly empty.
+        pub empty_share: f64 = 0.1,
     }
 }
 

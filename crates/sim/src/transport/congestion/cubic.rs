@@ -18,65 +18,48 @@
 
 mod whole;
 
+use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 use whole::Whole;
 
-/// The cubic function, the factors after a loss and a mark, and the start.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// C: the steepness of the function, in packets a second cubed.
-    pub scale: f64,
-    /// The factor that is left after a loss, of the window or as the connection's `reduces` says.
-    pub decrease: f64,
-    /// The same after a mark; 0.85 in RFC 8511.
-    pub mark_decrease: f64,
-    /// Whether a loss below the last one releases more, for flows that start later.
-    pub fast_convergence: bool,
-    /// Whether the window is at least what Reno's would be.
-    pub reno_friendly: bool,
-    /// Whether that estimate grows by a packet a round trip once it has passed the window before
-    /// the last loss, as in section 4.3, and not by 0.53 on and on, as in Linux.
-    pub friendly_speeds_up: bool,
-    /// The least relative growth of the window in a round trip until the first loss; 0.05 in Linux.
-    pub first_increase: f64,
-    /// Whether the target is the function one least round trip ahead, as in Linux, and not one
-    /// smoothed round trip (section 4.2).
-    pub ahead_by_least: bool,
-    /// Whether the window, the function and the estimate are whole numbers of packets, and times
-    /// whole milliseconds: the window then follows the function or the estimate within a round
-    /// trip, whichever is more. As in Linux, whose `friendly_speeds_up` and `ahead_by_least` this
-    /// includes.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub whole_packets: bool,
-    /// How the window grows until a packet is lost.
-    pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            // Sections 4.6 and 5.
-            scale: 0.4,
-            decrease: 0.7,
-            mark_decrease: 0.7,
-            fast_convergence: true,
-            reno_friendly: true,
-            friendly_speeds_up: true,
-            first_increase: 0.0,
-            ahead_by_least: false,
-            whole_packets: false,
-            slow_start: SlowStart::Hystart,
-            first_threshold: None,
-            ecn: false,
-        }
+settings! {
+    /// The cubic function, the factors after a loss and a mark, and the start.
+    pub struct Settings {
+        /// C: the steepness of the function, in packets a second cubed.
+        // Sections 4.6 and 5.
+        pub scale: f64 = 0.4,
+        /// The factor that is left after a loss, of the window or as the connection's `reduces`
+        /// says.
+        pub decrease: f64 = 0.7,
+        /// The same after a mark; 0.85 in RFC 8511.
+        pub mark_decrease: f64 = 0.7,
+        /// Whether a loss below the last one releases more, for flows that start later.
+        pub fast_convergence: bool = true,
+        /// Whether the window is at least what Reno's would be.
+        pub reno_friendly: bool = true,
+        /// Whether that estimate grows by a packet a round trip once it has passed the window
+        /// before the last loss, as in section 4.3, and not by 0.53 on and on, as in Linux.
+        pub friendly_speeds_up: bool = true,
+        /// The least relative growth of the window in a round trip until the first loss; 0.05 in
+        /// Linux.
+        pub first_increase: f64 = 0.0,
+        /// Whether the target is the function one least round trip ahead, as in Linux, and not one
+        /// smoothed round trip (section 4.2).
+        pub ahead_by_least: bool = false,
+        /// Whether the window, the function and the estimate are whole numbers of packets, and
+        /// times whole milliseconds: the window then follows the function or the estimate within a
+        /// round trip, whichever is more. As in Linux, whose `friendly_speeds_up` and
+        /// `ahead_by_least` this includes.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub whole_packets: bool = false,
+        /// How the window grows until a packet is lost.
+        pub slow_start: SlowStart = SlowStart::Hystart,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
     }
 }
 
@@ -184,12 +167,6 @@ impl Cubic {
         self.window.grow(grown.max(newly * least));
     }
 
-    /// Section 4.6 and 4.7.
-    fn reduce(&mut self, flight: u64, part: f64) {
-        let left = self.left_of(flight, part);
-        self.window.reduce(left);
-    }
-
     /// What a loss leaves of `flight` packets. Remembers the window.
     fn left_of(&mut self, flight: u64, part: f64) -> f64 {
         if let Some(whole) = &mut self.whole {
@@ -208,40 +185,32 @@ impl Cubic {
     }
 }
 
-impl Congestion for Cubic {
-    fn window(&self) -> f64 {
-        self.window.packets()
-    }
+impl LossBased for Cubic {
+    keeps_a_window!(settings.ecn);
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn grow(&mut self, acked: &Acked) {
         if !self.window.starts(acked) && acked.lets_grow() {
             self.avoid(acked);
         }
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        self.reduce(congested.flight, self.settings.decrease);
-    }
-
-    fn marked(&mut self, congested: &Congested) {
-        self.reduce(congested.flight, self.settings.mark_decrease);
-    }
-
-    /// Section 4.8: after the slow start K is 0 and W_max is the window.
-    fn timed_out(&mut self, congested: &Congested) {
-        let left = match congested.is_repeated {
-            true => 0.0,
-            false => self.left_of(congested.flight, self.settings.decrease),
-        };
+    /// Section 4.6 and 4.7; section 4.8: after the slow start that follows a timeout K is 0 and
+    /// W_max is the window.
+    fn left(&mut self, signal: Signal, congested: &Congested) -> f64 {
+        let part = if signal == Signal::Mark { self.settings.mark_decrease } else { self.settings.decrease };
+        if signal != Signal::Timeout {
+            return self.left_of(congested.flight, part);
+        }
+        let left = if congested.is_repeated { 0.0 } else { self.left_of(congested.flight, part) };
         if let Some(whole) = &mut self.whole {
             whole.reset();
         }
         (self.w_max, self.epoch, self.has_lost) = (None, None, false);
-        self.window.restart(left, congested);
+        left
     }
 
     /// Section 4.2: t does not include periods in which the window is not used.
-    fn limits(&mut self, now: Time, is_limit: bool) {
+    fn pause(&mut self, now: Time, is_limit: bool) {
         if !is_limit {
             self.paused = Some(now);
         } else if let (Some(paused), Some(whole)) = (self.paused, &mut self.whole) {
@@ -252,24 +221,7 @@ impl Congestion for Cubic {
         }
     }
 
-    fn rested(&mut self, _now: Time) {
-        self.window.rest();
-    }
-
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn ecn(&self) -> Ecn {
-        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    fn readings(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("w_max_packets", self.w_max.unwrap_or(f64::NAN));
         visit("k_s", self.epoch.map_or(f64::NAN, |epoch| epoch.k));
         visit("w_est_packets", self.epoch.map_or(f64::NAN, |epoch| epoch.friendly));

@@ -18,47 +18,35 @@
 //! Range: needs a line that marks by its present queue, above C·RTT/7 packets; in one queue with
 //! sources that react to losses only, one of the two starves.
 
+use super::slow_start::{SlowStart, Window};
 use super::whole::{self, Increase};
-use super::{AVOIDANCE, Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, SLOW_START, no_part, outside};
+use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_part, outside};
 use crate::transport::ecn::CodePoint;
 use fairq_sched::units::Time;
 
-/// The gain of the average, and the factor after a loss.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The weight of the newest window of data in alpha; 1/16 in the source.
-    pub gain: f64,
-    /// Alpha at the start: with 1 the first mark halves.
-    pub first_alpha: f64,
-    /// The ECN field of its packets: `ect0`, or `ect1` as in the experiments with L4S, for which
-    /// DCTCP was the first congestion control.
-    pub ecn: CodePoint,
-    /// The factor that is left after a loss, of the window or as the connection's `reduces` says.
-    pub decrease: f64,
-    /// Whether alpha is a whole number of 1024ths, of which each round trip takes a sixteenth
-    /// rounded down, all of it below 16, and adds 64 times the share of marks rounded down. As in
-    /// Linux, where few marks reduce nothing. The gain is then 1/16.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub in_1024ths: bool,
-    /// Whether the window and ssthresh are whole numbers of packets: the window grows by one when
-    /// as many packets were acknowledged as it has. All packets of an acknowledgement count, in
-    /// slow start too. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub whole_packets: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            gain: 1.0 / 16.0,
-            first_alpha: 1.0,
-            ecn: CodePoint::Ect0,
-            decrease: 0.5,
-            in_1024ths: false,
-            whole_packets: false,
-        }
+settings! {
+    /// The gain of the average, and the factor after a loss.
+    pub struct Settings {
+        /// The weight of the newest window of data in alpha; 1/16 in the source.
+        pub gain: f64 = 1.0 / 16.0,
+        /// Alpha at the start: with 1 the first mark halves.
+        pub first_alpha: f64 = 1.0,
+        /// The ECN field of its packets: `ect0`, or `ect1` as in the experiments with L4S, for
+        /// which DCTCP was the first congestion control.
+        pub ecn: CodePoint = CodePoint::Ect0,
+        /// The factor that is left after a loss, of the window or as the connection's `reduces`
+        /// says.
+        pub decrease: f64 = 0.5,
+        /// Whether alpha is a whole number of 1024ths, of which each round trip takes a sixteenth
+        /// rounded down, all of it below 16, and adds 64 times the share of marks rounded down. As
+        /// in Linux, where few marks reduce nothing. The gain is then 1/16.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub in_1024ths: bool = false,
+        /// Whether the window and ssthresh are whole numbers of packets: the window grows by one
+        /// when as many packets were acknowledged as it has. All packets of an acknowledgement
+        /// count, in slow start too. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub whole_packets: bool = false,
     }
 }
 
@@ -90,9 +78,7 @@ impl LawSettings for Settings {
 /// cwnd, ssthresh, alpha, and the count of this window of data.
 pub struct Dctcp {
     settings: Settings,
-    first_window: f64,
-    window: f64,
-    threshold: f64,
+    window: Window,
     alpha: f64,
     delivered: u64,
     marked: u64,
@@ -123,9 +109,7 @@ impl Dctcp {
     pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
         Self {
             settings: settings.clone(),
-            first_window: beginning.window,
-            window: beginning.window,
-            threshold: f64::INFINITY,
+            window: Window::new(SlowStart::Standard, None, beginning),
             alpha: settings.first_alpha,
             delivered: 0,
             marked: 0,
@@ -151,21 +135,20 @@ impl Dctcp {
     /// Grows by an acknowledgement of `newly` packets.
     fn grow(&mut self, newly: u64) {
         if let Some(increase) = &mut self.increase {
-            let mut cwnd = Cwnd { window: &mut self.window, threshold: &mut self.threshold };
-            return increase.reno(&mut cwnd, newly);
+            return increase.reno(&mut self.window.cwnd(), newly);
         }
-        let newly = newly as f64;
-        self.window = match self.window < self.threshold {
-            true if self.counts_all => (self.window + newly).min(self.threshold),
-            true => self.window + 1.0,
-            false => self.window + newly / self.window,
+        let (window, newly) = (self.window.packets, newly as f64);
+        self.window.packets = match self.window.is_starting() {
+            true if self.counts_all => (window + newly).min(self.window.threshold),
+            true => window + 1.0,
+            false => window + newly / window,
         };
     }
 
     /// ssthresh after a loss (Linux: `dctcp_react_to_loss`).
     fn left_of(&mut self, flight: u64) -> f64 {
         let part = self.settings.decrease;
-        let Some(increase) = &mut self.increase else { return (flight as f64 * part).max(2.0) };
+        let Some(increase) = &mut self.increase else { return flight as f64 * part };
         increase.reset();
         whole::part_of(flight, part)
     }
@@ -173,20 +156,19 @@ impl Dctcp {
     fn decrease(&mut self, in_flight: u64) {
         self.increase.iter_mut().for_each(Increase::reset);
         // cwnd = cwnd (1 − alpha/2)
-        self.window = if self.settings.in_1024ths {
-            let window = self.window.floor();
-            (window - (window * self.alpha / 2.0).floor()).max(2.0)
+        let window = self.window.packets;
+        self.window.reduce(if self.settings.in_1024ths {
+            window.floor() - (window.floor() * self.alpha / 2.0).floor()
         } else {
-            (self.window * (1.0 - self.alpha / 2.0)).max(2.0)
-        };
-        self.threshold = self.window;
+            window * (1.0 - self.alpha / 2.0)
+        });
         self.outstanding = in_flight;
     }
 }
 
 impl Congestion for Dctcp {
     fn window(&self) -> f64 {
-        self.window
+        self.window.packets
     }
 
     fn acknowledged(&mut self, acked: &Acked) {
@@ -215,8 +197,8 @@ impl Congestion for Dctcp {
     }
 
     fn lost(&mut self, congested: &Congested) {
-        self.threshold = self.left_of(congested.flight);
-        self.window = self.threshold;
+        let left = self.left_of(congested.flight);
+        self.window.reduce(left);
     }
 
     /// Otherwise the decrease by marks is done where they are counted.
@@ -227,20 +209,17 @@ impl Congestion for Dctcp {
     }
 
     fn timed_out(&mut self, congested: &Congested) {
-        if !congested.is_repeated {
-            self.threshold = self.left_of(congested.flight);
-        }
-        self.increase.iter_mut().for_each(Increase::reset);
-        self.window = congested.restart;
+        let left = self.left_of(congested.flight);
+        self.window.restart(left, congested);
         self.outstanding = 0;
     }
 
     fn rested(&mut self, _now: Time) {
-        self.window = self.window.min(self.first_window);
+        self.window.rest();
     }
 
     fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(Cwnd { window: &mut self.window, threshold: &mut self.threshold })
+        Some(self.window.cwnd())
     }
 
     fn ecn(&self) -> Ecn {
@@ -252,12 +231,11 @@ impl Congestion for Dctcp {
     }
 
     fn phase(&self) -> &'static str {
-        if self.window < self.threshold { SLOW_START } else { AVOIDANCE }
+        self.window.phase()
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("window_packets", self.window);
-        visit("threshold_packets", self.threshold);
+        self.window.inspect(visit);
         visit("alpha", self.alpha);
     }
 }
@@ -287,16 +265,16 @@ mod tests {
     #[test]
     fn the_first_mark_halves_and_a_window_of_data_decreases_once() {
         let mut law = law();
-        law.window = 40.0;
+        law.window.packets = 40.0;
         let marked = Acked { marked: 1, flight: 40, ..Acked::of(Time::ZERO, 1) };
         law.acknowledged(&marked);
-        assert_eq!(law.window, 20.0);
+        assert_eq!(law.window(), 20.0);
         for _ in 0..39 {
             law.acknowledged(&marked);
         }
-        assert_eq!(law.window, 20.0);
+        assert_eq!(law.window(), 20.0);
         law.acknowledged(&marked);
-        assert_eq!(law.window, 10.0);
+        assert_eq!(law.window(), 10.0);
     }
 
     /// 1024, then 960 and so on without marks; below 16 all of it goes. One mark of 65 packets adds
@@ -314,11 +292,11 @@ mod tests {
         let settings = Settings { in_1024ths: true, ..Settings::default() };
         let mut law = Dctcp::new(&settings, &Beginning { spreads_marks: true, ..Beginning::with_window(40.0) });
         for (alpha, left) in [(15.0, 40.0), (52.0, 39.0), (1024.0, 20.0)] {
-            (law.window, law.alpha) = (40.0, alpha / 1024.0);
+            (law.window.packets, law.alpha) = (40.0, alpha / 1024.0);
             law.acknowledged(&Acked { marked: 1, flight: 40, ..Acked::of(Time::ZERO, 1) });
-            assert_eq!(law.window, 40.0, "the connection says when");
+            assert_eq!(law.window(), 40.0, "the connection says when");
             law.marked(&Congested::of(Time::ZERO, 40));
-            assert_eq!((law.window, law.threshold), (left, left), "alpha {alpha}/1024");
+            assert_eq!((law.window(), law.window.threshold), (left, left), "alpha {alpha}/1024");
         }
     }
 
@@ -331,9 +309,9 @@ mod tests {
         law.lost(&Congested::of(Time::ZERO, 11));
         let windows = [(); 5].map(|()| {
             law.acknowledged(&Acked::of(Time::ZERO, 1));
-            law.window
+            law.window()
         });
-        assert_eq!((windows, law.threshold), ([5.0, 5.0, 5.0, 5.0, 6.0], 5.0));
+        assert_eq!((windows, law.window.threshold), ([5.0, 5.0, 5.0, 5.0, 6.0], 5.0));
     }
 
     /// `tcp_slow_start`: all packets of an acknowledgement count.
@@ -341,7 +319,7 @@ mod tests {
     fn slow_start_doubles_where_all_packets_count() {
         let mut law = Dctcp::new(&Settings::default(), &Beginning { counts_all: true, ..Beginning::with_window(10.0) });
         (0..5).for_each(|_| law.acknowledged(&Acked::of(Time::ZERO, 2)));
-        assert_eq!(law.window, 20.0);
+        assert_eq!(law.window(), 20.0);
     }
 
     /// Also in the window of a decrease by marks: Linux's dctcp_react_to_loss() does not check for
@@ -350,11 +328,11 @@ mod tests {
     fn a_loss_halves_like_reno() {
         let mut law = law();
         law.lost(&Congested::of(Time::ZERO, 40));
-        assert_eq!((law.window, law.threshold), (20.0, 20.0));
+        assert_eq!((law.window(), law.window.threshold), (20.0, 20.0));
         law.acknowledged(&Acked { marked: 1, flight: 20, ..Acked::of(Time::ZERO, 1) });
-        assert_eq!(law.window, 10.0);
+        assert_eq!(law.window(), 10.0);
         law.lost(&Congested::of(Time::ZERO, 19));
-        assert_eq!(law.window, 9.5);
+        assert_eq!(law.window(), 9.5);
     }
 
     /// α² (1 − α/4) = (2 W* + 1)/(W* + 1)², solved by bisection.

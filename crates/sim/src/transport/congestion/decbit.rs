@@ -15,36 +15,23 @@
 use super::{AVOIDANCE, Acked, Congested, Congestion, no_part, outside};
 use crate::transport::ecn::CodePoint;
 use crate::transport::tcp::Setup;
-use crate::transport::{Delivery, Ends, Transport, estimator, go_back_n};
+use crate::transport::{Ends, Transport, estimator, go_back_n};
 use fairq_sched::packet::Marks;
 
-/// Limit of the window, increase and decrease, timeout.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The greatest window, in packets.
-    pub window_max: u32,
-    /// The increase when few acknowledgements are marked, in packets.
-    pub increase: f64,
-    /// The factor of the window when many acknowledgements are marked.
-    pub decrease: f64,
-    /// The share of marked acknowledgements from which on they count as many.
-    pub marked_share: f64,
-    /// The timeout.
-    pub timeout: estimator::Settings,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            window_max: 5,
-            // Section 6.3: 1 and 0.875, half or more.
-            increase: 1.0,
-            decrease: 0.875,
-            marked_share: 0.5,
-            timeout: estimator::Settings { backoff_limit: 0, ..estimator::Settings::default() },
-        }
+settings! {
+    /// Limit of the window, increase and decrease, timeout.
+    pub struct Settings {
+        /// The greatest window, in packets.
+        pub window_max: u32 = 5,
+        /// The increase when few acknowledgements are marked, in packets.
+        // Section 6.3: 1 and 0.875, half or more.
+        pub increase: f64 = 1.0,
+        /// The factor of the window when many acknowledgements are marked.
+        pub decrease: f64 = 0.875,
+        /// The share of marked acknowledgements from which on they count as many.
+        pub marked_share: f64 = 0.5,
+        /// The timeout.
+        pub timeout: estimator::Settings = estimator::Settings { backoff_limit: 0, ..estimator::Settings::default() },
     }
 }
 
@@ -53,17 +40,7 @@ impl Transport for Settings {
         go_back_n::ends(Decbit::new(self), &self.timeout, 0, setup)
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::Reliable
-    }
-
-    fn window(&self) -> Option<u32> {
-        Some(self.window_max)
-    }
-
-    fn code_point(&self) -> CodePoint {
-        CodePoint::None
-    }
+    answers!(self: Reliable, window Some(self.window_max), code_point CodePoint::None);
 
     fn fault(&self) -> Option<String> {
         let numbers = [("increase", self.increase, 0.0, 1e6), ("marked_share", self.marked_share, 0.0, 1.0)];

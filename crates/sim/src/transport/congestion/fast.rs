@@ -18,27 +18,21 @@
 //! Range: a flow that starts late takes the queue of the others for part of the path and gets more.
 //! Behind fair queueing each flow sees its own queue only, and rates are equal whatever the alphas.
 
+use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, SLOW_START, no_part, outside};
 use fairq_sched::units::Time;
 
-/// How many packets are to wait, and how fast the window approaches that.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Packets that are to wait.
-    pub alpha: f64,
-    /// The part of the difference that a step covers.
-    pub gamma: f64,
-    /// The time between steps; by default a round trip.
-    pub period: Option<Time>,
-    /// The factor of the window after a loss.
-    pub decrease: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { alpha: 20.0, gamma: 0.5, period: None, decrease: 0.5 }
+settings! {
+    /// How many packets are to wait, and how fast the window approaches that.
+    pub struct Settings {
+        /// Packets that are to wait.
+        pub alpha: f64 = 20.0,
+        /// The part of the difference that a step covers.
+        pub gamma: f64 = 0.5,
+        /// The time between steps; by default a round trip.
+        pub period: Option<Time> = None,
+        /// The factor of the window after a loss.
+        pub decrease: f64 = 0.5,
     }
 }
 
@@ -63,9 +57,7 @@ impl LawSettings for Settings {
 /// cwnd and ssthresh, baseRTT and the average.
 pub struct Fast {
     settings: Settings,
-    first_window: f64,
-    window: f64,
-    threshold: f64,
+    window: Window,
     base: Time,
     /// The average round trip in seconds; 0 before the first sample.
     average_s: f64,
@@ -78,9 +70,7 @@ impl Fast {
     pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
         Self {
             settings: settings.clone(),
-            first_window: beginning.window,
-            window: beginning.window,
-            threshold: f64::INFINITY,
+            window: Window::new(SlowStart::Standard, None, beginning),
             base: Time::NEVER,
             average_s: 0.0,
             stepped: beginning.now,
@@ -91,7 +81,7 @@ impl Fast {
         self.base = self.base.min(round_trip);
         let sample = round_trip.as_s();
         // Section V: weight min(3/w, 1/4).
-        let weight = (3.0 / self.window).min(0.25);
+        let weight = (3.0 / self.window.packets).min(0.25);
         self.average_s = if self.average_s == 0.0 { sample } else { (1.0 - weight) * self.average_s + weight * sample };
     }
 
@@ -108,25 +98,25 @@ impl Fast {
             return;
         }
         let ratio = self.base.as_s() / self.average_s;
-        if self.window < self.threshold {
-            if self.window * (1.0 - ratio) > self.settings.alpha {
-                self.threshold = self.window;
+        if self.window.is_starting() {
+            if self.window.packets * (1.0 - ratio) > self.settings.alpha {
+                self.window.threshold = self.window.packets;
             }
             return;
         }
-        let (w, gamma) = (self.window, self.settings.gamma);
+        let (w, gamma) = (self.window.packets, self.settings.gamma);
         // w ← min(2w, (1 − γ) w + γ (baseRTT/RTT w + α))
         let next = (2.0 * w).min((1.0 - gamma) * w + gamma * (ratio * w + self.settings.alpha));
         if next < w || acked.is_limited {
-            self.window = next.max(2.0);
-            self.threshold = self.threshold.min(self.window);
+            self.window.packets = next.max(2.0);
+            self.window.threshold = self.window.threshold.min(self.window.packets);
         }
     }
 }
 
 impl Congestion for Fast {
     fn window(&self) -> f64 {
-        self.window
+        self.window.packets
     }
 
     fn acknowledged(&mut self, acked: &Acked) {
@@ -139,34 +129,33 @@ impl Congestion for Fast {
         if self.is_due(acked) {
             self.step(acked);
         }
-        if self.window < self.threshold && acked.lets_grow() {
-            self.window += acked.newly as f64;
+        if self.window.is_starting() && acked.lets_grow() {
+            self.window.packets += acked.newly as f64;
         }
     }
 
     fn lost(&mut self, _congested: &Congested) {
-        self.window = (self.window * self.settings.decrease).max(2.0);
-        self.threshold = self.window;
+        self.window.reduce(self.window.packets * self.settings.decrease);
     }
 
     fn timed_out(&mut self, congested: &Congested) {
         if !congested.is_repeated {
-            self.threshold = (congested.flight as f64 * self.settings.decrease).max(2.0);
+            self.window.threshold = (congested.flight as f64 * self.settings.decrease).max(2.0);
         }
-        self.window = 1.0;
+        self.window.packets = 1.0;
     }
 
     fn rested(&mut self, _now: Time) {
-        self.window = self.window.min(self.first_window);
+        self.window.rest();
     }
 
     /// Section IV: window control.
     fn phase(&self) -> &'static str {
-        if self.window < self.threshold { SLOW_START } else { "window control" }
+        if self.window.is_starting() { SLOW_START } else { "window control" }
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("window_packets", self.window);
+        visit("window_packets", self.window.packets);
         visit("base_s", self.base.as_s());
         visit("average_s", self.average_s);
     }
@@ -185,21 +174,21 @@ mod tests {
     #[test]
     fn the_fixed_point_is_the_published_one() {
         let mut law = law(50.0);
-        (law.window, law.threshold) = (30.0, 2.0);
+        (law.window.packets, law.window.threshold) = (30.0, 2.0);
         for step in 0..20_000 {
-            let round_trip = Some(Time::from_s_f64((law.window / 1000.0).max(0.1)));
+            let round_trip = Some(Time::from_s_f64((law.window() / 1000.0).max(0.1)));
             law.acknowledged(&Acked { round_trip, begins_round: step % 40 == 39, ..Acked::of(Time::ZERO, 1) });
         }
-        assert!((law.window - 150.0).abs() < 1e-3, "{}", law.window);
+        assert!((law.window() - 150.0).abs() < 1e-3, "{}", law.window());
     }
 
     #[test]
     fn a_step_at_most_doubles() {
         let mut law = law(1000.0);
-        (law.window, law.threshold) = (10.0, 2.0);
+        (law.window.packets, law.window.threshold) = (10.0, 2.0);
         let round_trip = Some(Time::from_ms(100));
         law.acknowledged(&Acked { round_trip, begins_round: true, ..Acked::of(Time::ZERO, 1) });
-        assert_eq!(law.window, 20.0);
+        assert_eq!(law.window(), 20.0);
     }
 
     #[test]

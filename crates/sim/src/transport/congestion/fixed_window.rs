@@ -9,23 +9,16 @@
 use super::{Acked, Congested, Congestion};
 use crate::transport::ecn::CodePoint;
 use crate::transport::tcp::Setup;
-use crate::transport::{Delivery, Ends, Transport, estimator, go_back_n};
+use crate::transport::{Ends, Transport, estimator, go_back_n};
 
-/// The window, and the timeout.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Packets that may be unacknowledged.
-    pub window: u32,
-    /// The timeout.
-    pub timeout: estimator::Settings,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
+settings! {
+    /// The window, and the timeout.
+    pub struct Settings {
+        /// Packets that may be unacknowledged.
         // The limit of the 1990 paper's sources.
-        Self { window: 5, timeout: estimator::Settings::default() }
+        pub window: u32 = 5,
+        /// The timeout.
+        pub timeout: estimator::Settings = estimator::Settings::default(),
     }
 }
 
@@ -34,17 +27,7 @@ impl Transport for Settings {
         go_back_n::ends(FixedWindow::new(self), &self.timeout, 0, setup)
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::Reliable
-    }
-
-    fn window(&self) -> Option<u32> {
-        Some(self.window)
-    }
-
-    fn code_point(&self) -> CodePoint {
-        CodePoint::None
-    }
+    answers!(self: Reliable, window Some(self.window), code_point CodePoint::None);
 
     fn fault(&self) -> Option<String> {
         self.timeout.fault()

@@ -18,53 +18,37 @@
 //! (scenes.rs: a_line_without_buffer_is_used_as_published).
 //! Range: windows up to 2⁵³ packets.
 
-use super::slow_start::{SlowStart, Window, threshold_of_ns2};
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, outside};
-use fairq_sched::units::Time;
+use super::loss_based::{LossBased, Signal, keeps_a_window};
+use super::slow_start::{SlowStart, Window};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
 
-/// Two points of the response function, and the start.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Up to this window the congestion control is Reno's, in packets.
-    pub low_window: f64,
-    /// The share of packets lost at that window. ns-2 has 1.5 / 38² = 0.00103878.
-    pub low_p: f64,
-    /// The other point of the response function, in packets.
-    pub high_window: f64,
-    /// The share of packets lost there.
-    pub high_p: f64,
-    /// The part of the window that a loss takes at `high_window`.
-    pub high_decrease: f64,
-    /// How the window grows until a packet is lost.
-    pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-    /// Whether a(w) and b(w) are read from the RFC's table (appendix B), from the first row that is
-    /// no smaller than the window. Windows after a loss are then whole packets. As in ns-3: up to a
-    /// packet a round trip more. The table's rows fit the defaults of the other settings.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub table: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            // Section 5.
-            low_window: 38.0,
-            low_p: 1e-3,
-            high_window: 83_000.0,
-            high_p: 1e-7,
-            high_decrease: 0.1,
-            // Section 6 recommends it.
-            slow_start: SlowStart::Limited,
-            first_threshold: None,
-            ecn: false,
-            table: false,
-        }
+settings! {
+    /// Two points of the response function, and the start.
+    pub struct Settings {
+        /// Up to this window the congestion control is Reno's, in packets.
+        // Section 5.
+        pub low_window: f64 = 38.0,
+        /// The share of packets lost at that window. ns-2 has 1.5 / 38² = 0.00103878.
+        pub low_p: f64 = 1e-3,
+        /// The other point of the response function, in packets.
+        pub high_window: f64 = 83_000.0,
+        /// The share of packets lost there.
+        pub high_p: f64 = 1e-7,
+        /// The part of the window that a loss takes at `high_window`.
+        pub high_decrease: f64 = 0.1,
+        /// How the window grows until a packet is lost.
+        // Section 6 recommends it.
+        pub slow_start: SlowStart = SlowStart::Limited,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
+        /// Whether a(w) and b(w) are read from the RFC's table (appendix B), from the first row
+        /// that is no smaller than the window. Windows after a loss are then whole packets. As in
+        /// ns-3: up to a packet a round trip more. The table's rows fit the defaults of the other
+        /// settings.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub table: bool = false,
     }
 }
 
@@ -173,20 +157,12 @@ impl Hstcp {
         let left = packets * (1.0 - self.settings.decrease(packets));
         if self.settings.table { left.floor() } else { left }
     }
-
-    /// What a loss leaves of `window` with `reduces = "window"`. If `halves`, ns-2 takes half; ns-3
-    /// never does.
-    fn left_of_window(&self, window: f64, halves: bool) -> f64 {
-        if halves && !self.settings.table { window * 0.5 } else { self.left_of(window) }
-    }
 }
 
-impl Congestion for Hstcp {
-    fn window(&self) -> f64 {
-        self.window.packets()
-    }
+impl LossBased for Hstcp {
+    keeps_a_window!(settings.ecn);
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn grow(&mut self, acked: &Acked) {
         if !self.window.starts(acked) && acked.lets_grow() {
             // w = w + a(w) / w
             let window = self.window.packets();
@@ -194,52 +170,23 @@ impl Congestion for Hstcp {
         }
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        let had_lost = core::mem::replace(&mut self.has_lost, true);
-        match congested.window {
-            Some(window) => {
-                let left = self.left_of_window(window, !had_lost || self.window.is_starting());
-                self.window.set(left.max(1.0), threshold_of_ns2(left));
-            }
-            None => self.window.reduce(self.left_of(congested.flight as f64)),
-        }
-    }
-
-    fn timed_out(&mut self, congested: &Congested) {
+    fn left(&mut self, _signal: Signal, congested: &Congested) -> f64 {
         self.has_lost = true;
-        match congested.window {
-            Some(window) => {
-                let left = self.left_of_window(window, true);
-                self.window.set(1.0, threshold_of_ns2(left));
-            }
-            None => self.window.restart(self.left_of(congested.flight as f64), congested),
-        }
+        self.left_of(congested.flight as f64)
     }
 
-    fn rested(&mut self, _now: Time) {
-        self.window.rest();
-    }
-
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn ecn(&self) -> Ecn {
-        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    /// ns-2 takes half after a timeout, in slow start and at the first loss; ns-3 never does.
+    fn left_in_ns2(&mut self, signal: Signal, window: f64) -> Option<f64> {
+        let had_lost = core::mem::replace(&mut self.has_lost, true);
+        let halves = signal == Signal::Timeout || !had_lost || self.window.is_starting();
+        Some(if halves && !self.settings.table { window * 0.5 } else { self.left_of(window) })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairq_sched::units::Time;
 
     fn near(value: f64, expected: f64, tolerance: f64) {
         assert!((value - expected).abs() <= tolerance * expected, "{value}, not {expected}");

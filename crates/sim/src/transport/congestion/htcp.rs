@@ -22,41 +22,28 @@
 //! htcp_is_no_slower_than_reno_on_short_paths).
 //! Range: windows up to 2⁵³ packets.
 
+use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings};
 use fairq_sched::units::Time;
 
-/// The inputs of the decrease and the increase.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Whether the increase is scaled with the least round trip in units of 100 ms, from a tenth
-    /// to 2.
-    pub rtt_scaling: bool,
-    /// Whether a loss takes half of the window when the throughput has changed by more than a fifth
-    /// since the loss before.
-    pub bandwidth_switch: bool,
-    /// How long after a loss the congestion control is Reno's.
-    pub low_speed_period: Time,
-    /// How the window grows until a packet is lost.
-    pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            rtt_scaling: true,
-            bandwidth_switch: true,
-            low_speed_period: Time::from_s(1),
-            slow_start: SlowStart::Standard,
-            first_threshold: None,
-            ecn: false,
-        }
+settings! {
+    /// The inputs of the decrease and the increase.
+    pub struct Settings {
+        /// Whether the increase is scaled with the least round trip in units of 100 ms, from a
+        /// tenth to 2.
+        pub rtt_scaling: bool = true,
+        /// Whether a loss takes half of the window when the throughput has changed by more than a
+        /// fifth since the loss before.
+        pub bandwidth_switch: bool = true,
+        /// How long after a loss the congestion control is Reno's.
+        pub low_speed_period: Time = Time::from_s(1),
+        /// How the window grows until a packet is lost.
+        pub slow_start: SlowStart = SlowStart::Standard,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
     }
 }
 
@@ -153,12 +140,10 @@ impl Htcp {
     }
 }
 
-impl Congestion for Htcp {
-    fn window(&self) -> f64 {
-        self.window.packets()
-    }
+impl LossBased for Htcp {
+    keeps_a_window!(settings.ecn);
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn grow(&mut self, acked: &Acked) {
         if !acked.is_recovering {
             if let Some(sample) = acked.round_trip {
                 self.greatest = self.greatest.max(acked.least);
@@ -176,37 +161,20 @@ impl Congestion for Htcp {
         }
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        let left = self.begin_epoch(congested);
-        self.window.reduce(left);
+    fn left(&mut self, signal: Signal, congested: &Congested) -> f64 {
+        if signal == Signal::Timeout && congested.is_repeated {
+            // A second timeout of a packet gives no new information about the path.
+            self.epoch = congested.now;
+            return 0.0;
+        }
+        self.begin_epoch(congested)
     }
 
-    fn timed_out(&mut self, congested: &Congested) {
-        // A second timeout of a packet gives no new information about the path.
-        let left = if congested.is_repeated { 0.0 } else { self.begin_epoch(congested) };
-        self.epoch = congested.now;
-        self.window.restart(left, congested);
-    }
-
-    fn rested(&mut self, now: Time) {
+    fn rest(&mut self, now: Time) {
         self.throughput.restart(now);
-        self.window.rest();
     }
 
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn ecn(&self) -> Ecn {
-        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    fn readings(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("beta", self.beta);
     }
 }

@@ -17,41 +17,28 @@
 //! ms (hybla.rs: avoidance_gains_16_packets_in_a_round_trip_of_100_ms_and_1_in_25_ms_or_less).
 //! Range: windows up to 2⁵³ packets.
 
+use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
 use fairq_sched::units::Time;
 
-/// The reference path.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// RTT_0: its round trip.
-    pub round_trip: Time,
-    /// The greatest rho that is used as the exponent of 2 in slow start.
-    pub ratio_max: f64,
-    /// Whether avoidance counts acknowledged packets; Linux counts acknowledgements.
-    pub counts_packets: bool,
-    /// Whether rho is in whole eighths and from the least smoothed round trip, the window grows by
-    /// whole 128ths of a packet, and the first window is rho. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub in_128ths: bool,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            round_trip: Time::from_ms(25),
-            ratio_max: 16.0,
-            counts_packets: true,
-            in_128ths: false,
-            first_threshold: None,
-            ecn: false,
-        }
+settings! {
+    /// The reference path.
+    pub struct Settings {
+        /// RTT_0: its round trip.
+        pub round_trip: Time = Time::from_ms(25),
+        /// The greatest rho that is used as the exponent of 2 in slow start.
+        pub ratio_max: f64 = 16.0,
+        /// Whether avoidance counts acknowledged packets; Linux counts acknowledgements.
+        pub counts_packets: bool = true,
+        /// Whether rho is in whole eighths and from the least smoothed round trip, the window grows
+        /// by whole 128ths of a packet, and the first window is rho. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub in_128ths: bool = false,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
     }
 }
 
@@ -134,19 +121,17 @@ impl Hybla {
     }
 }
 
-impl Congestion for Hybla {
-    fn window(&self) -> f64 {
-        self.window.packets()
-    }
+impl LossBased for Hybla {
+    keeps_a_window!(settings.ecn);
 
-    fn opened(&mut self, _now: Time, _round_trip: Option<Time>, smoothed: Time, _length: u32) {
+    fn open(&mut self, _now: Time, smoothed: Time) {
         if self.settings.in_128ths && smoothed > Time::ZERO {
             self.eighths.measure(smoothed, self.settings.round_trip);
             *self.window.cwnd().window = (self.eighths.rho / 8) as f64;
         }
     }
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn grow(&mut self, acked: &Acked) {
         self.eighths.measure(acked.smoothed, self.settings.round_trip);
         if !acked.lets_grow() {
             return;
@@ -170,32 +155,8 @@ impl Congestion for Hybla {
         }
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        self.window.reduce(congested.flight as f64 / 2.0);
-    }
-
-    fn timed_out(&mut self, congested: &Congested) {
-        self.window.restart(congested.flight as f64 / 2.0, congested);
-    }
-
-    fn rested(&mut self, _now: Time) {
-        self.window.rest();
-    }
-
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn ecn(&self) -> Ecn {
-        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    fn left(&mut self, _signal: Signal, congested: &Congested) -> f64 {
+        congested.flight as f64 / 2.0
     }
 }
 

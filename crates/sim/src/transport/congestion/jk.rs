@@ -16,25 +16,18 @@
 use super::{AVOIDANCE, Acked, Congested, Congestion, SLOW_START};
 use crate::transport::ecn::CodePoint;
 use crate::transport::tcp::Setup;
-use crate::transport::{Delivery, Ends, Transport, estimator, go_back_n};
+use crate::transport::{Ends, Transport, estimator, go_back_n};
 
-/// Limit of the window, duplicates, timeout.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The greatest window, in packets.
-    pub window_max: u32,
-    /// The number of duplicate acknowledgements after which a packet is sent again; never if 0.
-    pub duplicates: u32,
-    /// The timeout.
-    pub timeout: estimator::Settings,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
+settings! {
+    /// Limit of the window, duplicates, timeout.
+    pub struct Settings {
+        /// The greatest window, in packets.
         // The paper's window; 4.3BSD's three duplicates.
-        Self { window_max: 5, duplicates: 3, timeout: estimator::Settings::default() }
+        pub window_max: u32 = 5,
+        /// The number of duplicate acknowledgements after which a packet is sent again; never if 0.
+        pub duplicates: u32 = 3,
+        /// The timeout.
+        pub timeout: estimator::Settings = estimator::Settings::default(),
     }
 }
 
@@ -43,17 +36,7 @@ impl Transport for Settings {
         go_back_n::ends(Jk::new(self), &self.timeout, self.duplicates, setup)
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::Reliable
-    }
-
-    fn window(&self) -> Option<u32> {
-        Some(self.window_max)
-    }
-
-    fn code_point(&self) -> CodePoint {
-        CodePoint::None
-    }
+    answers!(self: Reliable, window Some(self.window_max), code_point CodePoint::None);
 
     fn fault(&self) -> Option<String> {
         self.timeout.fault()

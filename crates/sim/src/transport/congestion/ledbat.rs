@@ -19,38 +19,23 @@ use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outsi
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
-/// The target and how fast the window approaches it.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// TARGET: the delay to add; at most 100 ms.
-    pub target: Time,
-    /// GAIN: growth of the window in packets a round trip where no packet waits; at most 1.
-    pub gain: f64,
-    /// ALLOWED_INCREASE: how far the window may be above the packets in flight.
-    pub allowed_increase: f64,
-    /// BASE_HISTORY: the base is the least delay of this number of minutes.
-    pub base_minutes: u32,
-    /// CURRENT_FILTER: the current delay is the least of this number of samples.
-    pub filter: u32,
-    /// INIT_CWND and MIN_CWND.
-    pub window_min: f64,
-    /// The factor of the window after a loss.
-    pub decrease: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            target: Time::from_ms(100),
-            gain: 1.0,
-            allowed_increase: 1.0,
-            base_minutes: 10,
-            filter: 4,
-            window_min: 2.0,
-            decrease: 0.5,
-        }
+settings! {
+    /// The target and how fast the window approaches it.
+    pub struct Settings {
+        /// TARGET: the delay to add; at most 100 ms.
+        pub target: Time = Time::from_ms(100),
+        /// GAIN: growth of the window in packets a round trip where no packet waits; at most 1.
+        pub gain: f64 = 1.0,
+        /// ALLOWED_INCREASE: how far the window may be above the packets in flight.
+        pub allowed_increase: f64 = 1.0,
+        /// BASE_HISTORY: the base is the least delay of this number of minutes.
+        pub base_minutes: u32 = 10,
+        /// CURRENT_FILTER: the current delay is the least of this number of samples.
+        pub filter: u32 = 4,
+        /// INIT_CWND and MIN_CWND.
+        pub window_min: f64 = 2.0,
+        /// The factor of the window after a loss.
+        pub decrease: f64 = 0.5,
     }
 }
 

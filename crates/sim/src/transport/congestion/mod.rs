@@ -19,6 +19,7 @@ pub mod htcp;
 pub mod hybla;
 pub mod jk;
 pub mod ledbat;
+pub mod loss_based;
 pub mod newreno;
 pub mod pace;
 pub mod packet_pair;

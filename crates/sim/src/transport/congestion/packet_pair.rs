@@ -22,22 +22,16 @@
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, PairsAt, outside};
 use fairq_sched::units::Rate;
 
-/// The set point, and the measurement.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Packets that are to wait at the bottleneck; about half of the room there.
-    pub set_point: f64,
-    /// How much of a pair's difference enters the estimate of the rate.
-    pub gain: f64,
-    /// Where the gap is measured: at the `sender` between acknowledgements, or at the `receiver`.
-    pub measure: PairsAt,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { set_point: 5.0, gain: 0.25, measure: PairsAt::Sender }
+settings! {
+    /// The set point, and the measurement.
+    pub struct Settings {
+        /// Packets that are to wait at the bottleneck; about half of the room there.
+        pub set_point: f64 = 5.0,
+        /// How much of a pair's difference enters the estimate of the rate.
+        pub gain: f64 = 0.25,
+        /// Where the gap is measured: at the `sender` between acknowledgements, or at the
+        /// `receiver`.
+        pub measure: PairsAt = PairsAt::Sender,
     }
 }
 

@@ -19,38 +19,25 @@
 //! Range: its packets are ECT(1), all but acknowledgements without data; a queue that treats marks
 //! as losses should not hold them.
 
-use super::{AVOIDANCE, Acked, Beginning, Congested, Congestion, Ecn, LawSettings, SLOW_START, no_part, outside, pace};
+use super::slow_start::{SlowStart, Window};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside, pace};
 use fairq_sched::units::{Rate, Time};
 
-/// The average of marks, the virtual round trip, pacing.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The weight of the newest round in alpha.
-    pub gain: f64,
-    /// The least window, in packets.
-    pub window_min: f64,
-    /// A flow with a shorter round trip grows as one with this.
-    pub virtual_round_trip: Time,
-    /// Round trips after which the virtual round trip applies.
-    pub transition_rounds: u64,
-    /// The duration of a burst at the pace.
-    pub burst: Time,
-    /// The factor of the window after a loss.
-    pub decrease: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            gain: 1.0 / 16.0,
-            window_min: 2.0,
-            virtual_round_trip: Time::from_ms(25),
-            transition_rounds: 500,
-            burst: Time(Time::from_ms(1).0 / 4),
-            decrease: 0.5,
-        }
+settings! {
+    /// The average of marks, the virtual round trip, pacing.
+    pub struct Settings {
+        /// The weight of the newest round in alpha.
+        pub gain: f64 = 1.0 / 16.0,
+        /// The least window, in packets.
+        pub window_min: f64 = 2.0,
+        /// A flow with a shorter round trip grows as one with this.
+        pub virtual_round_trip: Time = Time::from_ms(25),
+        /// Round trips after which the virtual round trip applies.
+        pub transition_rounds: u64 = 500,
+        /// The duration of a burst at the pace.
+        pub burst: Time = Time(Time::from_ms(1).0 / 4),
+        /// The factor of the window after a loss.
+        pub decrease: f64 = 0.5,
     }
 }
 
@@ -72,9 +59,7 @@ impl LawSettings for Settings {
 /// cwnd, ssthresh, alpha, and the count of this round.
 pub struct Prague {
     settings: Settings,
-    first_window: f64,
-    window: f64,
-    threshold: f64,
+    window: Window,
     alpha: f64,
     /// Whether a mark was ever reported; alpha is constant before the first mark.
     has_seen_mark: bool,
@@ -95,9 +80,7 @@ impl Prague {
     pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
         Self {
             settings: settings.clone(),
-            first_window: beginning.window,
-            window: beginning.window,
-            threshold: f64::INFINITY,
+            window: Window::new(SlowStart::Standard, None, beginning),
             alpha: 1.0,
             has_seen_mark: false,
             delivered: 0,
@@ -128,7 +111,8 @@ impl Prague {
     }
 
     fn grow(&mut self, unmarked: f64) {
-        self.window += if self.window < self.threshold { unmarked } else { self.increase() * unmarked / self.window };
+        let is_starting = self.window.is_starting();
+        self.window.grow(if is_starting { unmarked } else { self.increase() * unmarked / self.window.packets });
     }
 
     fn end_round(&mut self, now: Time) {
@@ -144,24 +128,24 @@ impl Prague {
     }
 
     fn shrink(&mut self) {
-        self.before = self.window;
+        self.before = self.window.packets;
         // cwnd − cwnd α/2
-        self.window = (self.window * (1.0 - self.alpha / 2.0)).max(self.settings.window_min);
-        self.threshold = self.window;
+        self.window.packets = (self.window.packets * (1.0 - self.alpha / 2.0)).max(self.settings.window_min);
+        self.window.threshold = self.window.packets;
     }
 }
 
 impl Congestion for Prague {
     fn window(&self) -> f64 {
-        self.window
+        self.window.packets
     }
 
     fn pace(&self) -> Option<Rate> {
         if self.round_trip == Time::ZERO {
             return None;
         }
-        let gain = if self.window < self.threshold / 2.0 { 2.0 } else { 1.0 };
-        Some(pace::of(gain * self.window / self.round_trip.as_s(), self.length))
+        let gain = if self.window.packets < self.window.threshold / 2.0 { 2.0 } else { 1.0 };
+        Some(pace::of(gain * self.window.packets / self.round_trip.as_s(), self.length))
     }
 
     fn burst(&self) -> u32 {
@@ -187,9 +171,9 @@ impl Congestion for Prague {
     }
 
     fn lost(&mut self, congested: &Congested) {
-        let whole = if congested.now < self.quiet_until { self.before } else { self.window };
-        self.window = (whole * self.settings.decrease).min(self.window).max(self.settings.window_min);
-        self.threshold = self.window;
+        let whole = if congested.now < self.quiet_until { self.before } else { self.window.packets };
+        self.window.packets = (whole * self.settings.decrease).min(self.window.packets).max(self.settings.window_min);
+        self.window.threshold = self.window.packets;
     }
 
     /// The decrease by marks is done where they are counted.
@@ -197,13 +181,13 @@ impl Congestion for Prague {
 
     fn timed_out(&mut self, congested: &Congested) {
         if !congested.is_repeated {
-            self.threshold = (congested.flight as f64 * self.settings.decrease).max(self.settings.window_min);
+            self.window.threshold = (congested.flight as f64 * self.settings.decrease).max(self.settings.window_min);
         }
-        self.window = self.settings.window_min;
+        self.window.packets = self.settings.window_min;
     }
 
     fn rested(&mut self, _now: Time) {
-        self.window = self.window.min(self.first_window);
+        self.window.rest();
     }
 
     fn ecn(&self) -> Ecn {
@@ -211,12 +195,11 @@ impl Congestion for Prague {
     }
 
     fn phase(&self) -> &'static str {
-        if self.window < self.threshold { SLOW_START } else { AVOIDANCE }
+        self.window.phase()
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("window_packets", self.window);
-        visit("threshold_packets", self.threshold);
+        self.window.inspect(visit);
         visit("alpha", self.alpha);
         visit("increase_packets", self.increase());
     }
@@ -236,12 +219,12 @@ mod tests {
     fn two_marks_a_round_trip_hold_the_window() {
         for (p, w) in [(0.1, 18.0), (0.01, 198.0)] {
             let mut law = law();
-            (law.window, law.threshold, law.alpha) = (w, w, p);
+            (law.window.packets, law.window.threshold, law.alpha) = (w, w, p);
             law.shrink();
-            let fall = w - law.window;
-            let before = law.window;
+            let fall = w - law.window();
+            let before = law.window();
             law.grow((1.0 - p) * before);
-            let rise = law.window - before;
+            let rise = law.window() - before;
             assert!((fall - rise).abs() < 1e-3, "{p}: {fall} {rise}");
         }
     }
@@ -282,25 +265,25 @@ mod tests {
             law.acknowledged(&acked(100 * round, 0));
         }
         assert_eq!(law.alpha, 1.0);
-        let window = law.window;
+        let window = law.window();
         law.acknowledged(&acked(5000, 1));
-        assert_eq!(law.window, window / 2.0);
+        assert_eq!(law.window(), window / 2.0);
     }
 
     #[test]
     fn a_mark_and_a_loss_of_one_round_trip_take_what_the_loss_alone_would() {
         for alpha in [1.0, 0.5, 0.1] {
             let mut law = law();
-            (law.window, law.alpha, law.has_seen_mark) = (40.0, alpha, true);
+            (law.window.packets, law.alpha, law.has_seen_mark) = (40.0, alpha, true);
             let round = Time::from_ms(100);
             let marked = Acked { marked: 1, smoothed: round, ..Acked::of(Time::from_s(1), 1) };
             law.acknowledged(&marked);
-            assert_eq!(law.window, 40.0 * (1.0 - alpha / 2.0));
+            assert_eq!(law.window(), 40.0 * (1.0 - alpha / 2.0));
             law.lost(&Congested::of(Time::from_ms(1050), 40));
-            assert_eq!((law.window, law.threshold), (20.0, 20.0), "{alpha}");
+            assert_eq!((law.window(), law.window.threshold), (20.0, 20.0), "{alpha}");
             // In the next round trip a loss reduces again.
             law.lost(&Congested::of(Time::from_ms(1101), 20));
-            assert_eq!(law.window, 10.0, "{alpha}");
+            assert_eq!(law.window(), 10.0, "{alpha}");
         }
     }
 
@@ -310,11 +293,11 @@ mod tests {
         assert_eq!(law.pace(), None);
         (law.round_trip, law.length) = (Time::from_ms(100), 1000);
         assert_eq!(law.pace(), Some(pace::of(200.0, 1000)));
-        law.threshold = 15.0;
+        law.window.threshold = 15.0;
         assert_eq!(law.pace(), Some(pace::of(100.0, 1000)));
         assert_eq!(law.burst(), 1);
         // 0.25 ms at 80 Mbit/s are 2.5 packets.
-        law.window = 1000.0;
+        law.window.packets = 1000.0;
         assert_eq!(law.burst(), 2);
     }
 }

@@ -16,45 +16,33 @@
 //! without buffer is used to 75 % (recovery.rs: a_bufferless_line_is_used_as_published).
 //! Range: windows up to 2⁵³ packets.
 
-use super::slow_start::{SlowStart, Window, threshold_of_ns2};
+use super::loss_based::{LossBased, Signal, keeps_a_window};
+use super::slow_start::{SlowStart, Window};
 use super::whole::{self, Increase};
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
 
-/// The factors after a loss and a mark, and whether packets may be marked.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The factor that is left after a loss, of the window or as the connection's `reduces` says.
-    pub decrease: f64,
-    /// The same after a mark; 0.8 in RFC 8511.
-    pub mark_decrease: f64,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Bytes of data in a packet, if the window is to grow by whole bytes only, and by at least
-    /// one. In windows of more than half as many packets, rounding takes up to half of the growth.
-    /// As in ns-3.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub whole_bytes_of: Option<u16>,
-    /// Whether the window and ssthresh are whole numbers of packets: the window grows by one when
-    /// as many packets were acknowledged as it has. All packets of an acknowledgement count, in
-    /// slow start too. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub whole_packets: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            decrease: 0.5,
-            mark_decrease: 0.5,
-            ecn: false,
-            first_threshold: None,
-            whole_bytes_of: None,
-            whole_packets: false,
-        }
+settings! {
+    /// The factors after a loss and a mark, and whether packets may be marked.
+    pub struct Settings {
+        /// The factor that is left after a loss, of the window or as the connection's `reduces`
+        /// says.
+        pub decrease: f64 = 0.5,
+        /// The same after a mark; 0.8 in RFC 8511.
+        pub mark_decrease: f64 = 0.5,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Bytes of data in a packet, if the window is to grow by whole bytes only, and by at least
+        /// one. In windows of more than half as many packets, rounding takes up to half of the
+        /// growth. As in ns-3.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub whole_bytes_of: Option<u16> = None,
+        /// Whether the window and ssthresh are whole numbers of packets: the window grows by one
+        /// when as many packets were acknowledged as it has. All packets of an acknowledgement
+        /// count, in slow start too. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub whole_packets: bool = false,
     }
 }
 
@@ -95,25 +83,20 @@ impl Reno {
         Self { decrease, mark_decrease, ecn, whole_bytes_of, increase, window }
     }
 
-    fn reduce(&mut self, congested: &Congested, part: f64) {
-        if let Some(increase) = &mut self.increase {
-            increase.reset();
-            return self.window.reduce(whole::part_of(congested.flight, part));
-        }
-        match congested.window {
-            Some(window) => self.window.set((window * part).max(1.0), threshold_of_ns2(window * part)),
-            // ssthresh = max(FlightSize / 2, 2)
-            None => self.window.reduce(congested.flight as f64 * part),
+    /// The factor that is left.
+    const fn part(&self, signal: Signal) -> f64 {
+        match signal {
+            Signal::Loss => self.decrease,
+            Signal::Mark => self.mark_decrease,
+            Signal::Timeout => 0.5,
         }
     }
 }
 
-impl Congestion for Reno {
-    fn window(&self) -> f64 {
-        self.window.packets()
-    }
+impl LossBased for Reno {
+    keeps_a_window!(ecn);
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn grow(&mut self, acked: &Acked) {
         if let Some(increase) = &mut self.increase {
             return increase.reno_of(&mut self.window, acked);
         }
@@ -131,43 +114,20 @@ impl Congestion for Reno {
         }
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        self.reduce(congested, self.decrease);
-    }
-
-    fn marked(&mut self, congested: &Congested) {
-        self.reduce(congested, self.mark_decrease);
-    }
-
-    fn timed_out(&mut self, congested: &Congested) {
-        if let Some(increase) = &mut self.increase {
-            increase.reset();
-            return self.window.restart(whole::part_of(congested.flight, 0.5), congested);
-        }
-        match congested.window {
-            Some(window) => self.window.set(1.0, threshold_of_ns2(window * 0.5)),
-            None => self.window.restart(congested.flight as f64 * 0.5, congested),
+    fn left(&mut self, signal: Signal, congested: &Congested) -> f64 {
+        let part = self.part(signal);
+        match &mut self.increase {
+            Some(increase) => {
+                increase.reset();
+                whole::part_of(congested.flight, part)
+            }
+            // ssthresh = max(FlightSize / 2, 2)
+            None => congested.flight as f64 * part,
         }
     }
 
-    fn rested(&mut self, _now: fairq_sched::units::Time) {
-        self.window.rest();
-    }
-
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn ecn(&self) -> Ecn {
-        if self.ecn { Ecn::Classic } else { Ecn::Not }
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    fn left_in_ns2(&mut self, signal: Signal, window: f64) -> Option<f64> {
+        self.increase.is_none().then(|| window * self.part(signal))
     }
 }
 

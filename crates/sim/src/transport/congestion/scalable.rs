@@ -14,43 +14,29 @@
 //! together do not become equal.
 //! Range: windows up to 2⁵³ packets.
 
+use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_part, outside};
-use fairq_sched::units::Time;
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
 
-/// Increase, decrease, the window from which on they apply, and the start.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// What each acknowledged packet adds to the window, in packets. Linux has 0.02, for delayed
-    /// acknowledgements.
-    pub increase: f64,
-    /// The part of the window that a loss takes.
-    pub decrease: f64,
-    /// Up to this window the congestion control is Reno's, in packets.
-    pub legacy_window: f64,
-    /// The part that a loss takes up to that window; 0.125 in Linux, whose legacy window is 100.
-    pub legacy_decrease: f64,
-    /// How the window grows until a packet is lost.
-    pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            increase: 0.01,
-            decrease: 0.125,
-            legacy_window: 16.0,
-            legacy_decrease: 0.5,
-            slow_start: SlowStart::Standard,
-            first_threshold: None,
-            ecn: false,
-        }
+settings! {
+    /// Increase, decrease, the window from which on they apply, and the start.
+    pub struct Settings {
+        /// What each acknowledged packet adds to the window, in packets. Linux has 0.02, for
+        /// delayed acknowledgements.
+        pub increase: f64 = 0.01,
+        /// The part of the window that a loss takes.
+        pub decrease: f64 = 0.125,
+        /// Up to this window the congestion control is Reno's, in packets.
+        pub legacy_window: f64 = 16.0,
+        /// The part that a loss takes up to that window; 0.125 in Linux, whose legacy window is
+        /// 100.
+        pub legacy_decrease: f64 = 0.5,
+        /// How the window grows until a packet is lost.
+        pub slow_start: SlowStart = SlowStart::Standard,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
     }
 }
 
@@ -83,26 +69,12 @@ impl Scalable {
         let window = Window::new(settings.slow_start, settings.first_threshold, beginning);
         Self { settings: settings.clone(), window }
     }
-
-    /// What a loss leaves of `flight` packets.
-    fn left_of(&self, flight: u64) -> f64 {
-        let flight = flight as f64;
-        flight
-            * (1.0
-                - if flight > self.settings.legacy_window {
-                    self.settings.decrease
-                } else {
-                    self.settings.legacy_decrease
-                })
-    }
 }
 
-impl Congestion for Scalable {
-    fn window(&self) -> f64 {
-        self.window.packets()
-    }
+impl LossBased for Scalable {
+    keeps_a_window!(settings.ecn);
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn grow(&mut self, acked: &Acked) {
         if !self.window.starts(acked) && acked.lets_grow() {
             let window = self.window.packets();
             let gain = if window > self.settings.legacy_window { self.settings.increase } else { 1.0 / window };
@@ -110,38 +82,17 @@ impl Congestion for Scalable {
         }
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        self.window.reduce(self.left_of(congested.flight));
-    }
-
-    fn timed_out(&mut self, congested: &Congested) {
-        self.window.restart(self.left_of(congested.flight), congested);
-    }
-
-    fn rested(&mut self, _now: Time) {
-        self.window.rest();
-    }
-
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn ecn(&self) -> Ecn {
-        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    fn left(&mut self, _signal: Signal, congested: &Congested) -> f64 {
+        let (flight, settings) = (congested.flight as f64, &self.settings);
+        let is_legacy = flight <= settings.legacy_window;
+        flight * (1.0 - if is_legacy { settings.legacy_decrease } else { settings.decrease })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairq_sched::units::Time;
 
     /// Round trips until the window is as large as before a loss; the last one as a fraction.
     fn rounds_to_recover(window: f64, increase: f64) -> f64 {

@@ -43,8 +43,8 @@ const BURST: u64 = 8;
 /// cwnd, ssthresh, and the slow start between them.
 #[derive(Clone, Debug)]
 pub struct Window {
-    packets: f64,
-    threshold: f64,
+    pub(super) packets: f64,
+    pub(super) threshold: f64,
     first: f64,
     slow_start: SlowStart,
     /// The criterion that ends slow start before a packet is lost.

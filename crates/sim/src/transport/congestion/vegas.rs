@@ -19,39 +19,33 @@
 
 mod whole;
 
+use super::slow_start::{SlowStart, Window};
 use super::whole::part_of;
-use super::{AVOIDANCE, Acked, Beginning, Congested, Congestion, Cwnd, LawSettings, SLOW_START, no_part, outside};
+use super::{Acked, Beginning, Congested, Congestion, Cwnd, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 use whole::Whole;
 
-/// How many packets are to wait, and the factor after a loss.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// With fewer packets in queues than this the window grows. 1 in the source, 2 in Linux.
-    pub alpha: f64,
-    /// With more packets in queues than this the window shrinks. 3 in the source, 4 in Linux.
-    pub beta: f64,
-    /// With more packets in queues than this slow start ends.
-    pub gamma: f64,
-    /// The factor of the window after a loss; 0.5 in Linux.
-    pub decrease: f64,
-    /// Whether slow start grows in every other round trip, as in the source, and ends with an
-    /// eighth less. Linux's grows in each round trip and ends with the packets that the path holds
-    /// without a queue, plus one.
-    pub every_other_round: bool,
-    /// Whether the window and the packets that wait are whole numbers, rounded down, and round
-    /// trips whole microseconds; a round with fewer than three samples and a repair of losses grow
-    /// as Reno's; the base is measured anew after a rest. As in Linux, whose `every_other_round`
-    /// this includes.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub whole_packets: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { alpha: 1.0, beta: 3.0, gamma: 1.0, decrease: 0.75, every_other_round: true, whole_packets: false }
+settings! {
+    /// How many packets are to wait, and the factor after a loss.
+    pub struct Settings {
+        /// With fewer packets in queues than this the window grows. 1 in the source, 2 in Linux.
+        pub alpha: f64 = 1.0,
+        /// With more packets in queues than this the window shrinks. 3 in the source, 4 in Linux.
+        pub beta: f64 = 3.0,
+        /// With more packets in queues than this slow start ends.
+        pub gamma: f64 = 1.0,
+        /// The factor of the window after a loss; 0.5 in Linux.
+        pub decrease: f64 = 0.75,
+        /// Whether slow start grows in every other round trip, as in the source, and ends with an
+        /// eighth less. Linux's grows in each round trip and ends with the packets that the path
+        /// holds without a queue, plus one.
+        pub every_other_round: bool = true,
+        /// Whether the window and the packets that wait are whole numbers, rounded down, and round
+        /// trips whole microseconds; a round with fewer than three samples and a repair of losses
+        /// grow as Reno's; the base is measured anew after a rest. As in Linux, whose
+        /// `every_other_round` this includes.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub whole_packets: bool = false,
     }
 }
 
@@ -76,9 +70,7 @@ impl LawSettings for Settings {
 /// cwnd and ssthresh, and the round trips that they depend on.
 pub struct Vegas {
     settings: Settings,
-    first_window: f64,
-    window: f64,
-    threshold: f64,
+    window: Window,
     /// BaseRTT.
     base: Time,
     /// The least sample of this round.
@@ -95,9 +87,7 @@ impl Vegas {
     pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
         Self {
             settings: settings.clone(),
-            first_window: beginning.window,
-            window: beginning.window,
-            threshold: f64::INFINITY,
+            window: Window::new(SlowStart::Standard, None, beginning),
             base: Time::NEVER,
             round_least: Time::NEVER,
             grows: true,
@@ -111,35 +101,33 @@ impl Vegas {
             return;
         }
         // diff = cwnd (1 - BaseRTT / RTT)
-        let diff = self.window * (1.0 - self.base.as_s() / self.round_least.as_s());
+        let diff = self.window.packets * (1.0 - self.base.as_s() / self.round_least.as_s());
         self.round_least = Time::NEVER;
-        if self.window < self.threshold {
+        if self.window.is_starting() {
             if diff > self.settings.gamma {
-                let is_by_eighths = self.settings.every_other_round;
-                let left = if is_by_eighths { self.window * 7.0 / 8.0 } else { self.window - diff + 1.0 };
-                self.window = left.min(self.window).max(2.0);
-                self.threshold = self.window;
+                let (window, is_by_eighths) = (self.window.packets, self.settings.every_other_round);
+                let left = if is_by_eighths { window * 7.0 / 8.0 } else { window - diff + 1.0 };
+                self.window.reduce(left.min(window));
             }
             self.grows = !self.grows || !self.settings.every_other_round;
         } else if diff > self.settings.beta {
-            self.window = (self.window - 1.0).max(2.0);
+            self.window.packets = (self.window.packets - 1.0).max(2.0);
             // A window below ssthresh would be in slow start.
-            self.threshold = self.threshold.min(self.window);
+            self.window.threshold = self.window.threshold.min(self.window.packets);
         } else if diff < self.settings.alpha && is_limited {
-            self.window += 1.0;
+            self.window.packets += 1.0;
         }
     }
 }
 
 impl Congestion for Vegas {
     fn window(&self) -> f64 {
-        self.window
+        self.window.packets
     }
 
     fn acknowledged(&mut self, acked: &Acked) {
         if let Some(whole) = &mut self.whole {
-            let mut cwnd = Cwnd { window: &mut self.window, threshold: &mut self.threshold };
-            return whole.acknowledge(acked, &self.settings, &mut cwnd);
+            return whole.acknowledge(acked, &self.settings, &mut self.window.cwnd());
         }
         if let Some(sample) = acked.round_trip {
             self.base = self.base.min(sample);
@@ -151,21 +139,18 @@ impl Congestion for Vegas {
         if acked.begins_round {
             self.judge(acked.is_limited);
         }
-        if self.window < self.threshold && self.grows && acked.lets_grow() {
+        if self.window.is_starting() && self.grows && acked.lets_grow() {
             // By all acknowledged packets where each round grows.
-            self.window += if self.settings.every_other_round { 1.0 } else { acked.newly as f64 };
+            self.window.packets += if self.settings.every_other_round { 1.0 } else { acked.newly as f64 };
         }
     }
 
     fn lost(&mut self, congested: &Congested) {
         if let Some(whole) = &mut self.whole {
             whole.stop();
-            self.window = part_of(congested.flight, self.settings.decrease);
-            self.threshold = self.window;
-            return;
+            return self.window.reduce(part_of(congested.flight, self.settings.decrease));
         }
-        self.window = (self.window * self.settings.decrease).max(2.0);
-        self.threshold = self.window;
+        self.window.reduce(self.window.packets * self.settings.decrease);
     }
 
     fn recovered(&mut self, _now: Time) {
@@ -175,30 +160,26 @@ impl Congestion for Vegas {
     }
 
     fn timed_out(&mut self, congested: &Congested) {
-        if !congested.is_repeated {
-            let half = (congested.flight as f64 / 2.0).max(2.0);
-            self.threshold = if self.whole.is_some() { half.floor() } else { half };
-        }
+        let half = congested.flight as f64 / 2.0;
+        self.window.restart(if self.whole.is_some() { half.floor() } else { half }, congested);
         self.whole.iter_mut().for_each(|whole| whole.stop());
-        self.window = congested.restart;
         self.grows = true;
     }
 
     fn rested(&mut self, _now: Time) {
-        self.window = self.window.min(self.first_window);
+        self.window.rest();
     }
 
     fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(Cwnd { window: &mut self.window, threshold: &mut self.threshold })
+        Some(self.window.cwnd())
     }
 
     fn phase(&self) -> &'static str {
-        if self.window < self.threshold { SLOW_START } else { AVOIDANCE }
+        self.window.phase()
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("window_packets", self.window);
-        visit("threshold_packets", self.threshold);
+        self.window.inspect(visit);
         let whole = self.whole.as_ref().and_then(|whole| whole.base()).map(|us| us as f64 / 1e6);
         visit("base_s", whole.unwrap_or(self.base.as_s()));
     }
@@ -212,13 +193,13 @@ mod tests {
     /// A Vegas past slow start that has measured a base of 100 ms and then a round of 120 ms.
     fn judged(settings: &Settings, window: f64) -> f64 {
         let mut law = Vegas::new(settings, &Beginning::with_window(window));
-        law.threshold = 2.0;
+        law.window.threshold = 2.0;
         let sample =
             |ms, begins_round| Acked { round_trip: Some(Time::from_ms(ms)), begins_round, ..Acked::of(Time::ZERO, 1) };
         law.base = Time::from_ms(100);
         law.acknowledged(&sample(120, false));
         law.acknowledged(&sample(120, true));
-        law.window
+        law.window()
     }
 
     /// diff = 20 (1 - 100/120) = 3.33.
@@ -234,12 +215,12 @@ mod tests {
         let mut law = Vegas::new(&Settings::default(), &Beginning::with_window(10.0));
         let mut windows = Vec::new();
         for round in 0..6_u64 {
-            for packet in 0..law.window as u64 {
+            for packet in 0..law.window() as u64 {
                 let round_trip = Some(Time::from_ms(100));
                 let begins_round = packet == 0 && round > 0;
                 law.acknowledged(&Acked { round_trip, begins_round, ..Acked::of(Time::ZERO, 1) });
             }
-            windows.push(law.window);
+            windows.push(law.window());
         }
         assert_eq!(windows, [20.0, 20.0, 40.0, 40.0, 80.0, 80.0]);
     }
@@ -248,7 +229,7 @@ mod tests {
     fn a_loss_leaves_three_quarters() {
         let mut law = Vegas::new(&Settings::default(), &Beginning::with_window(40.0));
         law.lost(&Congested::of(Time::ZERO, 40));
-        assert_eq!((law.window, law.threshold), (30.0, 30.0));
+        assert_eq!((law.window(), law.window.threshold), (30.0, 30.0));
     }
 
     #[test]

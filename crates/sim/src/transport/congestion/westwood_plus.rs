@@ -19,48 +19,34 @@
 
 mod whole;
 
+use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
 use super::whole::part_of;
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
 use fairq_sched::units::Time;
 use whole::Whole;
 
-/// The estimate, and the start.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// How much of a sample's difference enters each of the two filters.
-    pub gain: f64,
-    /// The bandwidth is sampled once a round trip, but not more often than this.
-    pub interval_min: Time,
-    /// Whether a loss takes half of the window, and the estimate sets it when the recovery ends, as
-    /// in Linux.
-    pub set_at_end: bool,
-    /// Whether the window is a whole number of packets, the estimate one of bytes a millisecond,
-    /// and round trips are whole milliseconds, rounded up. The gain is then an eighth, and the
-    /// window is set at the end. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub whole_packets: bool,
-    /// How the window grows until a packet is lost.
-    pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; by default where a packet is lost.
-    pub first_threshold: Option<u32>,
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            gain: 0.125,
-            interval_min: Time::from_ms(50),
-            set_at_end: false,
-            whole_packets: false,
-            slow_start: SlowStart::Standard,
-            first_threshold: None,
-            ecn: false,
-        }
+settings! {
+    /// The estimate, and the start.
+    pub struct Settings {
+        /// How much of a sample's difference enters each of the two filters.
+        pub gain: f64 = 0.125,
+        /// The bandwidth is sampled once a round trip, but not more often than this.
+        pub interval_min: Time = Time::from_ms(50),
+        /// Whether a loss takes half of the window, and the estimate sets it when the recovery
+        /// ends, as in Linux.
+        pub set_at_end: bool = false,
+        /// Whether the window is a whole number of packets, the estimate one of bytes a
+        /// millisecond, and round trips are whole milliseconds, rounded up. The gain is then an
+        /// eighth, and the window is set at the end. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub whole_packets: bool = false,
+        /// How the window grows until a packet is lost.
+        pub slow_start: SlowStart = SlowStart::Standard,
+        /// Where the first slow start ends, in packets; by default where a packet is lost.
+        pub first_threshold: Option<u32> = None,
+        /// Whether packets may be marked instead of dropped (RFC 3168).
+        pub ecn: bool = false,
     }
 }
 
@@ -138,18 +124,16 @@ impl WestwoodPlus {
     }
 }
 
-impl Congestion for WestwoodPlus {
-    fn window(&self) -> f64 {
-        self.window.packets()
-    }
+impl LossBased for WestwoodPlus {
+    keeps_a_window!(settings.ecn);
 
-    fn opened(&mut self, now: Time, _round_trip: Option<Time>, _smoothed: Time, _length: u32) {
+    fn open(&mut self, now: Time, _smoothed: Time) {
         if let Some(whole) = &mut self.whole {
             **whole = Whole::new(now);
         }
     }
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn grow(&mut self, acked: &Acked) {
         if let Some(whole) = &mut self.whole {
             whole.measure(acked, self.settings.interval_min);
             return whole.increase.reno_of(&mut self.window, acked);
@@ -160,16 +144,29 @@ impl Congestion for WestwoodPlus {
         }
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        if let Some(whole) = &mut self.whole {
-            whole.reduce();
-            return self.window.reduce(part_of(congested.flight, 0.5));
+    fn left(&mut self, signal: Signal, congested: &Congested) -> f64 {
+        let flight = congested.flight;
+        match (&mut self.whole, signal) {
+            (Some(whole), Signal::Timeout) => {
+                let left = whole.left();
+                whole.time_out(congested.is_repeated);
+                left
+            }
+            (Some(whole), _) => {
+                whole.reduce();
+                part_of(flight, 0.5)
+            }
+            (None, Signal::Timeout) => {
+                let left = self.left_of(flight);
+                self.least = None;
+                left
+            }
+            (None, _) if self.settings.set_at_end => flight as f64 / 2.0,
+            (None, _) => self.left_of(flight),
         }
-        let half = congested.flight as f64 / 2.0;
-        self.window.reduce(if self.settings.set_at_end { half } else { self.left_of(congested.flight) });
     }
 
-    fn recovered(&mut self, _now: Time) {
+    fn end_recovery(&mut self) {
         if let Some(whole) = &mut self.whole {
             if core::mem::take(&mut whole.is_reducing) {
                 self.window.reduce(whole.left());
@@ -181,33 +178,7 @@ impl Congestion for WestwoodPlus {
         }
     }
 
-    fn timed_out(&mut self, congested: &Congested) {
-        if let Some(whole) = &mut self.whole {
-            self.window.restart(whole.left(), congested);
-            return whole.time_out(congested.is_repeated);
-        }
-        self.window.restart(self.left_of(congested.flight), congested);
-        self.least = None;
-    }
-
-    fn rested(&mut self, _now: Time) {
-        self.window.rest();
-    }
-
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn ecn(&self) -> Ecn {
-        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    fn readings(&self, visit: &mut dyn FnMut(&str, f64)) {
         let estimate = self.whole.as_ref().map(|whole| whole.bandwidth()).or(self.estimate.map(|(_, second)| second));
         visit("bandwidth_packets_per_s", estimate.unwrap_or(f64::NAN));
     }

@@ -141,45 +141,30 @@ impl BackoffEnds {
     }
 }
 
-/// The retransmission timeout (RFC 6298).
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "floor": "200 ms" }])))]
-pub struct Timeout {
-    /// The least timeout. The RFC says 1 s; most systems and ns-2 take 200 ms.
-    pub floor: Time,
-    /// The timeout before the first round-trip sample.
-    pub first: Time,
-    /// The greatest timeout, backed off.
-    pub ceiling: Time,
-    /// The least time that is added for the variation: the granularity of the clock.
-    pub granularity: Time,
-    /// The length of a tick of the host's clock: round trips and timeouts are then whole ticks, as
-    /// in ns-2. If it is zero they are exact.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_zero"))]
-    pub tick: Time,
-    /// What ends a backoff.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "BackoffEnds::is_default"))]
-    pub backoff_ends: BackoffEnds,
-    /// Whether a timeout reduces by the packets in flight even if the oldest packet timed out
-    /// before. As in ns-3.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub always_reduces: bool,
-}
-
-impl Default for Timeout {
-    fn default() -> Self {
+settings! {
+    /// The retransmission timeout (RFC 6298).
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "floor": "200 ms" }])))]
+    pub struct Timeout {
+        /// The least timeout. The RFC says 1 s; most systems and ns-2 take 200 ms.
         // RFC 6298, rules (2.1), (2.4), (2.5); the granularity is that of a modern clock.
-        Self {
-            floor: Time::from_s(1),
-            first: Time::from_s(1),
-            ceiling: Time::from_s(60),
-            granularity: Time::from_ms(1),
-            tick: Time::ZERO,
-            backoff_ends: BackoffEnds::default(),
-            always_reduces: false,
-        }
+        pub floor: Time = Time::from_s(1),
+        /// The timeout before the first round-trip sample.
+        pub first: Time = Time::from_s(1),
+        /// The greatest timeout, backed off.
+        pub ceiling: Time = Time::from_s(60),
+        /// The least time that is added for the variation: the granularity of the clock.
+        pub granularity: Time = Time::from_ms(1),
+        /// The length of a tick of the host's clock: round trips and timeouts are then whole ticks,
+        /// as in ns-2. If it is zero they are exact.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_zero"))]
+        pub tick: Time = Time::ZERO,
+        /// What ends a backoff.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "BackoffEnds::is_default"))]
+        pub backoff_ends: BackoffEnds = BackoffEnds::default(),
+        /// Whether a timeout reduces by the packets in flight even if the oldest packet timed out
+        /// before. As in ns-3.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub always_reduces: bool = false,
     }
 }
 
@@ -237,215 +222,172 @@ impl Profile {
     }
 }
 
-/// The settings of a connection besides its congestion control. The flow controls of 1990
-/// (`generic`, `jk`, `decbit`, `fixed_window`) have their own rules and use none of these.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-#[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "profile": "linux", "initial_window": 2 }])))]
-pub struct Connection {
-    /// The system of its hosts: the profile's settings apply where nothing else is written.
-    /// `connection = "linux"` is this field alone.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub profile: Option<Profile>,
-    /// How losses are found and repaired. Default: `tahoe`, `reno` and `newreno` for the congestion
-    /// controls of these names and `rack` for all others (`sack` in edition 1).
-    pub recovery: Option<Recovery>,
-    /// What limits the packets sent in recovery by selective acknowledgements.
-    pub rate_reduction: RateReduction,
-    /// The number of duplicate acknowledgements that indicates a loss.
-    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "acknowledgements")))]
-    pub duplicates: u32,
-    /// Whether the first two duplicates each allow a new packet (RFC 3042).
-    pub limited_transmit: bool,
-    /// Whether duplicates allow a packet after a timeout as well: a retransmission, where the RFC
-    /// says a new one. As in ns-2.
-    pub transmits_after_timeout: bool,
-    /// Whether `reno` reacts to duplicates at most once for the data that was sent by then, as in
-    /// ns-2; a second loss in it waits for the timer.
-    pub answers_once: bool,
-    /// Whether in a recovery by selective acknowledgements, too, only the first partial
-    /// acknowledgement restarts the timer (RFC 6582's impatient variant, which `newreno` always
-    /// is), and the beginning of the recovery does not. As in ns-3.
-    pub impatient: bool,
-    /// Whether losses of packets sent in a recovery by selective acknowledgements reduce the window
-    /// no further before it ends, as in Linux. Otherwise they are a loss of another round trip.
-    /// Another recovery follows at once if a lost packet has not arrived by then, sent again or
-    /// not; a timeout in a recovery reduces no further either, and slow start begins from one packet
-    /// more than are in flight. After a timeout, a packet that was sent again and is lost again
-    /// begins a recovery, and a new packet that is lost does not.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub reduces_once: bool,
-    /// Whether the reduction for a mark, too, is spread over a round trip as `rate_reduction` says,
-    /// instead of taking effect at once; with `dctcp` it then begins where a loss's would. As in
-    /// Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub spreads_marks: bool,
-    /// Whether a rest halves the window once for each timeout that it lasts, down to the initial
-    /// window, and ssthresh is then at least three quarters of what the window was (RFC 2861).
-    /// Otherwise it is the initial window at once (RFC 5681, section 4.1). As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub rests_by_halves: bool,
-    /// Whether a timeout or a recovery that proves needless, because its packets were late and not
-    /// lost, gives back what it took from the window and ssthresh; after a timeout the first
-    /// acknowledgement lets new packets go, whose acknowledgements tell (RFC 5682). As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub undoes: bool,
-    /// Whether a connection whose opening packet was lost goes on without ECN. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub ecn_fallback: bool,
-    /// Whether a probe of the tail waits 2 ms beyond two round trips, and that of a lone packet
-    /// `timeout.floor`, as in Linux, where RFC 8985 has the receiver's delay for a lone packet
-    /// only.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub probes_by_floor: bool,
-    /// Whether a selective acknowledgement of packets sent before the last transmission of the
-    /// oldest packet restarts the timer: that transmission may still be in flight. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub rearms_by_blocks: bool,
-    /// Whether a packet that was sent again counts as in flight until it is acknowledged in order,
-    /// even if a selective acknowledgement has reported it. As in ns-3.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub holds_resent: bool,
-    /// Whether a packet that was sent again is not found lost again before the next timeout,
-    /// however many packets overtake it. As in ns-3; otherwise this holds in a recovery only.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub resends_once: bool,
-    /// Whether a partial acknowledgement in a recovery by selective acknowledgements allows a
-    /// packet whatever the window, unless the oldest was sent again: a lost packet, else a new one.
-    /// As in ns-3.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub partial_lets_go: bool,
-    /// Whether selective blocks make an acknowledgement longer: 2 bytes and 8 for each block,
-    /// rounded up to a multiple of 4 (RFC 2018, section 3). As in ns-3 and all real hosts.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub counts_blocks: bool,
-    /// What a loss reduces. Default: `cwnd` (`flight` in edition 1).
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub reduces: Option<Reduces>,
-    /// What makes the window grow.
-    pub grows: Grows,
-    /// The initial window, in packets (RFC 6928).
-    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "packets")))]
-    pub initial_window: u32,
-    /// The receiver's window, in packets.
-    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "packets")))]
-    pub receive_window: u32,
-    /// Whether a packet of 40 bytes opens the connection, and data waits for its acknowledgement.
-    pub handshake: bool,
-    /// Whether a packet that was sent twice gives a round-trip sample, its copies being told apart
-    /// by time stamps (RFC 7323). Time stamps leave room for three selective blocks in an
-    /// acknowledgement instead of four.
-    pub timestamps: bool,
-    /// Which packets give a round-trip sample.
-    pub timed: Timed,
-    /// Whether the opening packet gives a sample even if it was sent again, from its first
-    /// transmission on. As in ns-3: its timer is then three times as long as the opening took.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub times_lost_opening: bool,
-    /// Whether the window and ssthresh stay as they were if the opening packet is lost, where RFC
-    /// 5681, section 3.1, begins with one packet. As in ns-3.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub forgives_lost_opening: bool,
-    /// Whether the loss of the opening packet lowers ssthresh as another loss of the first window
-    /// would, and only a second one begins with one packet. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub counts_lost_opening: bool,
-    /// The receiver acknowledges once for this many packets.
-    #[cfg_attr(feature = "schema", schemars(extend("examples" = [2], "x-unit" = "packets")))]
-    pub acknowledge_every: u32,
-    /// The receiver acknowledges a packet at the latest after this time, which is below 500 ms (RFC
-    /// 5681, section 4.2).
-    #[cfg_attr(feature = "schema", schemars(extend("examples" = ["100 ms"])))]
-    pub acknowledgement_delay: Time,
-    /// This many acknowledgements at the beginning are sent at once, each for one packet; also the
-    /// next two after the first mark of classic ECN.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_nothing"))]
-    #[cfg_attr(feature = "schema", schemars(extend("examples" = [16], "x-unit" = "acknowledgements")))]
-    pub quick_acknowledgements: u8,
-    /// Whether the receiver, once it has sent three acknowledgements at once for packets beyond a
-    /// missing one, sends those of a millisecond together, or of a twentieth of the round trip if
-    /// that is less, but of at most 44 packets. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub compresses_acknowledgements: bool,
-    /// Whether the receiver's window follows the packets that it takes in a round trip, from 64 KB
-    /// to `receive_window`; each packet is acknowledged at once while the window grows. Only
-    /// `receive_window` limits the sender: the window grows faster than any slow start.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub tunes_window: bool,
-    /// Whether the sender's host has a buffer that follows the window. While losses are repaired,
-    /// at most twice the largest window at the start of a repair may be unacknowledged, including
-    /// what the receiver holds behind a hole. Congestion controls with a recovery of their own,
-    /// such as BBR, are not limited by it: they have room for more than they send. As in Linux
-    /// (`tcp_sndbuf_expand`): it allows 2304 B a packet, of which one of 1448 B of data takes 2280,
-    /// and at most 4 MB.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub tunes_buffer: bool,
-    /// Whether packets of a congestion control without a pace of its own are spread over the round
-    /// trip: at 2 windows a round trip below half of ssthresh and at 1.2 above, as in Linux.
-    pub pacing: bool,
-    /// Whether the pace is kept by departure times: a packet that was sent after its time shortens
-    /// the gap behind it, by as much but by half of it at most, and `bbr` counts the packets in
-    /// flight as they will be when the next may leave. As in Linux.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub departure_times: bool,
-    /// The greatest time that the source's host takes to process an acknowledgement before it sends
-    /// packets: a random time each, uniform from zero to this. Default: the time of a packet on the
-    /// slowest line of the path, which ends phase effects, or zero if a file gives the lengths of
-    /// packets; `0 s` switches it off. Packets that a pace spaces are not delayed.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    #[cfg_attr(feature = "schema", schemars(extend("examples" = ["100 us"])))]
-    pub processing: Option<Time>,
-    /// The retransmission timeout.
-    pub timeout: Timeout,
-}
-
-impl Default for Connection {
-    fn default() -> Self {
-        Self {
-            profile: None,
-            recovery: None,
-            rate_reduction: RateReduction::default(),
-            // RFC 5681, section 3.2.
-            duplicates: 3,
-            limited_transmit: true,
-            transmits_after_timeout: false,
-            answers_once: false,
-            impatient: false,
-            reduces_once: false,
-            spreads_marks: false,
-            rests_by_halves: false,
-            undoes: false,
-            ecn_fallback: false,
-            probes_by_floor: false,
-            rearms_by_blocks: false,
-            holds_resent: false,
-            resends_once: false,
-            partial_lets_go: false,
-            counts_blocks: false,
-            reduces: None,
-            grows: Grows::default(),
-            initial_window: 10,
-            receive_window: 1_000_000,
-            handshake: false,
-            timestamps: true,
-            timed: Timed::default(),
-            times_lost_opening: false,
-            forgives_lost_opening: false,
-            counts_lost_opening: false,
-            // One acknowledgement for each packet: what the papers and ns-2 simulate.
-            acknowledge_every: 1,
-            // RFC 5681, section 4.2: below 500 ms; Linux waits 40 ms and more.
-            acknowledgement_delay: Time::from_ms(40),
-            quick_acknowledgements: 0,
-            compresses_acknowledgements: false,
-            tunes_window: false,
-            tunes_buffer: false,
-            pacing: false,
-            departure_times: false,
-            processing: None,
-            timeout: Timeout::default(),
-        }
+settings! {
+    /// The settings of a connection besides its congestion control. The flow controls of 1990
+    /// (`generic`, `jk`, `decbit`, `fixed_window`) have their own rules and use none of these.
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "profile": "linux", "initial_window": 2 }])))]
+    pub struct Connection {
+        /// The system of its hosts: the profile's settings apply where nothing else is written.
+        /// `connection = "linux"` is this field alone.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub profile: Option<Profile> = None,
+        /// How losses are found and repaired. Default: `tahoe`, `reno` and `newreno` for the
+        /// congestion controls of these names and `rack` for all others (`sack` in edition 1).
+        pub recovery: Option<Recovery> = None,
+        /// What limits the packets sent in recovery by selective acknowledgements.
+        pub rate_reduction: RateReduction = RateReduction::default(),
+        /// The number of duplicate acknowledgements that indicates a loss.
+        #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "acknowledgements")))]
+        // RFC 5681, section 3.2.
+        pub duplicates: u32 = 3,
+        /// Whether the first two duplicates each allow a new packet (RFC 3042).
+        pub limited_transmit: bool = true,
+        /// Whether duplicates allow a packet after a timeout as well: a retransmission, where the
+        /// RFC says a new one. As in ns-2.
+        pub transmits_after_timeout: bool = false,
+        /// Whether `reno` reacts to duplicates at most once for the data that was sent by then, as
+        /// in ns-2; a second loss in it waits for the timer.
+        pub answers_once: bool = false,
+        /// Whether in a recovery by selective acknowledgements, too, only the first partial
+        /// acknowledgement restarts the timer (RFC 6582's impatient variant, which `newreno` always
+        /// is), and the beginning of the recovery does not. As in ns-3.
+        pub impatient: bool = false,
+        /// Whether losses of packets sent in a recovery by selective acknowledgements reduce the
+        /// window no further before it ends, as in Linux. Otherwise they are a loss of another
+        /// round trip. Another recovery follows at once if a lost packet has not arrived by then,
+        /// sent again or not; a timeout in a recovery reduces no further either, and slow start
+        /// begins from one packet more than are in flight. After a timeout, a packet that was sent
+        /// again and is lost again begins a recovery, and a new packet that is lost does not.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub reduces_once: bool = false,
+        /// Whether the reduction for a mark, too, is spread over a round trip as `rate_reduction`
+        /// says, instead of taking effect at once; with `dctcp` it then begins where a loss's
+        /// would. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub spreads_marks: bool = false,
+        /// Whether a rest halves the window once for each timeout that it lasts, down to the
+        /// initial window, and ssthresh is then at least three quarters of what the window was (RFC
+        /// 2861). Otherwise it is the initial window at once (RFC 5681, section 4.1). As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub rests_by_halves: bool = false,
+        /// Whether a timeout or a recovery that proves needless, because its packets were late and
+        /// not lost, gives back what it took from the window and ssthresh; after a timeout the
+        /// first acknowledgement lets new packets go, whose acknowledgements tell (RFC 5682). As in
+        /// Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub undoes: bool = false,
+        /// Whether a connection whose opening packet was lost goes on without ECN. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub ecn_fallback: bool = false,
+        /// Whether a probe of the tail waits 2 ms beyond two round trips, and that of a lone packet
+        /// `timeout.floor`, as in Linux, where RFC 8985 has the receiver's delay for a lone packet
+        /// only.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub probes_by_floor: bool = false,
+        /// Whether a selective acknowledgement of packets sent before the last transmission of the
+        /// oldest packet restarts the timer: that transmission may still be in flight. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub rearms_by_blocks: bool = false,
+        /// Whether a packet that was sent again counts as in flight until it is acknowledged in
+        /// order, even if a selective acknowledgement has reported it. As in ns-3.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub holds_resent: bool = false,
+        /// Whether a packet that was sent again is not found lost again before the next timeout,
+        /// however many packets overtake it. As in ns-3; otherwise this holds in a recovery only.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub resends_once: bool = false,
+        /// Whether a partial acknowledgement in a recovery by selective acknowledgements allows a
+        /// packet whatever the window, unless the oldest was sent again: a lost packet, else a new
+        /// one. As in ns-3.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub partial_lets_go: bool = false,
+        /// Whether selective blocks make an acknowledgement longer: 2 bytes and 8 for each block,
+        /// rounded up to a multiple of 4 (RFC 2018, section 3). As in ns-3 and all real hosts.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub counts_blocks: bool = false,
+        /// What a loss reduces. Default: `cwnd` (`flight` in edition 1).
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub reduces: Option<Reduces> = None,
+        /// What makes the window grow.
+        pub grows: Grows = Grows::default(),
+        /// The initial window, in packets (RFC 6928).
+        #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "packets")))]
+        pub initial_window: u32 = 10,
+        /// The receiver's window, in packets.
+        #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "packets")))]
+        pub receive_window: u32 = 1_000_000,
+        /// Whether a packet of 40 bytes opens the connection, and data waits for its
+        /// acknowledgement.
+        pub handshake: bool = false,
+        /// Whether a packet that was sent twice gives a round-trip sample, its copies being told
+        /// apart by time stamps (RFC 7323). Time stamps leave room for three selective blocks in an
+        /// acknowledgement instead of four.
+        pub timestamps: bool = true,
+        /// Which packets give a round-trip sample.
+        pub timed: Timed = Timed::default(),
+        /// Whether the opening packet gives a sample even if it was sent again, from its first
+        /// transmission on. As in ns-3: its timer is then three times as long as the opening took.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub times_lost_opening: bool = false,
+        /// Whether the window and ssthresh stay as they were if the opening packet is lost, where
+        /// RFC 5681, section 3.1, begins with one packet. As in ns-3.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub forgives_lost_opening: bool = false,
+        /// Whether the loss of the opening packet lowers ssthresh as another loss of the first
+        /// window would, and only a second one begins with one packet. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub counts_lost_opening: bool = false,
+        /// The receiver acknowledges once for this many packets.
+        #[cfg_attr(feature = "schema", schemars(extend("examples" = [2], "x-unit" = "packets")))]
+        // One acknowledgement for each packet: what the papers and ns-2 simulate.
+        pub acknowledge_every: u32 = 1,
+        /// The receiver acknowledges a packet at the latest after this time, which is below 500 ms
+        /// (RFC 5681, section 4.2).
+        #[cfg_attr(feature = "schema", schemars(extend("examples" = ["100 ms"])))]
+        // RFC 5681, section 4.2: below 500 ms; Linux waits 40 ms and more.
+        pub acknowledgement_delay: Time = Time::from_ms(40),
+        /// This many acknowledgements at the beginning are sent at once, each for one packet; also
+        /// the next two after the first mark of classic ECN.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_nothing"))]
+        #[cfg_attr(feature = "schema", schemars(extend("examples" = [16], "x-unit" = "acknowledgements")))]
+        pub quick_acknowledgements: u8 = 0,
+        /// Whether the receiver, once it has sent three acknowledgements at once for packets beyond
+        /// a missing one, sends those of a millisecond together, or of a twentieth of the round
+        /// trip if that is less, but of at most 44 packets. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub compresses_acknowledgements: bool = false,
+        /// Whether the receiver's window follows the packets that it takes in a round trip, from 64
+        /// KB to `receive_window`; each packet is acknowledged at once while the window grows. Only
+        /// `receive_window` limits the sender: the window grows faster than any slow start.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub tunes_window: bool = false,
+        /// Whether the sender's host has a buffer that follows the window. While losses are
+        /// repaired, at most twice the largest window at the start of a repair may be
+        /// unacknowledged, including what the receiver holds behind a hole. Congestion controls
+        /// with a recovery of their own, such as BBR, are not limited by it: they have room for
+        /// more than they send. As in Linux (`tcp_sndbuf_expand`): it allows 2304 B a packet, of
+        /// which one of 1448 B of data takes 2280, and at most 4 MB.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub tunes_buffer: bool = false,
+        /// Whether packets of a congestion control without a pace of its own are spread over the
+        /// round trip: at 2 windows a round trip below half of ssthresh and at 1.2 above, as in
+        /// Linux.
+        pub pacing: bool = false,
+        /// Whether the pace is kept by departure times: a packet that was sent after its time
+        /// shortens the gap behind it, by as much but by half of it at most, and `bbr` counts the
+        /// packets in flight as they will be when the next may leave. As in Linux.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub departure_times: bool = false,
+        /// The greatest time that the source's host takes to process an acknowledgement before it
+        /// sends packets: a random time each, uniform from zero to this. Default: the time of a
+        /// packet on the slowest line of the path, which ends phase effects, or zero if a file
+        /// gives the lengths of packets; `0 s` switches it off. Packets that a pace spaces are not
+        /// delayed.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        #[cfg_attr(feature = "schema", schemars(extend("examples" = ["100 us"])))]
+        pub processing: Option<Time> = None,
+        /// The retransmission timeout.
+        pub timeout: Timeout = Timeout::default(),
     }
 }
 
