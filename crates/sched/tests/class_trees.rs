@@ -1,7 +1,7 @@
 //! What schedulers with a tree of classes promise: HFSC and HTB, measured over random trees and
 //! arrivals, and what all trees refuse. H-PFQ is in `hierarchies.rs`.
 
-
+use crate::trees::{arrivals, driver, hpfq, hpfq_class, line, wf2q_plus};
 use fairq_sched::contract::Line;
 use fairq_sched::packet::Packet;
 use fairq_sched::queue::Queue;
@@ -11,7 +11,6 @@ use fairq_sched::schedule::{hfsc, htb};
 use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Arrival, End, Journey};
-use crate::trees::{arrivals, driver, hpfq, hpfq_class, line, wf2q_plus};
 
 fn rate(bit_per_s: u64) -> Rate {
     Rate::new(bit_per_s).expect("a rate of the test")

@@ -1,7 +1,7 @@
 //! What H-PFQ promises, measured over random trees and arrivals and beside slow oracles in exact
 //! fractions: the fluid of a tree, and the procedures of its source.
 
-
+use crate::trees::{arrivals, driver, hpfq, hpfq_class, line, weight, wf2q_plus};
 use fairq_sched::contract::Line;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BufferSettings, SCHEDULERS, SchedulerSettings};
@@ -14,7 +14,6 @@ use fairq_testkit::hierarchy_oracle::{self as oracle, Charge};
 use fairq_testkit::measure::Exact;
 use fairq_testkit::measure::latency::latencies;
 use fairq_testkit::measure::worst_case_index::{Index, worst_case_index};
-use crate::trees::{arrivals, driver, hpfq, hpfq_class, line, weight, wf2q_plus};
 
 /// A byte takes 8 µs.
 const RATE: u64 = 1_000_000;
