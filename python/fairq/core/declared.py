@@ -28,7 +28,7 @@ class Option(NamedTuple):
     kind: str = "str"
     """What Python takes: an annotation that `arguments.KINDS` has, without its `| None`.
 
-    The command line alone has "whole", "number" and "numbers" of `commands.options.READERS`.
+    "whole", "number" and "numbers" there are no annotations: fields of classes alone have them.
     """
     default: Any = None
     required: bool = False
