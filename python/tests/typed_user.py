@@ -64,7 +64,7 @@ numbers["theory"] = fairq.theory("tcp", rtt="100ms", loss=[0.01])[0].rate_bit_pe
 numbers["in progress"] = fairq.theory("sharing", load=0.8).rows[0].in_progress_mean
 numbers["bound"] = fairq.theory("delay-bounds").rows[0].high_bytes
 set_up = fairq.tc("fq_codel")
-assert isinstance(set_up, TcCommands) and [row.setting for row in set_up.differs] == []
+assert isinstance(set_up, TcCommands) and [row.setting for row in set_up.differs] == ["limit"]
 queue: str = fairq.tc(read="; ".join(set_up.commands)).text
 
 sweep = fairq.sweep(study)

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from fairq.core import arguments
-from fairq.core.declared import word
+from fairq.core.declared import NUMBERS, word
 from fairq.core.errors import UsageError
+from fairq.core.inputs import Whole
 from fairq.core.near import near_miss
 from fairq.core.quantities import rate, rates, size, time
 from fairq.core.rows import Table
@@ -113,7 +114,7 @@ class DelayWords(PacketWords):
     """The words of delay."""
 
     rho: Sequence[float] = word(
-        "shares of the fair share, below 1 (default 0.1,0.5,0.9)", "LIST", "numbers", default=(0.1, 0.5, 0.9)
+        "shares of the fair share, below 1 (default 0.1,0.5,0.9)", "LIST", NUMBERS, default=(0.1, 0.5, 0.9)
     )
     rate: str | None = _in_seconds()
 
@@ -145,10 +146,10 @@ class DelayCurveWords(Words):
     """The words of delay-curve."""
 
     ftps: int = word("FTPs, always backlogged (default 3)", "N", "int", default=3)
-    delta: float = word("δ in packets (default 0)", "X", "number", default=0.0)
+    delta: float = word("δ in packets (default 0)", "X", "float", default=0.0)
     window: int = word("window of the FTPs under FCFS (default 5)", "W", "int", default=5)
     rho: Sequence[float] = word(
-        "shares of the fair share (default 0.01,0.1,…,0.9)", "LIST", "numbers",
+        "shares of the fair share (default 0.01,0.1,…,0.9)", "LIST", NUMBERS,
         default=(0.01, *(tenths / 10 for tenths in range(1, 10))),
     )  # fmt: skip
 
@@ -216,7 +217,7 @@ class TcpWords(Words):
     """The words of tcp."""
 
     rtt: str = word("the round trip, queueing included", "TIME", required=True)
-    loss: Sequence[float] = word("the part of packets that is lost", "LIST", "numbers", required=True)
+    loss: Sequence[float] = word("the part of packets that is lost", "LIST", NUMBERS, required=True)
     packet: str = word("a packet (default 1000 B)", "SIZE", default="1000 B")
     timeout: str = word("the first retransmission timeout (default 1 s)", "TIME", default="1 s")
     acknowledged: int = word("packets that an acknowledgement covers (default 1)", "B", "int", default=1)
@@ -248,15 +249,13 @@ class TcpWords(Words):
 class SharingWords(Words):
     """The words of sharing."""
 
-    load: Sequence[float] = word("the line's load, below 1", "LIST", "numbers", required=True)
-    more_than: int = word("show P(N > this) (default 100)", "N", "whole", default=100)
-    probability: float = word(
-        "show the least n with P(N > n) at most this (default 0.001)", "P", "number", default=1e-3
-    )
+    load: Sequence[float] = word("the line's load, below 1", "LIST", NUMBERS, required=True)
+    more_than: Whole = word("show P(N > this) (default 100)", "N", "Whole", default=100)
+    probability: float = word("show the least n with P(N > n) at most this (default 0.001)", "P", "float", default=1e-3)
     rate: str = word("the line's rate (default 1 Mbit/s)", "RATE", default="1 Mbit/s")
     size: str = word("the size of a transfer, to give its time (default 1 MB)", "SIZE", default="1 MB")
     peak: str | None = word("the peak rate of a transfer (default: the whole line)", "RATE")
-    distribution: int | None = word("show P(N = n) up to this n", "N", "whole")
+    distribution: Whole | None = word("show P(N = n) up to this n", "N", "Whole")
 
     def answer(self) -> Sharing:
         """The number of transfers in progress, and their sojourn."""
