@@ -130,64 +130,20 @@ def _spec(result: str, example: str, summary: str, *more: Option) -> Spec:
 
 
 RESULTS: tuple[tuple[Spec, Shown], ...] = (
-    (
-        _spec(
-            "delay-bounds",
-            "--ftps 3 --telnet-packet 40B --ftp-packet 1000B --rate 56kbit/s",
-            "compute A(P), the mean extra delay of an isolated packet beside busy FTPs",
-        ),
-        delay_bounds,
-    ),
-    (
-        _spec(
-            "delay",
-            "--ftps 3 --telnet-packet 40B --ftp-packet 1000B --rho 0.5 --delta 1kB",
-            "compute D_N(P), the mean delay of a Poisson source by the general relation",
-        ),
-        delay,
-    ),
-    (
-        _spec(
-            "delay-curve",
-            "--ftps 3 --delta 1 --plot curve.svg",
-            "compute the delay-throughput curve of one Poisson source (figure 1)",
-            *plot("draw the curves into FILE"),
-        ),
-        delay_curve,
-    ),
-    (
-        Spec(
-            "theory max-min",
-            "fairq theory max-min papers/demers1990/scenario5.toml",
-            (FILE, SET, *LOOKS),
-            summary="compute the max-min fair shares of a scenario's flows",
-            functions=("max_min",),
-        ),
-        max_min,
-    ),
-    (
-        _spec(
-            "pgps",
-            "--burst 1250B --packet 125B --share 100kbit/s --lines 1Mbit/s,1Mbit/s,1Mbit/s,1Mbit/s",
-            "bound the delay of a limited burst over weighted fair queues (PGPS)",
-        ),
-        pgps,
-    ),
-    (
-        _spec(
-            "tcp",
-            "--rtt 100ms --loss 0.001,0.01 --packet 1000B --timeout 1s",
-            "compute TCP's rate at a loss and a round trip (Mathis, Padhye)",
-        ),
-        tcp,
-    ),
-    (
-        _spec(
-            "sharing",
-            "--load 0.8,0.9 --more-than 100 --rate 50Mbit/s --size 1MB",
-            "compute how many transfers share a line, and their times (M/G/1-PS)",
-        ),
-        sharing,
-    ),
-)
+    (_spec("delay-bounds", "--ftps 3 --telnet-packet 40B --ftp-packet 1000B --rate 56kbit/s",
+           "compute A(P), the mean extra delay of an isolated packet beside busy FTPs"), delay_bounds),
+    (_spec("delay", "--ftps 3 --telnet-packet 40B --ftp-packet 1000B --rho 0.5 --delta 1kB",
+           "compute D_N(P), the mean delay of a Poisson source by the general relation"), delay),
+    (_spec("delay-curve", "--ftps 3 --delta 1 --plot curve.svg",
+           "compute the delay-throughput curve of one Poisson source (figure 1)",
+           *plot("draw the curves into FILE")), delay_curve),
+    (Spec("theory max-min", "fairq theory max-min papers/demers1990/scenario5.toml", (FILE, SET, *LOOKS),
+          summary="compute the max-min fair shares of a scenario's flows", functions=("max_min",)), max_min),
+    (_spec("pgps", "--burst 1250B --packet 125B --share 100kbit/s --lines 1Mbit/s,1Mbit/s,1Mbit/s,1Mbit/s",
+           "bound the delay of a limited burst over weighted fair queues (PGPS)"), pgps),
+    (_spec("tcp", "--rtt 100ms --loss 0.001,0.01 --packet 1000B --timeout 1s",
+           "compute TCP's rate at a loss and a round trip (Mathis, Padhye)"), tcp),
+    (_spec("sharing", "--load 0.8,0.9 --more-than 100 --rate 50Mbit/s --size 1MB",
+           "compute how many transfers share a line, and their times (M/G/1-PS)"), sharing),
+)  # fmt: skip
 """Each result as it is declared, and what prints it."""
