@@ -22,6 +22,11 @@ Questions about one line:
     least_buffer       find the least buffer that keeps a part of the line used
     effects            vary each setting of an entry alone
     baseline           run one flow alone on an ideal line
+    theory             compute what the papers derive
+
+Linux:
+
+    tc                 translate a queue to tc commands, or such commands to a queue
 
 Captures of packets:
 
@@ -99,6 +104,8 @@ if TYPE_CHECKING:
         scenes,
         schema,
         sweep,
+        tc,
+        theory,
         topology,
     )
     from fairq.core.errors import CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError
@@ -148,6 +155,8 @@ __all__ = [
     "scenes",
     "schema",
     "sweep",
+    "tc",
+    "theory",
     "topology",
 ]
 

@@ -14,7 +14,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import fairq._native as _native
 from fairq.audits.audit_results import Audit as Audit
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from fairq.studies.difference import Diff
     from fairq.studies.stored_runs import Results
     from fairq.studies.study_results import Found, Page, Sweep
+    from fairq.theories.theory_results import Delay, DelayBounds, DelayCurve, Pgps, Sharing, TcpRate
+    from fairq.traffic_control.tc_results import TcCommands, TcRead
 
 LISTS = ("disciplines", "transports", "traffic", "receivers", "topologies", "papers")
 """What can be listed."""
@@ -334,6 +336,44 @@ def max_min(scenario: Scenario, *, set: Settings = ()) -> Table[_types.Share]:
     return Table.of(row_class("shares"), json.loads(_native.max_min(text, name, pairs(set))))
 
 
+@overload
+def theory(result: Literal["delay-bounds"], **words: object) -> DelayBounds: ...
+@overload
+def theory(result: Literal["delay"], **words: object) -> Delay: ...
+@overload
+def theory(result: Literal["delay-curve"], **words: object) -> DelayCurve: ...
+@overload
+def theory(result: Literal["max-min"], **words: object) -> Table[_types.Share]: ...
+@overload
+def theory(result: Literal["pgps"], **words: object) -> Pgps: ...
+@overload
+def theory(result: Literal["tcp"], **words: object) -> Table[TcpRate]: ...
+@overload
+def theory(result: Literal["sharing"], **words: object) -> Sharing: ...
+@overload
+def theory(result: str, **words: object) -> Any: ...
+@checked
+def theory(
+    result: str, **words: object
+) -> DelayBounds | Delay | DelayCurve | Pgps | Sharing | Table[TcpRate] | Table[_types.Share]:
+    """What the papers derive: the results and their words are those of `fairq theory`.
+
+    docs/guide/theory.md says what each result is, docs/reference/commands.md lists its words. Times,
+    sizes and rates are texts with units; `loss`, `load` and `rho` are numbers or lists of numbers.
+
+    >>> [round(row.rate_packets_per_s) for row in theory("tcp", rtt="100ms", loss=[0.01])]
+    [122, 100, 99]
+
+    Raises UsageError that names the word and what would make sense.
+    """
+    given: dict[str, Any] = words
+    if result == "max-min":
+        return max_min(**given)
+    from fairq.theories import formulas
+
+    return formulas.answer(result, given)
+
+
 REPLAYED = ("fifo", "fq(on_drop=refund)")
 """The disciplines of a replay that names none. `fq` by itself charges dropped packets, the rule of 1990: traffic that
 does not slow down, as that of a capture, would stay shut out."""
@@ -411,6 +451,35 @@ def replay(
             document = json.loads(_native.replay(source, json.dumps(options), progress))
             (inside / "replay.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return Replay(document=document, run_info={})
+
+
+@overload
+def tc(queue: Scenario, *, dev: str = "eth0") -> TcCommands | TcRead: ...
+@overload
+def tc(*, read: str, dev: str = "eth0") -> TcRead: ...
+@checked
+def tc(queue: Scenario | None = None, *, read: str | None = None, dev: str = "eth0") -> TcCommands | TcRead:
+    """Translate a queue to tc commands of Linux, or such commands to a queue.
+
+    `queue` is a queue's text form or a scenario, which gives `commands` for the device `dev` and
+    what `differs` in Linux. `read` are qdisc, class and filter commands, one a line or separated by
+    semicolons; they give the `text` form of the queue, the `rate` of the line, what `differs` and
+    what Linux `warns` of. The words of a qdisc, as "fq_codel target 5ms", need no `read`.
+
+    >>> tc("fq_codel(target=3ms) + 1000packets").commands
+    ['tc qdisc replace dev eth0 root handle 1: fq_codel limit 1000 target 3ms']
+    >>> tc(read="qdisc add dev eth0 root cake bandwidth 20mbit").text
+    'cake(rate=20Mbit/s)'
+
+    Raises UsageError with the word that is wrong, and ScenarioError.
+    """
+    from fairq import traffic_control
+
+    if queue is None and read is not None:
+        return traffic_control.read(read)
+    if queue is None or read is not None:
+        raise UsageError(f"tc: {'nothing is given' if queue is None else 'both are given'}; write queue= or read=")
+    return traffic_control.translated(queue, dev)
 
 
 @checked

@@ -172,7 +172,7 @@ def test_the_commands_are_those_of_the_best_with_its_room(document):
     found = document("advise", *LINE, "--queue", "fifo", "--buffer", "20ms,60ms", "--utilisation-min", "0", "--below",
                      "10%", "--dev", "ppp0", "--lan", "br0", *SHORT)  # fmt: skip
     assert found["best"] == "fifo of 20ms"
-    read = {device: tc.as_document(tc.read("\n".join(lines))) for device, lines in blocks(found["tc"]).items()}
+    read = {device: tc.read("\n".join(lines)).document for device, lines in blocks(found["tc"]).items()}
     # 20 ms at the rates that are set up.
     assert read["br0"]["text"] == "fifo + 45000B" and read["br0"]["rate"] == "18Mbit/s"
     assert read["ppp0"]["text"] == "fifo + 11250B" and read["ppp0"]["rate"] == "4500kbit/s"

@@ -16,6 +16,7 @@ from fairq.core import arguments, declared
 from fairq.questions.advising import Line
 from fairq.questions.asked import Question
 from fairq.questions.baselines import Question as Alone
+from fairq.theories.formulas import WORDS
 
 WITHOUT_COMMAND = {"experiment", "estimate", "read_result", "read_store", "cards", "explained", "scenes"}
 """Functions that no command calls with options of its own."""
@@ -46,6 +47,10 @@ def test_signatures_say_what_is_declared(name):
     spec = SPECS[name]
     options = {option.called or option.name: option for option in spec.all() if option.in_python}
     signatures = {each: inspect.signature(getattr(package, each)).parameters for each in spec.functions}
+    if "theory" in signatures:
+        # It takes the words of each result by name, which a class declares.
+        assert list(options.values()) == declared.options(WORDS[name.removeprefix("theory ")])
+        return
     taken = {argument for parameters in signatures.values() for argument in parameters}
     if spec.functions:
         assert taken - set(spec.beside) == set(options) - CHOOSES.get(name, set())
@@ -81,7 +86,7 @@ def test_a_word_that_is_left_out_is_its_default(kind):
             assert getattr(made, word.field) == word.option.default, word.field
 
 
-@pytest.mark.parametrize("kind", [Question, Alone, Line])
+@pytest.mark.parametrize("kind", [Question, Alone, Line, *WORDS.values()])
 def test_the_kinds_of_words_are_known(kind):
     assert {option.annotation.removesuffix(" | None") for option in declared.options(kind)} <= set(arguments.KINDS)
 

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = ROOT / "scenarios" / "dumbbell.toml"
 LINE = {"down": "4Mbit/s", "up": "1Mbit/s", "rtt": "20ms"}
 SHORT = {"seeds": 2, "duration": "2s", "warm_up": "1s"}
+WARNED = "qdisc add dev e root handle 1: htb; class add dev e parent 1: classid 1:1 htb rate 100mbit"
 FLOWS = ["cubic", "call(rate=100kbit/s)"]
 
 
@@ -44,18 +45,27 @@ def kinds(tmp_path_factory):
         "audit": lambda: fairq.audit("fifo", seeds=1, quick=True),
         "topology": lambda: fairq.topology(ROOT / "docs" / "guide" / "four_cities.gml"),
         "replay": lambda: fairq.replay(capture, rate="1Mbit/s", buffer="unlimited"),
+        "sharing": lambda: fairq.theory("sharing", load=[0.8, 0.9], distribution=2),
+        "delay_bounds": lambda: fairq.theory("delay-bounds", rate="56kbit/s"),
+        "delay": lambda: fairq.theory("delay", rho=0.5, rate="56kbit/s"),
+        "delay_curve": lambda: fairq.theory("delay-curve"),
+        "pgps": lambda: fairq.theory("pgps", burst="1250B", packet="125B", share="100kbit/s", lines="1Mbit/s"),
+        "tc": lambda: fairq.tc("fifo"),
+        "tc_read": lambda: fairq.tc(read=WARNED),
         "sweep": lambda: fairq.sweep(study),
         "report": lambda: fairq.report(study, out=folder / "page.html"),
         "diff": lambda: fairq.diff(study, study),
         "max_min": lambda: fairq.max_min(SCENARIO),
+        "tcp": lambda: fairq.theory("tcp", rtt="100ms", loss=0.01),
         "detect": lambda: fairq.detect(table_of_detect(folder)),
     }
     return cache(lambda name: make[name]())
 
 
 TUPLES = ("compare", "compare_alone", "advise", "least_buffer", "effects", "baseline", "estimate", "audit", "topology",
-          "replay", "sweep", "report", "diff")  # fmt: skip
-OTHERS = ("run", "max_min", "detect")
+          "replay", "sharing", "delay_bounds", "delay", "delay_curve", "pgps", "tc", "tc_read", "sweep", "report",
+          "diff")  # fmt: skip
+OTHERS = ("run", "max_min", "tcp", "detect")
 NO_PICKLE = ("baseline",)
 """It holds a result of `fairq.run`, which is of the compiled part."""
 
@@ -93,7 +103,7 @@ def test_a_result_is_a_tuple_with_names(kinds, name):
     assert repr(result)
 
 
-@pytest.mark.parametrize("name", [name for name in (*TUPLES, "max_min", "detect") if name not in NO_PICKLE])
+@pytest.mark.parametrize("name", [name for name in (*TUPLES, "max_min", "tcp", "detect") if name not in NO_PICKLE])
 def test_a_result_can_be_sent_away(kinds, name):
     result = kinds(name)
     again = pickle.loads(pickle.dumps(result))

@@ -1,5 +1,6 @@
 """What the pages show is what the commands print, and what they link to is there."""
 
+import doctest
 import re
 import shlex
 from pathlib import Path
@@ -14,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 CONSOLE = re.compile(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", re.DOTALL)
 """A command on a page, and what it prints; `…` at an end of that stands for lines left out."""
+SESSION = re.compile(r"```pycon\n(.*?)```", re.DOTALL)
+"""Lines of Python on a page, each with what it gives."""
 TOML = re.compile(r"```toml\n(.*?)```", re.DOTALL)
 
 
@@ -57,6 +60,14 @@ def prints_what_it_shows(page, commands, capsys):
 def test_a_page_shows_what_is_printed(name, commands, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     prints_what_it_shows(guide(name), commands, capsys)
+
+
+@pytest.mark.parametrize("name", ["linux", "theory"])
+def test_a_page_shows_what_python_gives(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (session,) = SESSION.findall(guide(name))
+    done = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(session, {}, name, None, 0))
+    assert done.attempted > 1 and done.failed == 0
 
 
 def test_the_other_runs_in_the_readme_are_those_of_the_guide():

@@ -49,6 +49,8 @@ CALLS = {
     "scenes": (None, lambda _: package.scenes("reno")),
     "schema": (None, lambda _: package.schema("compare")),
     "sweep": (None, lambda study: package.sweep(study)),
+    "tc": (None, lambda _: package.tc("fq_codel")),
+    "theory": (None, lambda _: package.theory("tcp", rtt="100ms", loss=0.01)),
     "topology": (NOTHING, lambda _: package.topology(NOTHING)),
 }
 """Each function: called as it should be, or, where that takes long, refused with this in its message."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars
 
 import fairq
+from fairq.traffic_control import TcCommands
 
 scenario, study, capture, times, topology, folder = map(Path, sys.argv[1:])
 numbers: dict[str, float | None] = {}
@@ -59,6 +60,12 @@ numbers["detect"] = fairq.detect(times)[0].p_fair
 agreed = fairq.agree("linux", "codel")
 assert agreed.cells[0].verdict == agreed["cells"][0]["verdict"]
 numbers["floors"] = fairq.bench_disciplines(["fifo"], quick=True).floors[0].ns_per_packet
+numbers["theory"] = fairq.theory("tcp", rtt="100ms", loss=[0.01])[0].rate_bit_per_s
+numbers["in progress"] = fairq.theory("sharing", load=0.8).rows[0].in_progress_mean
+numbers["bound"] = fairq.theory("delay-bounds").rows[0].high_bytes
+set_up = fairq.tc("fq_codel")
+assert isinstance(set_up, TcCommands) and [row.setting for row in set_up.differs] == ["limit"]
+queue: str = fairq.tc(read="; ".join(set_up.commands)).text
 
 sweep = fairq.sweep(study)
 done: int = sweep.done

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, NoReturn, TypeAlias
 
 from fairq.cli.commands import NAMES, SUMMARIES, Command
-from fairq.core.declared import PATH, OneOf, Option, Spec, argument, of_one, switch, typed_only
+from fairq.core.declared import NUMBERS, PATH, OneOf, Option, Spec, argument, of_one, switch, typed_only
 from fairq.core.errors import UsageError
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
@@ -296,9 +296,9 @@ def numbers(text: str) -> list[float]:
 
 READERS: Mapping[str, Callable[[str], Any]] = {
     "int": count,
-    "whole": whole,
-    "number": number,
-    "numbers": numbers,
+    "Whole": whole,
+    "float": number,
+    NUMBERS: numbers,
     "Settings": _assignment,
 }
 """By kind: what reads the text of an option that is no text."""

@@ -28,6 +28,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     names = code.co_varnames[: code.co_argcount]
     every = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if code.co_flags & 0x04 else None
+    takes_more = bool(code.co_flags & 0x08)
     usual = {*names[len(names) - len(function.__defaults__ or ()) :], *(function.__kwdefaults__ or ())}
     required = [name for name in every if name not in usual]
 
@@ -35,7 +36,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     def call(*arguments: P.args, **named: P.kwargs) -> R:
         if rest is None and len(arguments) > len(names):
             raise UsageError(f"{function.__name__}: {len(arguments)} values without a name; write {_named(every)}")
-        _check_names(function.__name__, every, named)
+        if not takes_more:
+            _check_names(function.__name__, every, named)
         _check_required(function.__name__, required[len(arguments) :], named)
         if twice := [name for name in names[: len(arguments)] if name in named]:
             raise UsageError(f"{function.__name__}: {twice[0]} is given twice")
@@ -117,6 +119,11 @@ def _whole(value: Any) -> int | None:
     return number if abs(number) <= WHOLE_MAX else None
 
 
+def _from_zero(value: Any) -> int | None:
+    number = _whole(value)
+    return None if number is None or number < 0 else number
+
+
 def _path(value: Any) -> Any:
     """What may name a file: no path has a zero in it."""
     try:
@@ -151,6 +158,18 @@ def _parts(value: Any) -> str | float | list[str] | None:
     return _texts(value) if found is None else found
 
 
+def _number(value: Any) -> float | None:
+    found = _part(value)
+    return found if isinstance(found, float) else None
+
+
+def _numbers(value: Any) -> list[float] | None:
+    """A number, or a list of some, as a list."""
+    found = [_number(each) for each in (value if isinstance(value, list | tuple) else [value])]
+    numbers = [each for each in found if each is not None]
+    return numbers if found and len(numbers) == len(found) else None
+
+
 def _settings(value: Any) -> Any:
     if isinstance(value, Mapping):
         return value if all(_text(path) is not None for path in value) else None
@@ -172,6 +191,9 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "str | Sequence[str]": (_list, "text with commas, or a list of texts"),
     "str | float": (_part, 'a number, or text as "1%"'),
     "str | float | Sequence[str]": (_parts, 'a number, text as "0,1%", or a list of texts'),
+    "Whole": (_from_zero, f"a whole number from 0 up, at most {WHOLE_MAX}"),
+    "float": (_number, "a number"),
+    "float | Sequence[float]": (_numbers, "a number, or a list of numbers"),
     "Scenario": (_scenario, "the path of a scenario, or dicts and lists"),
     "Settings": (_settings, 'fields and their values, as {"defaults.queue": "fq"}'),
     "Tell": (lambda value: value if callable(value) else None, "a function of three numbers"),

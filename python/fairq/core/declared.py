@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 PATH, LIST, PART = "str | os.PathLike[str]", "str | Sequence[str]", "str | float"
-"""Kinds that many words have: of a file, of a list, and of a part of a whole."""
+NUMBERS = "float | Sequence[float]"
+"""Kinds that many words have: of a file, of a list, of a part of a whole, and of numbers."""
 
 
 class Option(NamedTuple):
@@ -26,10 +27,7 @@ class Option(NamedTuple):
     help: str | None = None
     metavar: str | None = None
     kind: str = "str"
-    """What Python takes: an annotation that `arguments.KINDS` has, without its `| None`.
-
-    The command line alone has "whole", "number" and "numbers" of `commands.options.READERS`.
-    """
+    """What Python takes: an annotation that `arguments.KINDS` has, without its `| None`."""
     default: Any = None
     required: bool = False
     choices: Sequence[str] | None = None

@@ -32,6 +32,9 @@ Settings = Mapping[str, object] | Sequence[tuple[str, str]]
 """Fields of a scenario to change: path to value, or pairs when one path is set twice."""
 
 
+Whole = int
+"""A whole number from 0 up; other numbers are at least 1."""
+
 STANDARD_INPUT = "/dev/stdin"
 """The file that "-" stands for where a file is read in pieces."""
 

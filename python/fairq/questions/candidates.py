@@ -14,7 +14,7 @@ from fairq.core.errors import UsageError
 from fairq.questions import network, words
 from fairq.questions import rates as rates_of
 from fairq.questions.asked import Question, Setup
-from fairq.traffic_control import Written
+from fairq.traffic_control import TcCommands
 
 USUAL = ("codel", "pie", "red", "linux_sfq", "linux_fq", "fq_codel", "fq_pie", "cake")
 """Queues with the limit that they have in Linux."""
@@ -33,7 +33,7 @@ class Candidate(NamedTuple):
     """The queue in its text form, as the user wrote it."""
     buffer: str | None
     """`None` is its limit in Linux."""
-    written: Mapping[str, Written]
+    written: Mapping[str, TcCommands]
     """The commands by direction."""
     setup: Setup
     """What `fairq tc --read` makes of the commands: this is run."""
@@ -159,5 +159,5 @@ def commands(candidate: Candidate, rates: Sequence[str], devices: Devices) -> li
         # Where no limit was said, it was Linux's here as well.
         differs = [row for row in written.differs if row["setting"] != "limit" or row["here"] != "not said"]
         said += [f"# {way}, {rate}: {devices.of(way)} is the device {where[way]}"]
-        said += replace(written, differs=differs).as_lines()
+        said += written._replace(differs=differs).as_lines()
     return said

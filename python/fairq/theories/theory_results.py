@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fairq.core.records import Given
+from fairq.core.records import Given, Record
 from fairq.core.rows import Row, Table
 
 
@@ -24,7 +24,7 @@ class DelayRow(BoundsRow):
     share: Annotated[float, "The source's rate as a part of the fair share."]
 
 
-class Packets(Row):
+class Packets(Record, places=("ftps", "telnet_packet_bytes", "ftp_packet_bytes", "delta_bytes")):
     """The sources of a delay."""
 
     ftps: Annotated[int, "FTPs, always backlogged."]
@@ -33,13 +33,13 @@ class Packets(Row):
     delta_bytes: Annotated[float, "The promptness δ in bytes."]
 
 
-class DelayBounds(Packets):
+class DelayBounds(Packets, places=(*Packets._fields, "rows"), told=("rows",)):
     """A(P), the extra delay of an isolated packet."""
 
     rows: Table[BoundsRow]
 
 
-class Delay(Packets):
+class Delay(Packets, places=(*Packets._fields, "rows"), told=("rows",)):
     """D_N(P), the delay of a Poisson source."""
 
     rows: Table[DelayRow]
@@ -54,7 +54,7 @@ class CurveRow(Row):
     fcfs_packets: Annotated[float | None, "Queueing delay under FCFS, in packet times."]
 
 
-class DelayCurve(Row):
+class DelayCurve(Record, places=("ftps", "delta_packets", "window", "rows"), told=("rows",)):
     """The delay-throughput curve of a Poisson source."""
 
     ftps: Annotated[int, "FTPs, always backlogged."]
@@ -72,7 +72,7 @@ class Hop(Row):
     latency_s: Annotated[float, "What it adds to the bound, in seconds."]
 
 
-class Pgps(Row):
+class Pgps(Record, places=("hops", "burst_s", "propagation_s", "delay_s_max"), told=("hops", "delay_s_max")):
     """Parekh and Gallager's bound along a path."""
 
     hops: Table[Hop]
@@ -113,7 +113,7 @@ class Number(Row):
     p_more: Annotated[float, "The probability of more."]
 
 
-class Sharing(Row):
+class Sharing(Record, places=("rows", "distribution"), told=("rows", "distribution")):
     """Transfers that share a line."""
 
     rows: Table[SharingRow]

@@ -1,6 +1,8 @@
 """`fairq tc`: Linux's traffic control commands and the queues of fairq."""
 
-from fairq.traffic_control.command_reader import Read, as_document, as_lines, read, read_words
-from fairq.traffic_control.command_writer import Written, of_scenario, write
+from fairq.traffic_control.command_reader import read, read_words
+from fairq.traffic_control.command_writer import of_scenario, write
+from fairq.traffic_control.tc_results import TcCommands, TcRead
+from fairq.traffic_control.translation import translated
 
-__all__ = ["Read", "Written", "as_document", "as_lines", "of_scenario", "read", "read_words", "write"]
+__all__ = ["TcCommands", "TcRead", "of_scenario", "read", "read_words", "translated", "write"]

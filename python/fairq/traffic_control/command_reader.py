@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import fairq._native as _native
@@ -18,6 +17,7 @@ from fairq.traffic_control.filters import Left
 from fairq.traffic_control.qdisc_tables import BY_RATE, CLASSES, QDISCS, Is
 from fairq.traffic_control.refusal import refused
 from fairq.traffic_control.shell import commands
+from fairq.traffic_control.tc_results import TcRead
 from fairq.traffic_control.units import ROOT, Id, class_id, decimal, id_form, qdisc_id, rate_form
 
 OBJECTS = ["qdisc", "class", "filter"]
@@ -34,21 +34,7 @@ WITH_CHILD = ("tbf", "red", "sfb", "cbs", "netem", "mq")
 """Qdiscs in which another may stand, whatever the number."""
 
 
-@dataclass(frozen=True)
-class Read:
-    """What the commands are here."""
-
-    text: str
-    """The queue's text form, its limit included."""
-    rate: str | None
-    """The rate of the line, where a class of htb that has no sibling is the line."""
-    differs: list[dict[str, str]]
-    """What is not as in Linux: setting, here, linux."""
-    warns: list[dict[str, str]]
-    """What the kernel would warn of, and do: setting, warning, why, remedy."""
-
-
-def read(text: str) -> Read:
+def read(text: str) -> TcRead:
     """The queue that tc commands set up, one a line or separated by semicolons.
 
     Raises UsageError with the word that is wrong.
@@ -72,7 +58,7 @@ def read(text: str) -> Read:
     return _queue(chosen)
 
 
-def read_words(text: str) -> Read:
+def read_words(text: str) -> TcRead:
     """The queue of a qdisc's words alone, also where they stand as settings.
 
     >>> read_words("cake(bandwidth=10mbit, dual-dsthost)").text
@@ -339,7 +325,7 @@ def _delete_filters(words: Words, device: Device, root: int) -> None:
 _DO: Mapping[str, Callable[[Words, str, Device], None]] = {"qdisc": _qdisc, "class": _class, "filter": _filter}
 
 
-def _queue(device: Device) -> Read:
+def _queue(device: Device) -> TcRead:
     root, rate = device.root(), None
     assert root is not None
     differs = device.differs
@@ -352,7 +338,7 @@ def _queue(device: Device) -> Read:
         _native.queue(text)
     except UsageError as error:
         raise refused(f"qdisc {root.kind}: {_in_words_of_tc(str(error))}") from None
-    return Read(text, rate_form(rate) if rate is not None else None, list(differs), quanta.warned(device))
+    return TcRead(text, rate_form(rate) if rate is not None else None, list(differs), quanta.warned(device))
 
 
 def _policed(device: Device) -> str:
@@ -417,19 +403,3 @@ NAMES = {
 def _in_words_of_tc(refusal: str) -> str:
     said = re.sub(r"\b\w+\b", lambda found: NAMES.get(found[0], found[0]), refusal)
     return f"no such queue here: {said}"
-
-
-def as_lines(found: Read) -> Iterable[str]:
-    """What a person reads."""
-    yield found.text
-    if found.rate:
-        yield f"line: {found.rate}"
-    for row in found.differs:
-        yield f"differs: {row['setting']}: here {row['here']}; Linux: {row['linux']}"
-    for row in found.warns:
-        yield f"Linux warns: {row['setting']}: {row['warning']} {row['why']}; {row['remedy']}"
-
-
-def as_document(found: Read) -> dict[str, Any]:
-    """What --json prints."""
-    return {"text": found.text, "rate": found.rate, "differs": found.differs, "warns": found.warns}

@@ -5,47 +5,28 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import fairq._native as _native
 from fairq.traffic_control import policing, qdiscs, trees
 from fairq.traffic_control.draft import Writer, limit_of, native_queue
 from fairq.traffic_control.refusal import refused
+from fairq.traffic_control.tc_results import TcCommands
 from fairq.traffic_control.units import rate_word
 
 DEVICE = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.@+-]{1,15}", re.ASCII)
 """The name of a device that a shell takes as it is."""
 
 
-@dataclass(frozen=True)
-class Written:
-    """The commands of one queue."""
-
-    text: str
-    """The queue's text form, or the line of the scenario that has it."""
-    commands: list[str]
-    """In the order in which they are given."""
-    differs: list[dict[str, str]]
-    """What is not as here: setting, here, linux."""
-
-    def as_document(self) -> dict[str, Any]:
-        """What --json prints."""
-        return {"commands": self.commands, "differs": self.differs, "text": self.text}
-
-    def as_lines(self) -> list[str]:
-        """What a person reads, and a shell: all but the commands are comments."""
-        said = [f"# {row['setting']}: here {row['here']}; Linux: {row['linux']}" for row in self.differs]
-        return [*self.commands, *said]
-
-
-def write(text: str, dev: str = "eth0", *, rate_bit_per_s: float | None = None) -> Written:
+def write(text: str, dev: str = "eth0", *, rate_bit_per_s: float | None = None) -> TcCommands:
     """The commands for the queue of a text form on the device `dev`, in a class if it has a rate.
 
     Raises UsageError with what is wrong.
     """
     _check(dev)
-    return _written(text, native_queue(text), Writer(dev, rate_bit_per_s))
+    writer = Writer(dev, rate_bit_per_s)
+    _write(writer, native_queue(text))
+    return TcCommands(writer.commands, writer.differs, text)
 
 
 def _check(dev: str) -> None:
@@ -53,7 +34,7 @@ def _check(dev: str) -> None:
         raise refused(f"{dev!r} is no name of a device; write up to 15 letters, digits and . _ @ + -, as eth0")
 
 
-def of_scenario(text: str, name: str, dev: str = "eth0") -> Written:
+def of_scenario(text: str, name: str, dev: str = "eth0") -> TcCommands:
     """The commands for the lines of a scenario, each under a class that has the line's rate.
 
     A line is the device at its sending end: of several, each command is after a comment that names its line. Raises
@@ -71,15 +52,15 @@ def of_scenario(text: str, name: str, dev: str = "eth0") -> Written:
     for line in chosen:
         writer = Writer(dev, line["rate_bit_per_s"])
         title = _title(line, chosen)
-        one = _written(title, line["queue"], writer)
+        _write(writer, line["queue"])
         if line["rate_changes"]:
             writer.differ("rate", "it changes", "its mean, or the middle of its walk")
         if line["delay_s"]:
             writer.differ("delay", f"{line['delay_s']:g} s", "the path's own; netem on another device makes one")
         several = len(chosen) > 1
-        commands += [f"# {title}", *one.commands] if several else one.commands
-        differs += [{**row, "setting": f"{title}: {row['setting']}"} if several else row for row in one.differs]
-    return Written(name, commands, differs)
+        commands += [f"# {title}", *writer.commands] if several else writer.commands
+        differs += [{**row, "setting": f"{title}: {row['setting']}"} if several else row for row in writer.differs]
+    return TcCommands(commands, differs, name)
 
 
 def _title(line: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> str:
@@ -97,7 +78,8 @@ def _title(line: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _written(text: str, table: Mapping[str, Any], writer: Writer) -> Written:
+def _write(writer: Writer, table: Mapping[str, Any]) -> None:
+    """Write the commands of a queue, and what differs."""
     design, scheduler = table.get("design"), table.get("scheduler") or {"kind": "fifo"}
     part = design or scheduler
     kind, limit = str(part["kind"]), limit_of(table.get("limit"))
@@ -121,4 +103,3 @@ def _written(text: str, table: Mapping[str, Any], writer: Writer) -> Written:
     classifier = (table.get("classifier") or {}).get("kind")
     if classifier not in (None, "port_pair"):
         writer.differ("classifier", str(classifier), "a flow is the five-tuple")
-    return Written(text, writer.commands, writer.differs)
