@@ -148,7 +148,7 @@ def test_what_the_caller_ignores_stays_ignored(dumbbell):
     """That is nohup."""
     code = (
         "import signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); print('ignored', flush=True);"
-        " from fairq import cli; sys.exit(program.main())"
+        " from fairq.cli import program; sys.exit(program.main())"
     )
     words = ["run", str(dumbbell), "--set", "measure.duration=2000s", "--set", "flows[1].traffic=ftp"]
     process = subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.PIPE, text=True)

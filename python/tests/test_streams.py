@@ -85,7 +85,7 @@ def test_a_standard_error_that_cannot_be_written_changes_nothing(scene, words):
 def test_no_output_gets_the_number_of_a_stream_that_is_closed(scene):
     """Else what a library writes to standard error by its number would stand in the output."""
     code = (
-        "import os, sys; from fairq import cli, streams; streams.prepare();"
+        "import os, sys; from fairq.core import streams; streams.prepare();"
         " f = open('x', 'w'); os.write(2, b'noise'); sys.exit(f.fileno())"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=scene, preexec_fn=all_closed)

@@ -47,11 +47,11 @@ for where, names in ((os, ("link", "fsync")), (pathlib.Path, ("rename", "replace
     for name in names:
         setattr(where, name, counted(getattr(where, name)))
 
-from fairq import cli
-from fairq.sweeps import threads
+from fairq.cli import program
+from fairq.studies import threads
 
 threads.PART_RUNS = {PART_RUNS}
-status = cli.main(sys.argv[2:])
+status = program.main(sys.argv[2:])
 print(left, file=sys.stderr)
 sys.exit(status)
 """

@@ -329,7 +329,7 @@ def test_the_claims_of_a_killed_process_are_free_at_once(study):
     opened = open_study(study, Options())
     digests = [run.digest for run in opened.mine()]
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom fairq.sweeps.claims import Owner\n"
+        "import os, sys\nfrom pathlib import Path\nfrom fairq.studies.claims import Owner\n"
         "with Owner(Path(sys.argv[1])) as owner:\n"
         "    assert all(owner.claim(digest) for digest in sys.argv[2:])\n    os.kill(os.getpid(), 9)\n"
     )
@@ -663,8 +663,8 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path):
         pytest.skip("unshare -rm cannot make a mount namespace here: a FULL DISK is NOT TESTED")
     study = write_study(tmp_path, replications=50)
     (tmp_path / "disk").mkdir()
-    code = "import sys; from fairq import cli; from fairq.sweeps import threads; threads.PART_RUNS = 20; "
-    code += "sys.exit(cli.main(sys.argv[1:]))"
+    code = "import sys; from fairq.cli import program; from fairq.studies import threads; threads.PART_RUNS = 20; "
+    code += "sys.exit(program.main(sys.argv[1:]))"
     words = [sys.executable, "-c", code, "sweep", str(study), "--store", "disk/store"]
     done = subprocess.run(["unshare", "-rm", sys.executable, "-c", FULL, json.dumps(words), "200"],
                           cwd=tmp_path, capture_output=True, text=True, timeout=300)  # fmt: skip
