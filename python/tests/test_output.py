@@ -269,7 +269,7 @@ def test_the_rights_of_a_folder_stay(tmp_path):
 
 LEAVES = """
 import os, signal, sys
-from fairq.output import file, folder
+from fairq.core.output import file, folder
 with {}(sys.argv[1]{}) as place:
     print(flush=True)
     sys.stdin.read()
@@ -348,7 +348,7 @@ AS_ANOTHER = """
 import ctypes, fcntl, hashlib, os, shutil, sys, tempfile
 from pathlib import Path
 from fairq import OutputError
-from fairq.output import check, check_file, folder
+from fairq.core.output import check, check_file, folder
 os.chdir(sys.argv[1])
 os.setuid(65534)
 with folder("closed/mine", wrote="a test") as inside:
@@ -402,7 +402,7 @@ IN_NAMESPACE = """
 import json, os, subprocess, sys
 from pathlib import Path
 from fairq import OutputError
-from fairq.output import check_file, folder
+from fairq.core.output import check_file, folder
 
 def mount(*words):
     subprocess.run(["mount", *words], check=True)
@@ -464,11 +464,9 @@ def test_nothing_of_the_package_writes_a_file_by_itself():
     }
     assert {name: count for name, count in found.items() if count} == {
         # into the folder that is exchanged, the place that `file` gives, or a temporary folder
-        "api.py": 1, "benchmarks/capture.py": 1, "benchmarks/sweep.py": 2, "commands/printing.py": 2,
-        "commands/reference.py": 1, "commands/run.py": 1, "figures/saved.py": 1, "output.py": 3,
-        "questions/recorded.py": 1, "reproduction.py": 3, "rows.py": 1, "sweeps/report.py": 1, "tables.py": 1,
+        "api.py": 1, "benchmarks/capture.py": 1, "benchmarks/sweep.py": 2, "cli/commands/run.py": 1,
+        "cli/printing.py": 2, "cli/reference.py": 1, "core/output.py": 3, "core/rows.py": 1, "core/tables.py": 1,
+        "figures/saved.py": 1, "papers/reproduction.py": 3, "questions/own_capture.py": 1, "reports/study_report.py": 1,
         # of a store, under a hidden name that is linked to its own
-        "sweeps/claims.py": 1, "sweeps/store.py": 1,
-        # the schemas of the checkout
-        "schemas.py": 1,
+        "studies/claims.py": 1, "studies/store.py": 1,
     }  # fmt: skip

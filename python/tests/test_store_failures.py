@@ -156,7 +156,7 @@ def test_a_part_that_is_damaged_inside_is_one_line_whatever_it_holds(study, proc
     code = """
 import sys
 from pathlib import Path
-from fairq.errors import OutputError
+from fairq.core.errors import OutputError
 from fairq.studies.stored_runs import Results
 root, part = map(Path, sys.argv[1:])
 whole = part.read_bytes()

@@ -5,7 +5,7 @@ use fairq_experiment::scenario::problem::Problem;
 use pyo3::PyErr;
 use std::io;
 
-/// The classes of `fairq.errors`.
+/// The classes of `fairq.core.errors`.
 mod classes {
     pyo3::import_exception!(fairq.core.errors, FairqError);
     pyo3::import_exception!(fairq.core.errors, UsageError);

@@ -1,6 +1,6 @@
 """What commands and functions take, each word declared once: its name, kind, default and help.
 
-From a declaration are made the options of the command line (`commands/options.py`), the checks of
+From a declaration are made the options of the command line (`cli/options.py`), the checks of
 what Python is given (`arguments.py`), the schema of a question in a study, the command that asks a
 question again, and docs/reference/commands.md. The functions of api.py have written signatures,
 which test_declared.py holds to it.
@@ -28,7 +28,7 @@ class Option(NamedTuple):
     kind: str = "str"
     """What Python takes: an annotation that `arguments.KINDS` has, without its `| None`.
 
-    The command line alone has "whole", "number" and "numbers" of `commands.options.READERS`.
+    The command line alone has "whole", "number" and "numbers" of `cli.options.READERS`.
     """
     default: Any = None
     required: bool = False

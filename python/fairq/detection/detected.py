@@ -8,7 +8,7 @@ from fairq.core.rows import Row
 
 
 class Detected(Row):
-    """What was found of one flow (fairq.evidence); a number is null if too few packets show it."""
+    """What was found of one flow (fairq.detection.evidence); a number is null if too few packets show it."""
 
     flow: Annotated[str, "The flow."]
     verdict: Annotated[Literal["fair queueing", "FIFO", "cannot tell"], "What the bottleneck was."]
