@@ -12,6 +12,7 @@ from pathlib import Path
 
 import messages
 import pytest
+from browser import Browser
 
 from fairq import FairqError, schemas
 from fairq.cli import printing, program
@@ -178,6 +179,14 @@ def data():
     if "FAIRQ_DATA" not in os.environ:
         pytest.skip("FAIRQ_DATA does not name a folder of real captures: NOT TESTED on them")
     return Path(os.environ["FAIRQ_DATA"])
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A browser for all tests of a file."""
+    browser = Browser(tmp_path_factory.mktemp("browser"))
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="session")

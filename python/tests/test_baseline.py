@@ -15,9 +15,9 @@ PRODUCT = RATE * RTT / 8
 LINE = ("--rate", "20Mbit/s", "--rtt", "100ms")
 
 
-def of_phase(found, phase, column, after=2.0):
+def of_phase(found, phase, column):
     """The values of a column in the samples of a phase, those of the start left out."""
-    samples = [sample for sample in found["series"] if sample["phase"] == phase and sample["time_s"] > after]
+    samples = [sample for sample in found["series"] if sample["phase"] == phase and sample["time_s"] > 2.0]
     return [sample[column] for sample in samples]
 
 

@@ -25,7 +25,7 @@ def published():
     return read_published(papers.load("legout2002").folder / "published.csv")
 
 
-def large_runs(compare, fq, fifo, drawn=(1, 2), same=(1, 2)):
+def large_runs(compare, fq, fifo, drawn=(1, 2)):
     """Results in which connections got these rates (bit/s) under both policies, twice that with the large buffer."""
 
     def cells(runs, buffers):
@@ -38,7 +38,7 @@ def large_runs(compare, fq, fifo, drawn=(1, 2), same=(1, 2)):
         }
 
     found = {f"drawn {each}": {"goodput": cells(compare.CONNECTIONS, compare.BUFFERS)} for each in drawn}
-    return found | {"same": {"goodput": cells(same, [compare.SAME_BUFFER])}}
+    return found | {"same": {"goodput": cells((1, 2), [compare.SAME_BUFFER])}}
 
 
 def selfish(compare, fifo):

@@ -8,7 +8,6 @@ from itertools import islice
 
 import page_checks
 import pytest
-from browser import Browser
 
 import fairq
 from fairq import figures
@@ -34,13 +33,6 @@ def reproduced(stand_in, demers1990, tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(reproduced):
     return reproduced / "one" / "index.html"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("browser"))
-    yield browser
-    browser.close()
 
 
 def test_the_same_reproduction_gives_the_same_bytes(reproduced, page):

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import duckdb
 import pytest
+from raw_captures import raw, udp
 
 import fairq as package
 from fairq.questions import own_capture
@@ -156,24 +157,14 @@ def test_the_table_has_a_line_for_each_flow(fairq, capture):
     assert "Flows by pair" in out and "10.0.0.1 > 10.0.0.2" in out
 
 
-def raw(path, packets):
-    """Writes raw IP packets, each with its second, as a pcap file in nanoseconds."""
-    stamped = sorted((round(at * 1e9), data) for at, data in packets)
-    records = [struct.pack("<IIII", *divmod(at, 10**9), len(data), len(data)) + data for at, data in stamped]
-    path.write_bytes(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 101) + b"".join(records))
-    return path
-
-
-def udp(host, port, length):
+def udp_from(host, port, length):
     """An IPv4 packet of `length` bytes from `host`."""
-    addresses = bytes([10, 0, 0, host, 10, 0, 0, 99])
-    ip = struct.pack(">BBHHHBBH", 0x45, 0, length, 0, 0, 64, 17, 0) + addresses
-    return (ip + struct.pack(">HHHH", port, 53, length - 20, 0)).ljust(length, b"\0")
+    return udp((10, 0, 0, host), (10, 0, 0, 99), (port, 53), length)
 
 
 def test_cake_tells_flows_apart_by_five_tuples_unless_a_classifier_is_named(document, tmp_path):
     flows = [(1, 1001), (1, 1002), (1, 1003), (2, 1001)]
-    packets = [(n * 8e-4 + at * 1.37e-4, udp(*flow, 1000)) for n in range(5000) for at, flow in enumerate(flows)]
+    packets = [(n * 8e-4 + at * 1.37e-4, udp_from(*flow, 1000)) for n in range(5000) for at, flow in enumerate(flows)]
     capture = raw(tmp_path / "hosts.pcap", packets)
     line = ("--rate", "10Mbit/s", "--buffer", "200packets", "--no-fluid")
 
@@ -194,7 +185,7 @@ def test_the_disciplines_of_a_replay_that_names_none_are_fair_to_those_who_send_
     for host in range(1, 11):
         at = 0.0
         while (at := at + draw.expovariate(host * 1e6 / 8000)) < 6:
-            packets.append((at, udp(host, 7, 1000)))
+            packets.append((at, udp_from(host, 7, 1000)))
     capture = raw(tmp_path / "poisson.pcap", packets)
     line = ("--rate", "10Mbit/s", "--buffer", "64packets", "--no-fluid")
     fifo, fair = document("replay", capture, *line)["disciplines"]
@@ -295,7 +286,7 @@ def test_a_buffer_is_a_time_or_products_of_the_line(capture, document, refused):
 
 
 def test_packets_that_are_there_twice_are_told_wherever_a_capture_is_read(tmp_path, document):
-    data = [udp(1, 7, 200)[:-4] + struct.pack(">I", at) for at in range(499)]
+    data = [udp_from(1, 7, 200)[:-4] + struct.pack(">I", at) for at in range(499)]
     raw(tmp_path / "once.pcap", [(0.002 * at, each) for at, each in enumerate(data)])
     raw(tmp_path / "twice.pcap", [(0.002 * at + k, each) for at, each in enumerate(data) for k in (0, 1e-5)])
     line = ("--rate", "1Mbit/s", "--buffer", "40packets")

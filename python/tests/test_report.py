@@ -4,7 +4,6 @@ import re
 
 import page_checks
 import pytest
-from browser import Browser
 from sweep_studies import BUFFERS, SCENARIO, STUDY, write_study
 
 from fairq import figures, statistics
@@ -35,14 +34,6 @@ def page(store):
     path = store.with_name("page.html")
     path.write_text(reports.report(Results(store), "study.toml"), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    """A browser for all tests here."""
-    browser = Browser(tmp_path_factory.mktemp("browser"))
-    yield browser
-    browser.close()
 
 
 def test_the_file_behind_a_figure_has_the_means_and_intervals_of_the_store(store, page):

@@ -153,7 +153,10 @@ def test_an_address_where_nobody_answers_is_one_line(dask, tmp_path, monkeypatch
     assert "needs the scheduler's --address" in refusal(study)
 
 
-QUICK = "import sys; from fairq.cli.program import main; from fairq.studies import dask; dask.ANSWER_S = 1; main()"
+QUICK = (
+    "import sys; from fairq.cli import program; from fairq.studies import dask; dask.ANSWER_S = 1;"
+    " sys.exit(program.main())"
+)
 
 
 def refusal(study):

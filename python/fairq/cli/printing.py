@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -18,6 +18,7 @@ from fairq.core.rows import as_text
 
 if TYPE_CHECKING:
     from fairq.figures import Style
+    from fairq.questions.search import Search
     from fairq.studies.stored_runs import Results
 
 FLOWS_SHOWN = 20
@@ -72,6 +73,20 @@ def written(arguments: Namespace, *places: str | Path | None) -> str:
     return "".join(f"\nWritten: {tables.shown(str(place))}" for place in places if place)
 
 
+def paragraphs(parts: Iterable[str], arguments: Namespace, *places: str | Path | None) -> str:
+    """What a command prints, with an empty line between the parts, and behind them what it wrote."""
+    said = written(arguments, *places)
+    return "\n\n".join(parts) + (f"\n{said}" if said else "")
+
+
+def columns(rows: Sequence[Mapping[str, Any]], names: Iterable[str], arguments: Namespace) -> list[str] | None:
+    """The columns to show: those of `names` that rows have, with --si their ends too; None for all of --wide."""
+    if arguments.wide:
+        return None
+    ends = ("", *tables.ENDS) if arguments.si else ("",)
+    return [column for name in names for end in ends if (column := f"{name}{end}") in rows[0]]
+
+
 def tell(notes: Iterable[Mapping[str, Any]]) -> None:
     """Print notes to standard error, one a line."""
     for each in notes:
@@ -106,6 +121,16 @@ def cost(found: Estimate) -> str:
         f"{runs}{about}{found.packet_hops / 1e6:.3g} million packet-hops, "
         f"{took} on {_many(found.workers, 'thread')}{memory}.{most}"
     )
+
+
+def dry_run(search: Search, arguments: Namespace, *places: Path | None) -> str:
+    """What the runs of a search will take; writes the scenario, if it is asked for. `places` were written before."""
+    found = search.expected()
+    if arguments.scenario:
+        save_text(search.scenarios()[0].text, arguments.scenario)
+    if arguments.json:
+        return as_json(found.document, "estimate")
+    return cost(found) + written(arguments, arguments.scenario, *places)
 
 
 def _many(count: int, what: str) -> str:

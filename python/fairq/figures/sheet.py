@@ -68,10 +68,10 @@ class Sheet:
         return self.figure
 
 
-def columns_for(style: Style, count: int, *, labels: float = 0.0, columns_max: int | None = None) -> int:
+def columns_for(style: Style, count: int, *, labels: float = 0.0) -> int:
     """How many panels stand beside each other, and beside names of `labels` points."""
     room = style.width - labels
-    most = max(1, min(count, columns_max or style.columns_max, int(room // (style.panel_width + 2.5 * style.text))))
+    most = max(1, min(count, style.columns_max, int(room // (style.panel_width + 2.5 * style.text))))
     return math.ceil(count / math.ceil(count / most))
 
 

@@ -27,6 +27,9 @@ from fairq.questions.measures import (
     PAIRED_OF_GROUP,
     PAIRED_OF_QUEUE,
     intervals,
+    jain,
+    known,
+    mean_of_known,
 )
 from fairq.questions.network import Key
 from fairq.questions.steady import Steady
@@ -106,7 +109,7 @@ class Answers:
             _widen(row, quantity, part=SKETCH_ERROR)
         for quantity, of in MOVING.items():
             _widen(row, quantity, part=self._moved(point, at, of))
-        sent = sum(_known(seed["sent"] for seed in seeds))
+        sent = sum(known(seed["sent"] for seed in seeds))
         if row["loss"] == 0.0 and len(seeds) > 1:
             row["loss_high"] = min(3 / sent, 1.0)
         return row
@@ -134,8 +137,7 @@ class Answers:
 
     @staticmethod
     def _mean_share(point: Point, at: int) -> float:
-        shares = _known(seed["share"] for seed in point.groups[at])
-        return math.fsum(shares) / len(shares) if shares else 0.0
+        return mean_of_known(seed["share"] for seed in point.groups[at]) or 0.0
 
     def queues(self) -> list[dict[str, Any]]:
         """A row for each point and direction in which data flows."""
@@ -336,8 +338,7 @@ class Answers:
 
     def of_line(self, choice: Choice, way: str, quantity: str, rtt: str | None = None) -> float:
         """The mean of a quantity of a direction of the line; 0 if it has no value."""
-        values = _known(mean_over([point.lines[way] for point in self.at(choice, rtt)], quantity))
-        return math.fsum(values) / len(values) if values else 0.0
+        return mean_of_known(mean_over([point.lines[way] for point in self.at(choice, rtt)], quantity)) or 0.0
 
     def utilisation(self, choice: Choice, way: str, rtt: str | None = None) -> float:
         """The mean part of a direction of the line that is used."""
@@ -401,17 +402,12 @@ def _differences(
     return rows
 
 
-def _known(values: Iterable[float | None]) -> list[float]:
-    return [value for value in values if value is not None]
-
-
 def mean_over(points: Sequence[Seeds], quantity: str) -> list[float | None]:
     """The mean of a quantity over points, for each seed; `None` if one of them has no value."""
     found: list[float | None] = []
     for seeds in zip(*points, strict=True):
         values = [seed[quantity] for seed in seeds]
-        known = _known(values)
-        found.append(math.fsum(known) / len(known) if len(known) == len(values) else None)
+        found.append(None if None in values else mean_of_known(values))
     return found
 
 
@@ -570,15 +566,9 @@ def _of_line(
             hosts[entry.host] = hosts.get(entry.host, 0.0) + sums
     return {
         "jain": line["jain"] if sum(entry.count for entry in greedy) > 1 else None,
-        "jain_hosts": _jain(list(hosts.values())),
+        "jain_hosts": jain([(rate, 1) for rate in hosts.values()]) if len(hosts) > 1 else None,
         "utilisation": min(line["utilisation"], 1.0),
         "queueing_s_mean": _weighted((rows[name] for entry in mine for name in entry.flow_names), "queueing_s_mean"),
         "overtaken": line["overtaken"],
         **{name: line[name] for name in FLOW_KINDS},
     }
-
-
-def _jain(shares: Sequence[float]) -> float | None:
-    """Jain's index of fairness; `None` if there are not two, or none got anything."""
-    squares = math.fsum(share * share for share in shares)
-    return math.fsum(shares) ** 2 / (len(shares) * squares) if len(shares) > 1 and squares else None

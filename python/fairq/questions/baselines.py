@@ -139,7 +139,7 @@ name = "line"
 from = "sender"
 to = "receiver"
 {_fields(rates.fields(question.rate))}
-delay = "{_time(_quantity("time", question.rtt) / 2)}"
+delay = "{_time(quantities.time(question.rtt) / 2)}"
 queue = {_quoted(question.queue)}
 buffer = {_quoted(question.buffer)}
 reverse_queue = "fifo"
@@ -227,7 +227,7 @@ def _interval(question: Question) -> str:
     if question.series is not None:
         _above_zero("--series", "time", question.series)
         return question.series
-    rate, rtt, duration = _line_rate(question), _quantity("time", question.rtt), _duration(question)
+    rate, rtt, duration = _line_rate(question), quantities.time(question.rtt), _duration(question)
     least = max(PACKETS_MIN * PACKET * 8 / rate, duration / SAMPLES_MAX)
     return _time(min(max(rtt / SAMPLES_IN_ROUND, least), duration / SAMPLES_MIN))
 
@@ -235,7 +235,7 @@ def _interval(question: Question) -> str:
 def of_result(question: Question, result: Result) -> Baseline:
     """What the run of the question says."""
     series = [_sample(row) for row in result.series if row["flow"] is not None]
-    rate, rtt = _line_rate(question), _quantity("time", question.rtt)
+    rate, rtt = _line_rate(question), quantities.time(question.rtt)
     phases, flow, notes = _phases(series), result.flows[0], [windows.in_words(note) for note in result.notes]
     document = {
         "schema_version": SCHEMA_VERSION,
@@ -384,12 +384,8 @@ def _is_in(kind: str, name: str) -> bool:
     return any(name in (entry["name"], *entry["aliases"]) for entry in json.loads(_native.listing(kind)))
 
 
-def _quantity(kind: str, text: str) -> float:
-    return quantities.rate(text) if kind == "rate" else _native.quantity(kind, text)
-
-
 def _duration(question: Question) -> float:
-    return _quantity("time", question.length)
+    return quantities.time(question.length)
 
 
 def _line_rate(question: Question) -> float:
@@ -399,7 +395,7 @@ def _line_rate(question: Question) -> float:
 
 def _above_zero(option: str, kind: str, text: str) -> float:
     try:
-        value = _quantity(kind, text)
+        value = quantities.rate(text) if kind == "rate" else quantities.time(text)
     except UsageError as error:
         raise UsageError(f"{option}: {error}") from None
     if value <= 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ from fairq import statistics
 from fairq.core.results import Result
 from fairq.questions import network
 from fairq.questions.asked import Group, Question
+from fairq.questions.measures import mean_of_known
 from fairq.questions.network import Key
 
 STRETCHES = 56
@@ -58,7 +58,7 @@ class Halves:
     @property
     def means(self) -> tuple[float, float] | None:
         """The means over the seeds; `None` if there are none."""
-        first, second = (_mean(half) for half in (self.first, self.second))
+        first, second = (mean_of_known(half) for half in (self.first, self.second))
         return None if first is None or second is None else (first, second)
 
     def differ(self, part: float = 1.0) -> bool:
@@ -124,8 +124,3 @@ class Course:
         middle = (first + STRETCHES) // 2
         runs = self.runs.get(of, {}).values()
         return Halves([run.mean(first, middle) for run in runs], [run.mean(middle, STRETCHES) for run in runs])
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None

@@ -7,7 +7,7 @@ interval over runs of the same seeds; what still moves may turn that (turning.py
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from fairq import statistics
@@ -61,8 +61,3 @@ def ranked(quantity: str, of: str | None, values: Mapping[str, Values], rtt_s: f
                 "more_seeds": None if second in alike else found.more_seeds,
             }  # fmt: skip
     return answer
-
-
-def is_same_run(values: Sequence[Values]) -> bool:
-    """Whether several choices gave the very same value with each seed."""
-    return all(each == values[0] for each in values)

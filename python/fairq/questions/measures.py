@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -109,3 +110,21 @@ def intervals(of: Iterable[str], seeds: Sequence[Mapping[str, float | None]]) ->
 PAIRED_OF_GROUP = ("share", "queueing_s_mean", "queueing_s_p99", "loss", "completion_s_mean")
 PAIRED_OF_QUEUE = ("jain", "jain_hosts", "utilisation", "queueing_s_mean")
 """What is compared on the same seeds."""
+
+
+def known(values: Iterable[float | None]) -> list[float]:
+    """The values that are known."""
+    return [value for value in values if value is not None]
+
+
+def mean_of_known(values: Iterable[float | None]) -> float | None:
+    """The mean of the values that are known; `None` if there are none."""
+    found = known(values)
+    return math.fsum(found) / len(found) if found else None
+
+
+def jain(shares: Sequence[tuple[float, int]]) -> float | None:
+    """Jain's index of shares, each with how many have it; `None` if none got anything."""
+    squares = math.fsum(count * share * share for share, count in shares)
+    whole = math.fsum(count * share for share, count in shares)
+    return whole**2 / (sum(count for _, count in shares) * squares) if squares else None

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
+from fairq.questions.measures import jain, mean_of_known
+
 if TYPE_CHECKING:
     from fairq.questions.answers import Point
     from fairq.questions.asked import Group
@@ -128,7 +130,7 @@ class Reach:
                 share = _mean(point.groups[at], "share") + end * self._by(point, at, "share")
                 shares[owner] = shares.get(owner, 0.0) + min(max(share, 0.0), 1.0)
                 owners[owner] = count
-            found.append(_jain([(shares[owner] / count, count) for owner, count in owners.items()]))
+            found.append(jain([(shares[owner] / count, count) for owner, count in owners.items()]) or 1.0)
         return _farthest(found, found[1])
 
     def _of_wait(self, point: Point, way: str) -> float:
@@ -149,13 +151,5 @@ def _farthest(values: Sequence[float], mean: float) -> float:
     return max(abs(value - mean) for value in values)
 
 
-def _jain(shares: Sequence[tuple[float, int]]) -> float:
-    """Jain's index of shares, each with how many have it."""
-    squares = math.fsum(count * share * share for share, count in shares)
-    whole = math.fsum(count * share for share, count in shares)
-    return whole**2 / (sum(count for _, count in shares) * squares) if squares else 1.0
-
-
 def _mean(seeds: Sequence[Mapping[str, float | None]], quantity: str) -> float:
-    known = [value for seed in seeds if (value := seed[quantity]) is not None]
-    return math.fsum(known) / len(known) if known else 0.0
+    return mean_of_known(seed[quantity] for seed in seeds) or 0.0

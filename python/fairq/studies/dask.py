@@ -46,13 +46,14 @@ def connected(address: str | None, client: Any = None) -> Iterator[Any]:
         raise UsageError("--engine dask needs the scheduler's --address, as tcp://10.0.0.1:8786")
     if ADDRESS.fullmatch(address) is None:
         raise UsageError(f"--address: {address} is no address of a scheduler; write it as tcp://10.0.0.1:8786")
-    # what Dask says of lost connections is said in one line here
+    # What Dask says of lost connections is said in one line here. Its import makes the loggers.
+    client_class = lazy.distributed.Client
     for name in ("distributed", *logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":
             logging.getLogger(name).setLevel(logging.CRITICAL)
     lazy.dask.config.set({"distributed.comm.timeouts.connect": ANSWER_S})
     try:
-        made = lazy.distributed.Client(address, timeout=ANSWER_S, set_as_default=False)
+        made = client_class(address, timeout=ANSWER_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise UsageError(
             f"--address: no Dask scheduler answers at {address} ({type(error).__name__}); start one by dask scheduler,"

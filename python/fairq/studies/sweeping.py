@@ -342,26 +342,29 @@ def estimate(path: str | os.PathLike[str], options: Options) -> Left:
     })  # fmt: skip
 
 
-def groups(path: str | os.PathLike[str], options: Options) -> list[dict[str, Any]]:
-    """What there is so far: a row for each point and group of flows with runs."""
+def _shown(path: str | os.PathLike[str], options: Options) -> tuple[Results | None, enough.Quantity | None]:
+    """What there is of a study, and the quantity to show; None if there is nothing."""
     opened = open_study(path, options, write=False)
     if opened.store.header() is None:
-        return []
-    goal = enough.until(options.until) if options.until is not None else None
+        return None, None
     results = Results(opened.store.root)
-    shown = enough.shown(results, goal)
-    return summary.by_group(results, summary.Quantity(shown.table, shown.column)) if shown is not None else []
+    return results, enough.shown(results, enough.until(options.until) if options.until is not None else None)
+
+
+def groups(path: str | os.PathLike[str], options: Options) -> list[dict[str, Any]]:
+    """What there is so far: a row for each point and group of flows with runs."""
+    results, shown = _shown(path, options)
+    return (
+        summary.by_group(results, summary.Quantity(shown.table, shown.column))
+        if results is not None and shown is not None
+        else []
+    )
 
 
 def answers(path: str | os.PathLike[str], options: Options) -> list[dict[str, Any]]:
     """What --until goes by, so far: a row for each point with runs, all flows together."""
-    opened = open_study(path, options, write=False)
-    if opened.store.header() is None:
-        return []
-    goal = enough.until(options.until) if options.until is not None else None
-    results = Results(opened.store.root)
-    shown = enough.shown(results, goal)
-    if shown is None:
+    results, shown = _shown(path, options)
+    if results is None or shown is None:
         return []
     so_far = enough.Answer(results, shown)
     so_far.refresh()

@@ -48,19 +48,6 @@ pub fn latencies(rate: Rate, journeys: &[Journey], weights: &[Weight]) -> Vec<La
     latencies
 }
 
-/// The greatest latency of each flow that sent something: its theta in this run.
-#[must_use]
-pub fn worst_latencies(rate: Rate, journeys: &[Journey], weights: &[Weight]) -> Vec<Latency> {
-    let mut worst: Vec<Option<Latency>> = vec![None; weights.len()];
-    for latency in latencies(rate, journeys, weights) {
-        let of = &mut worst[latency.flow as usize];
-        if of.is_none_or(|worst| latency.bytes > worst.bytes) {
-            *of = Some(latency);
-        }
-    }
-    worst.into_iter().flatten().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::{sent, weight};
@@ -75,7 +62,5 @@ mod tests {
         let weights = [weight(1000); 2];
         let found: Vec<_> = latencies(rate, &journeys, &weights).iter().map(|latency| latency.bytes).collect();
         assert_eq!(found, [3, 1, 4, 9, 7].map(Exact::from_integer));
-        let worst = worst_latencies(rate, &journeys, &weights);
-        assert_eq!(worst.iter().map(|latency| latency.packet).collect::<Vec<_>>(), [3, 2]);
     }
 }

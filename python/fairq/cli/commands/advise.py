@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from fairq import api
 from fairq.cli.options import DRY_RUN, LOOKS, SCENARIO, WORKERS, plot
-from fairq.cli.printing import as_json, cost, look, picture, save, save_text, style, tell, written
+from fairq.cli.printing import as_json, columns, dry_run, look, paragraphs, picture, save, save_text, style, tell
 from fairq.core import tables
 from fairq.core.declared import PART, Option, Spec, options, picked
 from fairq.core.errors import UsageError
 from fairq.core.output import check_file
 from fairq.core.progress import Bar
 from fairq.questions import advising, least_buffer
-from fairq.questions.advising import LONGER, Line, Wish
+from fairq.questions.advising import LONGER, Line
+from fairq.questions.asked import Question
 from fairq.questions.measures import quantity
 from fairq.questions.question_results import Advice
 from fairq.questions.ranking import CRITERIA
@@ -67,7 +68,8 @@ def advise(arguments: Namespace) -> str:
     if table is not None:
         check_file(table)
     if arguments.dry_run:
-        return _dry_run(wish, table, arguments)
+        with advising.with_packets(wish, table) as question:
+            return dry_run(_search(question, arguments), arguments, table)
     with Bar("advise") as bar:
         found = advising.advise(wish, arguments.workers or api.cores(), bar, table)
     if arguments.scenario:
@@ -77,10 +79,9 @@ def advise(arguments: Namespace) -> str:
     tell(found.notes)
     if arguments.json:
         return as_json(found.document, "advise")
-    places = written(arguments, arguments.scenario, table, drawing)
     said = (found.text, found.document["linux"]["text"])
     parts = [_table(found, arguments), *map(tables.prose, said), *(["\n".join(found.tc)] if found.tc else [])]
-    return "\n\n".join(parts) + (f"\n{places}" if places else "")
+    return paragraphs(parts, arguments, arguments.scenario, table, drawing)
 
 
 def _least_buffer(arguments: Namespace, words: Mapping[str, Any]) -> str:
@@ -91,13 +92,7 @@ def _least_buffer(arguments: Namespace, words: Mapping[str, Any]) -> str:
             raise UsageError(f"--{word.replace('_', '-')}: --buffer-for tries rooms alone; leave one of the two out")
     asks = {word: words[word] for word in least_buffer.WORDS} | {"share": arguments.buffer_for}
     if arguments.dry_run:
-        search = Search([least_buffer.ask(**asks).question], arguments.workers or api.cores(), longer=LONGER)
-        found = search.expected()
-        if arguments.scenario:
-            save_text(search.scenarios()[0].text, arguments.scenario)
-        if arguments.json:
-            return as_json(found.document, "estimate")
-        return cost(found) + written(arguments, arguments.scenario)
+        return dry_run(_search(least_buffer.ask(**asks).question, arguments), arguments)
     with Bar("advise") as bar:
         least = api.least_buffer(**asks, workers=arguments.workers, progress=bar)
     if arguments.scenario:
@@ -105,25 +100,16 @@ def _least_buffer(arguments: Namespace, words: Mapping[str, Any]) -> str:
     tell(least.notes)
     if arguments.json:
         return as_json(least.document, "advise-buffer")
-    table = tables.text(least.rows, None if arguments.wide else BUFFERS, keep=("queue", "products"), **look(arguments))
+    shown = None if arguments.wide else BUFFERS
+    table = tables.text(least.rows, shown, keep=("queue", "products"), **look(arguments))
     seeds = least.rows[0]["seeds"]
     means = f"Of {seeds} seeds with 95 % intervals." if seeds > 1 else "One seed."
     parts = [table, tables.prose(f"{means} {least.steady}"), tables.prose(least.text)]
-    places = written(arguments, arguments.scenario)
-    return "\n\n".join(parts) + (f"\n{places}" if places else "")
+    return paragraphs(parts, arguments, arguments.scenario)
 
 
-def _dry_run(wish: Wish, table: Path | None, arguments: Namespace) -> str:
-    """What the runs will cost; writes the scenario, if it is asked for."""
-    with advising.with_packets(wish, table) as question:
-        search = Search([question], arguments.workers or api.cores(), longer=LONGER)
-        found = search.expected()
-    if arguments.scenario:
-        save_text(search.scenarios()[0].text, arguments.scenario)
-    if arguments.json:
-        return as_json(found.document, "estimate")
-    places = written(arguments, arguments.scenario, table)
-    return cost(found) + (f"\n{places}" if places else "")
+def _search(question: Question, arguments: Namespace) -> Search:
+    return Search([question], arguments.workers or api.cores(), longer=LONGER)
 
 
 def _table(found: Advice, arguments: Namespace) -> str:
@@ -131,9 +117,8 @@ def _table(found: Advice, arguments: Namespace) -> str:
     criterion, then = found.criterion["column"], found.criterion["then"]
     is_whole = arguments.wide or arguments.si
     rows = [row if is_whole else _shown(row, bool(then)) for row in found.candidates]
-    columns = list(dict.fromkeys(("rank", "candidate", criterion, *then, "worse_by", "worse_in", *COLUMNS)))
-    raw = [f"{name}{end}" for name in columns for end in ("", *tables.ENDS) if f"{name}{end}" in rows[0]]
-    shown = None if arguments.wide else raw if arguments.si else [name for name in columns if name in rows[0]]
+    names = dict.fromkeys(("rank", "candidate", criterion, *then, "worse_by", "worse_in", *COLUMNS))
+    shown = columns(rows, names, arguments)
     minor = [name for name in MINOR if name not in (criterion, "utilisation")]
     table = tables.text(rows, shown, minor=minor, keep=("rank", "candidate", criterion), **look(arguments))
     unranked = "".join(f"\n{tables.prose(line)}" for line in _unranked(found))

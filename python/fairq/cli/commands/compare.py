@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairq import api
 from fairq.cli.options import DRY_RUN, LOOKS, SCENARIO, WORKERS, plot
-from fairq.cli.printing import as_json, cost, look, picture, save, save_text, style, tell, written
+from fairq.cli.printing import as_json, columns, dry_run, look, paragraphs, picture, save, save_text, style, tell
 from fairq.core import tables
 from fairq.core.declared import Spec, options, picked, switch
 from fairq.core.errors import UsageError
@@ -55,15 +55,7 @@ def compare(arguments: Namespace) -> str:
     if arguments.alone:
         _check_alone(arguments)
     if arguments.dry_run:
-        search = Search([question], arguments.workers or api.cores())
-        found = search.expected()
-        if arguments.scenario:
-            save_text(search.scenarios()[0].text, arguments.scenario)
-        return (
-            as_json(found.document, "estimate")
-            if arguments.json
-            else cost(found) + written(arguments, arguments.scenario)
-        )
+        return dry_run(Search([question], arguments.workers or api.cores()), arguments)
     if arguments.alone:
         return _alone(arguments, question)
     with Bar("compare") as bar:
@@ -77,10 +69,9 @@ def compare(arguments: Namespace) -> str:
     tell(note for note in comparison.notes if note["code"] != "buffer")
     if arguments.json:
         return as_json(comparison.document, "compare")
-    places = written(arguments, arguments.scenario, drawing)
     said = (comparison.answer["text"], comparison.document["linux"]["text"])
     parts = [*_shown(comparison, arguments), *map(tables.prose, said)]
-    return "\n\n".join(parts) + (f"\n{places}" if places else "")
+    return paragraphs(parts, arguments, arguments.scenario, drawing)
 
 
 def _check_alone(arguments: Namespace) -> None:
@@ -98,16 +89,11 @@ def _alone(arguments: Namespace, question: Question) -> str:
     tell(note for note in found.notes if note["code"] != "buffer")
     if arguments.json:
         return as_json(found.document, "compare-alone")
-    raw = [f"{name}{end}" for name in ALONE for end in ("", *tables.ENDS) if f"{name}{end}" in found.rows[0]]
-    shown = None if arguments.wide else raw if arguments.si else ALONE
     minor = (*MINOR, "queueing_s_mean", "loss")
+    shown = columns(found.rows, ALONE, arguments)
     table = tables.text(found.rows, shown, minor=minor, keep=("line_loss", "flow"), **look(arguments))
-    seeds = found.rows[0]["seeds"]
-    means = f"Means of {seeds} seeds with their 95 % intervals." if seeds > 1 else "One seed."
-    notes = [f"{note['where']}: {note['text']}." for note in found.notes if note["code"] == "buffer"]
-    parts = [table, tables.prose(" ".join([means, found.steady, *notes])), tables.prose(found.text)]
-    places = written(arguments, arguments.scenario)
-    return "\n\n".join(parts) + (f"\n{places}" if places else "")
+    parts = [table, _numbers(found.rows, found.steady, found.notes), tables.prose(found.text)]
+    return paragraphs(parts, arguments, arguments.scenario)
 
 
 def _shown(comparison: Comparison, arguments: Namespace) -> list[str]:
@@ -117,9 +103,8 @@ def _shown(comparison: Comparison, arguments: Namespace) -> list[str]:
     follows = [] if comparison.document["question"]["buffer"] else ["buffer"]
     kinds = [] if comparison.document["question"]["hosts"] else FLOW_KINDS
     minor = [*kinds, *follows, *MINOR]
-    for title, rows, columns in (("Flows", comparison.rows, ROWS), ("Queues", comparison.queues, QUEUES)):
-        raw = [f"{name}{end}" for name in columns for end in ("", *tables.ENDS) if f"{name}{end}" in rows[0]]
-        shown = None if arguments.wide else raw if arguments.si else columns
+    for title, rows, names in (("Flows", comparison.rows, ROWS), ("Queues", comparison.queues, QUEUES)):
+        shown = columns(rows, names, arguments)
         table = tables.text(rows, shown, minor=minor, keep=("queue", "flow"), **look(arguments))
         parts.append(f"{title}\n{table}")
     if arguments.paired:
@@ -127,10 +112,15 @@ def _shown(comparison: Comparison, arguments: Namespace) -> list[str]:
         kept = ("quantity", "a", "b", "difference", "decided")
         table = tables.text(paired, keep=kept, minor=("95 % interval",), **look(arguments)) if paired else NO_PAIRS
         parts.append(f"a less b, on the same seeds\n{table}")
-    said = [f"{note['where']}: {note['text']}." for note in comparison.notes if note["code"] == "buffer"]
-    seeds = comparison.rows[0]["seeds"]
+    return [*parts, _numbers(comparison.rows, comparison.steady, comparison.notes)]
+
+
+def _numbers(rows: Sequence[Mapping[str, Any]], steady: str, notes: Sequence[Mapping[str, Any]]) -> str:
+    """What the numbers of the tables are."""
+    seeds = rows[0]["seeds"]
     means = f"Means of {seeds} seeds with their 95 % intervals." if seeds > 1 else "One seed."
-    return [*parts, tables.prose(" ".join([means, comparison.steady, *said]))]
+    said = [f"{note['where']}: {note['text']}." for note in notes if note["code"] == "buffer"]
+    return tables.prose(" ".join([means, steady, *said]))
 
 
 def _read(row: Mapping[str, Any]) -> dict[str, Any]:

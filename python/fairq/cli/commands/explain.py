@@ -9,7 +9,7 @@ from typing import Any
 
 from fairq import api
 from fairq.cli.options import LOOKS, WORKERS, plot
-from fairq.cli.printing import as_json, look, picture, save, sections, style, written
+from fairq.cli.printing import as_json, look, paragraphs, picture, save, sections, style, written
 from fairq.core import streams, tables
 from fairq.core.declared import LIST, OneOf, Option, Spec, argument, switch, typed_only
 from fairq.core.errors import UsageError
@@ -121,7 +121,7 @@ def _effects(arguments: Namespace) -> str:
     if found.fixed:
         table = tables.text(found.fixed, sentences=("reason",), keep=("reason",), **look(arguments))
         parts.append(f"Not varied alone\n{table}")
-    return "\n\n".join(parts) + (f"\n{places}" if (places := written(arguments, drawing)) else "")
+    return paragraphs(parts, arguments, drawing)
 
 
 COLUMNS = ("setting", "value", "flow", "queueing_s_mean", "queueing_s_p99", "share", "loss", "marked_ratio")

@@ -12,8 +12,10 @@ from fairq import api
 from fairq.cli.options import DRY_RUN, FILE, LOOKS, QLOG, SET, TRACE, WORKERS, out, plot
 from fairq.cli.printing import (
     as_json,
+    columns,
     cost,
     look,
+    paragraphs,
     picture,
     pieces,
     save,
@@ -22,7 +24,6 @@ from fairq.cli.printing import (
     sections,
     style,
     tell,
-    written,
 )
 from fairq.core import tables
 from fairq.core.declared import Option, Spec, switch, typed_only
@@ -137,7 +138,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     shown_tables = {
         name.capitalize(): tables.text(
             rows,
-            None if arguments.wide else _columns(rows, axes + SHOWN[name], raw=arguments.si),
+            columns(rows, axes + SHOWN[name], arguments),
             minor=MINOR.get(name, ()),
             keep=["throughput_bit_per_s"],
             **look(arguments),
@@ -147,14 +148,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     }
     said = sections(shown_tables) + _seeds(result.scenario, raw=arguments.si) + _warned(result.transfers)
     said += _speed(result.run_info, workers=arguments.workers)
-    places = written(arguments, arguments.out, drawing, arguments.trace, *logs)
-    return f"{said}\n{places}" if places else said
-
-
-def _columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, raw: bool) -> list[str]:
-    """The columns that the rows have, of `columns`; with raw numbers the ends of intervals too."""
-    ends = ("", *tables.ENDS) if raw else ("",)
-    return [column for name in columns for end in ends if (column := f"{name}{end}") in rows[0]]
+    return paragraphs([said], arguments, arguments.out, drawing, arguments.trace, *logs)
 
 
 def _seeds(scenario: Mapping[str, Any], *, raw: bool) -> str:
