@@ -139,7 +139,7 @@ def process(request):
     """Runs the command in a process of its own; gives it when it has ended."""
 
     def run(*arguments, **options):
-        command = [sys.executable, "-m", "fairq.cli.program", *map(str, arguments)]
+        command = [sys.executable, "-m", "fairq", *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
         request.config.pluginmanager.get_plugin("messages").record_lines(done.stderr)
         return done

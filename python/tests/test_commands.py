@@ -207,7 +207,7 @@ def interrupted(arguments, after):
     """Starts a command, sends Ctrl-C to it, and gives its status, standard output and standard error."""
     # a shell that starts a job in the background has it ignore the signal: undo that
     run = subprocess.Popen(
-        [sys.executable, "-m", "fairq.cli.program", *map(str, arguments)],
+        [sys.executable, "-m", "fairq", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -43,7 +43,6 @@ def prints_what_it_shows(page, commands, capsys):
 @pytest.mark.parametrize(
     ("name", "commands"),
     [
-        ("../../README", "run"),
         ("advise", "advise"),
         ("audit", "audit"),
         ("baseline", "baseline"),
@@ -68,6 +67,12 @@ def test_a_page_shows_what_python_gives(name, monkeypatch):
     (session,) = SESSION.findall(guide(name))
     done = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(session, {}, name, None, 0))
     assert done.attempted > 1 and done.failed == 0
+
+
+def test_the_run_in_the_readme_is_the_real_one(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    prints_what_it_shows(readme.partition("## Which queue")[0], "run", capsys)
 
 
 def test_the_other_runs_in_the_readme_are_those_of_the_guide():

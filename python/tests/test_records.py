@@ -9,9 +9,12 @@ from test_kept_results import SCENARIO, TUPLES, kinds  # noqa: F401 - the fixtur
 
 import fairq
 from fairq import schemas
-from fairq.core import compiled
+from fairq.audits.audit_results import Audit
+from fairq.benchmarks.bench_results import Disciplines
 from fairq.core.records import Document, Record, in_document
 from fairq.core.rows import Row, Table, row_of
+from fairq.replays.replay_results import Replay
+from fairq.topologies.topology_results import Topology
 
 
 @pytest.mark.parametrize("name", TUPLES)
@@ -89,10 +92,10 @@ def test_a_result_that_is_read_has_the_tables_of_its_run(kinds, tmp_path):  # no
 
 
 COMPILED = {
-    "replay": (compiled.Replay, {}),
-    "audit": (compiled.Audit, {}),
-    "topology": (compiled.Topology, {"node_table", "link_table"}),
-    "bench-disciplines": (compiled.Disciplines, {}),
+    "replay": (Replay, {}),
+    "audit": (Audit, {}),
+    "topology": (Topology, {"node_table", "link_table"}),
+    "bench-disciplines": (Disciplines, {}),
 }
 """Types of what the compiled part gives by their schemas, and the fields that --json leaves out."""
 

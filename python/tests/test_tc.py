@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -390,3 +391,16 @@ def test_a_number_that_the_kernel_has_no_room_for_is_written_as_its_greatest(que
 
 def test_a_threshold_that_the_kernel_has_no_room_for_is_one_line(refused):
     assert "4 GB" in refused("tc", "red(min=5GB, max=6GB) + 9GB")
+
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENARIOS = sorted([*(ROOT / "scenarios").glob("*.toml"), *(ROOT / "papers").glob("*/*.toml")])
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_the_commands_of_each_scenario_are_given_or_refused(path):
+    """Also of one whose points give a line a rate and take it away."""
+    try:
+        assert fairq.tc(path).commands
+    except fairq.FairqError as error:
+        assert str(error).count("\n") == 0

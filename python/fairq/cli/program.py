@@ -180,7 +180,3 @@ def _refused(error: FairqError | OSError | MemoryError) -> int:
 def _fail(message: str) -> int:
     streams.say(f"fairq: {streams.line(message)}")
     return REFUSED
-
-
-if __name__ == "__main__":
-    program()
