@@ -81,4 +81,4 @@ def test_no_code_takes_the_text_of_an_error_apart():
         for line in path.read_text(encoding="utf-8").splitlines()
         if TAKEN_APART.search(line)
     ]
-    assert found == ["output.py: raise OutputError(str(error).replace(str(place), os.fspath(path))) from None"]
+    assert found == ["core/output.py: raise OutputError(str(error).replace(str(place), os.fspath(path))) from None"]

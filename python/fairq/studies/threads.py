@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import fairq._native as _native
 from fairq.core.errors import OutputError
 from fairq.core.signals import deferred
+from fairq.studies.claims import Owner
 from fairq.studies.store import Finished, Store
 from fairq.studies.work import (
     PART_LATE_S,
@@ -58,35 +59,15 @@ def run(store: Store, job: Job, tasks: Sequence[Task], workers: int, tell: Told,
 
         for _ in range(workers):
             threading.Thread(target=work, daemon=True).start()
-        done = failed = 0
-        part = _Part()
-
-        def publish() -> None:
-            # a signal would else lose what it holds
-            with deferred():
-                if runs := part.take():
-                    store.publish(owner, runs, job.keep, job.source)
-
-        def take(item: Finished | Failed) -> None:
-            nonlocal done, failed
-            if isinstance(item, Failed):
-                failed += 1
-                store.fail(owner, item.digest, _reason(item))
-            else:
-                done += 1
-                part.add(item)
-                if part.is_full():
-                    publish()
-            tell(item)
-
+        writer = _Writer(store, owner, job, tell)
         try:
             running = workers
             while running:
                 try:
                     item = ended.get(timeout=TICK_S)
                 except queue.Empty:
-                    if part.is_late():
-                        publish()
+                    if writer.part.is_late():
+                        writer.publish()
                     continue
                 if item is None:
                     running -= 1
@@ -94,8 +75,8 @@ def run(store: Store, job: Job, tasks: Sequence[Task], workers: int, tell: Told,
                     with store.writing():
                         raise item
                 else:
-                    take(item)
-            publish()
+                    writer.take(item)
+            writer.publish()
         except OutputError:
             stopped.set()
             raise
@@ -105,10 +86,37 @@ def run(store: Store, job: Job, tasks: Sequence[Task], workers: int, tell: Told,
             with deferred(), contextlib.suppress(OutputError):
                 while not ended.empty():
                     if isinstance(item := ended.get(), Finished):
-                        part.add(item)
-                publish()
+                        writer.part.add(item)
+                writer.publish()
             raise
-        return Counts(done, failed, left.left)
+        return Counts(writer.done, writer.failed, left.left)
+
+
+class _Writer:
+    """Takes runs as they end, and publishes them in parts."""
+
+    def __init__(self, store: Store, owner: Owner, job: Job, tell: Told) -> None:
+        self._store, self._owner, self._job, self._tell = store, owner, job, tell
+        self.part = _Part()
+        self.done = self.failed = 0
+
+    def take(self, item: Finished | Failed) -> None:
+        if isinstance(item, Failed):
+            self.failed += 1
+            self._store.fail(self._owner, item.digest, _reason(item))
+        else:
+            self.done += 1
+            self.part.add(item)
+            if self.part.is_full():
+                self.publish()
+        self._tell(item)
+
+    def publish(self) -> None:
+        """Write what has ended."""
+        # a signal would else lose what it holds
+        with deferred():
+            if runs := self.part.take():
+                self._store.publish(self._owner, runs, self._job.keep, self._job.source)
 
 
 class _Part:

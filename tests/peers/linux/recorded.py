@@ -30,7 +30,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parents[3] / "python" / "fairq" / "recorded"
+FOLDER = Path(__file__).resolve().parents[3] / "python" / "fairq" / "questions" / "recorded"
 SIDES = ("linux", "fairq")
 QUANTITIES = {
     "queue": ("queue_ms", 3), "loss": ("loss", 6), "marks": ("marks", 6), "up_queue": ("up_queue_ms", 3),
