@@ -71,7 +71,8 @@ def _title(line: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> str:
     if len(alike) == 1:
         return title
     rate = line["rate_bit_per_s"]
-    said = {"rate_bit_per_s": "without a rate" if rate is None else rate_word(rate), "delay_s": f"delay {line['delay_s']:g} s",
+    said = {"rate_bit_per_s": "without a rate" if rate is None else rate_word(rate),
+            "delay_s": f"delay {line['delay_s']:g} s",
             "rate_changes": "whose rate moves" if line["rate_changes"] else "of a rate"}  # fmt: skip
     which = f"{alike.index(line) + 1} of {len(alike)}"
     return ", ".join(
