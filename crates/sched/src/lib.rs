@@ -23,6 +23,7 @@ mod deficit;
 pub mod design;
 mod eligible;
 pub mod emulation;
+pub mod facts;
 pub mod flows;
 pub mod fluid;
 pub mod hash;

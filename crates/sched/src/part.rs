@@ -1,6 +1,7 @@
 //! What the settings of a part say of it before it is built.
 
 use crate::class_tree::{Place, leaf_names};
+use crate::facts::{Facts, Need};
 use crate::pool::Sharing;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
@@ -31,6 +32,11 @@ pub trait Part {
     /// if it claims one.
     fn promise(&self, _measure: Measure, _load: &Load<'_>) -> Option<f64> {
         None
+    }
+
+    /// What it is: the questions below as one value.
+    fn facts(&self) -> Facts {
+        Facts::of_tree(&self.places())
     }
 
     /// What it needs of packets that not every driver tells: where nothing tells it, the part does
@@ -165,47 +171,13 @@ fn needs_of(places: &[Place<'_>]) -> &'static [Need] {
     if is_told { &[] } else { &[Need::Class] }
 }
 
-/// Something that a packet's descriptor may say of it, and may not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Need {
-    /// [`Packet::remaining`](crate::packet::Packet::remaining).
-    Remaining,
-    /// [`Packet::deadline`](crate::packet::Packet::deadline).
-    Deadline,
-    /// [`Packet::acknowledges`](crate::packet::Packet::acknowledges).
-    Acknowledges,
-    /// In the core of an island of gateways, [`Packet::label`](crate::packet::Packet::label) as an
-    /// edge writes it.
-    Label,
-    /// The class of a packet's flow ([`Line::classes`](crate::contract::Line::classes)): no class
-    /// has a code point of its own.
-    Class,
-    /// That a packet accepts the bit of DECbit ([`Marks::DEC`](crate::packet::Marks::DEC)).
-    AcceptsDec,
-    /// That a packet accepts the bit of 1990 ([`Marks::FQ`](crate::packet::Marks::FQ)).
-    AcceptsFq,
-}
-
-impl Need {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Remaining,
-        Self::Deadline,
-        Self::Acknowledges,
-        Self::Label,
-        Self::Class,
-        Self::AcceptsDec,
-        Self::AcceptsFq,
-    ];
-}
-
 /// What is always so, or never, as methods of the trait that is implemented.
-macro_rules! facts {
+macro_rules! answers {
     ($($fact:ident = $value:literal),+ $(,)?) => {
         $(fn $fact(&self) -> bool { $value })+
     };
 }
-pub(crate) use facts;
+pub(crate) use answers;
 
 /// The `Settings` of a part in which nothing can be set, with what documentation and schema say.
 macro_rules! no_settings {

@@ -4,8 +4,8 @@
 //! silence, where a driver does not tell that.
 
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Held, Line, Role};
+use fairq_sched::facts::Need;
 use fairq_sched::packet::{Fates, Header, Marks, Packet};
-use fairq_sched::part::Need;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{
     BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, POLICERS,

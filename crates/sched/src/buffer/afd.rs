@@ -23,8 +23,9 @@
 //! (active_queues.rs: afd_holds_the_queue_at_any_rate).
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::facts::{Overflow, facts};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::slots::entry;
@@ -71,7 +72,9 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(leaves_overflow = true);
+    facts!(overflow = Overflow::Leaves);
+
+    answers!(leaves_overflow = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.target == 0 {

@@ -15,8 +15,9 @@
 //! everything.
 
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::facts::{Facts, Need, Overflow};
 use crate::packet::{Packet, Reason};
-use crate::part::{Need, Part, facts};
+use crate::part::{Part, answers};
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::store::Store;
@@ -47,7 +48,18 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(leaves_overflow = true);
+    fn facts(&self) -> Facts {
+        let tells_flows_apart = self.rank.tells_flows_apart();
+        Facts {
+            needs: self.rank.needs(),
+            tells_flows_apart,
+            goes_by_weights: tells_flows_apart,
+            overflow: Overflow::Leaves,
+            ..Facts::PLAIN
+        }
+    }
+
+    answers!(leaves_overflow = true);
 
     fn goes_by_weights(&self) -> bool {
         self.tells_flows_apart()
@@ -138,7 +150,7 @@ fn free(store: &Store) -> Option<f64> {
 }
 
 impl BufferPolicy for Aifo {
-    facts!(notes_idle = true);
+    answers!(notes_idle = true);
 
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let rank = self.program.peek(flow, packet);

@@ -16,8 +16,9 @@
 use super::red::is_share;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::control::blue::{Blue as Control, Steps};
+use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -49,7 +50,11 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, leaves_overflow = true);
+    fn facts(&self) -> Facts {
+        Facts { tells_flows_apart: false, marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
+    }
+
+    answers!(tells_flows_apart = false, leaves_overflow = true);
 
     fn marks_congestion(&self) -> bool {
         self.ecn
@@ -115,7 +120,7 @@ impl Blue {
 }
 
 impl BufferPolicy for Blue {
-    facts!(notes_idle = true);
+    answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if let Some(since) = self.idle_since.take() {

@@ -20,8 +20,9 @@
 use super::red::{self, Red};
 use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Verdict, Victim};
 use crate::control::red::Level;
+use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -61,7 +62,11 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(leaves_overflow = true);
+    fn facts(&self) -> Facts {
+        Facts { marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
+    }
+
+    answers!(leaves_overflow = true);
 
     fn marks_congestion(&self) -> bool {
         self.ecn
@@ -103,7 +108,7 @@ impl Choke {
 }
 
 impl BufferPolicy for Choke {
-    facts!(draws_packets = true, notes_idle = true);
+    answers!(draws_packets = true, notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let level = self.red.see(now, store);

@@ -25,9 +25,10 @@
 
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Marker, Slot, Verdict};
 use crate::control::codel::{Control, Head, Parameters, Rules};
+use crate::facts::{Facts, Overflow};
 use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Marks, Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
@@ -70,7 +71,17 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, leaves_overflow = true, looks_at_queues = true);
+    fn facts(&self) -> Facts {
+        Facts {
+            tells_flows_apart: false,
+            marks_congestion: self.ecn || self.ce_threshold.is_some(),
+            overflow: Overflow::Leaves,
+            looks_at_queues: true,
+            ..Facts::PLAIN
+        }
+    }
+
+    answers!(tells_flows_apart = false, leaves_overflow = true, looks_at_queues = true);
 
     fn marks_congestion(&self) -> bool {
         self.ecn || self.ce_threshold.is_some()
@@ -131,7 +142,7 @@ impl Codel {
 }
 
 impl BufferPolicy for Codel {
-    facts!(judges_departures = true);
+    answers!(judges_departures = true);
 
     fn admit(&mut self, _now: Time, _store: &Store, queue: Slot, _flow: Flow, _packet: &mut Packet) -> Verdict {
         entry(&mut self.controls, queue, Control::default());

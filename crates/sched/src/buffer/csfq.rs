@@ -23,8 +23,9 @@
 
 use super::rate_estimate::{FlowRates, RateEstimate, window_fault};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::facts::{Need, facts};
 use crate::packet::{Packet, Reason};
-use crate::part::{Need, Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -64,7 +65,9 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(goes_by_weights = true);
+    facts!(needs = &[Need::Label], goes_by_weights = true);
+
+    answers!(goes_by_weights = true);
 
     fn needs(&self) -> &'static [Need] {
         &[Need::Label]

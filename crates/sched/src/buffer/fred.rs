@@ -19,8 +19,9 @@
 use super::red;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::control::red::{Average, Curve, Gaps, Level};
+use crate::facts::{Overflow, facts};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -56,7 +57,9 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(leaves_overflow = true);
+    facts!(overflow = Overflow::Leaves);
+
+    answers!(leaves_overflow = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !matches!((self.min, self.max), (Limit::Packets(_), Limit::Packets(_))) {
@@ -122,7 +125,7 @@ impl Fred {
 }
 
 impl BufferPolicy for Fred {
-    facts!(notes_idle = true);
+    answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, _packet: &mut Packet) -> Verdict {
         let slot = flow.slot as usize;

@@ -20,9 +20,10 @@
 //! waits (shared_buffers.rs: fuzzball_loses_the_lowest_precedence_first).
 
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim};
+use crate::facts::{Overflow, facts};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts, no_settings};
+use crate::part::{Part, answers, no_settings};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket, precedence};
 use crate::registry::ClassifierSettings;
 use crate::slots::entry;
@@ -35,7 +36,9 @@ use core::cmp::Reverse;
 no_settings!("Nothing can be set; the limit is the queue's, or the size of the pool.");
 
 impl Part for Settings {
-    facts!(deals_with_overflow = true);
+    facts!(overflow = Overflow::Deals);
+
+    answers!(deals_with_overflow = true);
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {
         Some(ClassifierSettings::Source(Default::default()))

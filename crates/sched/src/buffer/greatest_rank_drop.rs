@@ -13,9 +13,10 @@
 //! greatest_rank_drop_keeps_the_least_ranks).
 
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Tag, Verdict, Victim};
+use crate::facts::{Overflow, facts};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts, no_settings};
+use crate::part::{Part, answers, no_settings};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
@@ -28,7 +29,9 @@ use core::cmp::Reverse;
 no_settings!("Nothing can be set.");
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, deals_with_overflow = true);
+    facts!(tells_flows_apart = false, overflow = Overflow::Deals);
+
+    answers!(tells_flows_apart = false, deals_with_overflow = true);
 
     fn fault(&self, queue: &Queue) -> Option<String> {
         let name = queue.scheduler.name();

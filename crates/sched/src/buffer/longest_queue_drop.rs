@@ -12,9 +12,10 @@
 //! a_queue_within_its_share_never_loses).
 
 use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
+use crate::facts::{Overflow, facts};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
 use core::cmp::Reverse;
@@ -29,7 +30,9 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, deals_with_overflow = true, looks_at_queues = true);
+    facts!(tells_flows_apart = false, overflow = Overflow::Deals, looks_at_queues = true);
+
+    answers!(tells_flows_apart = false, deals_with_overflow = true, looks_at_queues = true);
 }
 
 /// Finds the longest queue lazily: a heap of upper bounds. A queue that grows past its bound raises

@@ -34,8 +34,9 @@
 
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
+use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -156,7 +157,17 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, leaves_overflow = true, looks_at_queues = true);
+    fn facts(&self) -> Facts {
+        Facts {
+            tells_flows_apart: false,
+            marks_congestion: self.ecn,
+            overflow: Overflow::Leaves,
+            looks_at_queues: true,
+            ..Facts::PLAIN
+        }
+    }
+
+    answers!(tells_flows_apart = false, leaves_overflow = true, looks_at_queues = true);
 
     fn marks_congestion(&self) -> bool {
         self.ecn

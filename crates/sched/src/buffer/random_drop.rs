@@ -13,8 +13,9 @@
 //! took.
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, Victim};
+use crate::facts::{Overflow, facts};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts, no_settings};
+use crate::part::{Part, answers, no_settings};
 use crate::random::Random;
 use crate::store::Store;
 use crate::units::Time;
@@ -22,7 +23,9 @@ use crate::units::Time;
 no_settings!("Nothing can be set; the limit is the queue's.");
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, deals_with_overflow = true);
+    facts!(tells_flows_apart = false, overflow = Overflow::Deals);
+
+    answers!(tells_flows_apart = false, deals_with_overflow = true);
 }
 
 /// Picks the victim at random.
@@ -39,7 +42,7 @@ impl RandomDrop {
 }
 
 impl BufferPolicy for RandomDrop {
-    facts!(draws_packets = true);
+    answers!(draws_packets = true);
 
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         super::refuse_too_long(store, packet)

@@ -27,8 +27,9 @@
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::control::red::{Average, Curve, Gaps, Level};
+use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -96,7 +97,11 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, leaves_overflow = true);
+    fn facts(&self) -> Facts {
+        Facts { tells_flows_apart: false, marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
+    }
+
+    answers!(tells_flows_apart = false, leaves_overflow = true);
 
     fn marks_congestion(&self) -> bool {
         self.ecn
@@ -237,7 +242,7 @@ pub(super) fn packet_time(length: Bytes, rate: Rate) -> f64 {
 }
 
 impl BufferPolicy for Red {
-    facts!(notes_idle = true);
+    answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         let level = self.see(now, store);

@@ -28,9 +28,10 @@
 use super::blue::steps_fault;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::control::blue::{Blue, Steps};
+use crate::facts::{Facts, Overflow};
 use crate::hash::{Hash, bucket_of, splitmix};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -95,7 +96,11 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(leaves_overflow = true);
+    fn facts(&self) -> Facts {
+        Facts { marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
+    }
+
+    answers!(leaves_overflow = true);
 
     fn marks_congestion(&self) -> bool {
         self.ecn

@@ -8,8 +8,9 @@
 //! Bound: never more than the limit waits (laws.rs: the_limit_is_kept).
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::facts::{Overflow, facts};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
@@ -28,7 +29,9 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, deals_with_overflow = true);
+    facts!(tells_flows_apart = false, overflow = Overflow::Deals);
+
+    answers!(tells_flows_apart = false, deals_with_overflow = true);
 
     fn fault(&self, queue: &Queue) -> Option<String> {
         match queue.limit {

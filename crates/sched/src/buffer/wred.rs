@@ -25,8 +25,9 @@
 use super::red::{self, Judge};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::control::red::Average;
+use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Rate, Time};
@@ -106,7 +107,11 @@ impl Default for Settings {
 const CURVES_MAX: usize = 64;
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, leaves_overflow = true);
+    fn facts(&self) -> Facts {
+        Facts { tells_flows_apart: false, marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
+    }
+
+    answers!(tells_flows_apart = false, leaves_overflow = true);
 
     fn marks_congestion(&self) -> bool {
         self.ecn
@@ -192,7 +197,7 @@ impl Wred {
 }
 
 impl BufferPolicy for Wred {
-    facts!(notes_idle = true);
+    answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         // A packet without a curve does not count in the average (`gred_enqueue`).

@@ -9,14 +9,17 @@
 //! Bound: none of its own. A sender that spreads over many destinations gets a share for each.
 
 use crate::contract::{Classifier, Line};
+use crate::facts::facts;
 use crate::hash::Hash;
 use crate::packet::Header;
-use crate::part::{Part, facts, no_settings};
+use crate::part::{Part, answers, no_settings};
 
 no_settings!("Nothing can be set.");
 
 impl Part for Settings {
     facts!(keeps_conversations_apart = true);
+
+    answers!(keeps_conversations_apart = true);
 }
 
 /// Keyed by both addresses, in their order.

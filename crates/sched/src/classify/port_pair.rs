@@ -8,14 +8,17 @@
 //! Bound: none of its own. A host gets a share for each of its processes.
 
 use crate::contract::{Classifier, Line};
+use crate::facts::facts;
 use crate::hash::Hash;
 use crate::packet::Header;
-use crate::part::{Part, facts, no_settings};
+use crate::part::{Part, answers, no_settings};
 
 no_settings!("Nothing can be set.");
 
 impl Part for Settings {
     facts!(keeps_conversations_apart = true);
+
+    answers!(keeps_conversations_apart = true);
 }
 
 /// Keyed by the five-tuple; fragments without ports share the flow of ports 0.

@@ -56,9 +56,10 @@ use crate::classify;
 use crate::contract::{
     BufferPolicy, Classifier, Dequeue, Discipline, End, FlowTimes, Handle, Held, HeldPacket, Line, Slot,
 };
+use crate::facts::{Facts, Need};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::{Need, Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::registry::ClassifierSettings;
@@ -202,6 +203,17 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn facts(&self) -> Facts {
+        Facts {
+            needs: if self.ack_filter == AckFilter::None { &[] } else { &[Need::Acknowledges] },
+            tells_flows_apart: self.isolation != Isolation::Blind,
+            marks_congestion: self.ecn,
+            own_limit: super::OWN_LIMIT,
+            memory: Some(self.room()),
+            ..Facts::PLAIN
+        }
+    }
+
     fn marks_congestion(&self) -> bool {
         self.ecn
     }
@@ -471,7 +483,7 @@ impl Cake {
 }
 
 impl Discipline for Cake {
-    facts!(notes_idle = false);
+    answers!(notes_idle = false);
 
     fn enqueue(&mut self, time: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let now = time.0 / 1000;

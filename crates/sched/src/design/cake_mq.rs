@@ -34,9 +34,10 @@
 
 use super::cake::{self, Cake};
 use crate::contract::{Classifier, Dequeue, Discipline, FlowTimes, Handle, Held, Line};
+use crate::facts::{Facts, Need};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
-use crate::part::{Need, Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::units::{Bytes, Limit, Rate, Time};
@@ -72,6 +73,16 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn facts(&self) -> Facts {
+        let of_each = self.of_each().facts();
+        Facts {
+            tells_flows_apart: self.queues > 1 || of_each.tells_flows_apart,
+            parts_with_limit: self.queues.into(),
+            memory: of_each.memory.map(|memory| Bytes(memory.0.saturating_mul(self.queues.into()))),
+            ..of_each
+        }
+    }
+
     fn marks_congestion(&self) -> bool {
         self.cake.marks_congestion()
     }
@@ -214,7 +225,7 @@ const fn of_one_queue(fate: &mut Fate) {
 }
 
 impl Discipline for CakeMq {
-    facts!(notes_idle = false);
+    answers!(notes_idle = false);
 
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         // Of one queue CAKE makes room.

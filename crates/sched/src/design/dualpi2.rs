@@ -28,8 +28,9 @@
 
 use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
+use crate::facts::facts;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Limit, Time};
@@ -125,7 +126,9 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(marks_congestion = true, tells_flows_apart = false);
+    facts!(tells_flows_apart = false, marks_congestion = true, own_limit = super::OWN_LIMIT);
+
+    answers!(marks_congestion = true, tells_flows_apart = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let fault = |text: &str| Some("dualpi2: ".to_string() + text);
@@ -287,7 +290,7 @@ impl DualPi2 {
 }
 
 impl Discipline for DualPi2 {
-    facts!(notes_idle = false);
+    answers!(notes_idle = false);
 
     fn enqueue(&mut self, now: Time, mut packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.catch_up(now);

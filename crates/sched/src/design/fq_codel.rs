@@ -36,6 +36,7 @@ use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::buffer::with_overflow::WithOverflow;
 use crate::compose::Composition;
 use crate::contract::{Discipline, Line};
+use crate::facts::Facts;
 use crate::mark::none::None as NoMarker;
 use crate::part::Part;
 use crate::queue::Queue;
@@ -124,6 +125,15 @@ impl Settings {
 }
 
 impl Part for Settings {
+    fn facts(&self) -> Facts {
+        Facts {
+            marks_congestion: self.ecn || self.ce_threshold.is_some(),
+            own_limit: super::OWN_LIMIT,
+            memory: Some(self.memory),
+            ..Facts::PLAIN
+        }
+    }
+
     fn marks_congestion(&self) -> bool {
         self.ecn || self.ce_threshold.is_some()
     }

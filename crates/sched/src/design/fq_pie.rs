@@ -27,6 +27,7 @@ use crate::buffer::refuse_too_long;
 use crate::buffer::with_overflow::WithOverflow;
 use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Line, Slot, Verdict};
+use crate::facts::Facts;
 use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
@@ -78,6 +79,15 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn facts(&self) -> Facts {
+        Facts {
+            marks_congestion: self.pie.ecn || self.ce_threshold.is_some(),
+            own_limit: super::OWN_LIMIT,
+            memory: Some(self.memory),
+            ..Facts::PLAIN
+        }
+    }
+
     fn marks_congestion(&self) -> bool {
         self.pie.ecn || self.ce_threshold.is_some()
     }

@@ -25,6 +25,7 @@
 //! is reordered.
 
 use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot};
+use crate::facts::facts;
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::part::Part;
@@ -73,6 +74,8 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(own_limit = Limit::Packets(1000));
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let fault = |text: &str| Some("hhf: ".to_string() + text);
         match () {

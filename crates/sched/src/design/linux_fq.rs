@@ -35,10 +35,11 @@
 
 use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Gone, HeldPacket, Line, Next, Scheduler, Slot, Tag, Verdict};
+use crate::facts::Facts;
 use crate::heap::Heap;
 use crate::mark::step::Step;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
@@ -119,7 +120,17 @@ const OWN_LIMIT: Limit = Limit::Packets(10_000);
 const WAIT_MAX: Time = Time::from_s(1);
 
 impl Part for Settings {
-    facts!(paces = true);
+    fn facts(&self) -> Facts {
+        Facts {
+            marks_congestion: self.ce_threshold.is_some(),
+            paces: true,
+            own_limit: OWN_LIMIT,
+            parts_with_limit: self.weights.len().max(1) as u64,
+            ..Facts::PLAIN
+        }
+    }
+
+    answers!(paces = true);
 
     fn marks_congestion(&self) -> bool {
         self.ce_threshold.is_some()

@@ -29,10 +29,11 @@
 
 use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot};
 use crate::control::red::{Average, Curve, Gaps, Level};
+use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
 use crate::heap::Heap;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::registry::ClassifierSettings;
@@ -121,6 +122,14 @@ impl Default for Settings {
 const DEPTH_MAX: u32 = 127;
 
 impl Part for Settings {
+    fn facts(&self) -> Facts {
+        Facts {
+            marks_congestion: self.red.is_some_and(|red| red.ecn),
+            own_limit: Limit::Packets(u64::from(DEPTH_MAX)),
+            ..Facts::PLAIN
+        }
+    }
+
     fn marks_congestion(&self) -> bool {
         self.red.is_some_and(|red| red.ecn)
     }
@@ -371,7 +380,7 @@ impl LinuxSfq {
 }
 
 impl Discipline for LinuxSfq {
-    facts!(notes_idle = false);
+    answers!(notes_idle = false);
 
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.perturb(now, fates);

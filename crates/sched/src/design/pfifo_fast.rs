@@ -15,9 +15,10 @@
 
 use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict};
+use crate::facts::{Queues, facts};
 use crate::mark::none::None as NoMarks;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts, no_settings};
+use crate::part::{Part, answers, no_settings};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::tos::{self, PRIOMAP};
@@ -30,7 +31,14 @@ no_settings!("Nothing can be set.");
 const BANDS: Slot = 3;
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+    facts!(
+        tells_flows_apart = false,
+        queues = Queues::Own,
+        own_limit = Limit::Packets(1000),
+        parts_with_limit = BANDS.into()
+    );
+
+    answers!(tells_flows_apart = false, has_queue_per_flow = false);
 
     fn own_limit(&self) -> Limit {
         Limit::Packets(1000)
@@ -71,7 +79,7 @@ impl BufferPolicy for Room {
 struct Bands;
 
 impl Scheduler for Bands {
-    facts!(tags_packets = false, has_queue_per_flow = false, forgets_when_idle = true);
+    answers!(tags_packets = false, has_queue_per_flow = false, forgets_when_idle = true);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         PRIOMAP[usize::from(tos::priority(packet.tos))].into()

@@ -18,9 +18,10 @@
 
 use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, End, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, Victim};
+use crate::facts::{Queues, facts};
 use crate::mark::none::None as NoMarks;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::tos;
@@ -53,7 +54,9 @@ pub struct Settings {
 const PRIORITIES: Slot = 64;
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+    facts!(tells_flows_apart = false, queues = Queues::Own, own_limit = Limit::Packets(64));
+
+    answers!(tells_flows_apart = false, has_queue_per_flow = false);
 
     fn variants() -> Vec<Self> {
         alloc::vec![Self { by: By::Dscp }]
@@ -105,7 +108,7 @@ impl BufferPolicy for PushOut {
 }
 
 impl Scheduler for Priorities {
-    facts!(tags_packets = false, has_queue_per_flow = false, forgets_when_idle = true);
+    answers!(tags_packets = false, has_queue_per_flow = false, forgets_when_idle = true);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         match self.by {

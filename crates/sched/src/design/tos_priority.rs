@@ -26,9 +26,10 @@
 
 use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict};
+use crate::facts::facts;
 use crate::mark::none::None as NoMarker;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Rate, Time};
@@ -73,6 +74,8 @@ impl Settings {
 
 impl Part for Settings {
     facts!(tells_flows_apart = false);
+
+    answers!(tells_flows_apart = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let names = ["low_delay", "high_throughput", "high_reliability", "routine"];
@@ -165,7 +168,7 @@ impl Classes {
 }
 
 impl Scheduler for Classes {
-    facts!(has_queue_per_flow = false, notes_idle = true);
+    answers!(has_queue_per_flow = false, notes_idle = true);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         class(packet.tos) as Slot * 8 + 7 - Slot::from(packet.tos >> 5)

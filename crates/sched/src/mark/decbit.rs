@@ -11,8 +11,9 @@
 
 use super::cycle::Cycles;
 use crate::contract::{Line, Marker, Slot};
+use crate::facts::{Need, facts};
 use crate::packet::{Marks, Packet};
-use crate::part::{Need, Part, facts};
+use crate::part::{Part, answers};
 use crate::store::Store;
 use crate::units::{Time, Weight};
 
@@ -26,7 +27,9 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false);
+    facts!(needs = &[Need::AcceptsDec], tells_flows_apart = false);
+
+    answers!(tells_flows_apart = false);
 
     fn needs(&self) -> &'static [Need] {
         &[Need::AcceptsDec]

@@ -12,8 +12,9 @@
 //! Bound: none; a flow with nothing in the gateway is never marked.
 
 use crate::contract::{Line, Marker, Slot};
+use crate::facts::{Need, facts};
 use crate::packet::{Marks, Packet};
-use crate::part::{Need, Part};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Limit, Time};
@@ -29,6 +30,8 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    facts!(needs = &[Need::AcceptsFq]);
+
     fn needs(&self) -> &'static [Need] {
         &[Need::AcceptsFq]
     }

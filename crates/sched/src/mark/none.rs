@@ -7,8 +7,9 @@
 //! Bound: none.
 
 use crate::contract::{Line, Marker, Slot};
+use crate::facts::facts;
 use crate::packet::{Marks, Packet};
-use crate::part::{Part, facts, no_settings};
+use crate::part::{Part, answers, no_settings};
 use crate::store::Store;
 use crate::units::Time;
 
@@ -16,6 +17,8 @@ no_settings!("Nothing can be set.");
 
 impl Part for Settings {
     facts!(tells_flows_apart = false);
+
+    answers!(tells_flows_apart = false);
 }
 
 /// Marks no packet.
@@ -31,7 +34,7 @@ impl None {
 }
 
 impl Marker for None {
-    facts!(notes_idle = false);
+    answers!(notes_idle = false);
 
     #[inline]
     fn arrive(&mut self, _now: Time, _store: &Store, _flow: Slot, _packet: &Packet) -> Marks {

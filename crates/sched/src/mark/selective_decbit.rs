@@ -15,8 +15,9 @@
 
 use super::cycle::Cycles;
 use crate::contract::{Line, Marker, Slot};
+use crate::facts::{Need, facts};
 use crate::packet::{Marks, Packet};
-use crate::part::{Need, Part};
+use crate::part::Part;
 use crate::store::Store;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
@@ -33,6 +34,8 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    facts!(needs = &[Need::AcceptsDec]);
+
     fn needs(&self) -> &'static [Need] {
         &[Need::AcceptsDec]
     }

@@ -15,8 +15,9 @@
 //! Bound: none; with windows that obey, the queue stays near `at` and a few packets for each flow.
 
 use crate::contract::{Line, Marker, Slot};
+use crate::facts::facts;
 use crate::packet::{Marks, Packet};
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Threshold, Time};
@@ -43,7 +44,9 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(marks_congestion = true, tells_flows_apart = false);
+    facts!(tells_flows_apart = false, marks_congestion = true);
+
+    answers!(marks_congestion = true, tells_flows_apart = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         selector_fault("step", self.mask, self.selector)
@@ -97,7 +100,7 @@ impl Step {
 }
 
 impl Marker for Step {
-    facts!(notes_idle = false);
+    answers!(notes_idle = false);
 
     fn arrive(&mut self, _now: Time, store: &Store, _flow: Slot, packet: &Packet) -> Marks {
         let is_reached = match self.at {

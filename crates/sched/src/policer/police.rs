@@ -21,9 +21,10 @@
 //! kernel's rule (policed.rs: the_verdicts_are_those_of_the_rule_of_the_kernel).
 
 use crate::contract::{Line, Policer};
+use crate::facts::facts;
 use crate::link_layer::Link;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::psched::{NS_PER_S, Ratio, saved};
 use crate::queue::Queue;
 use crate::units::{Bytes, Rate, Time};
@@ -59,6 +60,8 @@ impl Default for Settings {
 
 impl Part for Settings {
     facts!(tells_flows_apart = false);
+
+    answers!(tells_flows_apart = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.burst.0 == 0 || self.mtu == Some(Bytes(0)) {

@@ -36,8 +36,9 @@
 //! Range: credit is a rate in bit/s times picoseconds, in 128 bits.
 
 use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::{Facts, Need, Queues};
 use crate::packet::Packet;
-use crate::part::{Need, Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
@@ -102,7 +103,15 @@ fn named(name: &str, precedence: u8) -> Class {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+    fn facts(&self) -> Facts {
+        let is_told = self.classes.len() < 2
+            || self.default.is_some()
+            || self.classes.iter().any(|class| class.precedence.is_some());
+        let needs: &[Need] = if is_told { &[] } else { &[Need::Class] };
+        Facts { needs, tells_flows_apart: false, queues: Queues::Own, ..Facts::PLAIN }
+    }
+
+    answers!(tells_flows_apart = false, has_queue_per_flow = false);
 
     fn needs(&self) -> &'static [Need] {
         let is_told = self.classes.len() < 2
@@ -340,7 +349,7 @@ impl Cbs {
 }
 
 impl Scheduler for Cbs {
-    facts!(has_queue_per_flow = false);
+    answers!(has_queue_per_flow = false);
 
     fn class_named(&self, name: &str) -> Option<Number> {
         self.names.iter().position(|class| class == name).map(|class| class as Number)

@@ -16,8 +16,9 @@
 //! circuit that sends short packets slowly keeps its priority for ever.
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::{Queues, facts};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::units::{Bytes, Time};
@@ -39,7 +40,9 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(has_queue_per_flow = false);
+    facts!(queues = Queues::Own);
+
+    answers!(has_queue_per_flow = false);
 
     fn variants() -> Vec<Self> {
         alloc::vec![Self { short: Bytes(0) }, Self { short: Bytes(1000) }]
@@ -76,7 +79,7 @@ impl Datakit {
 }
 
 impl Scheduler for Datakit {
-    facts!(has_queue_per_flow = false, forgets_when_idle = true);
+    answers!(has_queue_per_flow = false, forgets_when_idle = true);
 
     fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
         let is_message = u64::from(packet.length) <= self.short.0 && store.flow_packets(flow.slot) == 0;

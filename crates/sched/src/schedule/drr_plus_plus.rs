@@ -20,9 +20,10 @@
 //! the old list (designs.rs: a_new_flow_that_empties_passes_once_through_the_old_list).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::slots::entry;
@@ -50,6 +51,14 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn facts(&self) -> Facts {
+        Facts {
+            // Buckets have no weights.
+            goes_by_weights: self.buckets.is_none(),
+            ..Facts::PLAIN
+        }
+    }
+
     fn goes_by_weights(&self) -> bool {
         // Buckets have no weights.
         self.buckets.is_none()
@@ -152,7 +161,7 @@ impl View for Queues<'_> {
 }
 
 impl Scheduler for DrrPlusPlus {
-    facts!(recalls_passed = true);
+    answers!(recalls_passed = true);
 
     fn bucket(&mut self, _now: Time, key: u64, _store: &Store) -> Option<Slot> {
         self.buckets.map(|buckets| bucket_of(self.hash.of_fields(&[key]), buckets.into()) as Slot)

@@ -15,8 +15,9 @@
 
 use super::pifo::PushIn;
 use crate::contract::{Flow, Line};
+use crate::facts::{Queues, facts};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::program::Program;
 use crate::queue::Queue;
 use crate::units::Time;
@@ -38,7 +39,9 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(goes_by_weights = true, has_queue_per_flow = false, ranks_packets = true, has_queue_per_packet = true);
+    facts!(goes_by_weights = true, queues = Queues::PerPacket, ranks_packets = true);
+
+    answers!(goes_by_weights = true, has_queue_per_flow = false, ranks_packets = true, has_queue_per_packet = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         (self.bound == Time::ZERO).then(|| "edf: bound is more than 0 s, for example 100 ms".to_string())

@@ -22,8 +22,9 @@
 
 use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};
+use crate::facts::{Queues, facts};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::store::Store;
@@ -76,7 +77,9 @@ impl Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+    facts!(tells_flows_apart = false, queues = Queues::Own);
+
+    answers!(tells_flows_apart = false, has_queue_per_flow = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let bands = self.bands();
@@ -140,7 +143,7 @@ impl Ets {
 }
 
 impl Scheduler for Ets {
-    facts!(has_queue_per_flow = false);
+    answers!(has_queue_per_flow = false);
 
     fn class_named(&self, name: &str) -> Option<Class> {
         let band = BANDS.iter().take(self.bands).position(|band| *band == name)?;

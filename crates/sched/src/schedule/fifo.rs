@@ -8,15 +8,18 @@
 //! the rate (laws.rs: fifo_keeps_the_order_of_arrival).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::{Queues, facts};
 use crate::packet::Packet;
-use crate::part::{Part, facts, no_settings};
+use crate::part::{Part, answers, no_settings};
 use crate::store::Store;
 use crate::units::Time;
 
 no_settings!("Nothing can be set.");
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+    facts!(tells_flows_apart = false, queues = Queues::Own);
+
+    answers!(tells_flows_apart = false, has_queue_per_flow = false);
 }
 
 /// One queue for all.
@@ -32,7 +35,7 @@ impl Fifo {
 }
 
 impl Scheduler for Fifo {
-    facts!(tags_packets = false, has_queue_per_flow = false);
+    answers!(tags_packets = false, has_queue_per_flow = false);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         0

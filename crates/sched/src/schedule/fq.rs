@@ -24,8 +24,9 @@
 use super::least_tag::{LeastTag, Tagging};
 use crate::contract::{Flow, Gone, Line, Slot, Tag};
 use crate::emulation::Emulation;
+use crate::facts::Facts;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::round;
@@ -60,7 +61,11 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    facts!(goes_by_weights = true, ranks_packets = true);
+    fn facts(&self) -> Facts {
+        Facts { goes_by_weights: true, ranks_packets: true, fits_inner_nodes: !self.preemptive, ..Facts::PLAIN }
+    }
+
+    answers!(goes_by_weights = true, ranks_packets = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         if load.has_losses {

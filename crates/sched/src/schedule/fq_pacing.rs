@@ -22,9 +22,10 @@
 //! fq_pacing_waits_until_the_last_packet_has_earned_the_next).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::facts;
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::ring::Ring;
 use crate::slots::entry;
@@ -58,6 +59,8 @@ impl Default for Settings {
 
 impl Part for Settings {
     facts!(paces = true);
+
+    answers!(paces = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         for (name, Bytes(bytes)) in [("quantum", self.quantum), ("initial_quantum", self.initial_quantum)] {

@@ -22,8 +22,9 @@
 
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::Facts;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
@@ -74,6 +75,10 @@ const LMAX_MAX: u64 = 1 << 16;
 const LMAX_MIN: u64 = 512;
 
 impl Part for Settings {
+    fn facts(&self) -> Facts {
+        Facts { goes_by_weights: self.classes.is_empty(), ..Facts::of_tree(&self.places()) }
+    }
+
     fn goes_by_weights(&self) -> bool {
         self.classes.is_empty()
     }
@@ -552,7 +557,7 @@ impl LinuxQfq {
 }
 
 impl Scheduler for LinuxQfq {
-    facts!(tags_packets = false, notes_idle = true);
+    answers!(tags_packets = false, notes_idle = true);
 
     fn class_tree(&self) -> Option<&ClassTree> {
         self.tree.as_ref()

@@ -21,9 +21,10 @@
 //! Range: a rank of 2⁸⁹ or more counts as 2⁸⁹ - 1 (rank.rs, program.rs).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::{Facts, Need, Queues};
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::{Need, Part, facts};
+use crate::part::{Part, answers};
 use crate::program::{Named, Program, Rank};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
@@ -40,7 +41,19 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    facts!(has_queue_per_flow = false, ranks_packets = true, has_queue_per_packet = true);
+    fn facts(&self) -> Facts {
+        let tells_flows_apart = self.rank.tells_flows_apart();
+        Facts {
+            needs: self.rank.needs(),
+            tells_flows_apart,
+            goes_by_weights: tells_flows_apart,
+            queues: Queues::PerPacket,
+            ranks_packets: true,
+            ..Facts::PLAIN
+        }
+    }
+
+    answers!(has_queue_per_flow = false, ranks_packets = true, has_queue_per_packet = true);
 
     fn goes_by_weights(&self) -> bool {
         self.tells_flows_apart()
@@ -107,7 +120,7 @@ impl<P: Program> PushIn<P> {
 }
 
 impl<P: Program> Scheduler for PushIn<P> {
-    facts!(has_queue_per_flow = false, notes_idle = true);
+    answers!(has_queue_per_flow = false, notes_idle = true);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         self.free.last().copied().unwrap_or(self.used)

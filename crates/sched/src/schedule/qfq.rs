@@ -33,8 +33,9 @@ mod guesses;
 
 use self::groups::Groups;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::schedule::drr;
@@ -62,6 +63,8 @@ impl Default for Settings {
 
 impl Part for Settings {
     facts!(goes_by_weights = true);
+
+    answers!(goes_by_weights = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -128,7 +131,7 @@ impl Qfq {
 }
 
 impl Scheduler for Qfq {
-    facts!(tags_packets = false, notes_idle = true);
+    answers!(tags_packets = false, notes_idle = true);
 
     #[inline]
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {

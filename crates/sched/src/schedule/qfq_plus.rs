@@ -24,8 +24,9 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};
+use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::schedule::drr;
@@ -58,6 +59,8 @@ impl Default for Settings {
 
 impl Part for Settings {
     facts!(goes_by_weights = true);
+
+    answers!(goes_by_weights = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -232,7 +235,7 @@ impl QfqPlus {
 }
 
 impl Scheduler for QfqPlus {
-    facts!(notes_idle = true);
+    answers!(notes_idle = true);
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         if self.member(queue).weight == 0 {

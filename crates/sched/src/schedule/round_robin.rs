@@ -10,8 +10,9 @@
 //! up to the ratio of packet lengths (laws.rs: round_robin_serves_packets_evenly).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, facts, no_settings};
+use crate::part::{Part, answers, no_settings};
 use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::store::Store;
@@ -21,6 +22,8 @@ no_settings!("Nothing can be set.");
 
 impl Part for Settings {
     facts!(fits_inner_nodes = true);
+
+    answers!(fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, _load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -44,7 +47,7 @@ impl RoundRobin {
 }
 
 impl Scheduler for RoundRobin {
-    facts!(tags_packets = false);
+    answers!(tags_packets = false);
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
         0

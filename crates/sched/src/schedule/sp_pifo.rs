@@ -14,8 +14,9 @@
 //! sp_pifo_breaks_the_order_of_a_flow).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::{Facts, Need, Queues};
 use crate::packet::Packet;
-use crate::part::{Need, Part, facts};
+use crate::part::{Part, answers};
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::rank::{self, Ranks};
@@ -43,7 +44,20 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(has_queue_per_flow = false, ranks_packets = true);
+    fn facts(&self) -> Facts {
+        // With one queue it is a FIFO.
+        let tells_flows_apart = self.queues > 1 && self.rank.tells_flows_apart();
+        Facts {
+            needs: self.rank.needs(),
+            tells_flows_apart,
+            goes_by_weights: tells_flows_apart,
+            queues: Queues::Own,
+            ranks_packets: true,
+            ..Facts::PLAIN
+        }
+    }
+
+    answers!(has_queue_per_flow = false, ranks_packets = true);
 
     fn goes_by_weights(&self) -> bool {
         self.tells_flows_apart()
@@ -87,7 +101,7 @@ impl SpPifo {
 }
 
 impl Scheduler for SpPifo {
-    facts!(has_queue_per_flow = false, notes_idle = true);
+    answers!(has_queue_per_flow = false, notes_idle = true);
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         let rank = self.program.peek(flow, packet);

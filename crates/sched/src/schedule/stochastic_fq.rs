@@ -24,6 +24,7 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};
+use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
 use crate::packet::Packet;
 use crate::part::Part;
@@ -56,6 +57,14 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn facts(&self) -> Facts {
+        Facts {
+            // In one bucket all wait in order of arrival.
+            tells_flows_apart: self.buckets > 1,
+            ..Facts::PLAIN
+        }
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=BUCKETS_MAX).contains(&self.buckets) {
             return Some(alloc::format!("stochastic_fq: buckets are from 1 to {BUCKETS_MAX}"));

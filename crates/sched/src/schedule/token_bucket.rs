@@ -16,11 +16,12 @@
 //! it names, and at that time something does (laws.rs: token_bucket_keeps_its_rate).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::{Queues, facts};
 #[cfg(feature = "schema")]
 use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
@@ -57,7 +58,9 @@ pub struct Settings {
 const MTU: Bytes = Bytes(1514);
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+    facts!(tells_flows_apart = false, queues = Queues::Own);
+
+    answers!(tells_flows_apart = false, has_queue_per_flow = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.burst.0 == 0 || self.mtu.0 == 0 {
@@ -150,7 +153,7 @@ impl TokenBucket {
 }
 
 impl Scheduler for TokenBucket {
-    facts!(tags_packets = false, has_queue_per_flow = false);
+    answers!(tags_packets = false, has_queue_per_flow = false);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         0

@@ -25,8 +25,9 @@
 use super::wfq;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::emulation::Emulation;
+use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, facts, no_settings};
+use crate::part::{Part, answers, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::slots::entry;
@@ -38,7 +39,9 @@ use alloc::vec::Vec;
 no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
-    facts!(goes_by_weights = true, fits_inner_nodes = true, ranks_packets = true);
+    facts!(goes_by_weights = true, ranks_packets = true, fits_inner_nodes = true);
+
+    answers!(goes_by_weights = true, fits_inner_nodes = true, ranks_packets = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {

@@ -31,10 +31,11 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::eligible::Eligible;
+use crate::facts::facts;
 use crate::head_tags::HeadTags;
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::{Part, facts, no_settings};
+use crate::part::{Part, answers, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
@@ -45,6 +46,8 @@ no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
     facts!(goes_by_weights = true, fits_inner_nodes = true);
+
+    answers!(goes_by_weights = true, fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         if load.has_losses {
@@ -257,7 +260,7 @@ impl Wf2qPlus {
 }
 
 impl Scheduler for Wf2qPlus {
-    facts!(notes_idle = true, recalls_passed = true);
+    answers!(notes_idle = true, recalls_passed = true);
 
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {

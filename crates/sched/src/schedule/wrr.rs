@@ -19,8 +19,9 @@
 //! that becomes backlogged.
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, answers};
 use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::slots::entry;
@@ -40,6 +41,8 @@ pub struct Settings {
 
 impl Part for Settings {
     facts!(goes_by_weights = true);
+
+    answers!(goes_by_weights = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -126,7 +129,7 @@ impl Wrr {
 }
 
 impl Scheduler for Wrr {
-    facts!(tags_packets = false);
+    answers!(tags_packets = false);
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, _packet: &Packet) -> Tag {
         entry(&mut self.accounts, queue, Account::default()).weight = u64::from(flow.weight.thousandths());
