@@ -36,7 +36,7 @@ impl Rules {
     pub fn of(queue: &Queue) -> Self {
         let name = queue.design.as_ref().map_or_else(|| queue.scheduler.name(), |design| design.name());
         let card = SCHEDULERS.iter().chain(DESIGNS).find(|card| card.name == name);
-        let memory = queue.design.as_ref().and_then(|design| design.part().memory());
+        let memory = queue.design.as_ref().and_then(|design| design.part().facts().memory);
         let obeys = |invariant| !card.is_some_and(|card| card.breaks.contains(&invariant));
         Self {
             limit: queue.capacity(),

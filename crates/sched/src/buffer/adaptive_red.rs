@@ -84,12 +84,6 @@ impl Part for Settings {
         Facts { tells_flows_apart: false, marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
     }
 
-    answers!(tells_flows_apart = false, leaves_overflow = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn
-    }
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.max.is_some() && self.min.is_none() {
             return Some("adaptive_red: max goes with min; give both".to_string());

@@ -25,7 +25,7 @@
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::facts::{Overflow, facts};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::slots::entry;
@@ -73,8 +73,6 @@ impl Default for Settings {
 
 impl Part for Settings {
     facts!(overflow = Overflow::Leaves);
-
-    answers!(leaves_overflow = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.target == 0 {

@@ -15,7 +15,7 @@
 //! everything.
 
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
-use crate::facts::{Facts, Need, Overflow};
+use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, answers};
 use crate::program::{Named, Program, Rank};
@@ -59,12 +59,6 @@ impl Part for Settings {
         }
     }
 
-    answers!(leaves_overflow = true);
-
-    fn goes_by_weights(&self) -> bool {
-        self.tells_flows_apart()
-    }
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=10_000).contains(&self.window) {
             return Some(format!("aifo: window is {}; write 1 to 10000", self.window));
@@ -77,14 +71,6 @@ impl Part for Settings {
 
     fn variants() -> Vec<Self> {
         alloc::vec![Self { rank: Rank::ShortestRemaining, window: 3, headroom: 0.0, sample: 2 }]
-    }
-
-    fn needs(&self) -> &'static [Need] {
-        self.rank.needs()
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        self.rank.tells_flows_apart()
     }
 }
 

@@ -54,12 +54,6 @@ impl Part for Settings {
         Facts { tells_flows_apart: false, marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
     }
 
-    answers!(tells_flows_apart = false, leaves_overflow = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn
-    }
-
     fn fault(&self, queue: &Queue) -> Option<String> {
         if let Some(fault) = steps_fault("blue", self.increment, self.decrement) {
             return Some(fault);

@@ -66,12 +66,6 @@ impl Part for Settings {
         Facts { marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
     }
 
-    answers!(leaves_overflow = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn
-    }
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         self.red().fault_of("choke")
     }

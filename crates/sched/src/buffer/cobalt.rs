@@ -73,12 +73,6 @@ impl Part for Settings {
         Facts { tells_flows_apart: false, marks_congestion: self.ecn, looks_at_queues: true, ..Facts::PLAIN }
     }
 
-    answers!(tells_flows_apart = false, looks_at_queues = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn
-    }
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let is_sound = is_probability(self.increment) && is_probability(self.decrement);
         let steps = || (!is_sound).then(|| "cobalt: increment and decrement are from 0 to 1".to_string());

@@ -81,12 +81,6 @@ impl Part for Settings {
         }
     }
 
-    answers!(tells_flows_apart = false, leaves_overflow = true, looks_at_queues = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn || self.ce_threshold.is_some()
-    }
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         fault_of("codel", self.target, self.interval).or_else(|| self.selector_fault("codel"))
     }

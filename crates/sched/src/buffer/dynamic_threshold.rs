@@ -15,7 +15,7 @@
 use crate::contract::{BufferPolicy, Flow, Held, Line, Slot, Verdict};
 use crate::facts::{Overflow, facts};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::pool::{Decision, Record, Room, Sharing, Ticket};
 use crate::queue::Queue;
 use crate::slots::entry;
@@ -44,8 +44,6 @@ impl Default for Settings {
 
 impl Part for Settings {
     facts!(tells_flows_apart = false, overflow = Overflow::Deals, looks_at_queues = true);
-
-    answers!(tells_flows_apart = false, deals_with_overflow = true, looks_at_queues = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let range = 0.001..=1000.0;

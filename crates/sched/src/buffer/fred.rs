@@ -59,8 +59,6 @@ impl Default for Settings {
 impl Part for Settings {
     facts!(overflow = Overflow::Leaves);
 
-    answers!(leaves_overflow = true);
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !matches!((self.min, self.max), (Limit::Packets(_), Limit::Packets(_))) {
             return Some("fred: min and max are in packets".to_string());

@@ -23,7 +23,7 @@ use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdic
 use crate::facts::{Overflow, facts};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket, precedence};
 use crate::registry::ClassifierSettings;
 use crate::slots::entry;
@@ -37,8 +37,6 @@ no_settings!("Nothing can be set; the limit is the queue's, or the size of the p
 
 impl Part for Settings {
     facts!(overflow = Overflow::Deals);
-
-    answers!(deals_with_overflow = true);
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {
         Some(ClassifierSettings::Source(Default::default()))

@@ -16,7 +16,7 @@ use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Tag, V
 use crate::facts::{Overflow, facts};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
@@ -31,11 +31,9 @@ no_settings!("Nothing can be set.");
 impl Part for Settings {
     facts!(tells_flows_apart = false, overflow = Overflow::Deals);
 
-    answers!(tells_flows_apart = false, deals_with_overflow = true);
-
     fn fault(&self, queue: &Queue) -> Option<String> {
         let name = queue.scheduler.name();
-        (!queue.scheduler.part().ranks_packets()).then(|| {
+        (!queue.scheduler.part().facts().ranks_packets).then(|| {
             format!(
                 "greatest_rank_drop drops by the rank that a scheduler gives a packet, and {name} gives none; use \
                  longest_queue_drop or tail_drop"

@@ -15,7 +15,7 @@
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::facts::{Overflow, facts};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 use crate::store::Store;
 use crate::units::Time;
 use alloc::collections::VecDeque;
@@ -24,8 +24,6 @@ no_settings!("Nothing can be set; the limit is the queue's.");
 
 impl Part for Settings {
     facts!(tells_flows_apart = false, overflow = Overflow::Deals);
-
-    answers!(tells_flows_apart = false, deals_with_overflow = true);
 }
 
 /// Names of packets in the order of their arrival, those of some that have left among them.

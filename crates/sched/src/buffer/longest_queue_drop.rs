@@ -15,7 +15,7 @@ use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, 
 use crate::facts::{Overflow, facts};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
 use core::cmp::Reverse;
@@ -31,8 +31,6 @@ pub struct Settings {
 
 impl Part for Settings {
     facts!(tells_flows_apart = false, overflow = Overflow::Deals, looks_at_queues = true);
-
-    answers!(tells_flows_apart = false, deals_with_overflow = true, looks_at_queues = true);
 }
 
 /// Finds the longest queue lazily: a heap of upper bounds. A queue that grows past its bound raises

@@ -36,7 +36,7 @@ use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -165,12 +165,6 @@ impl Part for Settings {
             looks_at_queues: true,
             ..Facts::PLAIN
         }
-    }
-
-    answers!(tells_flows_apart = false, leaves_overflow = true, looks_at_queues = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {

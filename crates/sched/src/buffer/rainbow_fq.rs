@@ -25,7 +25,7 @@ use super::rate_estimate::{FlowRates, window_fault};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::facts::{Need, facts};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -74,12 +74,6 @@ impl Default for Settings {
 
 impl Part for Settings {
     facts!(needs = &[Need::Label], goes_by_weights = true);
-
-    answers!(goes_by_weights = true);
-
-    fn needs(&self) -> &'static [Need] {
-        &[Need::Label]
-    }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=1024).contains(&self.layers) {

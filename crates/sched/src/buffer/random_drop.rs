@@ -24,8 +24,6 @@ no_settings!("Nothing can be set; the limit is the queue's.");
 
 impl Part for Settings {
     facts!(tells_flows_apart = false, overflow = Overflow::Deals);
-
-    answers!(tells_flows_apart = false, deals_with_overflow = true);
 }
 
 /// Picks the victim at random.

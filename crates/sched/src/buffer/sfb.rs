@@ -31,7 +31,7 @@ use crate::control::blue::{Blue, Steps};
 use crate::facts::{Facts, Overflow};
 use crate::hash::{Hash, bucket_of, splitmix};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -98,12 +98,6 @@ impl Default for Settings {
 impl Part for Settings {
     fn facts(&self) -> Facts {
         Facts { marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
-    }
-
-    answers!(leaves_overflow = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {

@@ -10,7 +10,7 @@
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::facts::{Overflow, facts};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
@@ -30,8 +30,6 @@ pub struct Settings {
 
 impl Part for Settings {
     facts!(tells_flows_apart = false, overflow = Overflow::Deals);
-
-    answers!(tells_flows_apart = false, deals_with_overflow = true);
 
     fn fault(&self, queue: &Queue) -> Option<String> {
         match queue.limit {

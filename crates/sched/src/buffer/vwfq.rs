@@ -31,7 +31,7 @@ use super::rate_estimate::window_fault;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::facts::{Overflow, facts};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::slots::entry;
@@ -94,8 +94,6 @@ impl Default for Settings {
 
 impl Part for Settings {
     facts!(goes_by_weights = true, overflow = Overflow::Leaves);
-
-    answers!(goes_by_weights = true, leaves_overflow = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let windows = [("window", self.window), ("interval", self.interval)];

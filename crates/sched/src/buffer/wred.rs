@@ -111,12 +111,6 @@ impl Part for Settings {
         Facts { tells_flows_apart: false, marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
     }
 
-    answers!(tells_flows_apart = false, leaves_overflow = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn
-    }
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=CURVES_MAX).contains(&self.curves.len()) {
             return Some(format!("wred: curves has {}; write 1 to {CURVES_MAX}", self.curves.len()));

@@ -11,14 +11,12 @@ use crate::contract::{Classifier, Line};
 use crate::facts::facts;
 use crate::hash::Hash;
 use crate::packet::Header;
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 
 no_settings!("Nothing can be set.");
 
 impl Part for Settings {
     facts!(keeps_conversations_apart = true);
-
-    answers!(keeps_conversations_apart = true);
 }
 
 /// Keyed by the five-tuple; fragments without ports share the flow of ports 0.

@@ -214,10 +214,6 @@ impl Part for Settings {
         }
     }
 
-    fn marks_congestion(&self) -> bool {
-        self.ecn
-    }
-
     fn fault(&self, queue: &Queue) -> Option<String> {
         let fault = |text: &str| Some("cake: ".to_string() + text);
         use Isolation::{Blind, Destination, Hosts, Source};
@@ -240,14 +236,6 @@ impl Part for Settings {
         super::fault_of_queues("cake", self.queues, quantum, self.room()).or_else(times)
     }
 
-    fn needs(&self) -> &'static [Need] {
-        if self.ack_filter == AckFilter::None { &[] } else { &[Need::Acknowledges] }
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        self.isolation != Isolation::Blind
-    }
-
     fn variants() -> Vec<Self> {
         // Few queues, little room, and impatient; and shaped to half of a slow line.
         let times = (Some(Time(1_000)), Some(Time(1_000_000)));
@@ -260,14 +248,6 @@ impl Part for Settings {
         let ingress = Self { rate: Rate::new(28_000), ingress: true, tins: Tins::Diffserv8, ..Self::default() };
         let filtered = Self { ack_filter: AckFilter::Aggressive, quantum: Some(Bytes(300)), isolation, ..eager };
         alloc::vec![filtered, shaped, ingress]
-    }
-
-    fn own_limit(&self) -> Limit {
-        super::OWN_LIMIT
-    }
-
-    fn memory(&self) -> Option<Bytes> {
-        Some(self.room())
     }
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {

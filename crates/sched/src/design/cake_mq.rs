@@ -34,7 +34,7 @@
 
 use super::cake::{self, Cake};
 use crate::contract::{Classifier, Dequeue, Discipline, FlowTimes, Handle, Held, Line};
-use crate::facts::{Facts, Need};
+use crate::facts::Facts;
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::part::{Part, answers};
@@ -83,10 +83,6 @@ impl Part for Settings {
         }
     }
 
-    fn marks_congestion(&self) -> bool {
-        self.cake.marks_congestion()
-    }
-
     fn fault(&self, queue: &Queue) -> Option<String> {
         if !(1..=QUEUES_MAX).contains(&self.queues) {
             return Some(format!("cake_mq: queues is {}; write 1 to {QUEUES_MAX}", self.queues));
@@ -97,31 +93,11 @@ impl Part for Settings {
         self.cake.fault(queue).map(|fault| format!("cake_mq: {fault}"))
     }
 
-    fn needs(&self) -> &'static [Need] {
-        self.cake.needs()
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        self.queues > 1 || self.cake.tells_flows_apart()
-    }
-
     fn variants() -> Vec<Self> {
         let shaped = Self { rate: Rate::new(28_000), queues: 3, ..Self::default() };
         let tins = cake::Tins::BestEffort;
         let eager = cake::Settings { tins, queues: 4, ways: 2, memory: Some(Bytes(5000)), ..Default::default() };
         alloc::vec![Self { sync_time: Time::ZERO, ..shaped.clone() }, shaped, Self { cake: eager, ..Self::default() }]
-    }
-
-    fn own_limit(&self) -> Limit {
-        self.cake.own_limit()
-    }
-
-    fn parts_with_limit(&self) -> u64 {
-        self.queues.into()
-    }
-
-    fn memory(&self) -> Option<Bytes> {
-        self.of_each().memory().map(|memory| Bytes(memory.0.saturating_mul(self.queues.into())))
     }
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {
@@ -164,7 +140,7 @@ struct CakeMq {
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let of_each = settings.of_each();
-    let limit = queue.limit.unwrap_or_else(|| settings.own_limit());
+    let limit = queue.limit.unwrap_or_else(|| settings.facts().own_limit);
     let ring = |at: u32| {
         // Each draws for itself. The first is `cake` with the line's seed.
         let line = Line { seed: line.seed.wrapping_add(u64::from(at) << 32), ..line.clone() };

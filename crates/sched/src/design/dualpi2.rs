@@ -128,8 +128,6 @@ impl Default for Settings {
 impl Part for Settings {
     facts!(tells_flows_apart = false, marks_congestion = true, own_limit = super::OWN_LIMIT);
 
-    answers!(marks_congestion = true, tells_flows_apart = false);
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let fault = |text: &str| Some("dualpi2: ".to_string() + text);
         if self.target == Time::ZERO || self.update < Time(1_000_000) {
@@ -149,10 +147,6 @@ impl Part for Settings {
         let eager = Self { alpha: 1e5, beta: 1e5, target: Time(1000), step: Time(1), ..Self::default() };
         let shifted = Self { between: Between::TimeShifted, native: Native::Ramp, range: Time(2), ..eager.clone() };
         alloc::vec![Self { at: At::Enqueue, ..shifted.clone() }, shifted, eager]
-    }
-
-    fn own_limit(&self) -> Limit {
-        super::OWN_LIMIT
     }
 }
 

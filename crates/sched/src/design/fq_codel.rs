@@ -42,7 +42,7 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
-use crate::units::{Bytes, Limit, Time};
+use crate::units::{Bytes, Time};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -134,10 +134,6 @@ impl Part for Settings {
         }
     }
 
-    fn marks_congestion(&self) -> bool {
-        self.ecn || self.ce_threshold.is_some()
-    }
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let times = || fault_of("fq_codel", self.target, self.interval);
         let codel = || times().or_else(|| self.codel().selector_fault("fq_codel"));
@@ -157,14 +153,6 @@ impl Part for Settings {
         let early = Self { ce_threshold: Some(Time::from_ms(1)), ..Self::default() };
         let plain = Self { ecn: false, quantum: Bytes(300), ..eager.clone() };
         alloc::vec![Self { rfc: true, ..plain.clone() }, plain, Self { rfc: true, ..eager.clone() }, eager, early]
-    }
-
-    fn own_limit(&self) -> Limit {
-        super::OWN_LIMIT
-    }
-
-    fn memory(&self) -> Option<Bytes> {
-        Some(self.memory)
     }
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {

@@ -36,7 +36,7 @@ use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
 use crate::store::Store;
 use crate::turns::Emptied;
-use crate::units::{Bytes, Limit, Time};
+use crate::units::{Bytes, Time};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -88,10 +88,6 @@ impl Part for Settings {
         }
     }
 
-    fn marks_congestion(&self) -> bool {
-        self.pie.ecn || self.ce_threshold.is_some()
-    }
-
     fn fault(&self, queue: &Queue) -> Option<String> {
         let (mask, selector) = (self.ce_threshold_mask, self.ce_threshold_selector);
         let early = || selector_fault("fq_pie: ce_threshold", mask, selector);
@@ -103,14 +99,6 @@ impl Part for Settings {
         let eager = |pie| Self { queues: 3, memory: Bytes(5000), pie, ..Self::default() };
         let early = Self { ce_threshold: Some(Time::from_ms(1)), ..Self::default() };
         pie::Settings::variants().into_iter().map(eager).chain([early]).collect()
-    }
-
-    fn own_limit(&self) -> Limit {
-        super::OWN_LIMIT
-    }
-
-    fn memory(&self) -> Option<Bytes> {
-        Some(self.memory)
     }
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {

@@ -93,10 +93,6 @@ impl Part for Settings {
         alloc::vec![eager, few]
     }
 
-    fn own_limit(&self) -> Limit {
-        Limit::Packets(1000)
-    }
-
     fn default_classifier(&self) -> Option<ClassifierSettings> {
         super::five_tuple()
     }

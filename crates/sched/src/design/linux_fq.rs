@@ -39,7 +39,7 @@ use crate::facts::Facts;
 use crate::heap::Heap;
 use crate::mark::step::Step;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
@@ -130,12 +130,6 @@ impl Part for Settings {
         }
     }
 
-    answers!(paces = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ce_threshold.is_some()
-    }
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         for (name, Bytes(bytes)) in [("quantum", self.quantum), ("initial_quantum", self.initial_quantum)] {
             if !(64..=1 << 20).contains(&bytes) {
@@ -169,14 +163,6 @@ impl Part for Settings {
         alloc::vec![slow, small, bands]
     }
 
-    fn own_limit(&self) -> Limit {
-        OWN_LIMIT
-    }
-
-    fn parts_with_limit(&self) -> u64 {
-        self.weights.len().max(1) as u64
-    }
-
     fn default_classifier(&self) -> Option<ClassifierSettings> {
         super::five_tuple()
     }
@@ -189,7 +175,7 @@ const BANDS_MAX: usize = 16;
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let classifier = queue.classifier().build(line);
     let of_a_band = match queue.capacity() {
-        Limit::Packets(packets) => packets / settings.parts_with_limit(),
+        Limit::Packets(packets) => packets / settings.facts().parts_with_limit,
         _ => u64::MAX,
     };
     let (waiting, priomap) = (alloc::vec![0; settings.weights.len()], settings.priomap.clone());

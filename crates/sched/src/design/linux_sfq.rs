@@ -130,10 +130,6 @@ impl Part for Settings {
         }
     }
 
-    fn marks_congestion(&self) -> bool {
-        self.red.is_some_and(|red| red.ecn)
-    }
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let fault = |text: &str| Some("linux_sfq: ".to_string() + text);
         match () {
@@ -154,10 +150,6 @@ impl Part for Settings {
         let marks = Self { red: Some(Red { ecn: true, ..red }), headdrop: true, ..Self::default() };
         let drops = Self { red: Some(Red { ecn: true, hard_drop: true, ..red }), ..mixed.clone() };
         alloc::vec![Self { headdrop: true, ..small.clone() }, small, mixed, marks, drops]
-    }
-
-    fn own_limit(&self) -> Limit {
-        Limit::Packets(u64::from(DEPTH_MAX))
     }
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {

@@ -37,16 +37,6 @@ impl Part for Settings {
         own_limit = Limit::Packets(1000),
         parts_with_limit = BANDS.into()
     );
-
-    answers!(tells_flows_apart = false, has_queue_per_flow = false);
-
-    fn own_limit(&self) -> Limit {
-        Limit::Packets(1000)
-    }
-
-    fn parts_with_limit(&self) -> u64 {
-        BANDS.into()
-    }
 }
 
 /// Builds the discipline.

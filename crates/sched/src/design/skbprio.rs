@@ -56,14 +56,8 @@ const PRIORITIES: Slot = 64;
 impl Part for Settings {
     facts!(tells_flows_apart = false, queues = Queues::Own, own_limit = Limit::Packets(64));
 
-    answers!(tells_flows_apart = false, has_queue_per_flow = false);
-
     fn variants() -> Vec<Self> {
         alloc::vec![Self { by: By::Dscp }]
-    }
-
-    fn own_limit(&self) -> Limit {
-        Limit::Packets(64)
     }
 }
 

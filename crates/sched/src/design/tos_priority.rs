@@ -75,8 +75,6 @@ impl Settings {
 impl Part for Settings {
     facts!(tells_flows_apart = false);
 
-    answers!(tells_flows_apart = false);
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let names = ["low_delay", "high_throughput", "high_reliability", "routine"];
         for (name, part) in names.iter().zip(self.parts()) {

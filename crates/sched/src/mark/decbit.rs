@@ -13,7 +13,7 @@ use super::cycle::Cycles;
 use crate::contract::{Line, Marker, Slot};
 use crate::facts::{Need, facts};
 use crate::packet::{Marks, Packet};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::store::Store;
 use crate::units::{Time, Weight};
 
@@ -28,12 +28,6 @@ pub struct Settings {
 
 impl Part for Settings {
     facts!(needs = &[Need::AcceptsDec], tells_flows_apart = false);
-
-    answers!(tells_flows_apart = false);
-
-    fn needs(&self) -> &'static [Need] {
-        &[Need::AcceptsDec]
-    }
 }
 
 impl Default for Settings {

@@ -12,7 +12,7 @@
 //! Bound: none; a flow with nothing in the gateway is never marked.
 
 use crate::contract::{Line, Marker, Slot};
-use crate::facts::{Need, facts};
+use crate::facts::{Need, Queues, facts};
 use crate::packet::{Marks, Packet};
 use crate::part::Part;
 use crate::queue::Queue;
@@ -32,12 +32,8 @@ pub struct Settings {
 impl Part for Settings {
     facts!(needs = &[Need::AcceptsFq]);
 
-    fn needs(&self) -> &'static [Need] {
-        &[Need::AcceptsFq]
-    }
-
     fn fault(&self, queue: &Queue) -> Option<String> {
-        let fault = if !queue.scheduler.part().has_queue_per_flow() {
+        let fault = if queue.scheduler.part().facts().queues != Queues::PerFlow {
             "fq_bit looks at a flow's own queue; use it with a scheduler that has one, like fq"
         } else if self.divisor == 0 {
             "fq_bit: divisor is at least 1"

@@ -17,8 +17,6 @@ no_settings!("Nothing can be set.");
 
 impl Part for Settings {
     facts!(tells_flows_apart = false);
-
-    answers!(tells_flows_apart = false);
 }
 
 /// Marks no packet.

@@ -35,10 +35,6 @@ pub struct Settings {
 
 impl Part for Settings {
     facts!(needs = &[Need::AcceptsDec]);
-
-    fn needs(&self) -> &'static [Need] {
-        &[Need::AcceptsDec]
-    }
 }
 
 impl Default for Settings {

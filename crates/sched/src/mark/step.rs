@@ -46,8 +46,6 @@ impl Default for Settings {
 impl Part for Settings {
     facts!(tells_flows_apart = false, marks_congestion = true);
 
-    answers!(marks_congestion = true, tells_flows_apart = false);
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         selector_fault("step", self.mask, self.selector)
     }

@@ -24,7 +24,7 @@ use crate::contract::{Line, Policer};
 use crate::facts::facts;
 use crate::link_layer::Link;
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::psched::{NS_PER_S, Ratio, saved};
 use crate::queue::Queue;
 use crate::units::{Bytes, Rate, Time};
@@ -60,8 +60,6 @@ impl Default for Settings {
 
 impl Part for Settings {
     facts!(tells_flows_apart = false);
-
-    answers!(tells_flows_apart = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.burst.0 == 0 || self.mtu == Some(Bytes(0)) {

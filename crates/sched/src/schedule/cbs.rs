@@ -111,15 +111,6 @@ impl Part for Settings {
         Facts { needs, tells_flows_apart: false, queues: Queues::Own, ..Facts::PLAIN }
     }
 
-    answers!(tells_flows_apart = false, has_queue_per_flow = false);
-
-    fn needs(&self) -> &'static [Need] {
-        let is_told = self.classes.len() < 2
-            || self.default.is_some()
-            || self.classes.iter().any(|class| class.precedence.is_some());
-        if is_told { &[] } else { &[Need::Class] }
-    }
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=8).contains(&self.classes.len()) {
             return Some(format!("cbs: {} classes; write 1 to 8", self.classes.len()));

@@ -42,8 +42,6 @@ impl Default for Settings {
 impl Part for Settings {
     facts!(queues = Queues::Own);
 
-    answers!(has_queue_per_flow = false);
-
     fn variants() -> Vec<Self> {
         alloc::vec![Self { short: Bytes(0) }, Self { short: Bytes(1000) }]
     }

@@ -30,7 +30,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};
 use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::store::Store;
@@ -56,8 +56,6 @@ impl Default for Settings {
 
 impl Part for Settings {
     facts!(goes_by_weights = true);
-
-    answers!(goes_by_weights = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         let (quantum, flows) = (self.quantum.0 as f64, load.weights.len() as u32);

@@ -59,11 +59,6 @@ impl Part for Settings {
         }
     }
 
-    fn goes_by_weights(&self) -> bool {
-        // Buckets have no weights.
-        self.buckets.is_none()
-    }
-
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::RelativeFairness(i, j) if self.buckets.is_none() => {

@@ -17,7 +17,7 @@ use super::pifo::PushIn;
 use crate::contract::{Flow, Line};
 use crate::facts::{Queues, facts};
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::program::Program;
 use crate::queue::Queue;
 use crate::units::Time;
@@ -40,8 +40,6 @@ impl Default for Settings {
 
 impl Part for Settings {
     facts!(goes_by_weights = true, queues = Queues::PerPacket, ranks_packets = true);
-
-    answers!(goes_by_weights = true, has_queue_per_flow = false, ranks_packets = true, has_queue_per_packet = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         (self.bound == Time::ZERO).then(|| "edf: bound is more than 0 s, for example 100 ms".to_string())

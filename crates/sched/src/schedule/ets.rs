@@ -79,8 +79,6 @@ impl Settings {
 impl Part for Settings {
     facts!(tells_flows_apart = false, queues = Queues::Own);
 
-    answers!(tells_flows_apart = false, has_queue_per_flow = false);
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let bands = self.bands();
         if !(1..=BANDS.len()).contains(&bands) {

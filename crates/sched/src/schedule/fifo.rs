@@ -18,8 +18,6 @@ no_settings!("Nothing can be set.");
 
 impl Part for Settings {
     facts!(tells_flows_apart = false, queues = Queues::Own);
-
-    answers!(tells_flows_apart = false, has_queue_per_flow = false);
 }
 
 /// One queue for all.

@@ -26,7 +26,7 @@ use crate::contract::{Flow, Gone, Line, Slot, Tag};
 use crate::emulation::Emulation;
 use crate::facts::Facts;
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::round;
@@ -65,8 +65,6 @@ impl Part for Settings {
         Facts { goes_by_weights: true, ranks_packets: true, fits_inner_nodes: !self.preemptive, ..Facts::PLAIN }
     }
 
-    answers!(goes_by_weights = true, ranks_packets = true);
-
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         if load.has_losses {
             return None;
@@ -88,10 +86,6 @@ impl Part for Settings {
             Self { preemptive: true, on_drop: OnDrop::Refund, ..Self::default() },
             Self { delta, on_drop: OnDrop::Refund, ..Self::default() },
         ]
-    }
-
-    fn fits_inner_nodes(&self) -> bool {
-        !self.preemptive
     }
 }
 

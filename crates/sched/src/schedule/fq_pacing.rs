@@ -25,7 +25,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::facts;
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::ring::Ring;
 use crate::slots::entry;
@@ -59,8 +59,6 @@ impl Default for Settings {
 
 impl Part for Settings {
     facts!(paces = true);
-
-    answers!(paces = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         for (name, Bytes(bytes)) in [("quantum", self.quantum), ("initial_quantum", self.initial_quantum)] {

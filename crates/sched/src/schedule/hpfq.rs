@@ -96,7 +96,7 @@ impl Part for Settings {
 
     fn fault(&self, queue: &Queue) -> Option<String> {
         let scheduler = &*self.scheduler.0;
-        if !scheduler.part().fits_inner_nodes() {
+        if !scheduler.part().facts().fits_inner_nodes {
             let name = scheduler.name();
             return Some(format!(
                 "hpfq: {name} does not share among classes; write scheduler = \"wf2q_plus\" or the like, without preemption"

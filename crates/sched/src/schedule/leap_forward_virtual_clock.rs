@@ -31,7 +31,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::facts;
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
@@ -53,8 +53,6 @@ pub struct Settings {
 
 impl Part for Settings {
     facts!(goes_by_weights = true, fits_inner_nodes = true);
-
-    answers!(goes_by_weights = true, fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {

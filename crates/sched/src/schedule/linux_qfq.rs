@@ -79,10 +79,6 @@ impl Part for Settings {
         Facts { goes_by_weights: self.classes.is_empty(), ..Facts::of_tree(&self.places()) }
     }
 
-    fn goes_by_weights(&self) -> bool {
-        self.classes.is_empty()
-    }
-
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, None, &class.dscp)).collect()
     }

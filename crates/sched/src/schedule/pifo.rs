@@ -21,7 +21,7 @@
 //! Range: a rank of 2⁸⁹ or more counts as 2⁸⁹ - 1 (rank.rs, program.rs).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::facts::{Facts, Need, Queues};
+use crate::facts::{Facts, Queues};
 use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::{Part, answers};
@@ -53,22 +53,8 @@ impl Part for Settings {
         }
     }
 
-    answers!(has_queue_per_flow = false, ranks_packets = true, has_queue_per_packet = true);
-
-    fn goes_by_weights(&self) -> bool {
-        self.tells_flows_apart()
-    }
-
     fn variants() -> Vec<Self> {
         [Rank::Deadline, Rank::ShortestRemaining, Rank::LeastAttained].map(|rank| Self { rank }).to_vec()
-    }
-
-    fn needs(&self) -> &'static [Need] {
-        self.rank.needs()
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        self.rank.tells_flows_apart()
     }
 }
 

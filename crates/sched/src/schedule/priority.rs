@@ -27,8 +27,6 @@ const BANDS: [&str; 8] = ["band_0", "band_1", "band_2", "band_3", "band_4", "ban
 impl Part for Settings {
     facts!(tells_flows_apart = false, queues = Queues::Own);
 
-    answers!(tells_flows_apart = false, has_queue_per_flow = false);
-
     fn classes(&self) -> Option<Vec<&str>> {
         Some(BANDS.to_vec())
     }

@@ -64,8 +64,6 @@ impl Default for Settings {
 impl Part for Settings {
     facts!(goes_by_weights = true);
 
-    answers!(goes_by_weights = true);
-
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::WorstCaseIndex(flow) => Some(worst_case_index(load, flow, self.longest)),

@@ -60,8 +60,6 @@ impl Default for Settings {
 impl Part for Settings {
     facts!(goes_by_weights = true);
 
-    answers!(goes_by_weights = true);
-
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::WorstCaseIndex(flow) if self.longest.0 as f64 >= load.longest() => {

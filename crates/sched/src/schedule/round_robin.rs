@@ -23,8 +23,6 @@ no_settings!("Nothing can be set.");
 impl Part for Settings {
     facts!(fits_inner_nodes = true);
 
-    answers!(fits_inner_nodes = true);
-
     fn promise(&self, measure: Measure, _load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::PacketFairness(..) => Some(1.0),

@@ -22,15 +22,13 @@ use super::self_clocked::{Counts, SelfClocked};
 use crate::contract::{Line, Tag};
 use crate::facts::facts;
 use crate::head_tags::Head;
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 use crate::promise::{Load, Measure};
 
 no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
     facts!(goes_by_weights = true, fits_inner_nodes = true);
-
-    answers!(goes_by_weights = true, fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {

@@ -14,7 +14,7 @@
 //! sp_pifo_breaks_the_order_of_a_flow).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::facts::{Facts, Need, Queues};
+use crate::facts::{Facts, Queues};
 use crate::packet::Packet;
 use crate::part::{Part, answers};
 use crate::program::{Named, Program, Rank};
@@ -57,27 +57,12 @@ impl Part for Settings {
         }
     }
 
-    answers!(has_queue_per_flow = false, ranks_packets = true);
-
-    fn goes_by_weights(&self) -> bool {
-        self.tells_flows_apart()
-    }
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         (!(1..=64).contains(&self.queues)).then(|| format!("sp_pifo: queues is {}; write 1 to 64", self.queues))
     }
 
     fn variants() -> Vec<Self> {
         alloc::vec![Self { queues: 1, ..Self::default() }, Self { rank: Rank::ShortestRemaining, queues: 3 }]
-    }
-
-    fn needs(&self) -> &'static [Need] {
-        self.rank.needs()
-    }
-
-    // With one queue it is a FIFO.
-    fn tells_flows_apart(&self) -> bool {
-        self.queues > 1 && self.rank.tells_flows_apart()
     }
 }
 

@@ -25,7 +25,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::ring::Ring;
@@ -56,8 +56,6 @@ impl Default for Settings {
 
 impl Part for Settings {
     facts!(goes_by_weights = true);
-
-    answers!(goes_by_weights = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         // Weights in steps, and the bits of the greatest.

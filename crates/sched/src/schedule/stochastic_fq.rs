@@ -83,11 +83,6 @@ impl Part for Settings {
             Self { buckets: 1, quantum: None, perturb: Some(Time(1)) },
         ]
     }
-
-    // In one bucket all wait in order of arrival.
-    fn tells_flows_apart(&self) -> bool {
-        self.buckets > 1
-    }
 }
 
 /// A flow of which packets wait.

@@ -60,8 +60,6 @@ const MTU: Bytes = Bytes(1514);
 impl Part for Settings {
     facts!(tells_flows_apart = false, queues = Queues::Own);
 
-    answers!(tells_flows_apart = false, has_queue_per_flow = false);
-
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.burst.0 == 0 || self.mtu.0 == 0 {
             return Some("token_bucket: burst and mtu are at least 1 B".to_string());

@@ -24,7 +24,7 @@ use super::least_tag::{LeastTag, Tagging};
 use crate::contract::{Flow, Line, Slot, Tag};
 use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 use crate::prefetch;
 use crate::promise::{Load, Measure};
 use crate::rank::Ranks;
@@ -36,8 +36,6 @@ no_settings!("Nothing can be set: the reserved rates follow from the weights.");
 
 impl Part for Settings {
     facts!(goes_by_weights = true, ranks_packets = true, fits_inner_nodes = true);
-
-    answers!(goes_by_weights = true, fits_inner_nodes = true, ranks_packets = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {

@@ -27,7 +27,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::emulation::Emulation;
 use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::slots::entry;
@@ -40,8 +40,6 @@ no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
     facts!(goes_by_weights = true, ranks_packets = true, fits_inner_nodes = true);
-
-    answers!(goes_by_weights = true, fits_inner_nodes = true, ranks_packets = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {

@@ -42,8 +42,6 @@ pub struct Settings {
 impl Part for Settings {
     facts!(goes_by_weights = true);
 
-    answers!(goes_by_weights = true);
-
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
             Measure::PacketsOverWeights(i, j) => {
