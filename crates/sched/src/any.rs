@@ -217,6 +217,10 @@ macro_rules! forward {
             use crate::units::{Rate, Time, Weight};
 
             impl Scheduler for $any {
+                #[inline(always)]
+                fn traits(&self) -> crate::traits::Traits {
+                    match self { $(Self::$type(p) => p.traits()),+ }
+                }
                 fn bucket(&mut self, now: Time, key: u64, store: &Store) -> Option<Slot> {
                     match self { $(Self::$type(p) => p.bucket(now, key, store)),+ }
                 }
@@ -311,6 +315,10 @@ macro_rules! forward {
             use crate::units::{Rate, Time};
 
             impl BufferPolicy for $any {
+                #[inline(always)]
+                fn traits(&self) -> crate::traits::Traits {
+                    match self { $(Self::$type(p) => p.traits()),+ }
+                }
                 fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
                     match self { $(Self::$type(p) => p.admit(now, store, queue, flow, packet)),+ }
                 }
@@ -396,6 +404,10 @@ macro_rules! forward {
             use crate::units::Time;
 
             impl Marker for $any {
+                #[inline(always)]
+                fn traits(&self) -> crate::traits::Traits {
+                    match self { $(Self::$type(p) => p.traits()),+ }
+                }
                 fn arrive(&mut self, now: Time, store: &Store, flow: Slot, packet: &Packet) -> Marks {
                     match self { $(Self::$type(p) => p.arrive(now, store, flow, packet)),+ }
                 }

@@ -10,6 +10,7 @@ use crate::invariant::{Invariant, Tally};
 use crate::packet::{Address, Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::queue::Queue;
 use crate::registry::{DESIGNS, SCHEDULERS};
+use crate::traits::Traits;
 use crate::units::{Limit, Rate, Time, Weight};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -202,6 +203,11 @@ impl Checked {
 }
 
 impl Discipline for Checked {
+    // Every packet is shown.
+    fn traits(&self) -> Traits {
+        Traits { hears_idle: true, bypass: 0, replays: false, fifo: None, ..self.subject.traits() }
+    }
+
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.begin(now);
         assert_eq!(packet.token, self.seen.len() as u64, "tokens are numbered");

@@ -13,6 +13,7 @@ use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::store::{Keeps, Place, Served, Store, Taken};
+use crate::traits::Traits;
 use crate::units::{Limit, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -334,6 +335,16 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Offer for Composit
 }
 
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
+    fn traits(&self) -> Traits {
+        let parts = self.scheduler.traits().and(self.buffer.traits()).and(self.marker.traits());
+        let longest = match self.store.limit() {
+            Limit::Packets(0) => 0,
+            Limit::Bytes(bytes) => u32::try_from(bytes).unwrap_or(u32::MAX),
+            Limit::Packets(_) | Limit::Unlimited => u32::MAX,
+        };
+        Traits { bypass: parts.bypass.min(longest), ..parts }
+    }
+
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let flow = self.flow_of(now, header);
         self.follow(now, &packet, flow).or_else(|| self.admit(now, &mut packet, flow, fates))

@@ -13,6 +13,7 @@
 use crate::class_tree::ClassTree;
 use crate::packet::{Fates, Header, Marks, Packet, Reason};
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Limit, Rate, Time, Weight};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -150,6 +151,9 @@ impl core::iter::Sum for FlowTimes {
 
 /// A whole queueing discipline.
 pub trait Discipline: Send {
+    /// What it is. Constant.
+    fn traits(&self) -> Traits;
+
     /// Offers a packet. It is held, or its fate is reported; so is the fate of any other packet
     /// that it pushed out. The handle names the packet while it is held; `None` if the packet was
     /// dropped.
@@ -286,6 +290,10 @@ impl fmt::Debug for dyn Discipline {
 }
 
 impl<D: Discipline + ?Sized> Discipline for Box<D> {
+    fn traits(&self) -> Traits {
+        (**self).traits()
+    }
+
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         (**self).enqueue(now, packet, header, fates)
     }
@@ -425,6 +433,9 @@ impl Flow {
 
 /// Which queue sends next? A scheduler sees the queues, owns no packet and counts none.
 pub trait Scheduler: Send {
+    /// What it is. Constant. Read for each packet: a literal, or fields of `self`, inlined.
+    fn traits(&self) -> Traits;
+
     /// The slot of a flow by its key, from a scheduler that hashes flows into buckets of its own;
     /// all buckets have weight 1. `None`: each flow gets a slot.
     fn bucket(&mut self, _now: Time, _key: u64, _store: &Store) -> Option<Slot> {
@@ -646,6 +657,9 @@ pub struct HeldPacket<'a> {
 /// for the packet that the scheduler has chosen. In the end [`BufferPolicy::left`], once for every
 /// packet that joined.
 pub trait BufferPolicy: Send {
+    /// What it is. Constant. Read for each packet: a literal, or fields of `self`, inlined.
+    fn traits(&self) -> Traits;
+
     /// Whether the arriving packet may join `queue`; the packets that wait are `store`'s. The label
     /// and the remaining size of the packet may be changed.
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict;
@@ -730,6 +744,9 @@ pub trait BufferPolicy: Send {
 
 /// Which packets are marked to signal congestion?
 pub trait Marker: Send {
+    /// What it is. Constant. Read for each packet: a literal, or fields of `self`, inlined.
+    fn traits(&self) -> Traits;
+
     /// A packet of `flow` arrives; what is held, and what is being sent, is in `store`, without it.
     /// The marks are put on the packet as far as it accepts them.
     fn arrive(&mut self, now: Time, store: &Store, flow: Slot, packet: &Packet) -> Marks;

@@ -6,6 +6,7 @@
 
 use crate::contract::{Dequeue, Discipline, Flow, FlowTimes, Handle, Held, Offer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
+use crate::traits::Traits;
 use crate::units::{Rate, Time, Weight};
 use core::fmt;
 
@@ -172,6 +173,10 @@ impl<D: Offer> Offer for Ledger<D> {
 }
 
 impl<D: Discipline> Discipline for Ledger<D> {
+    fn traits(&self) -> Traits {
+        self.discipline.traits()
+    }
+
     #[inline]
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.arrived.add(&packet);

@@ -59,6 +59,7 @@ mod sorted_ring;
 pub mod store;
 mod tos;
 pub mod tournament;
+pub mod traits;
 mod truesize;
 pub(crate) mod turns;
 pub mod units;

@@ -7,6 +7,7 @@
 
 use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
+use crate::traits::Traits;
 use crate::units::{Limit, Time};
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -146,6 +147,15 @@ impl Offer for PlainFifo {
 }
 
 impl Discipline for PlainFifo {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits {
+            bypass: if self.packets_max > 0 { u32::try_from(self.bytes_max).unwrap_or(u32::MAX) } else { 0 },
+            fifo: Some(self.limit),
+            ..Traits::PLAIN
+        }
+    }
+
     fn enqueue(&mut self, _now: Time, packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.accept(&packet, fates)
     }

@@ -11,6 +11,7 @@ use fairq_sched::registry::{
     BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, POLICERS,
     PolicerSettings, SCHEDULERS, SchedulerSettings,
 };
+use fairq_sched::traits::Traits;
 use fairq_sched::units::{Limit, Rate, Time, Weight};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Driver, Journey, header};
@@ -56,6 +57,9 @@ enum Taken {
 struct Without(Box<dyn Discipline>, Taken);
 
 impl Discipline for Without {
+    fn traits(&self) -> Traits {
+        Traits { hears_idle: true, bypass: 0, replays: false, fifo: None, ..self.0.traits() }
+    }
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let mut header = *header;
         match self.1 {

@@ -24,6 +24,7 @@ use crate::packet::Packet;
 use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -164,6 +165,8 @@ impl AdaptiveRed {
 const INTERVAL_MIN: Time = Time::from_ms(1);
 
 impl BufferPolicy for AdaptiveRed {
+    traits!(hears_idle = true);
+
     answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {

@@ -30,6 +30,7 @@ use crate::queue::Queue;
 use crate::random::Random;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Rate, Time};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -167,6 +168,8 @@ impl Afd {
 }
 
 impl BufferPolicy for Afd {
+    traits!();
+
     fn admit(&mut self, _now: Time, _store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         if self.random.below(self.settings.sample_every.0) < u64::from(packet.length) {
             self.keep(flow.slot);

@@ -21,6 +21,7 @@ use crate::part::{Part, answers};
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::format;
 use alloc::string::String;
@@ -136,6 +137,8 @@ fn free(store: &Store) -> Option<f64> {
 }
 
 impl BufferPolicy for Aifo {
+    traits!(hears_joins = true, hears_idle = true);
+
     answers!(notes_idle = true);
 
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {

@@ -22,6 +22,7 @@ use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -114,6 +115,8 @@ impl Blue {
 }
 
 impl BufferPolicy for Blue {
+    traits!(hears_idle = true);
+
     answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {

@@ -26,6 +26,7 @@ use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::string::String;
 
@@ -102,6 +103,8 @@ impl Choke {
 }
 
 impl BufferPolicy for Choke {
+    traits!(hears_idle = true, draws_packets = true);
+
     answers!(draws_packets = true, notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {

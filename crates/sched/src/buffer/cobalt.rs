@@ -29,6 +29,7 @@ use crate::queue::Queue;
 use crate::random::Random;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Rate, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -119,6 +120,8 @@ impl Cobalt {
 }
 
 impl BufferPolicy for Cobalt {
+    traits!(hears_joins = true, judges_departures = true);
+
     answers!(judges_departures = true);
 
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {

@@ -32,6 +32,7 @@ use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -136,6 +137,10 @@ impl Codel {
 }
 
 impl BufferPolicy for Codel {
+    // Nothing waits behind the last packet of a queue, which ends what its delay had begun; one
+    // that comes then and has not waited is judged likewise.
+    traits!(bypass = u32::MAX, judges_departures = true);
+
     answers!(judges_departures = true);
 
     fn admit(&mut self, _now: Time, _store: &Store, queue: Slot, _flow: Flow, _packet: &mut Packet) -> Verdict {

@@ -29,6 +29,7 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Rate, Time};
 use alloc::format;
 use alloc::string::String;
@@ -194,6 +195,8 @@ const fn label_of(rate: f64) -> u32 {
 }
 
 impl BufferPolicy for Csfq {
+    traits!();
+
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         if let Some(flows) = &mut self.flows {
             let rate = flows.note(now, flow.slot, packet.length);

@@ -20,6 +20,7 @@ use crate::pool::{Decision, Record, Room, Sharing, Ticket};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::boxed::Box;
 use alloc::format;
@@ -113,6 +114,8 @@ impl DynamicThreshold {
 }
 
 impl BufferPolicy for DynamicThreshold {
+    traits!();
+
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         let room = Room { limit: store.limit(), held: store.held() };
         let held = Held { packets: u64::from(store.queue_packets(queue)), bytes: store.queue_bytes(queue) };

@@ -25,6 +25,7 @@ use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -123,6 +124,8 @@ impl Fred {
 }
 
 impl BufferPolicy for Fred {
+    traits!(hears_joins = true, hears_idle = true);
+
     answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, _packet: &mut Packet) -> Verdict {

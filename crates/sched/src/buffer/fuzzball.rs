@@ -28,6 +28,7 @@ use crate::pool::{Decision, Record, Room, Sharing, Ticket, precedence};
 use crate::registry::ClassifierSettings;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -181,6 +182,8 @@ fn record(held: &HeldPacket<'_>) -> (Ticket, Record) {
 }
 
 impl BufferPolicy for Fuzzball {
+    traits!(hears_joins = true);
+
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let room = Room { limit: store.limit(), held: store.held() };
         match super::refuse_too_long(store, packet) {

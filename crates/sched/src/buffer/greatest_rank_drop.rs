@@ -20,6 +20,7 @@ use crate::part::{Part, no_settings};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::Time;
 use alloc::format;
 use alloc::string::String;
@@ -60,6 +61,8 @@ impl GreatestRankDrop {
 }
 
 impl BufferPolicy for GreatestRankDrop {
+    traits!(hears_joins = true);
+
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         super::refuse_too_long(store, packet)
     }

@@ -17,6 +17,7 @@ use crate::facts::{Overflow, facts};
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, no_settings};
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
@@ -43,6 +44,8 @@ impl HeadDrop {
 }
 
 impl BufferPolicy for HeadDrop {
+    traits!(hears_joins = true);
+
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         super::refuse_too_long(store, packet)
     }

@@ -17,6 +17,7 @@ use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Bytes, Limit, Time};
 use core::cmp::Reverse;
 
@@ -137,6 +138,12 @@ impl LongestQueueDrop {
 }
 
 impl BufferPolicy for LongestQueueDrop {
+    // A bound that is too great changes nothing.
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { hears_joins: true, bypass: u32::try_from(self.memory).unwrap_or(u32::MAX), ..Traits::PLAIN }
+    }
+
     // A bound that is too great changes nothing.
     fn passes_when_empty(&self) -> u32 {
         u32::try_from(self.memory).unwrap_or(u32::MAX)

@@ -40,6 +40,7 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -492,6 +493,8 @@ impl Measured {
 }
 
 impl BufferPolicy for Pie {
+    traits!();
+
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if !self.is_signal(now, queue, store.queue_bytes(queue), packet.length) {
             return Verdict::Pass;

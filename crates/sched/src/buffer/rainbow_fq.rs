@@ -29,6 +29,7 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Limit, Rate, Time};
 use alloc::format;
 use alloc::string::String;
@@ -183,6 +184,8 @@ fn ends(settings: &Settings, rate: Rate) -> Vec<f64> {
 }
 
 impl BufferPolicy for RainbowFq {
+    traits!();
+
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         if let Some(edge) = &mut self.edge {
             packet.label = edge.paint(now, flow, packet.length);

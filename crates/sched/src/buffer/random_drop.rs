@@ -18,6 +18,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, answers, no_settings};
 use crate::random::Random;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::Time;
 
 no_settings!("Nothing can be set; the limit is the queue's.");
@@ -40,6 +41,8 @@ impl RandomDrop {
 }
 
 impl BufferPolicy for RandomDrop {
+    traits!(draws_packets = true);
+
     answers!(draws_packets = true);
 
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {

@@ -33,6 +33,7 @@ use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::format;
 use alloc::string::String;
@@ -236,6 +237,8 @@ pub(super) fn packet_time(length: Bytes, rate: Rate) -> f64 {
 }
 
 impl BufferPolicy for Red {
+    traits!(hears_idle = true);
+
     answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {

@@ -35,6 +35,7 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{PS_PER_S, Time};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -272,6 +273,8 @@ impl Sfb {
 }
 
 impl BufferPolicy for Sfb {
+    traits!(hears_joins = true);
+
     fn admit(&mut self, now: Time, _store: &Store, _queue: Slot, flow: Flow, _packet: &mut Packet) -> Verdict {
         self.turn(now);
         let (probability, packets) = self.current.learn(now, flow.slot, &self.settings);

@@ -13,6 +13,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Bytes, Limit, Time};
 use alloc::format;
 use alloc::string::String;
@@ -57,6 +58,11 @@ impl TailDrop {
 }
 
 impl BufferPolicy for TailDrop {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { bypass: if self.stops_for == 0 { u32::MAX } else { 0 }, ..Traits::PLAIN }
+    }
+
     fn passes_when_empty(&self) -> u32 {
         if self.stops_for == 0 { u32::MAX } else { 0 }
     }

@@ -36,6 +36,7 @@ use crate::queue::Queue;
 use crate::random::Random;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Limit, Rate, Time};
 use alloc::format;
 use alloc::string::String;
@@ -246,6 +247,8 @@ impl Vwfq {
 }
 
 impl BufferPolicy for Vwfq {
+    traits!(hears_joins = true);
+
     fn admit(&mut self, now: Time, _store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         self.catch_up(now);
         let rate = self.rate(now, flow.slot, packet.length);

@@ -5,6 +5,7 @@
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Rate, Time};
 
 /// Both of them; without `full` it is `early` alone.
@@ -16,6 +17,12 @@ pub struct WithOverflow<E, F> {
 }
 
 impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        let early = self.early.traits();
+        self.full.as_ref().map_or(early, |full| early.and(full.traits()))
+    }
+
     #[inline]
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let early = self.early.admit(now, store, queue, flow, packet);
@@ -123,6 +130,7 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::traits::traits;
     use crate::units::Limit;
     use alloc::sync::Arc;
     use core::sync::atomic::{AtomicU32, Ordering};
@@ -139,6 +147,7 @@ mod tests {
     const QUESTIONS: u32 = 10;
 
     impl BufferPolicy for Spy {
+        traits!(hears_joins = true, hears_idle = true, judges_departures = true, draws_packets = true);
         fn admit(&mut self, _: Time, _: &Store, _: Slot, _: Flow, _: &mut Packet) -> Verdict {
             self.note(0);
             Verdict::Pass

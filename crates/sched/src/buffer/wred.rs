@@ -30,6 +30,7 @@ use crate::packet::Packet;
 use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::format;
 use alloc::string::String;
@@ -191,6 +192,8 @@ impl Wred {
 }
 
 impl BufferPolicy for Wred {
+    traits!(hears_idle = true);
+
     answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {

@@ -64,6 +64,7 @@ use crate::queue::Queue;
 use crate::random::Random;
 use crate::registry::ClassifierSettings;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::truesize::truesize;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::boxed::Box;
@@ -463,6 +464,8 @@ impl Cake {
 }
 
 impl Discipline for Cake {
+    traits!();
+
     answers!(notes_idle = false);
 
     fn enqueue(&mut self, time: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {

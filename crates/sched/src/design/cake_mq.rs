@@ -40,6 +40,7 @@ use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
+use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::boxed::Box;
 use alloc::format;
@@ -201,6 +202,8 @@ const fn of_one_queue(fate: &mut Fate) {
 }
 
 impl Discipline for CakeMq {
+    traits!();
+
     answers!(notes_idle = false);
 
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {

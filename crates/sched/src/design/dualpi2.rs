@@ -33,6 +33,7 @@ use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -284,6 +285,8 @@ impl DualPi2 {
 }
 
 impl Discipline for DualPi2 {
+    traits!();
+
     answers!(notes_idle = false);
 
     fn enqueue(&mut self, now: Time, mut packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {

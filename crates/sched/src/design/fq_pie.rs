@@ -35,6 +35,7 @@ use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
 use crate::store::Store;
+use crate::traits::traits;
 use crate::turns::Emptied;
 use crate::units::{Bytes, Time};
 use alloc::boxed::Box;
@@ -125,6 +126,8 @@ struct Room {
 }
 
 impl BufferPolicy for Room {
+    traits!();
+
     fn admit(&mut self, _: Time, store: &Store, _: Slot, _: Flow, packet: &mut Packet) -> Verdict {
         let is_beyond_memory = store.bytes() + u64::from(packet.length) > self.memory;
         match refuse_too_long(store, packet) {

@@ -32,6 +32,7 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Limit, Time};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -317,6 +318,8 @@ impl Hhf {
 }
 
 impl Discipline for Hhf {
+    traits!(hears_idle = true);
+
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         if self.store.is_too_short_for(packet.length) {
             fates.push(Fate { packet, outcome: Outcome::Dropped(Reason::TooLong) });

@@ -47,6 +47,7 @@ use crate::schedule::fq_pacing::Place;
 use crate::slots::entry;
 use crate::store::Store;
 use crate::tos::{self, PRIOMAP, PRIORITIES};
+use crate::traits::Traits;
 use crate::units::{Bytes, Limit, PS_PER_S, Rate, Time};
 use alloc::boxed::Box;
 use alloc::format;
@@ -208,6 +209,11 @@ impl Room {
 }
 
 impl BufferPolicy for Room {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { hears_joins: !self.waiting.is_empty(), ..Traits::PLAIN }
+    }
+
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if store.has_no_room_for(packet.length) {
             return Verdict::Drop(Reason::BufferFull);
@@ -358,6 +364,11 @@ impl LinuxFq {
 }
 
 impl Scheduler for LinuxFq {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { late_timer: self.settings.timer_slack > Time::ZERO, ..Traits::PLAIN }
+    }
+
     fn arrive(&mut self, now: Time, queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
         let quantum = self.settings.quantum.0 as i64;
         let (tick, delay) = (self.ticks(now), self.ticks(self.settings.refill_delay));

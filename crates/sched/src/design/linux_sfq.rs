@@ -39,6 +39,7 @@ use crate::random::Random;
 use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Limit, Time};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -372,6 +373,8 @@ impl LinuxSfq {
 }
 
 impl Discipline for LinuxSfq {
+    traits!();
+
     answers!(notes_idle = false);
 
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {

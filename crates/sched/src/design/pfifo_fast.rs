@@ -22,6 +22,7 @@ use crate::part::{Part, answers, no_settings};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::tos::{self, PRIOMAP};
+use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::boxed::Box;
 
@@ -56,6 +57,8 @@ struct Room {
 }
 
 impl BufferPolicy for Room {
+    traits!();
+
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if store.has_no_room_for(packet.length) {
             return Verdict::Drop(Reason::BufferFull);
@@ -69,6 +72,8 @@ impl BufferPolicy for Room {
 struct Bands;
 
 impl Scheduler for Bands {
+    traits!(queue_per_flow = false, tags = false, bypass = u32::MAX);
+
     answers!(tags_packets = false, has_queue_per_flow = false, forgets_when_idle = true);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {

@@ -25,6 +25,7 @@ use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::tos;
+use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -84,6 +85,8 @@ fn lowest(store: &Store) -> Option<Slot> {
 }
 
 impl BufferPolicy for PushOut {
+    traits!();
+
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if store.is_too_short_for(packet.length) {
             return Verdict::Drop(Reason::TooLong);
@@ -102,6 +105,8 @@ impl BufferPolicy for PushOut {
 }
 
 impl Scheduler for Priorities {
+    traits!(queue_per_flow = false, tags = false, bypass = u32::MAX);
+
     answers!(tags_packets = false, has_queue_per_flow = false, forgets_when_idle = true);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {

@@ -32,6 +32,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::boxed::Box;
 use alloc::format;
@@ -166,6 +167,8 @@ impl Classes {
 }
 
 impl Scheduler for Classes {
+    traits!(queue_per_flow = false, hears_idle = true);
+
     answers!(has_queue_per_flow = false, notes_idle = true);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {
@@ -237,6 +240,8 @@ impl Limits {
 }
 
 impl BufferPolicy for Limits {
+    traits!();
+
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         let length = u64::from(packet.length);
         let class = queue as usize / 8;

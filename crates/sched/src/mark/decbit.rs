@@ -15,6 +15,7 @@ use crate::facts::{Need, facts};
 use crate::packet::{Marks, Packet};
 use crate::part::Part;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Time, Weight};
 
 /// The threshold.
@@ -52,6 +53,8 @@ impl Decbit {
 }
 
 impl Marker for Decbit {
+    traits!(hears_idle = true, marks = true);
+
     fn arrive(&mut self, now: Time, store: &Store, _flow: Slot, _packet: &Packet) -> Marks {
         self.cycles.arrive(now, store);
         if self.cycles.is_at_least(now, self.threshold.thousandths()) { Marks::DEC } else { Marks::NONE }

@@ -17,6 +17,7 @@ use crate::packet::{Marks, Packet};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::string::{String, ToString};
 
@@ -66,6 +67,8 @@ impl FqBit {
 }
 
 impl Marker for FqBit {
+    traits!(hears_idle = true, marks = true);
+
     fn arrive(&mut self, _now: Time, store: &Store, flow: Slot, _packet: &Packet) -> Marks {
         let serving = store.serving();
         let is_served = serving.is_some_and(|s| s.flow == flow);

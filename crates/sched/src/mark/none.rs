@@ -11,6 +11,7 @@ use crate::facts::facts;
 use crate::packet::{Marks, Packet};
 use crate::part::{Part, answers, no_settings};
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::Time;
 
 no_settings!("Nothing can be set.");
@@ -32,6 +33,8 @@ impl None {
 }
 
 impl Marker for None {
+    traits!(bypass = u32::MAX);
+
     answers!(notes_idle = false);
 
     #[inline]

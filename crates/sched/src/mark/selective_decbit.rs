@@ -19,6 +19,7 @@ use crate::facts::{Need, facts};
 use crate::packet::{Marks, Packet};
 use crate::part::Part;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -142,6 +143,8 @@ impl SelectiveDecbit {
 }
 
 impl Marker for SelectiveDecbit {
+    traits!(hears_idle = true, marks = true);
+
     fn arrive(&mut self, now: Time, store: &Store, flow: Slot, packet: &Packet) -> Marks {
         if self.cycles.arrive(now, store) {
             self.cycle += 1;

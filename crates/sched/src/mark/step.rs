@@ -20,6 +20,7 @@ use crate::packet::{Marks, Packet};
 use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Threshold, Time};
 use alloc::string::{String, ToString};
 
@@ -98,6 +99,16 @@ impl Step {
 }
 
 impl Marker for Step {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits {
+            bypass: if self.at.is_none() { u32::MAX } else { 0 },
+            judges_departures: matches!(self.at, Some(Threshold::Time(_))),
+            marks: self.at.is_some(),
+            ..Traits::PLAIN
+        }
+    }
+
     answers!(notes_idle = false);
 
     fn arrive(&mut self, _now: Time, store: &Store, _flow: Slot, packet: &Packet) -> Marks {

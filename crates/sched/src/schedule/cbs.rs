@@ -41,6 +41,7 @@ use crate::packet::Packet;
 use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -340,6 +341,9 @@ impl Cbs {
 }
 
 impl Scheduler for Cbs {
+    // With the end of a transmission an empty class loses its credit.
+    traits!(queue_per_flow = false, hears_idle = true);
+
     answers!(has_queue_per_flow = false);
 
     fn class_named(&self, name: &str) -> Option<Number> {

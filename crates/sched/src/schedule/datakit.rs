@@ -21,6 +21,7 @@ use crate::packet::Packet;
 use crate::part::{Part, answers};
 use crate::ring::Ring;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Time};
 use alloc::vec::Vec;
 
@@ -77,6 +78,8 @@ impl Datakit {
 }
 
 impl Scheduler for Datakit {
+    traits!(queue_per_flow = false, bypass = u32::MAX);
+
     answers!(has_queue_per_flow = false, forgets_when_idle = true);
 
     fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {

@@ -34,6 +34,7 @@ use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Time, Weight};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -100,6 +101,10 @@ impl Drr {
 }
 
 impl Scheduler for Drr {
+    // A packet's length is all that there is to know of it. A flow that sends its last packet leaves
+    // the round, without credit.
+    traits!(tags = false, bypass = u32::MAX);
+
     // A packet's length is all that there is to know of it.
     fn tags_packets(&self) -> bool {
         false

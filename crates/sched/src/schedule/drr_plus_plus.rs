@@ -28,6 +28,7 @@ use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::turns::{Emptied, Listed, Turns, View};
 use crate::units::{Bytes, Time, Weight};
 use alloc::string::{String, ToString};
@@ -156,6 +157,10 @@ impl View for Queues<'_> {
 }
 
 impl Scheduler for DrrPlusPlus {
+    // When the line becomes idle the lists are gone through until they are empty. A queue that enters
+    // an empty one has a quantum whatever its credit was.
+    traits!(bypass = u32::MAX, hears_idle = true, replays = true);
+
     answers!(recalls_passed = true);
 
     fn bucket(&mut self, _now: Time, key: u64, _store: &Store) -> Option<Slot> {

@@ -29,6 +29,7 @@ use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::store::Store;
 use crate::tos;
+use crate::traits::traits;
 use crate::units::{Bytes, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -141,6 +142,9 @@ impl Ets {
 }
 
 impl Scheduler for Ets {
+    // A band that has sent its last packet leaves the round, without credit.
+    traits!(queue_per_flow = false, bypass = u32::MAX);
+
     answers!(has_queue_per_flow = false);
 
     fn class_named(&self, name: &str) -> Option<Class> {

@@ -30,6 +30,7 @@ use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::round;
+use crate::traits::Traits;
 use crate::units::{Bytes, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -146,6 +147,18 @@ impl<const BY_PAPER: bool> Bids<BY_PAPER> {
 }
 
 impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
+    /// A conversation that is not active leaves its F only for delta rounds, and what it sent alone
+    /// has ended with the line.
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits {
+            bypass: if self.delta == 0 { u32::MAX } else { 0 },
+            replays: true,
+            preempts: self.settings.preemptive,
+            ..Traits::PLAIN
+        }
+    }
+
     const RECALLS_PASSED: bool = true;
 
     #[inline(always)]

@@ -30,6 +30,7 @@ use crate::queue::Queue;
 use crate::ring::Ring;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Rate, Time};
 use alloc::format;
 use alloc::string::String;
@@ -173,6 +174,9 @@ impl FqPacing {
 }
 
 impl Scheduler for FqPacing {
+    // A flow rests from when it is found to be empty.
+    traits!(hears_idle = true);
+
     fn arrive(&mut self, now: Time, queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
         let (quantum, delay) = (self.settings.quantum.0 as i64, self.settings.refill_delay);
         let state = self.state(queue);

@@ -38,6 +38,7 @@ use crate::round;
 use crate::slots::entry;
 use crate::store::Store;
 use crate::tournament::Tournament;
+use crate::traits::traits;
 use crate::units::{Bytes, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -147,6 +148,8 @@ impl LeapForwardVirtualClock {
 }
 
 impl Scheduler for LeapForwardVirtualClock {
+    traits!();
+
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         self.weight_changed(now, queue, flow.weight);

@@ -9,11 +9,15 @@ use crate::packet::Packet;
 use crate::rank;
 use crate::store::Store;
 use crate::tournament::Tournament;
+use crate::traits::Traits;
 use crate::units::{Rate, Time, Weight};
 
 /// What tells one scheduler that sends the head of the least tag from another. Methods that are
 /// called as those of [`Scheduler`] do what is said there.
 pub trait Tagging: Send {
+    /// [`Scheduler::traits`].
+    fn traits(&self) -> Traits;
+
     /// [`Scheduler::notes_idle`].
     const NOTES_IDLE: bool = false;
     /// [`Scheduler::recalls_passed`].
@@ -98,6 +102,11 @@ impl<T: Tagging> LeastTag<T> {
 }
 
 impl<T: Tagging> Scheduler for LeastTag<T> {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        self.tagging.traits()
+    }
+
     #[inline(never)]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         if T::REWEIGHS_HEADS {

@@ -28,6 +28,7 @@ use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Bytes, Time, Weight};
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -553,6 +554,11 @@ impl LinuxQfq {
 }
 
 impl Scheduler for LinuxQfq {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { queue_per_flow: self.tree.is_none(), tags: false, hears_idle: true, ..Traits::PLAIN }
+    }
+
     answers!(tags_packets = false, notes_idle = true);
 
     fn class_tree(&self) -> Option<&ClassTree> {

@@ -28,6 +28,7 @@ use crate::part::{Part, answers};
 use crate::program::{Named, Program, Rank};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::Time;
 use alloc::vec::Vec;
 
@@ -106,6 +107,8 @@ impl<P: Program> PushIn<P> {
 }
 
 impl<P: Program> Scheduler for PushIn<P> {
+    traits!(queue_per_flow = false, hears_idle = true);
+
     answers!(has_queue_per_flow = false, notes_idle = true);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {

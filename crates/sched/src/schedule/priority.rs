@@ -16,6 +16,7 @@ use crate::facts::{Queues, facts};
 use crate::packet::Packet;
 use crate::part::{Part, answers, no_settings};
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::Time;
 use alloc::vec::Vec;
 
@@ -46,6 +47,8 @@ impl Priority {
 }
 
 impl Scheduler for Priority {
+    traits!(queue_per_flow = false, bypass = u32::MAX);
+
     answers!(has_queue_per_flow = false, forgets_when_idle = true);
 
     fn class_named(&self, name: &str) -> Option<Class> {

@@ -40,6 +40,7 @@ use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Time, Weight};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -129,6 +130,8 @@ impl Qfq {
 }
 
 impl Scheduler for Qfq {
+    traits!(tags = false, hears_idle = true);
+
     answers!(tags_packets = false, notes_idle = true);
 
     #[inline]

@@ -34,6 +34,7 @@ use crate::schedule::qfq::groups::Groups;
 use crate::schedule::qfq::worst_case_index;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Time, Weight};
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -233,6 +234,8 @@ impl QfqPlus {
 }
 
 impl Scheduler for QfqPlus {
+    traits!(hears_idle = true);
+
     answers!(notes_idle = true);
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {

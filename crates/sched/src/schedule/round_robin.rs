@@ -16,6 +16,7 @@ use crate::part::{Part, answers, no_settings};
 use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::Time;
 
 no_settings!("Nothing can be set.");
@@ -45,6 +46,9 @@ impl RoundRobin {
 }
 
 impl Scheduler for RoundRobin {
+    // A flow that sends its last packet leaves the round, without credit.
+    traits!(tags = false, bypass = u32::MAX);
+
     answers!(tags_packets = false);
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {

@@ -8,6 +8,7 @@ use crate::contract::{Flow, Slot, Tag};
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
 use crate::round::BYTE;
+use crate::traits::traits;
 use crate::units::{Time, Weight};
 use core::marker::PhantomData;
 
@@ -39,6 +40,9 @@ impl<C: Counts> SelfClocked<C> {
 }
 
 impl<C: Counts> Tagging for SelfClocked<C> {
+    // V and all F are zero when the line becomes idle: it does not matter which flow came last.
+    traits!(hears_idle = true, bypass = u32::MAX, replays = true);
+
     const NOTES_IDLE: bool = true;
     const RECALLS_PASSED: bool = true;
     const REWEIGHS_HEADS: bool = true;

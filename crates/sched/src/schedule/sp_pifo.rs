@@ -21,6 +21,7 @@ use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::rank::{self, Ranks};
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::Time;
 use alloc::format;
 use alloc::string::String;
@@ -86,6 +87,8 @@ impl SpPifo {
 }
 
 impl Scheduler for SpPifo {
+    traits!(queue_per_flow = false, hears_idle = true);
+
     answers!(has_queue_per_flow = false, notes_idle = true);
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {

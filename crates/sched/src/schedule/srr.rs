@@ -32,6 +32,7 @@ use crate::ring::Ring;
 use crate::schedule::drr;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Time, Weight};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -193,6 +194,8 @@ const fn next_position(position: u32, occupied: u32) -> u32 {
 }
 
 impl Scheduler for Srr {
+    traits!();
+
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         entry(&mut self.accounts, queue, Account::default());
         let account = self.accounts[queue as usize];

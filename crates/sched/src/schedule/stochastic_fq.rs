@@ -31,6 +31,7 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, Time};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -147,6 +148,10 @@ const fn tag(key: u64, cost: u64) -> Tag {
 }
 
 impl Scheduler for StochasticFq {
+    // A queue that has sent its last packet leaves the round, and a flow of which nothing waits is
+    // hashed anew.
+    traits!(bypass = u32::MAX);
+
     fn bucket(&mut self, now: Time, key: u64, _store: &Store) -> Option<Slot> {
         let waits = if self.settings.perturb.is_some() {
             self.waiting.find(self.hash.of_fields(&[key]), |flow| flow.key == key)

@@ -24,6 +24,7 @@ use crate::packet::Packet;
 use crate::part::{Part, answers};
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -151,6 +152,8 @@ impl TokenBucket {
 }
 
 impl Scheduler for TokenBucket {
+    traits!(queue_per_flow = false, tags = false);
+
     answers!(tags_packets = false, has_queue_per_flow = false);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {

@@ -29,6 +29,7 @@ use crate::prefetch;
 use crate::promise::{Load, Measure};
 use crate::rank::Ranks;
 use crate::slots::entry;
+use crate::traits::traits;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -87,6 +88,8 @@ impl Clocks {
 }
 
 impl Tagging for Clocks {
+    traits!();
+
     #[inline(always)]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         self.clock(queue, flow.weight);

@@ -33,6 +33,7 @@ use crate::rank::{self, Ranks};
 use crate::slots::entry;
 use crate::store::Store;
 use crate::tournament::Tournament;
+use crate::traits::traits;
 use crate::units::{Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -102,6 +103,8 @@ impl Wf2q {
 }
 
 impl Scheduler for Wf2q {
+    traits!();
+
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         let stamp = self.fluid.join(now, queue, flow.weight, packet.length);

@@ -40,6 +40,7 @@ use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Rate, Time, Weight};
 
 no_settings!("Nothing can be set: the weights are the line's.");
@@ -258,6 +259,9 @@ impl Wf2qPlus {
 }
 
 impl Scheduler for Wf2qPlus {
+    // V and all F are zero then: it does not matter which flow came last.
+    traits!(bypass = u32::MAX, hears_idle = true, replays = true);
+
     answers!(notes_idle = true, recalls_passed = true);
 
     #[inline]

@@ -26,6 +26,7 @@ use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Time, Weight};
 use alloc::vec::Vec;
 
@@ -127,6 +128,8 @@ impl Wrr {
 }
 
 impl Scheduler for Wrr {
+    traits!(tags = false);
+
     answers!(tags_packets = false);
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, _packet: &Packet) -> Tag {

@@ -12,6 +12,7 @@ use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::truesize::truesize;
 use crate::turns::{Emptied, Turns, View};
 use crate::units::Time;
@@ -119,6 +120,8 @@ impl FqCodel {
 }
 
 impl Discipline for FqCodel {
+    traits!(hears_idle = true);
+
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let needs = truesize(packet.length);
         let is_too_long = self.store.is_too_short_for(packet.length);

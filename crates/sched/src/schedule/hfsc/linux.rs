@@ -11,6 +11,7 @@ use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{PS_PER_S, Time};
 use alloc::format;
 use alloc::vec::Vec;
@@ -372,6 +373,8 @@ impl Hfsc {
 }
 
 impl Scheduler for Hfsc {
+    traits!(queue_per_flow = false);
+
     fn class_tree(&self) -> Option<&ClassTree> {
         Some(&self.tree)
     }

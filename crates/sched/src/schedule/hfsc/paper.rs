@@ -7,6 +7,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{PS_PER_S, Time};
 use alloc::format;
 use alloc::vec::Vec;
@@ -221,6 +222,8 @@ fn time(time: u128) -> u64 {
 }
 
 impl Scheduler for Hfsc {
+    traits!(queue_per_flow = false);
+
     fn class_tree(&self) -> Option<&ClassTree> {
         Some(&self.tree)
     }

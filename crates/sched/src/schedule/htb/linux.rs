@@ -12,6 +12,7 @@ use crate::packet::Packet;
 use crate::part::Part;
 use crate::psched::{NS_PER_S, Ratio, saved};
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -378,6 +379,8 @@ fn bits(mask: u8) -> impl Iterator<Item = usize> {
 }
 
 impl Scheduler for Htb {
+    traits!(queue_per_flow = false);
+
     fn class_tree(&self) -> Option<&ClassTree> {
         Some(&self.tree)
     }

@@ -6,6 +6,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::store::Store;
+use crate::traits::traits;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
 use alloc::format;
 use alloc::vec::Vec;
@@ -203,6 +204,8 @@ impl Htb {
 }
 
 impl Scheduler for Htb {
+    traits!(queue_per_flow = false);
+
     fn class_tree(&self) -> Option<&ClassTree> {
         Some(&self.tree)
     }
