@@ -354,10 +354,6 @@ impl Discipline for Checked {
         self.check();
     }
 
-    fn has_late_timer(&self) -> bool {
-        self.subject.has_late_timer()
-    }
-
     fn preempts(&self) -> bool {
         let preempts = self.subject.preempts();
         let again = self.subject.preempts();

@@ -5,7 +5,6 @@ use crate::units::{Bytes, Limit};
 
 /// The facts of a part. A part that says none has those of [`Facts::PLAIN`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Facts {
     /// What it needs of packets that not every driver tells: where nothing tells it, the part does
     /// not do what its card says.

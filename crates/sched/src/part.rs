@@ -74,14 +74,6 @@ pub trait Part {
     }
 }
 
-/// What is always so, or never, as methods of the trait that is implemented.
-macro_rules! answers {
-    ($($fact:ident = $value:literal),+ $(,)?) => {
-        $(fn $fact(&self) -> bool { $value })+
-    };
-}
-pub(crate) use answers;
-
 /// The `Settings` of a part in which nothing can be set, with what documentation and schema say.
 macro_rules! no_settings {
     ($text:literal) => {

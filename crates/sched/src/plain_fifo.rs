@@ -177,18 +177,6 @@ impl Discipline for PlainFifo {
         self.bytes -= u64::from(packet.length);
         Some(packet)
     }
-
-    fn notes_idle(&self) -> bool {
-        false
-    }
-
-    fn plain_fifo(&self) -> Option<Limit> {
-        Some(self.limit)
-    }
-
-    fn passes_when_idle(&self) -> u32 {
-        if self.packets_max > 0 { u32::try_from(self.bytes_max).unwrap_or(u32::MAX) } else { 0 }
-    }
 }
 
 #[cfg(test)]

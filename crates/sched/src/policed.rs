@@ -67,18 +67,6 @@ impl<P: Policer> Discipline for Policed<P> {
         self.discipline.pacing_changed(now, header, rate);
     }
 
-    fn notes_idle(&self) -> bool {
-        self.discipline.notes_idle()
-    }
-
-    fn has_late_timer(&self) -> bool {
-        self.discipline.has_late_timer()
-    }
-
-    fn can_preempt(&self) -> bool {
-        self.discipline.can_preempt()
-    }
-
     fn preempts(&self) -> bool {
         self.discipline.preempts()
     }

@@ -75,10 +75,6 @@ impl Discipline for Without {
         }
         self.0.enqueue(now, packet, &header, fates)
     }
-    fn has_late_timer(&self) -> bool {
-        self.0.has_late_timer()
-    }
-
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
         self.0.dequeue(now, fates)
     }

@@ -21,7 +21,7 @@ use super::red::{self, Red};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::traits::traits;
@@ -166,8 +166,6 @@ const INTERVAL_MIN: Time = Time::from_ms(1);
 
 impl BufferPolicy for AdaptiveRed {
     traits!(hears_idle = true);
-
-    answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         self.red.admit(now, store, queue, flow, packet)

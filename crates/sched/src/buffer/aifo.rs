@@ -17,7 +17,7 @@
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::store::Store;
@@ -138,8 +138,6 @@ fn free(store: &Store) -> Option<f64> {
 
 impl BufferPolicy for Aifo {
     traits!(hears_joins = true, hears_idle = true);
-
-    answers!(notes_idle = true);
 
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let rank = self.program.peek(flow, packet);

@@ -18,7 +18,7 @@ use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::control::blue::{Blue as Control, Steps};
 use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -116,8 +116,6 @@ impl Blue {
 
 impl BufferPolicy for Blue {
     traits!(hears_idle = true);
-
-    answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if let Some(since) = self.idle_since.take() {

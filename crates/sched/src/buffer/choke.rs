@@ -22,7 +22,7 @@ use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Verdict, Victim};
 use crate::control::red::Level;
 use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -104,8 +104,6 @@ impl Choke {
 
 impl BufferPolicy for Choke {
     traits!(hears_idle = true, draws_packets = true);
-
-    answers!(draws_packets = true, notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let level = self.red.see(now, store);

@@ -24,7 +24,7 @@ use crate::control::cobalt::{Control, Judgement, Parameters};
 use crate::control::pi::is_probability;
 use crate::facts::Facts;
 use crate::packet::{Marks, Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::slots::entry;
@@ -121,8 +121,6 @@ impl Cobalt {
 
 impl BufferPolicy for Cobalt {
     traits!(hears_joins = true, judges_departures = true);
-
-    answers!(judges_departures = true);
 
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         entry(&mut self.controls, queue, Control::default());

@@ -28,7 +28,7 @@ use crate::control::codel::{Control, Head, Parameters, Rules};
 use crate::facts::{Facts, Overflow};
 use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Marks, Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
@@ -141,17 +141,9 @@ impl BufferPolicy for Codel {
     // that comes then and has not waited is judged likewise.
     traits!(bypass = u32::MAX, judges_departures = true);
 
-    answers!(judges_departures = true);
-
     fn admit(&mut self, _now: Time, _store: &Store, queue: Slot, _flow: Flow, _packet: &mut Packet) -> Verdict {
         entry(&mut self.controls, queue, Control::default());
         Verdict::Pass
-    }
-
-    // Nothing waits behind the last packet of a queue, which ends what its delay had begun; one
-    // that comes then and has not waited is judged likewise.
-    fn passes_when_empty(&self) -> u32 {
-        u32::MAX
     }
 
     fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {

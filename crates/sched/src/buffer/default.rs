@@ -50,19 +50,10 @@ impl BufferPolicy for DefaultBuffer {
         }
     }
 
-    fn passes_when_empty(&self) -> u32 {
-        u32::MAX
-    }
-
     #[inline(always)]
     fn lets_join(&self, store: &Store, queue: Slot, packet: &Packet) -> bool {
         !store.has_no_room_for(packet.length)
             && (!self.is_told || self.longest_queue_drop.is_within_bound(store, queue, packet))
-    }
-
-    #[inline(always)]
-    fn is_told(&self) -> bool {
-        self.is_told
     }
 
     #[inline]

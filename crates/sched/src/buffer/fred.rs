@@ -21,7 +21,7 @@ use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::facts::{Overflow, facts};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -125,8 +125,6 @@ impl Fred {
 
 impl BufferPolicy for Fred {
     traits!(hears_joins = true, hears_idle = true);
-
-    answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, _packet: &mut Packet) -> Verdict {
         let slot = flow.slot as usize;

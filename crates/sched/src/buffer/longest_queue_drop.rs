@@ -144,11 +144,6 @@ impl BufferPolicy for LongestQueueDrop {
         Traits { hears_joins: true, bypass: u32::try_from(self.memory).unwrap_or(u32::MAX), ..Traits::PLAIN }
     }
 
-    // A bound that is too great changes nothing.
-    fn passes_when_empty(&self) -> u32 {
-        u32::try_from(self.memory).unwrap_or(u32::MAX)
-    }
-
     #[inline]
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if u64::from(packet.length) > self.memory {

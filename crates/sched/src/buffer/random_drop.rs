@@ -15,7 +15,7 @@
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, Victim};
 use crate::facts::{Overflow, facts};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 use crate::random::Random;
 use crate::store::Store;
 use crate::traits::traits;
@@ -42,8 +42,6 @@ impl RandomDrop {
 
 impl BufferPolicy for RandomDrop {
     traits!(draws_packets = true);
-
-    answers!(draws_packets = true);
 
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         super::refuse_too_long(store, packet)

@@ -29,7 +29,7 @@ use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -238,8 +238,6 @@ pub(super) fn packet_time(length: Bytes, rate: Rate) -> f64 {
 
 impl BufferPolicy for Red {
     traits!(hears_idle = true);
-
-    answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         let level = self.see(now, store);

@@ -63,10 +63,6 @@ impl BufferPolicy for TailDrop {
         Traits { bypass: if self.stops_for == 0 { u32::MAX } else { 0 }, ..Traits::PLAIN }
     }
 
-    fn passes_when_empty(&self) -> u32 {
-        if self.stops_for == 0 { u32::MAX } else { 0 }
-    }
-
     #[inline]
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         match super::refuse_too_long(store, packet) {

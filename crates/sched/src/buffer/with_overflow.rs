@@ -48,18 +48,11 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
         early.or_else(|| self.full.as_mut()?.victim(now, store, arriving))
     }
 
-    fn is_told(&self) -> bool {
-        self.early.is_told() || self.full.as_ref().is_some_and(BufferPolicy::is_told)
-    }
-
-    fn judges_departures(&self) -> bool {
-        self.early.judges_departures() || self.full.as_ref().is_some_and(BufferPolicy::judges_departures)
-    }
-
     fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
-        let early = if self.early.judges_departures() { self.early.depart(now, store, queue) } else { Verdict::Pass };
+        let early =
+            if self.early.traits().judges_departures { self.early.depart(now, store, queue) } else { Verdict::Pass };
         match &mut self.full {
-            Some(full) if full.judges_departures() && !matches!(early, Verdict::Drop(_)) => {
+            Some(full) if full.traits().judges_departures && !matches!(early, Verdict::Drop(_)) => {
                 match full.depart(now, store, queue) {
                     Verdict::Pass => early,
                     verdict => verdict,
@@ -81,19 +74,6 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
         if let Some(full) = &mut self.full {
             full.idle(now);
         }
-    }
-
-    fn notes_idle(&self) -> bool {
-        self.early.notes_idle() || self.full.as_ref().is_some_and(BufferPolicy::notes_idle)
-    }
-
-    fn passes_when_empty(&self) -> u32 {
-        let full = self.full.as_ref().map_or(u32::MAX, BufferPolicy::passes_when_empty);
-        self.early.passes_when_empty().min(full)
-    }
-
-    fn draws_packets(&self) -> bool {
-        self.early.draws_packets() || self.full.as_ref().is_some_and(BufferPolicy::draws_packets)
     }
 
     fn next_update(&self) -> Option<Time> {
@@ -159,9 +139,6 @@ mod tests {
             self.note(2);
             None
         }
-        fn judges_departures(&self) -> bool {
-            true
-        }
         fn depart(&mut self, _: Time, _: &Store, _: Slot) -> Verdict {
             self.note(3);
             Verdict::Pass
@@ -171,12 +148,6 @@ mod tests {
         }
         fn idle(&mut self, _: Time) {
             self.note(5);
-        }
-        fn notes_idle(&self) -> bool {
-            true
-        }
-        fn draws_packets(&self) -> bool {
-            true
         }
         fn next_update(&self) -> Option<Time> {
             Some(Time::from_ms(1))
@@ -208,7 +179,8 @@ mod tests {
         assert_eq!(both.admit(now, &store, 1, Flow::of_slot(1), &mut packet), Verdict::Pass);
         both.joined(now, &store, held);
         assert_eq!(both.victim(now, &store, 1), None);
-        assert!(both.judges_departures() && both.notes_idle() && both.draws_packets() && both.is_told());
+        let traits = both.traits();
+        assert!(traits.judges_departures && traits.hears_idle && traits.draws_packets && traits.hears_joins);
         assert_eq!(both.depart(now, &store, 1), Verdict::Pass);
         both.left(now, &store, held, true);
         both.idle(now);

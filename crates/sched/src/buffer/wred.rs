@@ -27,7 +27,7 @@ use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::control::red::Average;
 use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::traits::traits;
@@ -193,8 +193,6 @@ impl Wred {
 
 impl BufferPolicy for Wred {
     traits!(hears_idle = true);
-
-    answers!(notes_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         // A packet without a curve does not count in the average (`gred_enqueue`).

@@ -59,7 +59,7 @@ use crate::contract::{
 use crate::facts::{Facts, Need};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::registry::ClassifierSettings;
@@ -465,8 +465,6 @@ impl Cake {
 
 impl Discipline for Cake {
     traits!();
-
-    answers!(notes_idle = false);
 
     fn enqueue(&mut self, time: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let now = time.0 / 1000;

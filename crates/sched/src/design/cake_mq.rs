@@ -37,7 +37,7 @@ use crate::contract::{Classifier, Dequeue, Discipline, FlowTimes, Handle, Held, 
 use crate::facts::Facts;
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::traits::traits;
@@ -203,8 +203,6 @@ const fn of_one_queue(fate: &mut Fate) {
 
 impl Discipline for CakeMq {
     traits!();
-
-    answers!(notes_idle = false);
 
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         // Of one queue CAKE makes room.

@@ -30,7 +30,7 @@ use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::facts::facts;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::traits::traits;
@@ -286,8 +286,6 @@ impl DualPi2 {
 
 impl Discipline for DualPi2 {
     traits!();
-
-    answers!(notes_idle = false);
 
     fn enqueue(&mut self, now: Time, mut packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.catch_up(now);

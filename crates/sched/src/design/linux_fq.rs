@@ -226,10 +226,6 @@ impl BufferPolicy for Room {
         Verdict::Pass
     }
 
-    fn is_told(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
     fn joined(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>) {
         if let Some(waiting) = self.band(held.packet) {
             *waiting += 1;
@@ -474,10 +470,6 @@ impl Scheduler for LinuxFq {
             *state = fresh;
         }
         is_clear
-    }
-
-    fn has_late_timer(&self) -> bool {
-        self.settings.timer_slack > Time::ZERO
     }
 
     fn pacing_changed(&mut self, _now: Time, flow: Slot, rate: Option<Rate>) {

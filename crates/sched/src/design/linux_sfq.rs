@@ -33,7 +33,7 @@ use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
 use crate::heap::Heap;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::registry::ClassifierSettings;
@@ -374,8 +374,6 @@ impl LinuxSfq {
 
 impl Discipline for LinuxSfq {
     traits!();
-
-    answers!(notes_idle = false);
 
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.perturb(now, fates);

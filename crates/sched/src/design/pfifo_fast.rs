@@ -18,7 +18,7 @@ use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Schedule
 use crate::facts::{Queues, facts};
 use crate::mark::none::None as NoMarks;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::tos::{self, PRIOMAP};
@@ -73,8 +73,6 @@ struct Bands;
 
 impl Scheduler for Bands {
     traits!(queue_per_flow = false, tags = false, bypass = u32::MAX);
-
-    answers!(tags_packets = false, has_queue_per_flow = false, forgets_when_idle = true);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         PRIOMAP[usize::from(tos::priority(packet.tos))].into()

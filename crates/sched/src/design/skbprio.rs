@@ -21,7 +21,7 @@ use crate::contract::{BufferPolicy, Discipline, End, Flow, Gone, Line, Next, Sch
 use crate::facts::{Queues, facts};
 use crate::mark::none::None as NoMarks;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::tos;
@@ -106,8 +106,6 @@ impl BufferPolicy for PushOut {
 
 impl Scheduler for Priorities {
     traits!(queue_per_flow = false, tags = false, bypass = u32::MAX);
-
-    answers!(tags_packets = false, has_queue_per_flow = false, forgets_when_idle = true);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         match self.by {

@@ -29,7 +29,7 @@ use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Schedule
 use crate::facts::facts;
 use crate::mark::none::None as NoMarker;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::traits::traits;
@@ -168,8 +168,6 @@ impl Classes {
 
 impl Scheduler for Classes {
     traits!(queue_per_flow = false, hears_idle = true);
-
-    answers!(has_queue_per_flow = false, notes_idle = true);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         class(packet.tos) as Slot * 8 + 7 - Slot::from(packet.tos >> 5)

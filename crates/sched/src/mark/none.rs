@@ -9,7 +9,7 @@
 use crate::contract::{Line, Marker, Slot};
 use crate::facts::facts;
 use crate::packet::{Marks, Packet};
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 use crate::store::Store;
 use crate::traits::traits;
 use crate::units::Time;
@@ -35,15 +35,8 @@ impl None {
 impl Marker for None {
     traits!(bypass = u32::MAX);
 
-    answers!(notes_idle = false);
-
     #[inline]
     fn arrive(&mut self, _now: Time, _store: &Store, _flow: Slot, _packet: &Packet) -> Marks {
         Marks::NONE
-    }
-
-    #[inline]
-    fn is_silent(&self) -> bool {
-        true
     }
 }

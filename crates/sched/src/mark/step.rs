@@ -17,7 +17,7 @@
 use crate::contract::{Line, Marker, Slot};
 use crate::facts::facts;
 use crate::packet::{Marks, Packet};
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::traits::Traits;
@@ -109,8 +109,6 @@ impl Marker for Step {
         }
     }
 
-    answers!(notes_idle = false);
-
     fn arrive(&mut self, _now: Time, store: &Store, _flow: Slot, packet: &Packet) -> Marks {
         let is_reached = match self.at {
             Some(Threshold::Packets(packets)) => store.packets() >= packets,
@@ -120,19 +118,10 @@ impl Marker for Step {
         self.marks(is_reached, packet)
     }
 
-    fn judges_departures(&self) -> bool {
-        matches!(self.at, Some(Threshold::Time(_)))
-    }
-
     fn depart(&mut self, now: Time, packet: &Packet) -> Marks {
         let Some(Threshold::Time(time)) = self.at else { return Marks::NONE };
         let on_clock = |at: Time| Time(at.0 - at.0 % self.unit.0);
         self.marks(on_clock(now).saturating_sub(on_clock(packet.arrival)) >= time, packet)
-    }
-
-    #[inline]
-    fn is_silent(&self) -> bool {
-        self.at.is_none()
     }
 }
 
@@ -153,7 +142,7 @@ mod tests {
             for waiting in 0..6 {
                 assert_eq!(mark(waiting), if waiting >= least { Marks::CE } else { Marks::NONE }, "{at:?} {waiting}");
             }
-            assert!(!step(at, 0, 0).judges_departures());
+            assert!(!step(at, 0, 0).traits().judges_departures);
         }
     }
 

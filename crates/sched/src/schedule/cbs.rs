@@ -38,7 +38,7 @@
 use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::{Facts, Need, Queues};
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::traits::traits;
@@ -344,8 +344,6 @@ impl Scheduler for Cbs {
     // With the end of a transmission an empty class loses its credit.
     traits!(queue_per_flow = false, hears_idle = true);
 
-    answers!(has_queue_per_flow = false);
-
     fn class_named(&self, name: &str) -> Option<Number> {
         self.names.iter().position(|class| class == name).map(|class| class as Number)
     }
@@ -397,11 +395,6 @@ impl Scheduler for Cbs {
             credit.settle(now);
         }
         self.set_backlogged(gone.queue, gone.head.is_some());
-    }
-
-    fn notes_idle(&self) -> bool {
-        // With the end of a transmission an empty class loses its credit.
-        true
     }
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {

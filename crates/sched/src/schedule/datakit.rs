@@ -18,7 +18,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::{Queues, facts};
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::traits::traits;
@@ -79,8 +79,6 @@ impl Datakit {
 
 impl Scheduler for Datakit {
     traits!(queue_per_flow = false, bypass = u32::MAX);
-
-    answers!(has_queue_per_flow = false, forgets_when_idle = true);
 
     fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
         let is_message = u64::from(packet.length) <= self.short.0 && store.flow_packets(flow.slot) == 0;

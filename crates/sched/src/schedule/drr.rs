@@ -105,11 +105,6 @@ impl Scheduler for Drr {
     // the round, without credit.
     traits!(tags = false, bypass = u32::MAX);
 
-    // A packet's length is all that there is to know of it.
-    fn tags_packets(&self) -> bool {
-        false
-    }
-
     #[inline]
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         if !self.accounts.waits(queue) {
@@ -147,11 +142,6 @@ impl Scheduler for Drr {
         if gone.was_head {
             self.accounts.replaced(&mut self.round, gone.queue, gone.head.map(cost_of_length));
         }
-    }
-
-    // A flow that sends its last packet leaves the round, without credit.
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {

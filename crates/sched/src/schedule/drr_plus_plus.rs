@@ -23,7 +23,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::slots::entry;
@@ -161,8 +161,6 @@ impl Scheduler for DrrPlusPlus {
     // an empty one has a quantum whatever its credit was.
     traits!(bypass = u32::MAX, hears_idle = true, replays = true);
 
-    answers!(recalls_passed = true);
-
     fn bucket(&mut self, _now: Time, key: u64, _store: &Store) -> Option<Slot> {
         self.buckets.map(|buckets| bucket_of(self.hash.of_fields(&[key]), buckets.into()) as Slot)
     }
@@ -191,16 +189,6 @@ impl Scheduler for DrrPlusPlus {
 
     // A queue that a drop empties is passed over when its turn comes.
     fn removed(&mut self, _now: Time, _gone: Gone<'_>) {}
-
-    // The lists are gone through until they are empty.
-    fn notes_idle(&self) -> bool {
-        true
-    }
-
-    // Both lists are empty then, and a queue that enters one has a quantum whatever its credit was.
-    fn forgets_when_idle(&self) -> bool {
-        true
-    }
 
     fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {
         self.turns.listed(queue) == Listed::Out

@@ -24,7 +24,7 @@ use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};
 use crate::facts::{Queues, facts};
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::store::Store;
@@ -145,8 +145,6 @@ impl Scheduler for Ets {
     // A band that has sent its last packet leaves the round, without credit.
     traits!(queue_per_flow = false, bypass = u32::MAX);
 
-    answers!(has_queue_per_flow = false);
-
     fn class_named(&self, name: &str) -> Option<Class> {
         let band = BANDS.iter().take(self.bands).position(|band| *band == name)?;
         Class::try_from(band).ok()
@@ -183,11 +181,6 @@ impl Scheduler for Ets {
         if gone.was_head && gone.queue >= self.strict {
             self.accounts.replaced(&mut self.round, gone.queue, gone.head.map(|tag| tag as u64));
         }
-    }
-
-    // A band that has sent its last packet leaves the round, without credit.
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {

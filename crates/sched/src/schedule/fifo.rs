@@ -10,7 +10,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::{Queues, facts};
 use crate::packet::Packet;
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 use crate::store::Store;
 use crate::traits::traits;
 use crate::units::Time;
@@ -35,8 +35,6 @@ impl Fifo {
 
 impl Scheduler for Fifo {
     traits!(queue_per_flow = false, tags = false);
-
-    answers!(tags_packets = false, has_queue_per_flow = false);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         0

@@ -159,8 +159,6 @@ impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
         }
     }
 
-    const RECALLS_PASSED: bool = true;
-
     #[inline(always)]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         let bid = self.bid(now, queue, flow, packet);
@@ -184,12 +182,6 @@ impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
         self.fluid.fetch(queue);
     }
 
-    /// A conversation that is not active leaves its F only for delta rounds, and what it sent alone
-    /// has ended with the line.
-    fn forgets_when_idle(&self) -> bool {
-        self.delta == 0
-    }
-
     fn is_settled_at(&self, time: Time) -> bool {
         self.fluid.is_empty_at(time)
     }
@@ -207,10 +199,6 @@ impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) -> Option<Tag> {
         self.fluid.weight_changed(now, queue, weight);
         None
-    }
-
-    fn preempts(&self) -> bool {
-        self.settings.preemptive
     }
 
     fn inspect(&self, least: Option<Tag>, visit: &mut dyn FnMut(&str, f64)) {

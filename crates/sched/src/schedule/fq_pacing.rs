@@ -236,11 +236,6 @@ impl Scheduler for FqPacing {
         }
     }
 
-    fn notes_idle(&self) -> bool {
-        // A flow rests from when it is found to be empty.
-        true
-    }
-
     fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
         let (delay, fresh) = (self.settings.refill_delay, self.fresh());
         let state = self.state(flow);

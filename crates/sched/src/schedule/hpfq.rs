@@ -467,10 +467,6 @@ impl Scheduler for Hpfq {
         self.nodes[ROOT].scheduler.idle(now);
     }
 
-    fn notes_idle(&self) -> bool {
-        self.nodes[ROOT].scheduler.notes_idle()
-    }
-
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
     }

@@ -24,7 +24,7 @@ use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::Facts;
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
@@ -558,8 +558,6 @@ impl Scheduler for LinuxQfq {
     fn traits(&self) -> Traits {
         Traits { queue_per_flow: self.tree.is_none(), tags: false, hears_idle: true, ..Traits::PLAIN }
     }
-
-    answers!(tags_packets = false, notes_idle = true);
 
     fn class_tree(&self) -> Option<&ClassTree> {
         self.tree.as_ref()

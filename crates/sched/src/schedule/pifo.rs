@@ -24,7 +24,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::{Facts, Queues};
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::program::{Named, Program, Rank};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
@@ -93,7 +93,7 @@ impl<P: Program> PushIn<P> {
     ///
     /// // Short packets first.
     /// let shortest_first = PushIn::with_program(|_: Time, _: Flow, packet: &Packet| u128::from(packet.length));
-    /// assert!(!shortest_first.has_queue_per_flow());
+    /// assert!(!shortest_first.traits().queue_per_flow);
     /// ```
     #[must_use]
     pub fn with_program(program: P) -> Self {
@@ -108,8 +108,6 @@ impl<P: Program> PushIn<P> {
 
 impl<P: Program> Scheduler for PushIn<P> {
     traits!(queue_per_flow = false, hears_idle = true);
-
-    answers!(has_queue_per_flow = false, notes_idle = true);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         self.free.last().copied().unwrap_or(self.used)

@@ -14,7 +14,7 @@
 use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::{Queues, facts};
 use crate::packet::Packet;
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 use crate::store::Store;
 use crate::traits::traits;
 use crate::units::Time;
@@ -48,8 +48,6 @@ impl Priority {
 
 impl Scheduler for Priority {
     traits!(queue_per_flow = false, bypass = u32::MAX);
-
-    answers!(has_queue_per_flow = false, forgets_when_idle = true);
 
     fn class_named(&self, name: &str) -> Option<Class> {
         BANDS.iter().position(|band| *band == name).map(|band| band as Class)

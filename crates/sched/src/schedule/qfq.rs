@@ -35,7 +35,7 @@ use self::groups::Groups;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::schedule::drr;
@@ -131,8 +131,6 @@ impl Qfq {
 
 impl Scheduler for Qfq {
     traits!(tags = false, hears_idle = true);
-
-    answers!(tags_packets = false, notes_idle = true);
 
     #[inline]
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {

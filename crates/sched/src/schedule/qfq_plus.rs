@@ -26,7 +26,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};
 use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::schedule::drr;
@@ -235,8 +235,6 @@ impl QfqPlus {
 
 impl Scheduler for QfqPlus {
     traits!(hears_idle = true);
-
-    answers!(notes_idle = true);
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         if self.member(queue).weight == 0 {

@@ -12,7 +12,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::store::Store;
@@ -49,8 +49,6 @@ impl Scheduler for RoundRobin {
     // A flow that sends its last packet leaves the round, without credit.
     traits!(tags = false, bypass = u32::MAX);
 
-    answers!(tags_packets = false);
-
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
         0
     }
@@ -82,11 +80,6 @@ impl Scheduler for RoundRobin {
         if gone.head.is_none() {
             self.turns.remove(gone.queue);
         }
-    }
-
-    // A flow that sends its last packet leaves the round, without credit.
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {

@@ -43,8 +43,6 @@ impl<C: Counts> Tagging for SelfClocked<C> {
     // V and all F are zero when the line becomes idle: it does not matter which flow came last.
     traits!(hears_idle = true, bypass = u32::MAX, replays = true);
 
-    const NOTES_IDLE: bool = true;
-    const RECALLS_PASSED: bool = true;
     const REWEIGHS_HEADS: bool = true;
 
     #[inline(always)]
@@ -76,11 +74,6 @@ impl<C: Counts> Tagging for SelfClocked<C> {
     #[inline(always)]
     fn fetch(&self, queue: Slot) {
         self.tags.fetch(queue);
-    }
-
-    // V and all F are zero then: it does not matter which flow came last.
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {

@@ -16,7 +16,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::{Facts, Queues};
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::rank::{self, Ranks};
@@ -88,8 +88,6 @@ impl SpPifo {
 
 impl Scheduler for SpPifo {
     traits!(queue_per_flow = false, hears_idle = true);
-
-    answers!(has_queue_per_flow = false, notes_idle = true);
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         let rank = self.program.peek(flow, packet);

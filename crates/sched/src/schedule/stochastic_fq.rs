@@ -198,12 +198,6 @@ impl Scheduler for StochasticFq {
         self.forget((gone.tag >> 64) as u64);
     }
 
-    // A queue that has sent its last packet leaves the round, and a flow of which nothing waits is
-    // hashed anew.
-    fn forgets_when_idle(&self) -> bool {
-        true
-    }
-
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {
         true
     }

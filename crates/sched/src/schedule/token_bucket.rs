@@ -21,7 +21,7 @@ use crate::facts::{Queues, facts};
 use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::traits::traits;
@@ -153,8 +153,6 @@ impl TokenBucket {
 
 impl Scheduler for TokenBucket {
     traits!(queue_per_flow = false, tags = false);
-
-    answers!(tags_packets = false, has_queue_per_flow = false);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         0

@@ -35,7 +35,7 @@ use crate::facts::facts;
 use crate::head_tags::HeadTags;
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::{Part, answers, no_settings};
+use crate::part::{Part, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
@@ -262,8 +262,6 @@ impl Scheduler for Wf2qPlus {
     // V and all F are zero then: it does not matter which flow came last.
     traits!(bypass = u32::MAX, hears_idle = true, replays = true);
 
-    answers!(notes_idle = true, recalls_passed = true);
-
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         // The sum stays as it is, and V is not needed: it can grow later, by exactly as much.
@@ -347,11 +345,6 @@ impl Scheduler for Wf2qPlus {
         (self.per_byte, self.per_byte_at_once) = (0, 0);
         self.idle.clear();
         self.tags.reset();
-    }
-
-    // V and all F are zero then: it does not matter which flow came last.
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool {

@@ -21,7 +21,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, answers};
+use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::slots::entry;
@@ -129,8 +129,6 @@ impl Wrr {
 
 impl Scheduler for Wrr {
     traits!(tags = false);
-
-    answers!(tags_packets = false);
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, _packet: &Packet) -> Tag {
         entry(&mut self.accounts, queue, Account::default()).weight = u64::from(flow.weight.thousandths());
