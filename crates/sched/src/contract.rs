@@ -641,3 +641,14 @@ pub trait Marker: Send {
     /// Visits inner values by name.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
+
+/// The traits of a part that has the same whatever its settings: those that are not plain.
+macro_rules! traits {
+    ($($trait:ident = $value:expr),* $(,)?) => {
+        #[inline(always)]
+        fn traits(&self) -> crate::traits::Traits {
+            crate::traits::Traits { $($trait: $value,)* ..crate::traits::Traits::PLAIN }
+        }
+    };
+}
+pub(crate) use traits;

@@ -130,13 +130,3 @@ impl Need {
         Self::AcceptsFq,
     ];
 }
-
-/// The facts of a part that hold whatever its settings, those that are not plain.
-macro_rules! facts {
-    ($($fact:ident = $value:expr),+ $(,)?) => {
-        fn facts(&self) -> crate::facts::Facts {
-            crate::facts::Facts { $($fact: $value,)+ ..crate::facts::Facts::PLAIN }
-        }
-    };
-}
-pub(crate) use facts;

@@ -74,6 +74,16 @@ pub trait Part {
     }
 }
 
+/// The facts of a part that hold whatever its settings, those that are not plain.
+macro_rules! facts {
+    ($($fact:ident = $value:expr),+ $(,)?) => {
+        fn facts(&self) -> crate::facts::Facts {
+            crate::facts::Facts { $($fact: $value,)+ ..crate::facts::Facts::PLAIN }
+        }
+    };
+}
+pub(crate) use facts;
+
 /// The `Settings` of a part in which nothing can be set, with what documentation and schema say.
 macro_rules! no_settings {
     ($text:literal) => {

@@ -88,65 +88,32 @@ impl Traits {
     }
 }
 
-/// The traits of a part that has the same whatever its settings: those that are not plain.
-macro_rules! traits {
-    ($($trait:ident = $value:expr),* $(,)?) => {
-        #[inline(always)]
-        fn traits(&self) -> crate::traits::Traits {
-            crate::traits::Traits { $($trait: $value,)* ..crate::traits::Traits::PLAIN }
-        }
-    };
-}
-pub(crate) use traits;
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The traits that differ between two values, by name.
-    fn differing(one: Traits, other: Traits) -> alloc::vec::Vec<&'static str> {
-        let all = [
-            ("queue_per_flow", one.queue_per_flow != other.queue_per_flow),
-            ("tags", one.tags != other.tags),
-            ("hears_idle", one.hears_idle != other.hears_idle),
-            ("hears_joins", one.hears_joins != other.hears_joins),
-            ("bypass", one.bypass != other.bypass),
-            ("replays", one.replays != other.replays),
-            ("fifo", one.fifo != other.fifo),
-            ("late_timer", one.late_timer != other.late_timer),
-            ("preempts", one.preempts != other.preempts),
-            ("judges_departures", one.judges_departures != other.judges_departures),
-            ("draws_packets", one.draws_packets != other.draws_packets),
-            ("marks", one.marks != other.marks),
-        ];
-        all.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
-    }
 
     #[test]
     fn two_parts_together_need_what_either_needs_and_allow_what_both_allow() {
         const PLAIN: Traits = Traits::PLAIN;
         // A trait that either part changes, and whether the two together have it then.
         let table = [
-            ("queue_per_flow", Traits { queue_per_flow: false, ..PLAIN }, true),
-            ("tags", Traits { tags: false, ..PLAIN }, true),
-            ("hears_idle", Traits { hears_idle: true, ..PLAIN }, true),
-            ("hears_joins", Traits { hears_joins: true, ..PLAIN }, true),
-            ("bypass", Traits { bypass: 9, ..PLAIN }, false),
-            ("replays", Traits { replays: true, ..PLAIN }, true),
-            ("fifo", Traits { fifo: Some(Limit::Packets(3)), ..PLAIN }, false),
-            ("late_timer", Traits { late_timer: true, ..PLAIN }, true),
-            ("preempts", Traits { preempts: true, ..PLAIN }, true),
-            ("judges_departures", Traits { judges_departures: true, ..PLAIN }, true),
-            ("draws_packets", Traits { draws_packets: true, ..PLAIN }, true),
-            ("marks", Traits { marks: true, ..PLAIN }, true),
+            (Traits { queue_per_flow: false, ..PLAIN }, true),
+            (Traits { tags: false, ..PLAIN }, true),
+            (Traits { hears_idle: true, ..PLAIN }, true),
+            (Traits { hears_joins: true, ..PLAIN }, true),
+            (Traits { bypass: 9, ..PLAIN }, false),
+            (Traits { replays: true, ..PLAIN }, true),
+            (Traits { fifo: Some(Limit::Packets(3)), ..PLAIN }, false),
+            (Traits { late_timer: true, ..PLAIN }, true),
+            (Traits { preempts: true, ..PLAIN }, true),
+            (Traits { judges_departures: true, ..PLAIN }, true),
+            (Traits { draws_packets: true, ..PLAIN }, true),
+            (Traits { marks: true, ..PLAIN }, true),
         ];
-        for (name, changed, is_kept) in table {
-            assert_eq!(differing(changed, PLAIN), [name]);
+        for (changed, is_kept) in table {
             let expected = if is_kept { changed } else { PLAIN };
-            assert_eq!(changed.and(PLAIN), expected, "{name}");
-            assert_eq!(PLAIN.and(changed), expected, "{name}");
-            let both = if name == "fifo" { PLAIN } else { changed };
-            assert_eq!(changed.and(changed), both, "{name}");
+            assert_eq!([changed.and(PLAIN), PLAIN.and(changed)], [expected; 2], "{changed:?}");
+            assert_eq!(changed.and(changed), Traits { fifo: None, ..changed });
         }
         let [short, long] = [7, 9].map(|bypass| Traits { bypass, ..PLAIN });
         assert_eq!(short.and(long), short);

@@ -18,13 +18,12 @@
 //! end to the other.
 
 use super::red::{self, Red};
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::format;
 use alloc::string::{String, ToString};

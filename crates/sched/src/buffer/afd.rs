@@ -22,15 +22,14 @@
 //! afd_gives_heavy_flows_one_rate_and_spares_light_ones), at any rate of the line
 //! (active_queues.rs: afd_holds_the_queue_at_any_rate).
 
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
-use crate::facts::{Overflow, facts};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Rate, Time};
 use alloc::format;
 use alloc::string::{String, ToString};

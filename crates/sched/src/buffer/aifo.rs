@@ -14,14 +14,13 @@
 //! aifo_admits_everything_in_its_headroom). It is meant for `fifo`; a queue without a limit admits
 //! everything.
 
-use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::format;
 use alloc::string::String;

@@ -14,7 +14,7 @@
 //! (active_queues.rs: blue_rises_on_overflow_once_in_a_freeze_time_and_falls_while_idle).
 
 use super::red::is_share;
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::control::blue::{Blue as Control, Steps};
 use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
@@ -22,7 +22,6 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -18,7 +18,7 @@
 //! choke_bounds_the_share_of_a_flood).
 
 use super::red::{self, Red};
-use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Verdict, Victim};
+use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Verdict, Victim, traits};
 use crate::control::red::Level;
 use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
@@ -26,7 +26,6 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::string::String;
 

@@ -19,7 +19,7 @@
 
 use super::codel::fault_of;
 use super::longest_queue_drop::{self, LongestQueueDrop};
-use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
+use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim, traits};
 use crate::control::cobalt::{Control, Judgement, Parameters};
 use crate::control::pi::is_probability;
 use crate::facts::Facts;
@@ -29,7 +29,6 @@ use crate::queue::Queue;
 use crate::random::Random;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Rate, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

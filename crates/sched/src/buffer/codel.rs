@@ -23,7 +23,7 @@
 //! interval waited less than the target (delay_laws.rs:
 //! codel_drops_nothing_that_comes_below_target_once_an_interval).
 
-use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Marker, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Marker, Slot, Verdict, traits};
 use crate::control::codel::{Control, Head, Parameters, Rules};
 use crate::facts::{Facts, Overflow};
 use crate::mark::step::{Step, selector_fault};
@@ -32,7 +32,6 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -12,15 +12,14 @@
 //! Bound: M queues that always have more to take come to hold α·B/(1 + α·M) each, and B/(1 + α·M)
 //! stays free (shared_buffers.rs: dynamic_thresholds_settle_where_the_source_says).
 
-use crate::contract::{BufferPolicy, Flow, Held, Line, Slot, Verdict};
-use crate::facts::{Overflow, facts};
+use crate::contract::{BufferPolicy, Flow, Held, Line, Slot, Verdict, traits};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::boxed::Box;
 use alloc::format;

@@ -17,15 +17,14 @@
 //! flow gets what it asks for beside a flood (active_queues.rs: fred_protects_a_fragile_flow).
 
 use super::red;
-use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::control::red::{Average, Curve, Gaps, Level};
-use crate::facts::{Overflow, facts};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -19,16 +19,15 @@
 //! fuzzball_spares_a_host_within_its_share); a packet is lost only when none of lower precedence
 //! waits (shared_buffers.rs: fuzzball_loses_the_lowest_precedence_first).
 
-use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim};
-use crate::facts::{Overflow, facts};
+use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim, traits};
+use crate::facts::Overflow;
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket, precedence};
 use crate::registry::ClassifierSettings;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::vec::Vec;

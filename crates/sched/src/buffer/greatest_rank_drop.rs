@@ -12,15 +12,14 @@
 //! Bound: the least ranks offered are the ones that are held (ranked.rs:
 //! greatest_rank_drop_keeps_the_least_ranks).
 
-use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Tag, Verdict, Victim};
-use crate::facts::{Overflow, facts};
+use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Tag, Verdict, Victim, traits};
+use crate::facts::Overflow;
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::Time;
 use alloc::format;
 use alloc::string::String;

@@ -12,12 +12,11 @@
 //! Bound: the packets held are always the last that arrived, as many as fit, less those sent
 //! (active_queues.rs: head_drop_keeps_the_latest).
 
-use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim};
-use crate::facts::{Overflow, facts};
+use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim, traits};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 

@@ -12,10 +12,10 @@
 //! a_queue_within_its_share_never_loses).
 
 use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
-use crate::facts::{Overflow, facts};
+use crate::facts::Overflow;
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::store::Store;
 use crate::traits::Traits;
 use crate::units::{Bytes, Limit, Time};

@@ -32,7 +32,7 @@
 //! pie_steps_as_the_plain_reading_does); nothing is refused in the burst allowance (delay_laws.rs:
 //! pie_lets_a_burst_pass).
 
-use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
@@ -40,7 +40,6 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -22,14 +22,13 @@
 //! rainbow_settles_within_a_layer_of_the_fair_share).
 
 use super::rate_estimate::{FlowRates, window_fault};
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
-use crate::facts::{Need, facts};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
+use crate::facts::Need;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Limit, Rate, Time};
 use alloc::format;
 use alloc::string::String;

@@ -12,13 +12,12 @@
 //! random_drop_takes_from_flows_what_they_hold); so a flow that does not slow down keeps what it
 //! took.
 
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, Victim};
-use crate::facts::{Overflow, facts};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, Victim, traits};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::random::Random;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::Time;
 
 no_settings!("Nothing can be set; the limit is the queue's.");

@@ -25,7 +25,7 @@
 //! red_marks_what_accepts_marks_and_drops_above_max); an idle line lowers the average
 //! (active_queues.rs: red_forgets_while_the_line_is_idle).
 
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
@@ -33,7 +33,6 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::format;
 use alloc::string::String;

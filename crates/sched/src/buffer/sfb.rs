@@ -26,7 +26,7 @@
 //! without it.
 
 use super::blue::steps_fault;
-use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::control::blue::{Blue, Steps};
 use crate::facts::{Facts, Overflow};
 use crate::hash::{Hash, bucket_of, splitmix};
@@ -35,7 +35,6 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{PS_PER_S, Time};
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -8,9 +8,9 @@
 //! Bound: never more than the limit waits (laws.rs: the_limit_is_kept).
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
-use crate::facts::{Overflow, facts};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::traits::Traits;

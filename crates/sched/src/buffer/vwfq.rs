@@ -28,15 +28,14 @@
 //! vwfq_fills_more_of_the_line_above_a_guaranteed_rate).
 
 use super::rate_estimate::window_fault;
-use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
-use crate::facts::{Overflow, facts};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Limit, Rate, Time};
 use alloc::format;
 use alloc::string::String;

@@ -110,7 +110,7 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traits::traits;
+    use crate::contract::traits;
     use crate::units::Limit;
     use alloc::sync::Arc;
     use core::sync::atomic::{AtomicU32, Ordering};

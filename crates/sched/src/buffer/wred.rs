@@ -23,14 +23,13 @@
 //! wred_with_one_curve_signals_as_often_as_red).
 
 use super::red::{self, Judge};
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::control::red::Average;
 use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::format;
 use alloc::string::String;

@@ -9,10 +9,9 @@
 //! Bound: none of its own. A sender that spreads over many destinations gets a share for each.
 
 use crate::contract::{Classifier, Line};
-use crate::facts::facts;
 use crate::hash::Hash;
 use crate::packet::Header;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 
 no_settings!("Nothing can be set.");
 

@@ -8,10 +8,9 @@
 //! Bound: none of its own. A host gets a share for each of its processes.
 
 use crate::contract::{Classifier, Line};
-use crate::facts::facts;
 use crate::hash::Hash;
 use crate::packet::Header;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 
 no_settings!("Nothing can be set.");
 

@@ -54,7 +54,7 @@ use crate::buffer::codel::fault_of;
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::classify;
 use crate::contract::{
-    BufferPolicy, Classifier, Dequeue, Discipline, End, FlowTimes, Handle, Held, HeldPacket, Line, Slot,
+    BufferPolicy, Classifier, Dequeue, Discipline, End, FlowTimes, Handle, Held, HeldPacket, Line, Slot, traits,
 };
 use crate::facts::{Facts, Need};
 use crate::hash::Hash;
@@ -64,7 +64,6 @@ use crate::queue::Queue;
 use crate::random::Random;
 use crate::registry::ClassifierSettings;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::truesize::truesize;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::boxed::Box;

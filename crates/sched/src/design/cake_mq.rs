@@ -33,14 +33,13 @@
 //! may be reordered.
 
 use super::cake::{self, Cake};
-use crate::contract::{Classifier, Dequeue, Discipline, FlowTimes, Handle, Held, Line};
+use crate::contract::{Classifier, Dequeue, Discipline, FlowTimes, Handle, Held, Line, traits};
 use crate::facts::Facts;
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
-use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::boxed::Box;
 use alloc::format;

@@ -26,14 +26,12 @@
 //! wait in two queues and overtake each other (designs.rs:
 //! dualpi2_may_reorder_a_flow_whose_ecn_field_changes).
 
-use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot};
+use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
-use crate::facts::facts;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};

@@ -24,15 +24,13 @@
 //! others do (its own test: a_heavy_hitter_is_found). A flow that becomes one, or ceases to be one,
 //! is reordered.
 
-use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot};
-use crate::facts::facts;
+use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Limit, Time};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

@@ -27,7 +27,7 @@
 //! the longest queue.
 //! Bound: Linux's order and drops to the packet (docs/agreement/linux.md).
 
-use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot};
+use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};
 use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
@@ -39,7 +39,6 @@ use crate::random::Random;
 use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Limit, Time};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};

@@ -14,15 +14,14 @@
 //! the later ones, and a flow whose packets differ in type of service is reordered.
 
 use crate::compose::Composition;
-use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict};
-use crate::facts::{Queues, facts};
+use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, traits};
+use crate::facts::Queues;
 use crate::mark::none::None as NoMarks;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::tos::{self, PRIOMAP};
-use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::boxed::Box;
 

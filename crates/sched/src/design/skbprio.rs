@@ -17,15 +17,16 @@
 //! a flow whose packets differ in priority is reordered.
 
 use crate::compose::Composition;
-use crate::contract::{BufferPolicy, Discipline, End, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, Victim};
-use crate::facts::{Queues, facts};
+use crate::contract::{
+    BufferPolicy, Discipline, End, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, Victim, traits,
+};
+use crate::facts::Queues;
 use crate::mark::none::None as NoMarks;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::tos;
-use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::boxed::Box;
 use alloc::vec::Vec;

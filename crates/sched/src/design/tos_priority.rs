@@ -25,14 +25,12 @@
 //! tos_priority_breaks_the_order_of_a_flow_of_many_services).
 
 use crate::compose::Composition;
-use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict};
-use crate::facts::facts;
+use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, traits};
 use crate::mark::none::None as NoMarker;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::boxed::Box;
 use alloc::format;

@@ -10,12 +10,11 @@
 //! Bound: none; with windows that obey, the queue stays near one packet.
 
 use super::cycle::Cycles;
-use crate::contract::{Line, Marker, Slot};
-use crate::facts::{Need, facts};
+use crate::contract::{Line, Marker, Slot, traits};
+use crate::facts::Need;
 use crate::packet::{Marks, Packet};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Time, Weight};
 
 /// The threshold.

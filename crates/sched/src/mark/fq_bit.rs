@@ -11,13 +11,12 @@
 //! Cost: O(1) a packet.
 //! Bound: none; a flow with nothing in the gateway is never marked.
 
-use crate::contract::{Line, Marker, Slot};
-use crate::facts::{Need, Queues, facts};
+use crate::contract::{Line, Marker, Slot, traits};
+use crate::facts::{Need, Queues};
 use crate::packet::{Marks, Packet};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Limit, Time};
 use alloc::string::{String, ToString};
 

@@ -6,12 +6,10 @@
 //! Cost: nothing.
 //! Bound: none.
 
-use crate::contract::{Line, Marker, Slot};
-use crate::facts::facts;
+use crate::contract::{Line, Marker, Slot, traits};
 use crate::packet::{Marks, Packet};
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::Time;
 
 no_settings!("Nothing can be set.");

@@ -14,12 +14,11 @@
 //! Bound: none; a flow that demands no more than its max-min share is never marked.
 
 use super::cycle::Cycles;
-use crate::contract::{Line, Marker, Slot};
-use crate::facts::{Need, facts};
+use crate::contract::{Line, Marker, Slot, traits};
+use crate::facts::Need;
 use crate::packet::{Marks, Packet};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
 

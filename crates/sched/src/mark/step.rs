@@ -15,9 +15,8 @@
 //! Bound: none; with windows that obey, the queue stays near `at` and a few packets for each flow.
 
 use crate::contract::{Line, Marker, Slot};
-use crate::facts::facts;
 use crate::packet::{Marks, Packet};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::traits::Traits;

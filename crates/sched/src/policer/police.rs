@@ -21,10 +21,9 @@
 //! kernel's rule (policed.rs: the_verdicts_are_those_of_the_rule_of_the_kernel).
 
 use crate::contract::{Line, Policer};
-use crate::facts::facts;
 use crate::link_layer::Link;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::psched::{NS_PER_S, Ratio, saved};
 use crate::queue::Queue;
 use crate::units::{Bytes, Rate, Time};

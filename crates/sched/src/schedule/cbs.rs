@@ -35,13 +35,12 @@
 //!
 //! Range: credit is a rate in bit/s times picoseconds, in 128 bits.
 
-use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::{Facts, Need, Queues};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -15,13 +15,12 @@
 //! differ by at most one, in packets, not in bytes (ranked.rs: datakit_serves_circuits_evenly). A
 //! circuit that sends short packets slowly keeps its priority for ever.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::facts::{Queues, facts};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::facts::Queues;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::ring::Ring;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Time};
 use alloc::vec::Vec;
 

@@ -26,15 +26,13 @@
 //! Range: the quantum is at most 1 GiB, so that weight times quantum is below 2⁶⁰ thousandths of a
 //! byte.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
-use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Time, Weight};
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -19,7 +19,7 @@
 //! new (designs.rs: a_sparse_flow_goes_first), and one that empties while new passes once through
 //! the old list (designs.rs: a_new_flow_that_empties_passes_once_through_the_old_list).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
 use crate::packet::Packet;
@@ -28,7 +28,6 @@ use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::turns::{Emptied, Listed, Turns, View};
 use crate::units::{Bytes, Time, Weight};
 use alloc::string::{String, ToString};

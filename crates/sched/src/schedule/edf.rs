@@ -15,9 +15,9 @@
 
 use super::pifo::PushIn;
 use crate::contract::{Flow, Line};
-use crate::facts::{Queues, facts};
+use crate::facts::Queues;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::program::Program;
 use crate::queue::Queue;
 use crate::units::Time;

@@ -20,16 +20,15 @@
 //! Packets of a flow that differ in precedence wait in different bands and overtake each other
 //! (round_schedulers.rs: ets_reorders_a_flow_over_its_bands); within a band the order holds.
 
-use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
-use crate::facts::{Queues, facts};
+use crate::facts::Queues;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::store::Store;
 use crate::tos;
-use crate::traits::traits;
 use crate::units::{Bytes, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

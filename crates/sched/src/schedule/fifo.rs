@@ -7,12 +7,11 @@
 //! Bound: no fairness: a flow's share is its share of the arrivals. Delay is the backlog ahead over
 //! the rate (laws.rs: fifo_keeps_the_order_of_arrival).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::facts::{Queues, facts};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::facts::Queues;
 use crate::packet::Packet;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::Time;
 
 no_settings!("Nothing can be set.");

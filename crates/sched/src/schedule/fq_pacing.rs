@@ -21,16 +21,14 @@
 //! are all held back is idle though packets wait (shaped.rs:
 //! fq_pacing_waits_until_the_last_packet_has_earned_the_next).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::facts::facts;
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::ring::Ring;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Rate, Time};
 use alloc::format;
 use alloc::string::String;

@@ -27,18 +27,16 @@
 //! overflows. There is no reset while the line is idle, so the order is exact for 2⁶⁴ bytes of
 //! weight one in the life of the line.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::facts::facts;
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
 use crate::slots::entry;
 use crate::store::Store;
 use crate::tournament::Tournament;
-use crate::traits::traits;
 use crate::units::{Bytes, Rate, Time, Weight};
 use alloc::vec::Vec;
 

@@ -20,7 +20,7 @@
 //!
 //! Range: a rank of 2⁸⁹ or more counts as 2⁸⁹ - 1 (rank.rs, program.rs).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::{Facts, Queues};
 use crate::heap::Heap;
 use crate::packet::Packet;
@@ -28,7 +28,6 @@ use crate::part::Part;
 use crate::program::{Named, Program, Rank};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::Time;
 use alloc::vec::Vec;
 

@@ -11,12 +11,11 @@
 //! band starves the later ones. A flow whose packets differ in precedence is reordered (ranked.rs:
 //! priority_breaks_the_order_of_a_flow_of_many_precedences).
 
-use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::facts::{Queues, facts};
+use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::facts::Queues;
 use crate::packet::Packet;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::Time;
 use alloc::vec::Vec;
 

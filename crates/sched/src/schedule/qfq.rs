@@ -32,15 +32,13 @@ pub(crate) mod groups;
 mod guesses;
 
 use self::groups::Groups;
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::facts::facts;
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Time, Weight};
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -22,11 +22,10 @@
 //!
 //! Range: as `qfq`.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
-use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::schedule::drr;
@@ -34,7 +33,6 @@ use crate::schedule::qfq::groups::Groups;
 use crate::schedule::qfq::worst_case_index;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Time, Weight};
 use alloc::collections::BTreeSet;
 use alloc::string::String;

@@ -9,14 +9,12 @@
 //! Bound: packets served of two continuously backlogged flows differ by at most 1; their bytes by
 //! up to the ratio of packet lengths (laws.rs: round_robin_serves_packets_evenly).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::facts::facts;
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::Time;
 
 no_settings!("Nothing can be set.");

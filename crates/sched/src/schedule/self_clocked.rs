@@ -4,11 +4,10 @@
 //! nothing (head_tags.rs).
 
 use super::least_tag::Tagging;
-use crate::contract::{Flow, Slot, Tag};
+use crate::contract::{Flow, Slot, Tag, traits};
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
 use crate::round::BYTE;
-use crate::traits::traits;
 use crate::units::{Time, Weight};
 use core::marker::PhantomData;
 

@@ -23,9 +23,8 @@
 use super::least_tag::LeastTag;
 use super::self_clocked::{Counts, SelfClocked};
 use crate::contract::{Line, Tag};
-use crate::facts::facts;
 use crate::head_tags::Head;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 
 no_settings!("Nothing can be set: the weights are the line's.");

@@ -13,7 +13,7 @@
 //! Packets of one flow may overtake each other when the bounds fall between them (ranked.rs:
 //! sp_pifo_breaks_the_order_of_a_flow).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::{Facts, Queues};
 use crate::packet::Packet;
 use crate::part::Part;
@@ -21,7 +21,6 @@ use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::rank::{self, Ranks};
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::Time;
 use alloc::format;
 use alloc::string::String;

@@ -22,17 +22,15 @@
 //! packets of any length by a quantum more for each flow for its deficit. No bound on delay holds
 //! without the number of flows.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::facts::facts;
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::ring::Ring;
 use crate::schedule::drr;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Time, Weight};
 use alloc::string::String;
 use alloc::vec::Vec;

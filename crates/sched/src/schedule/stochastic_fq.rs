@@ -22,7 +22,7 @@
 //! stochastic_fq_keeps_nothing_of_flows_that_left). Queues are as fair among each other as deficit
 //! round robin's; flows that share one are as in FIFO.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
 use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
@@ -31,7 +31,6 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, Time};
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -15,16 +15,15 @@
 //! line behind adds, plus a packet if it is longer than the bucket; nothing leaves before the time
 //! it names, and at that time something does (laws.rs: token_bucket_keeps_its_rate).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::facts::{Queues, facts};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::facts::Queues;
 #[cfg(feature = "schema")]
 use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

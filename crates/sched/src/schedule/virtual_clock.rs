@@ -21,15 +21,13 @@
 //! ahead, stamps are equal (rank.rs).
 
 use super::least_tag::{LeastTag, Tagging};
-use crate::contract::{Flow, Line, Slot, Tag};
-use crate::facts::facts;
+use crate::contract::{Flow, Line, Slot, Tag, traits};
 use crate::packet::Packet;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::prefetch;
 use crate::promise::{Load, Measure};
 use crate::rank::Ranks;
 use crate::slots::entry;
-use crate::traits::traits;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
 

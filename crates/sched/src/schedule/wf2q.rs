@@ -23,17 +23,15 @@
 //! Range: as for `wfq`: 2⁶⁴ bytes of weight one for the order of tags (round.rs).
 
 use super::wfq;
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::emulation::Emulation;
-use crate::facts::facts;
 use crate::packet::Packet;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::slots::entry;
 use crate::store::Store;
 use crate::tournament::Tournament;
-use crate::traits::traits;
 use crate::units::{Rate, Time, Weight};
 use alloc::vec::Vec;
 

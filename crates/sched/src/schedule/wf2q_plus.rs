@@ -29,18 +29,16 @@
 //! Range: tags as those of `scfq` (head_tags.rs); V grows by less than 2⁹¹ a packet and, with the
 //! least weight alone, to 2¹²³·² at most. The sum of the weights of 2³² flows is below 2⁶².
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::eligible::Eligible;
-use crate::facts::facts;
 use crate::head_tags::HeadTags;
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Rate, Time, Weight};
 
 no_settings!("Nothing can be set: the weights are the line's.");

@@ -24,8 +24,7 @@
 use super::fq::{self, Bids, OnDrop};
 use super::least_tag::LeastTag;
 use crate::contract::Line;
-use crate::facts::facts;
-use crate::part::{Part, no_settings};
+use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 
 no_settings!("Nothing can be set: the weights are the line's.");

@@ -18,15 +18,13 @@
 //! the ratio of lengths. Rounds are as long as the sum of weights, and so is the wait of a flow
 //! that becomes backlogged.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::facts::facts;
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Time, Weight};
 use alloc::vec::Vec;
 

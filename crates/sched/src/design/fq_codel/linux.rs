@@ -3,7 +3,7 @@
 use super::Settings;
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::contract::{
-    BufferPolicy, Classifier, Dequeue, Discipline, End, Handle, Held, HeldPacket, Line, Marker, Slot,
+    BufferPolicy, Classifier, Dequeue, Discipline, End, Handle, Held, HeldPacket, Line, Marker, Slot, traits,
 };
 use crate::control::codel::{Control, Head, Parameters, Rules};
 use crate::hash::{Hash, bucket_of};
@@ -12,7 +12,6 @@ use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::truesize::truesize;
 use crate::turns::{Emptied, Turns, View};
 use crate::units::Time;

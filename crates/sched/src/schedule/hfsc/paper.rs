@@ -3,11 +3,10 @@
 use super::Settings;
 use super::curve::{Curve, Service};
 use crate::class_tree::ClassTree;
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{PS_PER_S, Time};
 use alloc::format;
 use alloc::vec::Vec;

@@ -7,12 +7,11 @@
 
 use super::{Class, Settings};
 use crate::class_tree::{ClassTree, LEVELS_MAX};
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::psched::{NS_PER_S, Ratio, saved};
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::vec::Vec;

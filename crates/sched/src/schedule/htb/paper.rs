@@ -2,11 +2,10 @@
 
 use super::{Class, Settings};
 use crate::class_tree::ClassTree;
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::store::Store;
-use crate::traits::traits;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
 use alloc::format;
 use alloc::vec::Vec;
