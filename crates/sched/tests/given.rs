@@ -1,6 +1,6 @@
 //! What a part goes by of what a packet's descriptor may say, and may not: each part of the
-//! registry declares it ([`Facts::needs`](fairq_sched::facts::Facts::needs)), and here it is seen by
-//! taking the one thing away. A part that goes by something undeclared would be another part, in
+//! registry declares it ([`Facts::needs`](fairq_sched::facts::Facts::needs)), and here it is seen
+//! by taking the one thing away. A part that goes by something undeclared would be another part, in
 //! silence, where a driver does not tell that.
 
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Held, Line, Role};

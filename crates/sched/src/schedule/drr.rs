@@ -99,8 +99,8 @@ impl Drr {
 }
 
 impl Scheduler for Drr {
-    // A packet's length is all that there is to know of it. A flow that sends its last packet leaves
-    // the round, without credit.
+    // A packet's length is all that there is to know of it. A flow that sends its last packet
+    // leaves the round, without credit.
     traits!(tags = false, bypass = u32::MAX);
 
     #[inline]

@@ -156,8 +156,8 @@ impl View for Queues<'_> {
 }
 
 impl Scheduler for DrrPlusPlus {
-    // When the line becomes idle the lists are gone through until they are empty. A queue that enters
-    // an empty one has a quantum whatever its credit was.
+    // When the line becomes idle the lists are gone through until they are empty. A queue that
+    // enters an empty one has a quantum whatever its credit was.
     traits!(bypass = u32::MAX, hears_idle = true, replays = true);
 
     fn bucket(&mut self, _now: Time, key: u64, _store: &Store) -> Option<Slot> {
