@@ -246,7 +246,7 @@ impl<D: Discipline> Driver<D> {
             }
         }
         let promised = self.wake.take().is_some_and(|(_, promised)| promised);
-        if promised && !self.discipline.has_late_timer() && due.0 - 1 > self.now.0 {
+        if promised && !self.discipline.traits().late_timer && due.0 - 1 > self.now.0 {
             let early = self.discipline.dequeue(Time(due.0 - 1), &mut self.fates);
             self.tally.obey(Invariant::AskingAgain, early == Dequeue::NotBefore(due), || {
                 format!("{early:?} a picosecond before {due:?}, the time that was named")

@@ -11,6 +11,7 @@ use fairq_sched::contract::{Dequeue, Discipline, Handle, Held, Line};
 use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use fairq_sched::promise::{Load, Measure};
 use fairq_sched::queue::Queue;
+use fairq_sched::traits::Traits;
 use fairq_sched::units::{Limit, Rate, Time};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,6 +65,9 @@ impl Fake {
 }
 
 impl Discipline for Fake {
+    fn traits(&self) -> Traits {
+        Traits { hears_idle: true, ..Traits::PLAIN }
+    }
     fn enqueue(&mut self, _now: Time, packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.arrived += 1;
         assert!(self.flaw != Flaw::Panics || self.arrived < 100, "the hundredth packet");
@@ -120,6 +124,9 @@ struct WithHandles {
 }
 
 impl Discipline for WithHandles {
+    fn traits(&self) -> Traits {
+        Traits { hears_idle: true, ..Traits::PLAIN }
+    }
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let before = fates.len();
         self.fake.enqueue(now, packet, header, fates);

@@ -11,6 +11,7 @@ use fairq_audit::work::{Counted, FEW, MANY, counted};
 use fairq_sched::buffer::{choke, red};
 use fairq_sched::card::Card;
 use fairq_sched::contract::{Dequeue, Discipline, Line};
+use fairq_sched::facts::Overflow;
 use fairq_sched::packet::{Fates, Marks, Packet};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{
@@ -164,8 +165,9 @@ fn entries() -> Vec<(&'static Card, Queue)> {
             }
             other => other,
         };
-        let overflow =
-            tail_drop.clone().filter(|_| policy.as_ref().is_some_and(|policy| policy.part().leaves_overflow()));
+        let overflow = tail_drop
+            .clone()
+            .filter(|_| policy.as_ref().is_some_and(|policy| policy.part().facts().overflow == Overflow::Leaves));
         let with = |name| Queue { buffer: policy.clone(), overflow: overflow.clone(), ..of(name) };
         // Some want one queue, some many.
         let queue = ["round_robin", "fifo", "fq", "pifo"].map(with).into_iter().find(|queue| queue.fault().is_none());

@@ -5,6 +5,7 @@
 use super::mix::weighted_cost;
 use fairq_sched::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
 use fairq_sched::packet::{Fates, Header, Packet};
+use fairq_sched::traits::Traits;
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 use std::hint::select_unpredictable;
@@ -38,6 +39,9 @@ impl Offer for Nothing {
 }
 
 impl Discipline for Nothing {
+    fn traits(&self) -> Traits {
+        Traits { hears_idle: true, ..Traits::PLAIN }
+    }
     fn enqueue(&mut self, _now: Time, _packet: Packet, _header: &Header, _fates: &mut Fates) -> Option<Handle> {
         unreachable!("a floor is offered slots")
     }
@@ -160,6 +164,9 @@ impl Offer for Turns {
 }
 
 impl Discipline for Turns {
+    fn traits(&self) -> Traits {
+        Traits { hears_idle: true, ..Traits::PLAIN }
+    }
     fn enqueue(&mut self, _now: Time, _packet: Packet, _header: &Header, _fates: &mut Fates) -> Option<Handle> {
         unreachable!("a floor is offered slots")
     }
@@ -274,6 +281,9 @@ impl Offer for Finishes {
 }
 
 impl Discipline for Finishes {
+    fn traits(&self) -> Traits {
+        Traits { hears_idle: true, ..Traits::PLAIN }
+    }
     fn enqueue(&mut self, _now: Time, _packet: Packet, _header: &Header, _fates: &mut Fates) -> Option<Handle> {
         unreachable!("a floor is offered slots")
     }

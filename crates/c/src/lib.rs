@@ -363,11 +363,15 @@ mod tests {
     use super::*;
     use fairq_sched::contract::Held;
     use fairq_sched::packet::{Header, Packet};
+    use fairq_sched::traits::Traits;
 
     /// A discipline with a fault.
     struct Faulty;
 
     impl Discipline for Faulty {
+        fn traits(&self) -> Traits {
+            Traits { hears_idle: true, ..Traits::PLAIN }
+        }
         fn enqueue(&mut self, _: Time, _: Packet, _: &Header, _: &mut Fates) -> Option<Handle> {
             panic!("a fault, on purpose")
         }

@@ -2,7 +2,7 @@
 //! and a discipline whose input no flow provides is refused.
 
 use fairq_experiment::experiment::{Experiment, Options};
-use fairq_sched::part::Need;
+use fairq_sched::facts::Need;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, SCHEDULERS, SchedulerSettings};
 use serde_json::{Value, json};

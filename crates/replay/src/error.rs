@@ -1,7 +1,7 @@
 //! Errors of a replay: one line that says where and what to do.
 
 use fairq_link::capture::CaptureError;
-use fairq_sched::part::Need;
+use fairq_sched::facts::Need;
 use fairq_text::needs;
 use std::fmt;
 

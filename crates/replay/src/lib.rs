@@ -45,8 +45,8 @@ pub use options::Options;
 pub use report::{Bin, Delay, DisciplineReport, FlowReport, Selected, Shown, Stamps, Traffic, Way};
 
 use fairq_link::capture::{LinkType, Stamp};
+use fairq_sched::facts::Need;
 use fairq_sched::packet::{Header, Reason};
-use fairq_sched::part::Need;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::ClassifierSettings;
 use fairq_sched::units::{Rate, Time};

@@ -4,8 +4,8 @@
 
 use fairq_link::capture::{Frame, LinkType, Reader, Stamp, Writer};
 use fairq_replay::{DisciplineReport, Options, PacketFate, Replay, Report, Settings, Sink, Stream, replay_capture};
+use fairq_sched::facts::Need;
 use fairq_sched::hash::splitmix;
-use fairq_sched::part::Need;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{
     BUFFER_POLICIES, BufferSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, SCHEDULERS, SchedulerSettings,

@@ -217,6 +217,10 @@ macro_rules! forward {
             use crate::units::{Rate, Time, Weight};
 
             impl Scheduler for $any {
+                #[inline(always)]
+                fn traits(&self) -> crate::traits::Traits {
+                    match self { $(Self::$type(p) => p.traits()),+ }
+                }
                 fn bucket(&mut self, now: Time, key: u64, store: &Store) -> Option<Slot> {
                     match self { $(Self::$type(p) => p.bucket(now, key, store)),+ }
                 }
@@ -225,12 +229,6 @@ macro_rules! forward {
                 }
                 fn class_named(&self, name: &str) -> Option<Class> {
                     match self { $(Self::$type(p) => p.class_named(name)),+ }
-                }
-                fn has_queue_per_flow(&self) -> bool {
-                    match self { $(Self::$type(p) => p.has_queue_per_flow()),+ }
-                }
-                fn tags_packets(&self) -> bool {
-                    match self { $(Self::$type(p) => p.tags_packets()),+ }
                 }
                 fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
                     match self { $(Self::$type(p) => p.queue_of(flow, packet, store)),+ }
@@ -256,20 +254,9 @@ macro_rules! forward {
                 fn removed(&mut self, now: Time, gone: Gone<'_>) {
                     match self { $(Self::$type(p) => p.removed(now, gone)),+ }
                 }
-                fn notes_idle(&self) -> bool {
-                    match self { $(Self::$type(p) => p.notes_idle()),+ }
-                }
                 fn idle(&mut self, now: Time) {
                     match self { $(Self::$type(p) => p.idle(now)),+ }
                 }
-                fn forgets_when_idle(&self) -> bool {
-                    match self { $(Self::$type(p) => p.forgets_when_idle()),+ }
-                }
-
-                fn recalls_passed(&self) -> bool {
-                    match self { $(Self::$type(p) => p.recalls_passed()),+ }
-                }
-
                 fn is_settled_at(&self, time: Time) -> bool {
                     match self { $(Self::$type(p) => p.is_settled_at(time)),+ }
                 }
@@ -284,12 +271,6 @@ macro_rules! forward {
                 }
                 fn pacing_changed(&mut self, now: Time, flow: Slot, rate: Option<Rate>) {
                     match self { $(Self::$type(p) => p.pacing_changed(now, flow, rate)),+ }
-                }
-                fn has_late_timer(&self) -> bool {
-                    match self { $(Self::$type(p) => p.has_late_timer()),+ }
-                }
-                fn can_preempt(&self) -> bool {
-                    match self { $(Self::$type(p) => p.can_preempt()),+ }
                 }
                 fn preempts(&self, serving: Tag) -> bool {
                     match self { $(Self::$type(p) => p.preempts(serving)),+ }
@@ -311,6 +292,10 @@ macro_rules! forward {
             use crate::units::{Rate, Time};
 
             impl BufferPolicy for $any {
+                #[inline(always)]
+                fn traits(&self) -> crate::traits::Traits {
+                    match self { $(Self::$type(p) => p.traits()),+ }
+                }
                 fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
                     match self { $(Self::$type(p) => p.admit(now, store, queue, flow, packet)),+ }
                 }
@@ -320,9 +305,6 @@ macro_rules! forward {
                 fn victim(&mut self, now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
                     match self { $(Self::$type(p) => p.victim(now, store, arriving)),+ }
                 }
-                fn judges_departures(&self) -> bool {
-                    match self { $(Self::$type(p) => p.judges_departures()),+ }
-                }
                 fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
                     match self { $(Self::$type(p) => p.depart(now, store, queue)),+ }
                 }
@@ -331,15 +313,6 @@ macro_rules! forward {
                 }
                 fn idle(&mut self, now: Time) {
                     match self { $(Self::$type(p) => p.idle(now)),+ }
-                }
-                fn notes_idle(&self) -> bool {
-                    match self { $(Self::$type(p) => p.notes_idle()),+ }
-                }
-                fn passes_when_empty(&self) -> u32 {
-                    match self { $(Self::$type(p) => p.passes_when_empty()),+ }
-                }
-                fn draws_packets(&self) -> bool {
-                    match self { $(Self::$type(p) => p.draws_packets()),+ }
                 }
                 fn next_update(&self) -> Option<Time> {
                     match self { $(Self::$type(p) => p.next_update()),+ }
@@ -396,20 +369,15 @@ macro_rules! forward {
             use crate::units::Time;
 
             impl Marker for $any {
+                #[inline(always)]
+                fn traits(&self) -> crate::traits::Traits {
+                    match self { $(Self::$type(p) => p.traits()),+ }
+                }
                 fn arrive(&mut self, now: Time, store: &Store, flow: Slot, packet: &Packet) -> Marks {
                     match self { $(Self::$type(p) => p.arrive(now, store, flow, packet)),+ }
                 }
-                fn notes_idle(&self) -> bool {
-                    match self { $(Self::$type(p) => p.notes_idle()),+ }
-                }
                 fn before_change(&mut self, now: Time, store: &Store) {
                     match self { $(Self::$type(p) => p.before_change(now, store)),+ }
-                }
-                fn is_silent(&self) -> bool {
-                    match self { $(Self::$type(p) => p.is_silent()),+ }
-                }
-                fn judges_departures(&self) -> bool {
-                    match self { $(Self::$type(p) => p.judges_departures()),+ }
                 }
                 fn depart(&mut self, now: Time, packet: &Packet) -> Marks {
                     match self { $(Self::$type(p) => p.depart(now, packet)),+ }

@@ -10,6 +10,7 @@ use crate::invariant::{Invariant, Tally};
 use crate::packet::{Address, Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::queue::Queue;
 use crate::registry::{DESIGNS, SCHEDULERS};
+use crate::traits::Traits;
 use crate::units::{Limit, Rate, Time, Weight};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -36,7 +37,7 @@ impl Rules {
     pub fn of(queue: &Queue) -> Self {
         let name = queue.design.as_ref().map_or_else(|| queue.scheduler.name(), |design| design.name());
         let card = SCHEDULERS.iter().chain(DESIGNS).find(|card| card.name == name);
-        let memory = queue.design.as_ref().and_then(|design| design.part().memory());
+        let memory = queue.design.as_ref().and_then(|design| design.part().facts().memory);
         let obeys = |invariant| !card.is_some_and(|card| card.breaks.contains(&invariant));
         Self {
             limit: queue.capacity(),
@@ -202,6 +203,11 @@ impl Checked {
 }
 
 impl Discipline for Checked {
+    // Every packet is shown.
+    fn traits(&self) -> Traits {
+        Traits { hears_idle: true, bypass: 0, replays: false, fifo: None, ..self.subject.traits() }
+    }
+
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.begin(now);
         assert_eq!(packet.token, self.seen.len() as u64, "tokens are numbered");
@@ -346,10 +352,6 @@ impl Discipline for Checked {
         self.subject.pacing_changed(now, header, rate);
         self.twin.pacing_changed(now, header, rate);
         self.check();
-    }
-
-    fn has_late_timer(&self) -> bool {
-        self.subject.has_late_timer()
     }
 
     fn preempts(&self) -> bool {

@@ -13,6 +13,7 @@ use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::store::{Keeps, Place, Served, Store, Taken};
+use crate::traits::Traits;
 use crate::units::{Limit, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -38,15 +39,17 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             .collect();
         let flows = Flows::new(hash, weights, classes, FLOWS_MAX);
         let mut store = Store::new(limit);
-        if !scheduler.tags_packets() {
+        let parts = scheduler.traits().and(buffer.traits());
+        debug_assert!(scheduler.class_tree().is_none() || !parts.queue_per_flow, "the leaves are the queues");
+        if !parts.tags {
             store.keep_no_tags();
         }
-        if !scheduler.has_queue_per_flow() {
+        if !parts.queue_per_flow {
             store.count_flows();
-        } else if !buffer.draws_packets() {
+        } else if !parts.draws_packets {
             store.keep_no_flows();
         }
-        if buffer.draws_packets() {
+        if parts.draws_packets {
             store.prepare_draws();
         }
         Self { classifier, scheduler, buffer, marker, hash, flows, store }
@@ -87,7 +90,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     /// Most packets take it where queues are long.
     #[inline(always)]
     fn follow(&mut self, now: Time, packet: &Packet, flow: Flow) -> Option<Handle> {
-        let may_follow = self.marker.is_silent()
+        let may_follow = !self.marker.traits().marks
             && !self.keeps_flows()
             && self.store.can_follow(flow.slot, flow.weight)
             && self.buffer.lets_join(&self.store, flow.slot, packet);
@@ -95,7 +98,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             return None;
         }
         let tag = self.scheduler.follow(now, flow.slot, flow, packet)?;
-        let tag = self.scheduler.tags_packets().then_some(tag);
+        let tag = self.scheduler.traits().tags.then_some(tag);
         Some(self.store.follow(packet, tag, flow.slot))
     }
 
@@ -120,7 +123,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     /// Whether a packet's flow is not the queue that it waits in.
     #[inline(always)]
     fn keeps_flows(&self) -> bool {
-        !self.scheduler.has_queue_per_flow() || self.buffer.draws_packets()
+        !self.scheduler.traits().queue_per_flow || self.buffer.traits().draws_packets
     }
 
     #[inline]
@@ -210,13 +213,16 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     /// Whether a head may be dropped or marked.
     #[inline(always)]
     fn judges_departures(&self) -> bool {
-        self.buffer.judges_departures() || self.marker.judges_departures()
+        self.buffer.traits().judges_departures || self.marker.traits().judges_departures
     }
 
     /// Whether the head of `queue` may be sent; if not it is gone.
     fn may_depart(&mut self, now: Time, queue: Slot, fates: &mut Fates) -> bool {
-        let verdict =
-            if self.buffer.judges_departures() { self.buffer.depart(now, &self.store, queue) } else { Verdict::Pass };
+        let verdict = if self.buffer.traits().judges_departures {
+            self.buffer.depart(now, &self.store, queue)
+        } else {
+            Verdict::Pass
+        };
         let Some((head, _)) = self.store.head(queue) else { return true };
         let verdict = settle(verdict, head);
         let marks = verdict.map(|marks| marks.with(self.marker.depart(now, head).within(head.accepts)));
@@ -264,7 +270,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     /// Sends the head of `queue`.
     #[inline(always)]
     fn serve(&mut self, now: Time, queue: Slot) -> Packet {
-        let keeps = Keeps { tags: self.scheduler.tags_packets(), flows: self.keeps_flows() };
+        let keeps = Keeps { tags: self.scheduler.traits().tags, flows: self.keeps_flows() };
         let Some((served, packet)) = self.store.serve_kept(queue, keeps) else { panic_of_empty(queue) };
         let Served { handle, tag, flow, head } = served;
         // Two calls where the store has just decided it: the scheduler, inlined into either branch,
@@ -292,7 +298,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             self.store.fetch_head(queue);
         }
         // Only a scheduler that tags packets reads the packet behind a head.
-        if self.scheduler.tags_packets()
+        if self.scheduler.traits().tags
             && let Some(queue) = self.scheduler.soon(2)
         {
             self.store.fetch_second(queue);
@@ -324,7 +330,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Offer for Composit
             return self.accept(now, &mut packet, Flow::of_slot(bucket), fates);
         }
         // Without `joined` calls the fast path has little to check.
-        if !self.buffer.is_told()
+        if !self.buffer.traits().hears_joins
             && let Some(handle) = self.follow(now, &packet, flow)
         {
             return Some(handle);
@@ -334,6 +340,16 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Offer for Composit
 }
 
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
+    fn traits(&self) -> Traits {
+        let parts = self.scheduler.traits().and(self.buffer.traits()).and(self.marker.traits());
+        let longest = match self.store.limit() {
+            Limit::Packets(0) => 0,
+            Limit::Bytes(bytes) => u32::try_from(bytes).unwrap_or(u32::MAX),
+            Limit::Packets(_) | Limit::Unlimited => u32::MAX,
+        };
+        Traits { bypass: parts.bypass.min(longest), ..parts }
+    }
+
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let flow = self.flow_of(now, header);
         self.follow(now, &packet, flow).or_else(|| self.admit(now, &mut packet, flow, fates))
@@ -385,36 +401,8 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         self.scheduler.pacing_changed(now, flow.slot, rate);
     }
 
-    fn notes_idle(&self) -> bool {
-        self.scheduler.notes_idle() || self.buffer.notes_idle() || self.marker.notes_idle()
-    }
-
-    fn passes_when_idle(&self) -> u32 {
-        if !(self.scheduler.forgets_when_idle() && self.marker.is_silent()) {
-            return 0;
-        }
-        let passes = self.buffer.passes_when_empty();
-        match self.store.limit() {
-            Limit::Packets(0) => 0,
-            Limit::Bytes(bytes) => u32::try_from(bytes).map_or(passes, |bytes| passes.min(bytes)),
-            Limit::Packets(_) | Limit::Unlimited => passes,
-        }
-    }
-
-    fn recalls_passed(&self) -> bool {
-        self.scheduler.recalls_passed()
-    }
-
     fn may_pass(&self, time: Time) -> bool {
         self.scheduler.is_settled_at(time)
-    }
-
-    fn has_late_timer(&self) -> bool {
-        self.scheduler.has_late_timer()
-    }
-
-    fn can_preempt(&self) -> bool {
-        self.scheduler.can_preempt()
     }
 
     fn preempts(&self) -> bool {

@@ -13,7 +13,8 @@
 use crate::class_tree::ClassTree;
 use crate::packet::{Fates, Header, Marks, Packet, Reason};
 use crate::store::Store;
-use crate::units::{Limit, Rate, Time, Weight};
+use crate::traits::Traits;
+use crate::units::{Rate, Time, Weight};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -150,6 +151,9 @@ impl core::iter::Sum for FlowTimes {
 
 /// A whole queueing discipline.
 pub trait Discipline: Send {
+    /// What it is. Constant.
+    fn traits(&self) -> Traits;
+
     /// Offers a packet. It is held, or its fate is reported; so is the fate of any other packet
     /// that it pushed out. The handle names the packet while it is held; `None` if the packet was
     /// dropped.
@@ -188,52 +192,10 @@ pub trait Discipline: Send {
     /// from now. The request cannot be withdrawn.
     fn pacing_changed(&mut self, _now: Time, _header: &Header, _rate: Option<Rate>) {}
 
-    /// Whether it must be told that the line has become idle. Constant. If `false`, a driver that
-    /// knows that nothing is held need not call `dequeue` when a transmission ends. A bypassed
-    /// discipline ([`Discipline::passes_when_idle`]) is told that the line went idle no later than
-    /// just before its next `enqueue`.
-    fn notes_idle(&self) -> bool {
-        true
-    }
-
-    /// Bypass: a packet of at most this many bytes that arrives while nothing is held and the line
-    /// is idle is sent unchanged and leaves no state behind, except the order in which flows first
-    /// appeared. A driver need not show such packets to the discipline. Constant.
-    fn passes_when_idle(&self) -> u32 {
-        0
-    }
-
-    /// The limit of a plain FIFO; `None` for any other discipline. A plain FIFO serves packets in
-    /// order of arrival and drops only an arriving packet that would exceed the limit. A driver
-    /// that removes no packets may compute the departure times itself and need show the discipline
-    /// no packet. Constant.
-    fn plain_fifo(&self) -> Option<Limit> {
-        None
-    }
-
-    /// Whether a bypassed packet must be replayed if another arrives before its transmission ends.
-    /// Constant. If `true`, a driver calls [`Discipline::may_pass`] before each bypass; if another
-    /// packet comes during the transmission, the driver enqueues and dequeues the bypassed packet
-    /// after all, with its time of arrival as `now`.
-    fn recalls_passed(&self) -> bool {
-        false
-    }
-
     /// Whether a packet that arrives at `time`, with no packet before it, may bypass the
     /// discipline: no flow is owed service any more.
     fn may_pass(&self, _time: Time) -> bool {
         true
-    }
-
-    /// Whether a packet may leave a little before the time that it named if it is asked in between:
-    /// the time is that at which a timer comes, which may be late. Constant.
-    fn has_late_timer(&self) -> bool {
-        false
-    }
-
-    /// Whether it may ever want a transmission interrupted. Constant.
-    fn can_preempt(&self) -> bool {
-        false
     }
 
     /// Whether the packet being sent should be interrupted for one that has arrived. Asked after an
@@ -286,6 +248,10 @@ impl fmt::Debug for dyn Discipline {
 }
 
 impl<D: Discipline + ?Sized> Discipline for Box<D> {
+    fn traits(&self) -> Traits {
+        (**self).traits()
+    }
+
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         (**self).enqueue(now, packet, header, fates)
     }
@@ -313,26 +279,8 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     fn pacing_changed(&mut self, now: Time, header: &Header, rate: Option<Rate>) {
         (**self).pacing_changed(now, header, rate);
     }
-    fn notes_idle(&self) -> bool {
-        (**self).notes_idle()
-    }
-    fn passes_when_idle(&self) -> u32 {
-        (**self).passes_when_idle()
-    }
-    fn plain_fifo(&self) -> Option<Limit> {
-        (**self).plain_fifo()
-    }
-    fn recalls_passed(&self) -> bool {
-        (**self).recalls_passed()
-    }
     fn may_pass(&self, time: Time) -> bool {
         (**self).may_pass(time)
-    }
-    fn has_late_timer(&self) -> bool {
-        (**self).has_late_timer()
-    }
-    fn can_preempt(&self) -> bool {
-        (**self).can_preempt()
     }
     fn preempts(&self) -> bool {
         (**self).preempts()
@@ -425,14 +373,17 @@ impl Flow {
 
 /// Which queue sends next? A scheduler sees the queues, owns no packet and counts none.
 pub trait Scheduler: Send {
+    /// What it is. Constant. Read for each packet: a literal, or fields of `self`, inlined.
+    fn traits(&self) -> Traits;
+
     /// The slot of a flow by its key, from a scheduler that hashes flows into buckets of its own;
     /// all buckets have weight 1. `None`: each flow gets a slot.
     fn bucket(&mut self, _now: Time, _key: u64, _store: &Store) -> Option<Slot> {
         None
     }
 
-    /// The tree whose leaves are its queues, if it has one. The defaults of the next three methods
-    /// follow from the tree.
+    /// The tree whose leaves are its queues, if it has one: it has no queue per flow then. The
+    /// defaults of `class_named` and `queue_of` follow from the tree.
     fn class_tree(&self) -> Option<&ClassTree> {
         None
     }
@@ -441,19 +392,6 @@ pub trait Scheduler: Send {
     /// construction.
     fn class_named(&self, name: &str) -> Option<Class> {
         self.class_tree()?.class_named(name)
-    }
-
-    /// Whether every flow's packets wait in the queue of the flow's own number. Constant. If
-    /// `false`, [`Scheduler::queue_of`] gives the queue, and packets per flow are counted apart
-    /// from packets per queue.
-    fn has_queue_per_flow(&self) -> bool {
-        self.class_tree().is_none()
-    }
-
-    /// Whether it reads its own tags again. Constant. If `false`, tags are not stored, and the tag
-    /// passed back with a packet is the packet's length.
-    fn tags_packets(&self) -> bool {
-        true
     }
 
     /// The queue for a packet of `flow`. Called before the packet is accepted: it changes nothing.
@@ -488,7 +426,7 @@ pub trait Scheduler: Send {
     fn next(&mut self, now: Time, store: &Store) -> Next;
 
     /// Fast path of [`Scheduler::next`]: the queue that it would name. `None`: call `next` instead.
-    /// Called only if [`Scheduler::has_queue_per_flow`].
+    /// Called only if its traits say `queue_per_flow`.
     #[inline(always)]
     fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
         None
@@ -511,28 +449,11 @@ pub trait Scheduler: Send {
     /// A packet of `queue` was dropped or removed from anywhere in it.
     fn removed(&mut self, now: Time, gone: Gone<'_>);
 
-    /// The line has become idle. Told only if [`Scheduler::notes_idle`].
+    /// The line has become idle. Told only if its traits say `hears_idle`.
     fn idle(&mut self, _now: Time) {}
 
-    /// Whether it must be told that the line has become idle.
-    fn notes_idle(&self) -> bool {
-        false
-    }
-
-    /// Whether a packet that is sent on arrival, while nothing waits, leaves no state behind when
-    /// its transmission ends. Constant.
-    fn forgets_when_idle(&self) -> bool {
-        false
-    }
-
-    /// Whether such a bypassed packet must be replayed if another arrives before its transmission
-    /// ends. Constant.
-    fn recalls_passed(&self) -> bool {
-        false
-    }
-
     /// Whether no flow is owed service at `time` if no packet arrives before. Called only if
-    /// [`Scheduler::recalls_passed`].
+    /// its traits say `replays`.
     fn is_settled_at(&self, _time: Time) -> bool {
         true
     }
@@ -550,17 +471,6 @@ pub trait Scheduler: Send {
 
     /// The flow in slot `flow` asks to be sent at no more than `rate`.
     fn pacing_changed(&mut self, _now: Time, _flow: Slot, _rate: Option<Rate>) {}
-
-    /// Whether a packet may leave a little before the time that it named if it is asked in between:
-    /// the time is that at which a timer comes, which may be late. Constant.
-    fn has_late_timer(&self) -> bool {
-        false
-    }
-
-    /// Whether it may ever want a transmission interrupted. Constant.
-    fn can_preempt(&self) -> bool {
-        false
-    }
 
     /// Whether the packet being sent, whose tag was `serving`, should give way to one that waits.
     fn preempts(&self, _serving: Tag) -> bool {
@@ -646,6 +556,9 @@ pub struct HeldPacket<'a> {
 /// for the packet that the scheduler has chosen. In the end [`BufferPolicy::left`], once for every
 /// packet that joined.
 pub trait BufferPolicy: Send {
+    /// What it is. Constant. Read for each packet: a literal, or fields of `self`, inlined.
+    fn traits(&self) -> Traits;
+
     /// Whether the arriving packet may join `queue`; the packets that wait are `store`'s. The label
     /// and the remaining size of the packet may be changed.
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict;
@@ -655,12 +568,6 @@ pub trait BufferPolicy: Send {
     #[inline(always)]
     fn lets_join(&self, _store: &Store, _queue: Slot, _packet: &Packet) -> bool {
         false
-    }
-
-    /// Whether [`BufferPolicy::joined`] ever changes state. Constant.
-    #[inline(always)]
-    fn is_told(&self) -> bool {
-        true
     }
 
     /// A packet has joined its queue, or has come back to its head after an interrupted
@@ -673,11 +580,6 @@ pub trait BufferPolicy: Send {
         None
     }
 
-    /// Whether [`BufferPolicy::depart`] may return anything but `Pass`. Constant.
-    fn judges_departures(&self) -> bool {
-        false
-    }
-
     /// The packet at the head of `queue` is about to be sent. If it is dropped, [`Scheduler::next`]
     /// is called again.
     fn depart(&mut self, _now: Time, _store: &Store, _queue: Slot) -> Verdict {
@@ -688,24 +590,8 @@ pub trait BufferPolicy: Send {
     /// without it.
     fn left(&mut self, _now: Time, _store: &Store, _held: HeldPacket<'_>, _is_sent: bool) {}
 
-    /// The line has become idle. Told only if [`BufferPolicy::notes_idle`].
+    /// The line has become idle. Told only if its traits say `hears_idle`.
     fn idle(&mut self, _now: Time) {}
-
-    /// Bypass: while nothing waits, it admits and releases unchanged every packet of at most this
-    /// many bytes within the limit that is sent on arrival, and keeps no state of it. Constant.
-    fn passes_when_empty(&self) -> u32 {
-        0
-    }
-
-    /// Whether it must be told that the line has become idle.
-    fn notes_idle(&self) -> bool {
-        false
-    }
-
-    /// Whether it picks held packets at random ([`Store::drawn`]). Constant.
-    fn draws_packets(&self) -> bool {
-        false
-    }
 
     /// When its periodic update must run next, or `None`.
     fn next_update(&self) -> Option<Time> {
@@ -730,19 +616,12 @@ pub trait BufferPolicy: Send {
 
 /// Which packets are marked to signal congestion?
 pub trait Marker: Send {
+    /// What it is. Constant. Read for each packet: a literal, or fields of `self`, inlined.
+    fn traits(&self) -> Traits;
+
     /// A packet of `flow` arrives; what is held, and what is being sent, is in `store`, without it.
     /// The marks are put on the packet as far as it accepts them.
     fn arrive(&mut self, now: Time, store: &Store, flow: Slot, packet: &Packet) -> Marks;
-
-    /// Whether it never marks a packet and keeps no state. Constant.
-    fn is_silent(&self) -> bool {
-        false
-    }
-
-    /// Whether [`Marker::depart`] ever marks. Constant.
-    fn judges_departures(&self) -> bool {
-        false
-    }
 
     /// `packet`, the head of its queue, is about to be sent. The marks are put on it as far as it
     /// accepts them.
@@ -753,11 +632,6 @@ pub trait Marker: Send {
     /// Called before the held packets change, or a transmission ends. `store` is still unchanged.
     fn before_change(&mut self, _now: Time, _store: &Store) {}
 
-    /// Whether it must be told of the end of a transmission after which the line is idle.
-    fn notes_idle(&self) -> bool {
-        true
-    }
-
     /// Whether it keeps no state of `flow`, which holds nothing, so that its slot may serve another
     /// flow.
     fn is_clear(&mut self, _flow: Slot) -> bool {
@@ -767,3 +641,14 @@ pub trait Marker: Send {
     /// Visits inner values by name.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
+
+/// The traits of a part that has the same whatever its settings: those that are not plain.
+macro_rules! traits {
+    ($($trait:ident = $value:expr),* $(,)?) => {
+        #[inline(always)]
+        fn traits(&self) -> crate::traits::Traits {
+            crate::traits::Traits { $($trait: $value,)* ..crate::traits::Traits::PLAIN }
+        }
+    };
+}
+pub(crate) use traits;

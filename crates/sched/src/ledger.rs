@@ -6,6 +6,7 @@
 
 use crate::contract::{Dequeue, Discipline, Flow, FlowTimes, Handle, Held, Offer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
+use crate::traits::Traits;
 use crate::units::{Rate, Time, Weight};
 use core::fmt;
 
@@ -35,6 +36,8 @@ pub struct Ledger<D> {
     marked: u64,
     /// The length of the packet being sent: an interrupted one is not sent yet.
     serving: u32,
+    /// Whether the discipline must be told that the line has become idle.
+    hears_idle: bool,
     /// Whether the packet sent last was overtaken.
     is_overtaken: bool,
     /// The latest arrival among the packets sent.
@@ -51,9 +54,10 @@ impl<D> fmt::Debug for Ledger<D> {
 
 impl<D: Discipline> Ledger<D> {
     /// An empty ledger around `discipline`.
-    pub const fn new(discipline: D) -> Self {
+    pub fn new(discipline: D) -> Self {
         const NOTHING: Count = Count { packets: 0, bytes: 0 };
         Self {
+            hears_idle: discipline.traits().hears_idle,
             discipline,
             arrived: NOTHING,
             sent: NOTHING,
@@ -72,7 +76,7 @@ impl<D: Discipline> Ledger<D> {
     }
 
     /// A packet came and was sent that its driver did not show to the discipline
-    /// (`passes_when_idle`).
+    /// ([`Traits::bypass`]).
     pub fn pass(&mut self, packet: &Packet) {
         self.arrived.add(packet);
         self.sent.add(packet);
@@ -81,14 +85,14 @@ impl<D: Discipline> Ledger<D> {
     /// Tells the discipline, before its first packet since, that the line was idle until `now`, if
     /// it must know. Repeated calls are harmless.
     pub fn tell_idle(&mut self, now: Time, fates: &mut Fates) {
-        if self.discipline.notes_idle() {
+        if self.hears_idle {
             let nothing = self.discipline.dequeue(now, fates);
             debug_assert_eq!(nothing, Dequeue::Empty, "the line was idle");
         }
     }
 
     /// Replays a bypassed packet, because another comes while it is being sent: with its time of
-    /// arrival, and not counted again ([`Discipline::recalls_passed`]).
+    /// arrival, and not counted again ([`Traits::replays`]).
     pub fn recall(&mut self, time: Time, packet: Packet, header: &Header, fates: &mut Fates) {
         self.tell_idle(time, fates);
         self.discipline.enqueue(time, packet, header, fates);
@@ -172,6 +176,10 @@ impl<D: Offer> Offer for Ledger<D> {
 }
 
 impl<D: Discipline> Discipline for Ledger<D> {
+    fn traits(&self) -> Traits {
+        self.discipline.traits()
+    }
+
     #[inline]
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.arrived.add(&packet);
@@ -226,29 +234,9 @@ impl<D: Discipline> Discipline for Ledger<D> {
         self.discipline.weight_changed(now, header, weight);
     }
 
-    fn notes_idle(&self) -> bool {
-        self.discipline.notes_idle()
-    }
-
-    fn passes_when_idle(&self) -> u32 {
-        self.discipline.passes_when_idle()
-    }
-
-    fn recalls_passed(&self) -> bool {
-        self.discipline.recalls_passed()
-    }
-
     #[inline]
     fn may_pass(&self, time: Time) -> bool {
         self.discipline.may_pass(time)
-    }
-
-    fn has_late_timer(&self) -> bool {
-        self.discipline.has_late_timer()
-    }
-
-    fn can_preempt(&self) -> bool {
-        self.discipline.can_preempt()
     }
 
     fn preempts(&self) -> bool {

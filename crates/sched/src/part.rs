@@ -1,11 +1,12 @@
 //! What the settings of a part say of it before it is built.
 
 use crate::class_tree::{Place, leaf_names};
+use crate::facts::Facts;
 use crate::pool::Sharing;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
-use crate::units::{Bytes, Limit, Rate};
+use crate::units::{Bytes, Rate};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -33,48 +34,13 @@ pub trait Part {
         None
     }
 
-    /// What it needs of packets that not every driver tells: where nothing tells it, the part does
-    /// not do what its card says.
-    fn needs(&self) -> &'static [Need] {
-        needs_of(&self.places())
+    /// What is to be known of it before it is built.
+    fn facts(&self) -> Facts {
+        Facts::of_tree(&self.places())
     }
 
-    /// Whether what it does hangs on a packet's flow, as the classifier tells it.
-    fn tells_flows_apart(&self) -> bool {
-        self.places().is_empty()
-    }
-
-    /// Whether the weights of flows matter to it.
-    fn goes_by_weights(&self) -> bool {
-        false
-    }
-
-    /// Whether it may give packets that accept it the mark CE, *congestion experienced*.
-    fn marks_congestion(&self) -> bool {
-        false
-    }
-
-    /// Of a scheduler: whether every flow waits in a queue of its own. Longest-queue drop is then
-    /// the default.
-    fn has_queue_per_flow(&self) -> bool {
-        self.places().is_empty()
-    }
-
-    /// Of a scheduler: whether the tags that it gives packets are the order in which they leave, so
-    /// that the packet of the greatest tag is the one that matters least.
-    fn ranks_packets(&self) -> bool {
-        false
-    }
-
-    /// Of a scheduler: whether it can share among the classes of a tree. It names a queue whenever
-    /// one holds a packet, does not look into the store, interrupts nothing, and may be told that
-    /// the queue it named last was sent though others have packets by then.
-    fn fits_inner_nodes(&self) -> bool {
-        false
-    }
-
-    /// Of a scheduler of a tree of classes: the places in it, from which follow what it needs, that
-    /// it tells no flows apart, and the names of its classes.
+    /// Of a scheduler of a tree of classes: the places in it, from which follow its facts and the
+    /// names of its classes.
     fn places(&self) -> Vec<Place<'_>> {
         Vec::new()
     }
@@ -91,58 +57,8 @@ pub trait Part {
         None
     }
 
-    /// Of a scheduler or design: whether it sends packets at the pace of their connection, so that
-    /// on a host it paces TCP (Linux: sch_fq.c `fq_dequeue`, `sk_pacing_rate`).
-    fn paces(&self) -> bool {
-        false
-    }
-
-    /// Of a buffer policy: whether it acts before the buffer is full and leaves the full one to
-    /// another policy.
-    fn leaves_overflow(&self) -> bool {
-        false
-    }
-
-    /// Of a buffer policy: whether it does nothing but deal with a full buffer, so that it can
-    /// stand beside one that acts before.
-    fn deals_with_overflow(&self) -> bool {
-        false
-    }
-
-    /// Of a buffer policy: whether it judges a queue by its length, or by what waits behind a
-    /// packet.
-    fn looks_at_queues(&self) -> bool {
-        false
-    }
-
     /// Of a policer: the longest packet that ever passes it before a line of `_line`.
     fn longest_passed(&self, _line: Rate) -> Option<Bytes> {
-        None
-    }
-
-    /// Of a classifier: whether no two hosts' flows to one destination, nor those of one host to
-    /// two, share a queue.
-    fn keeps_conversations_apart(&self) -> bool {
-        false
-    }
-
-    /// Of a scheduler: whether every packet waits in a queue of its own.
-    fn has_queue_per_packet(&self) -> bool {
-        false
-    }
-
-    /// Of a whole design: how much may wait where the queue says nothing.
-    fn own_limit(&self) -> Limit {
-        Limit::Unlimited
-    }
-
-    /// Of a whole design: how many parts of it may each hold what a limit in packets says.
-    fn parts_with_limit(&self) -> u64 {
-        1
-    }
-
-    /// Of a whole design: bytes that may wait at most, beside the limit.
-    fn memory(&self) -> Option<Bytes> {
         None
     }
 
@@ -158,51 +74,12 @@ pub trait Part {
     }
 }
 
-/// What a scheduler of `places` needs of packets: their flows' classes, if there are several leaves
-/// and none lists a code point.
-fn needs_of(places: &[Place<'_>]) -> &'static [Need] {
-    let is_told = places.iter().any(|place| !place.dscp.is_empty()) || leaf_names(places).len() < 2;
-    if is_told { &[] } else { &[Need::Class] }
-}
-
-/// Something that a packet's descriptor may say of it, and may not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Need {
-    /// [`Packet::remaining`](crate::packet::Packet::remaining).
-    Remaining,
-    /// [`Packet::deadline`](crate::packet::Packet::deadline).
-    Deadline,
-    /// [`Packet::acknowledges`](crate::packet::Packet::acknowledges).
-    Acknowledges,
-    /// In the core of an island of gateways, [`Packet::label`](crate::packet::Packet::label) as an
-    /// edge writes it.
-    Label,
-    /// The class of a packet's flow ([`Line::classes`](crate::contract::Line::classes)): no class
-    /// has a code point of its own.
-    Class,
-    /// That a packet accepts the bit of DECbit ([`Marks::DEC`](crate::packet::Marks::DEC)).
-    AcceptsDec,
-    /// That a packet accepts the bit of 1990 ([`Marks::FQ`](crate::packet::Marks::FQ)).
-    AcceptsFq,
-}
-
-impl Need {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Remaining,
-        Self::Deadline,
-        Self::Acknowledges,
-        Self::Label,
-        Self::Class,
-        Self::AcceptsDec,
-        Self::AcceptsFq,
-    ];
-}
-
-/// What is always so, or never, as methods of the trait that is implemented.
+/// The facts of a part that hold whatever its settings, those that are not plain.
 macro_rules! facts {
-    ($($fact:ident = $value:literal),+ $(,)?) => {
-        $(fn $fact(&self) -> bool { $value })+
+    ($($fact:ident = $value:expr),+ $(,)?) => {
+        fn facts(&self) -> crate::facts::Facts {
+            crate::facts::Facts { $($fact: $value,)+ ..crate::facts::Facts::PLAIN }
+        }
     };
 }
 pub(crate) use facts;

@@ -7,6 +7,7 @@
 
 use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
+use crate::traits::Traits;
 use crate::units::{Limit, Time};
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -146,6 +147,15 @@ impl Offer for PlainFifo {
 }
 
 impl Discipline for PlainFifo {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits {
+            bypass: if self.packets_max > 0 { u32::try_from(self.bytes_max).unwrap_or(u32::MAX) } else { 0 },
+            fifo: Some(self.limit),
+            ..Traits::PLAIN
+        }
+    }
+
     fn enqueue(&mut self, _now: Time, packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.accept(&packet, fates)
     }
@@ -166,18 +176,6 @@ impl Discipline for PlainFifo {
         let packet = self.places[self.place(number)];
         self.bytes -= u64::from(packet.length);
         Some(packet)
-    }
-
-    fn notes_idle(&self) -> bool {
-        false
-    }
-
-    fn plain_fifo(&self) -> Option<Limit> {
-        Some(self.limit)
-    }
-
-    fn passes_when_idle(&self) -> u32 {
-        if self.packets_max > 0 { u32::try_from(self.bytes_max).unwrap_or(u32::MAX) } else { 0 }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::contract::{Dequeue, Discipline, FlowTimes, Handle, Held, Policer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
+use crate::traits::Traits;
 use crate::units::{Rate, Time, Weight};
 use alloc::boxed::Box;
 
@@ -21,6 +22,11 @@ impl<P: Policer> Policed<P> {
 }
 
 impl<P: Policer> Discipline for Policed<P> {
+    // The policer sees every packet.
+    fn traits(&self) -> Traits {
+        Traits { bypass: 0, replays: false, fifo: None, ..self.discipline.traits() }
+    }
+
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         if self.policer.conforms(now, &packet) {
             return self.discipline.enqueue(now, packet, header, fates);
@@ -59,18 +65,6 @@ impl<P: Policer> Discipline for Policed<P> {
 
     fn pacing_changed(&mut self, now: Time, header: &Header, rate: Option<Rate>) {
         self.discipline.pacing_changed(now, header, rate);
-    }
-
-    fn notes_idle(&self) -> bool {
-        self.discipline.notes_idle()
-    }
-
-    fn has_late_timer(&self) -> bool {
-        self.discipline.has_late_timer()
-    }
-
-    fn can_preempt(&self) -> bool {
-        self.discipline.can_preempt()
     }
 
     fn preempts(&self) -> bool {

@@ -16,8 +16,8 @@
 //! in order of arrival.
 
 use crate::contract::{Flow, Slot};
+use crate::facts::Need;
 use crate::packet::Packet;
-use crate::part::Need;
 use crate::slots::entry;
 use crate::units::Time;
 use alloc::vec::Vec;

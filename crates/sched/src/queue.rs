@@ -6,7 +6,8 @@ use crate::buffer::with_overflow::WithOverflow;
 use crate::classify::default::DefaultClassifier;
 use crate::compose::Composition;
 use crate::contract::{Discipline, Line, Offer};
-use crate::part::{Need, Part};
+use crate::facts::{Need, Overflow, Queues};
+use crate::part::Part;
 use crate::plain_fifo::PlainFifo;
 use crate::policed::Policed;
 use crate::promise::is_of_pgps;
@@ -144,13 +145,13 @@ impl Queue {
     /// The policy for a full buffer beside one that acts before, given or by default.
     #[must_use]
     pub fn overflow(&self) -> Option<BufferSettings> {
-        let leaves = self.buffer.as_ref().is_some_and(|buffer| buffer.part().leaves_overflow());
+        let leaves = self.buffer.as_ref().is_some_and(|buffer| buffer.part().facts().overflow == Overflow::Leaves);
         leaves.then(|| self.overflow.clone().unwrap_or_else(|| self.default_buffer()))
     }
 
     fn default_buffer(&self) -> BufferSettings {
         let scheduler = self.scheduler.part();
-        if scheduler.has_queue_per_flow() || scheduler.classes().is_some() {
+        if scheduler.facts().queues == Queues::PerFlow || scheduler.classes().is_some() {
             BufferSettings::LongestQueueDrop(Default::default())
         } else {
             BufferSettings::TailDrop(Default::default())
@@ -181,11 +182,11 @@ impl Queue {
     /// How much may wait, given or by default.
     #[must_use]
     pub fn capacity(&self) -> Limit {
-        let Some(design) = self.design.as_ref().map(DesignSettings::part) else {
+        let Some(design) = self.design.as_ref().map(|design| design.part().facts()) else {
             return self.limit.unwrap_or_default();
         };
-        match self.limit.unwrap_or_else(|| design.own_limit()) {
-            Limit::Packets(packets) => Limit::Packets(packets.saturating_mul(design.parts_with_limit())),
+        match self.limit.unwrap_or(design.own_limit) {
+            Limit::Packets(packets) => Limit::Packets(packets.saturating_mul(design.parts_with_limit)),
             limit => limit,
         }
     }
@@ -194,7 +195,7 @@ impl Queue {
     /// design, if that has one.
     #[must_use]
     pub fn bound(&self) -> Limit {
-        let memory = || self.design.as_ref().and_then(|design| design.part().memory());
+        let memory = || self.design.as_ref().and_then(|design| design.part().facts().memory);
         match self.capacity() {
             Limit::Unlimited => memory().map_or(Limit::Unlimited, |memory| Limit::Bytes(memory.0)),
             limit => limit,
@@ -218,14 +219,14 @@ impl Queue {
     /// delay of packet-by-packet generalised processor sharing, on a line that interrupts nothing.
     #[must_use]
     pub fn promises_delay_of_pgps(&self) -> bool {
-        let is_apart = self.classifier().part().keeps_conversations_apart();
+        let is_apart = self.classifier().part().facts().keeps_conversations_apart;
         self.design.is_none() && is_apart && is_of_pgps(self.scheduler.part())
     }
 
     /// Whether it sends packets at the pace of their connection.
     #[must_use]
     pub fn paces(&self) -> bool {
-        self.design.as_ref().map_or_else(|| self.scheduler.part(), DesignSettings::part).paces()
+        self.design.as_ref().map_or_else(|| self.scheduler.part(), DesignSettings::part).facts().paces
     }
 
     /// The longest packet that it ever takes on a line of `line`, if a policer bounds that.
@@ -253,25 +254,25 @@ impl Queue {
     /// Whether a packet's flow, as the classifier tells it, matters to a part of it.
     #[must_use]
     pub fn tells_flows_apart(&self) -> bool {
-        self.parts_by_name(|_, part| part.tells_flows_apart()).contains(&true)
+        self.parts_by_name(|_, part| part.facts().tells_flows_apart).contains(&true)
     }
 
     /// Whether the weights of flows matter to a part of it.
     #[must_use]
     pub fn goes_by_weights(&self) -> bool {
-        self.parts_by_name(|_, part| part.goes_by_weights()).contains(&true)
+        self.parts_by_name(|_, part| part.facts().goes_by_weights).contains(&true)
     }
 
     /// Whether a part of the queue may mark packets CE, if they accept it.
     #[must_use]
     pub fn marks_congestion(&self) -> bool {
-        self.parts_by_name(|_, part| part.marks_congestion()).contains(&true)
+        self.parts_by_name(|_, part| part.facts().marks_congestion).contains(&true)
     }
 
     /// What its parts need of packets that not every driver tells, each with the part's name.
     #[must_use]
     pub fn needs(&self) -> Vec<(&'static str, Need)> {
-        let of = |name, part: &dyn Part| part.needs().iter().map(|need| (name, *need)).collect::<Vec<_>>();
+        let of = |name, part: &dyn Part| part.facts().needs.iter().map(|need| (name, *need)).collect::<Vec<_>>();
         self.parts_by_name(of).concat()
     }
 
@@ -315,13 +316,13 @@ impl Queue {
             return Some(format!("{name} deals with a full buffer itself; overflow goes with red, codel and the like"));
         }
         if let Some(overflow) = &self.overflow
-            && overflow.part().leaves_overflow()
+            && overflow.part().facts().overflow == Overflow::Leaves
         {
             let name = overflow.name();
             return Some(format!("{name} leaves a full buffer to another policy; overflow is one like tail_drop"));
         }
         if let (Some(buffer), Some(overflow)) = (&self.buffer, &self.overflow)
-            && !overflow.part().deals_with_overflow()
+            && overflow.part().facts().overflow != Overflow::Deals
         {
             let (early, name) = (buffer.name(), overflow.name());
             return Some(format!(
@@ -330,8 +331,8 @@ impl Queue {
             ));
         }
         let mut policies = self.buffer.iter().chain(&self.overflow);
-        if self.scheduler.part().has_queue_per_packet()
-            && let Some(policy) = policies.find(|policy| policy.part().looks_at_queues())
+        if self.scheduler.part().facts().queues == Queues::PerPacket
+            && let Some(policy) = policies.find(|policy| policy.part().facts().looks_at_queues)
         {
             let (name, scheduler) = (policy.name(), self.scheduler.name());
             return Some(format!(

@@ -287,7 +287,7 @@ fn cake_has_the_memory_of_the_kernel() {
     let room = |rate: Option<u64>, interval: u64| {
         let (rate, interval) = (rate.map(|r| Rate::new(r).expect("a rate")), Some(Time(interval * MS)));
         let design = DesignSettings::Cake(cake::Settings { rate, interval, ..Default::default() });
-        design.part().memory().expect("cake says it").0
+        design.part().facts().memory.expect("cake says it").0
     };
     // max(rate × interval × 4, 4 MiB), at most 10240 × 1514 B (cake_reconfigure).
     assert_eq!([1, 10, 83].map(|mbit| room(Some(mbit * 1_000_000), 100)), [4 << 20; 3]);

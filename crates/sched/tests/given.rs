@@ -1,16 +1,17 @@
 //! What a part goes by of what a packet's descriptor may say, and may not: each part of the
-//! registry declares it ([`Part::needs`](fairq_sched::part::Part::needs)), and here it is seen by
-//! taking the one thing away. A part that goes by something undeclared would be another part, in
+//! registry declares it ([`Facts::needs`](fairq_sched::facts::Facts::needs)), and here it is seen
+//! by taking the one thing away. A part that goes by something undeclared would be another part, in
 //! silence, where a driver does not tell that.
 
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Held, Line, Role};
+use fairq_sched::facts::Need;
 use fairq_sched::packet::{Fates, Header, Marks, Packet};
-use fairq_sched::part::Need;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{
     BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, POLICERS,
     PolicerSettings, SCHEDULERS, SchedulerSettings,
 };
+use fairq_sched::traits::Traits;
 use fairq_sched::units::{Limit, Rate, Time, Weight};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Driver, Journey, header};
@@ -56,6 +57,9 @@ enum Taken {
 struct Without(Box<dyn Discipline>, Taken);
 
 impl Discipline for Without {
+    fn traits(&self) -> Traits {
+        Traits { hears_idle: true, bypass: 0, replays: false, fifo: None, ..self.0.traits() }
+    }
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let mut header = *header;
         match self.1 {
@@ -71,10 +75,6 @@ impl Discipline for Without {
         }
         self.0.enqueue(now, packet, &header, fates)
     }
-    fn has_late_timer(&self) -> bool {
-        self.0.has_late_timer()
-    }
-
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
         self.0.dequeue(now, fates)
     }

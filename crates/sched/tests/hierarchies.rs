@@ -23,7 +23,7 @@ const BYTE: u64 = 8_000_000;
 fn hpfq_with_one_level_is_its_scheduler() {
     let names = ["f0", "f1", "f2", "f3", "f4"];
     let fit = SCHEDULERS.iter().flat_map(|card| SchedulerSettings::variants(card.name));
-    let fit: Vec<_> = fit.filter(|scheduler| scheduler.part().fits_inner_nodes()).collect();
+    let fit: Vec<_> = fit.filter(|scheduler| scheduler.part().facts().fits_inner_nodes).collect();
     assert!(fit.len() > 8, "{fit:?}");
     for (at, one_level) in fit.iter().enumerate() {
         for seed in 0..60 {

@@ -70,7 +70,7 @@ impl Sender {
         let is_idle = self.end.is_none();
         if is_idle && packet.length <= self.up_to && self.queue.may_pass(now) {
             self.passes += 1;
-            self.passed = Some((now, packet, flow)).filter(|_| self.queue.recalls_passed());
+            self.passed = Some((now, packet, flow)).filter(|_| self.queue.traits().replays);
             return self.send(now, &packet);
         }
         match self.passed.take() {
@@ -91,7 +91,7 @@ impl Sender {
 
 fn sender(queue: &Queue, line: &Line, passes: bool) -> Sender {
     let queue = Ledger::new(queue.build(line));
-    let up_to = if passes { queue.passes_when_idle() } else { 0 };
+    let up_to = if passes { queue.traits().bypass } else { 0 };
     Sender { queue, shows_all: !passes, end: None, passed: None, up_to, passes: 0, recalls: 0, deeds: Vec::new() }
 }
 
@@ -163,7 +163,7 @@ fn a_packet_for_which_there_would_be_no_room_is_shown() {
     let line = Line::new(Rate::MAX);
     let fq_codel =
         |memory| DesignSettings::FqCodel(fq_codel::Settings { rfc: true, memory: Bytes(memory), ..Default::default() });
-    let longest = |memory, limit| Queue::of_design(fq_codel(memory), limit).build(&line).passes_when_idle();
+    let longest = |memory, limit| Queue::of_design(fq_codel(memory), limit).build(&line).traits().bypass;
     assert_eq!(longest(1000, None), 1000);
     assert_eq!(longest(1 << 40, None), u32::MAX);
     assert_eq!(longest(1000, Some(Limit::Bytes(700))), 700);
@@ -179,7 +179,7 @@ fn what_passes_changes_nothing() {
     let line = Line { weights: (0..FLOWS).map(|flow| (header(flow), weight(flow))).collect(), ..Line::new(rate) };
     let (mut passing, mut recalling) = (BTreeSet::new(), BTreeSet::new());
     for (name, queue) in queues() {
-        if queue.build(&line).passes_when_idle() == 0 {
+        if queue.build(&line).traits().bypass == 0 {
             continue;
         }
         for seed in 1..4 {
@@ -203,8 +203,8 @@ fn what_passes_changes_nothing() {
     };
     assert!(passing.contains("fq_codel") && recalling.contains("fq_codel"));
     // Alone with a limit `fifo` is built as a plain FIFO, which is no composition.
-    let mut may_pass = may(|scheduler| scheduler.forgets_when_idle());
+    let mut may_pass = may(|scheduler| scheduler.traits().bypass > 0);
     may_pass.insert("fifo");
     assert_eq!(of_schedulers(passing), may_pass);
-    assert_eq!(of_schedulers(recalling), may(|scheduler| scheduler.forgets_when_idle() && scheduler.recalls_passed()));
+    assert_eq!(of_schedulers(recalling), may(|scheduler| scheduler.traits().bypass > 0 && scheduler.traits().replays));
 }

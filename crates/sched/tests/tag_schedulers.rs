@@ -8,6 +8,7 @@ use fairq_sched::packet::{Address, Fates, Header, Outcome, Packet, Reason};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BufferSettings, SchedulerSettings};
 use fairq_sched::schedule::leap_forward_virtual_clock;
+use fairq_sched::traits::Traits;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
 use fairq_testkit::arrivals::{self, Load, Pattern};
 use fairq_testkit::checked::{Checked, Rules};
@@ -63,6 +64,9 @@ impl Compared {
 }
 
 impl Discipline for Compared {
+    fn traits(&self) -> Traits {
+        Traits { hears_idle: true, ..Traits::PLAIN }
+    }
     fn enqueue(&mut self, now: Time, packet: Packet, from: &Header, fates: &mut Fates) -> Option<Handle> {
         let Address::Node(flow) = from.source else { panic!("a node of the test") };
         let before = fates.len();

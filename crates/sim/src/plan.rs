@@ -67,7 +67,7 @@ impl LinePlan {
     /// Whether its discipline may interrupt a transmission.
     #[must_use]
     pub fn interrupts(&self) -> bool {
-        self.rate.is_some_and(|rate| self.queue.build(&contract::Line::new(rate)).can_preempt())
+        self.rate.is_some_and(|rate| self.queue.build(&contract::Line::new(rate)).traits().preempts)
     }
 
     /// How long a packet waits behind a full queue of packets of `packet` bytes; zero without a

@@ -23,6 +23,7 @@ mod typed;
 mod written;
 
 use fairq_sched::card::Card;
+use fairq_sched::facts::Overflow;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, CLASSIFIERS, DESIGNS, MARKERS, POLICERS, SCHEDULERS};
 use fairq_sched::units::{Limit, Time, UnitError};
@@ -214,7 +215,7 @@ pub fn check_design(table: &Map<String, Value>) -> Result<(), String> {
 /// Whether `part` is a buffer policy that acts before the buffer is full.
 fn leaves_overflow(part: &Value) -> bool {
     let name = part.get("kind").and_then(Value::as_str).unwrap_or_default();
-    BufferSettings::by_name(name).is_some_and(|buffer| buffer.part().leaves_overflow())
+    BufferSettings::by_name(name).is_some_and(|buffer| buffer.part().facts().overflow == Overflow::Leaves)
 }
 
 /// The queue that `text` says.

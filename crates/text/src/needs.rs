@@ -1,6 +1,6 @@
 //! What parts of disciplines need to know of packets, in words for messages.
 
-use fairq_sched::part::Need;
+use fairq_sched::facts::Need;
 
 /// The need in words.
 #[must_use]

@@ -7,7 +7,7 @@
 //! transport reacts to, which papers compare; and a core without an edge before it, which takes all
 //! rates as 0.
 
-use fairq_sched::part::Need;
+use fairq_sched::facts::Need;
 use fairq_sim::multicast::plan::SessionPlan;
 use fairq_sim::plan::{FlowPlan, LinePlan};
 use fairq_sim::traffic::Release;

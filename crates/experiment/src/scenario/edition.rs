@@ -90,11 +90,11 @@ impl Edition {
     /// memory is bounded in bytes needs no other limit.
     #[must_use]
     pub fn limit(self, queue: &Queue) -> Limit {
-        let design = queue.design.as_ref().map(DesignSettings::part);
+        let design = queue.design.as_ref().map(|design| design.part().facts());
         match self {
             Self::One => Limit::Unlimited,
-            Self::Two => match design.map_or(Limit::Unlimited, |design| design.own_limit()) {
-                Limit::Unlimited if design.is_some_and(|design| design.memory().is_some()) => Limit::Unlimited,
+            Self::Two => match design.map_or(Limit::Unlimited, |design| design.own_limit) {
+                Limit::Unlimited if design.is_some_and(|design| design.memory.is_some()) => Limit::Unlimited,
                 Limit::Unlimited => PACKETS,
                 own => own,
             },

@@ -18,9 +18,10 @@
 //! end to the other.
 
 use super::red::{self, Red};
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
+use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Rate, Time};
@@ -79,10 +80,8 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, leaves_overflow = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn
+    fn facts(&self) -> Facts {
+        Facts { tells_flows_apart: false, marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -165,7 +164,7 @@ impl AdaptiveRed {
 const INTERVAL_MIN: Time = Time::from_ms(1);
 
 impl BufferPolicy for AdaptiveRed {
-    facts!(notes_idle = true);
+    traits!(hears_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         self.red.admit(now, store, queue, flow, packet)

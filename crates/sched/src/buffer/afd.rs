@@ -22,7 +22,8 @@
 //! afd_gives_heavy_flows_one_rate_and_spares_light_ones), at any rate of the line
 //! (active_queues.rs: afd_holds_the_queue_at_any_rate).
 
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
@@ -71,7 +72,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(leaves_overflow = true);
+    facts!(overflow = Overflow::Leaves);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.target == 0 {
@@ -166,6 +167,8 @@ impl Afd {
 }
 
 impl BufferPolicy for Afd {
+    traits!();
+
     fn admit(&mut self, _now: Time, _store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         if self.random.below(self.settings.sample_every.0) < u64::from(packet.length) {
             self.keep(flow.slot);

@@ -14,9 +14,10 @@
 //! aifo_admits_everything_in_its_headroom). It is meant for `fifo`; a queue without a limit admits
 //! everything.
 
-use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
+use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
-use crate::part::{Need, Part, facts};
+use crate::part::Part;
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::store::Store;
@@ -47,10 +48,15 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(leaves_overflow = true);
-
-    fn goes_by_weights(&self) -> bool {
-        self.tells_flows_apart()
+    fn facts(&self) -> Facts {
+        let tells_flows_apart = self.rank.tells_flows_apart();
+        Facts {
+            needs: self.rank.needs(),
+            tells_flows_apart,
+            goes_by_weights: tells_flows_apart,
+            overflow: Overflow::Leaves,
+            ..Facts::PLAIN
+        }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -65,14 +71,6 @@ impl Part for Settings {
 
     fn variants() -> Vec<Self> {
         alloc::vec![Self { rank: Rank::ShortestRemaining, window: 3, headroom: 0.0, sample: 2 }]
-    }
-
-    fn needs(&self) -> &'static [Need] {
-        self.rank.needs()
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        self.rank.tells_flows_apart()
     }
 }
 
@@ -138,7 +136,7 @@ fn free(store: &Store) -> Option<f64> {
 }
 
 impl BufferPolicy for Aifo {
-    facts!(notes_idle = true);
+    traits!(hears_joins = true, hears_idle = true);
 
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let rank = self.program.peek(flow, packet);

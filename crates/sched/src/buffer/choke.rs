@@ -18,10 +18,11 @@
 //! choke_bounds_the_share_of_a_flood).
 
 use super::red::{self, Red};
-use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Verdict, Victim};
+use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Verdict, Victim, traits};
 use crate::control::red::Level;
+use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -61,10 +62,8 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(leaves_overflow = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn
+    fn facts(&self) -> Facts {
+        Facts { marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -103,7 +102,7 @@ impl Choke {
 }
 
 impl BufferPolicy for Choke {
-    facts!(draws_packets = true, notes_idle = true);
+    traits!(hears_idle = true, draws_packets = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let level = self.red.see(now, store);

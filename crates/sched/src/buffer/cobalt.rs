@@ -19,11 +19,12 @@
 
 use super::codel::fault_of;
 use super::longest_queue_drop::{self, LongestQueueDrop};
-use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
+use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim, traits};
 use crate::control::cobalt::{Control, Judgement, Parameters};
 use crate::control::pi::is_probability;
+use crate::facts::Facts;
 use crate::packet::{Marks, Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::slots::entry;
@@ -68,10 +69,8 @@ impl Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, looks_at_queues = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn
+    fn facts(&self) -> Facts {
+        Facts { tells_flows_apart: false, marks_congestion: self.ecn, looks_at_queues: true, ..Facts::PLAIN }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -120,7 +119,7 @@ impl Cobalt {
 }
 
 impl BufferPolicy for Cobalt {
-    facts!(judges_departures = true);
+    traits!(hears_joins = true, judges_departures = true);
 
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         entry(&mut self.controls, queue, Control::default());

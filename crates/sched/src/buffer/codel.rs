@@ -23,11 +23,12 @@
 //! interval waited less than the target (delay_laws.rs:
 //! codel_drops_nothing_that_comes_below_target_once_an_interval).
 
-use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Marker, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Marker, Slot, Verdict, traits};
 use crate::control::codel::{Control, Head, Parameters, Rules};
+use crate::facts::{Facts, Overflow};
 use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Marks, Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
@@ -70,10 +71,14 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, leaves_overflow = true, looks_at_queues = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn || self.ce_threshold.is_some()
+    fn facts(&self) -> Facts {
+        Facts {
+            tells_flows_apart: false,
+            marks_congestion: self.ecn || self.ce_threshold.is_some(),
+            overflow: Overflow::Leaves,
+            looks_at_queues: true,
+            ..Facts::PLAIN
+        }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -131,17 +136,13 @@ impl Codel {
 }
 
 impl BufferPolicy for Codel {
-    facts!(judges_departures = true);
+    // Nothing waits behind the last packet of a queue, which ends what its delay had begun; one
+    // that comes then and has not waited is judged likewise.
+    traits!(bypass = u32::MAX, judges_departures = true);
 
     fn admit(&mut self, _now: Time, _store: &Store, queue: Slot, _flow: Flow, _packet: &mut Packet) -> Verdict {
         entry(&mut self.controls, queue, Control::default());
         Verdict::Pass
-    }
-
-    // Nothing waits behind the last packet of a queue, which ends what its delay had begun; one
-    // that comes then and has not waited is judged likewise.
-    fn passes_when_empty(&self) -> u32 {
-        u32::MAX
     }
 
     fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {

@@ -22,9 +22,10 @@
 //! csfq_gives_constant_flows_their_max_min_shares).
 
 use super::rate_estimate::{FlowRates, RateEstimate, window_fault};
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
+use crate::facts::Need;
 use crate::packet::{Packet, Reason};
-use crate::part::{Need, Part, facts};
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -64,11 +65,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(goes_by_weights = true);
-
-    fn needs(&self) -> &'static [Need] {
-        &[Need::Label]
-    }
+    facts!(needs = &[Need::Label], goes_by_weights = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let windows = [
@@ -197,6 +194,8 @@ const fn label_of(rate: f64) -> u32 {
 }
 
 impl BufferPolicy for Csfq {
+    traits!();
+
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         if let Some(flows) = &mut self.flows {
             let rate = flows.note(now, flow.slot, packet.length);

@@ -6,6 +6,7 @@ use super::tail_drop::{self, TailDrop};
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Limit, Time};
 
 /// One of the two.
@@ -35,6 +36,11 @@ impl DefaultBuffer {
 }
 
 impl BufferPolicy for DefaultBuffer {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { hears_joins: self.is_told, bypass: u32::MAX, ..Traits::PLAIN }
+    }
+
     #[inline]
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         if self.drops_longest {
@@ -44,19 +50,10 @@ impl BufferPolicy for DefaultBuffer {
         }
     }
 
-    fn passes_when_empty(&self) -> u32 {
-        u32::MAX
-    }
-
     #[inline(always)]
     fn lets_join(&self, store: &Store, queue: Slot, packet: &Packet) -> bool {
         !store.has_no_room_for(packet.length)
             && (!self.is_told || self.longest_queue_drop.is_within_bound(store, queue, packet))
-    }
-
-    #[inline(always)]
-    fn is_told(&self) -> bool {
-        self.is_told
     }
 
     #[inline]

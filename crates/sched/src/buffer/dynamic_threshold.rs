@@ -12,7 +12,8 @@
 //! Bound: M queues that always have more to take come to hold α·B/(1 + α·M) each, and B/(1 + α·M)
 //! stays free (shared_buffers.rs: dynamic_thresholds_settle_where_the_source_says).
 
-use crate::contract::{BufferPolicy, Flow, Held, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, Held, Line, Slot, Verdict, traits};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket};
@@ -42,7 +43,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, deals_with_overflow = true, looks_at_queues = true);
+    facts!(tells_flows_apart = false, overflow = Overflow::Deals, looks_at_queues = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let range = 0.001..=1000.0;
@@ -112,6 +113,8 @@ impl DynamicThreshold {
 }
 
 impl BufferPolicy for DynamicThreshold {
+    traits!();
+
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         let room = Room { limit: store.limit(), held: store.held() };
         let held = Held { packets: u64::from(store.queue_packets(queue)), bytes: store.queue_bytes(queue) };

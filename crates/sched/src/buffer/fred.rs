@@ -17,8 +17,9 @@
 //! flow gets what it asks for beside a flood (active_queues.rs: fred_protects_a_fragile_flow).
 
 use super::red;
-use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::control::red::{Average, Curve, Gaps, Level};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
@@ -56,7 +57,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(leaves_overflow = true);
+    facts!(overflow = Overflow::Leaves);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !matches!((self.min, self.max), (Limit::Packets(_), Limit::Packets(_))) {
@@ -122,7 +123,7 @@ impl Fred {
 }
 
 impl BufferPolicy for Fred {
-    facts!(notes_idle = true);
+    traits!(hears_joins = true, hears_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, _packet: &mut Packet) -> Verdict {
         let slot = flow.slot as usize;

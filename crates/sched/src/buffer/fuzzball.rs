@@ -19,7 +19,8 @@
 //! fuzzball_spares_a_host_within_its_share); a packet is lost only when none of lower precedence
 //! waits (shared_buffers.rs: fuzzball_loses_the_lowest_precedence_first).
 
-use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim};
+use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim, traits};
+use crate::facts::Overflow;
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
@@ -35,7 +36,7 @@ use core::cmp::Reverse;
 no_settings!("Nothing can be set; the limit is the queue's, or the size of the pool.");
 
 impl Part for Settings {
-    facts!(deals_with_overflow = true);
+    facts!(overflow = Overflow::Deals);
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {
         Some(ClassifierSettings::Source(Default::default()))
@@ -180,6 +181,8 @@ fn record(held: &HeldPacket<'_>) -> (Ticket, Record) {
 }
 
 impl BufferPolicy for Fuzzball {
+    traits!(hears_joins = true);
+
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let room = Room { limit: store.limit(), held: store.held() };
         match super::refuse_too_long(store, packet) {

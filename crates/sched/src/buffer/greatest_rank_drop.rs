@@ -12,7 +12,8 @@
 //! Bound: the least ranks offered are the ones that are held (ranked.rs:
 //! greatest_rank_drop_keeps_the_least_ranks).
 
-use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Tag, Verdict, Victim};
+use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Tag, Verdict, Victim, traits};
+use crate::facts::Overflow;
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
@@ -28,11 +29,11 @@ use core::cmp::Reverse;
 no_settings!("Nothing can be set.");
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, deals_with_overflow = true);
+    facts!(tells_flows_apart = false, overflow = Overflow::Deals);
 
     fn fault(&self, queue: &Queue) -> Option<String> {
         let name = queue.scheduler.name();
-        (!queue.scheduler.part().ranks_packets()).then(|| {
+        (!queue.scheduler.part().facts().ranks_packets).then(|| {
             format!(
                 "greatest_rank_drop drops by the rank that a scheduler gives a packet, and {name} gives none; use \
                  longest_queue_drop or tail_drop"
@@ -59,6 +60,8 @@ impl GreatestRankDrop {
 }
 
 impl BufferPolicy for GreatestRankDrop {
+    traits!(hears_joins = true);
+
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         super::refuse_too_long(store, packet)
     }

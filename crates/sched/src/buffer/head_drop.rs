@@ -12,7 +12,8 @@
 //! Bound: the packets held are always the last that arrived, as many as fit, less those sent
 //! (active_queues.rs: head_drop_keeps_the_latest).
 
-use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim};
+use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim, traits};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
 use crate::store::Store;
@@ -22,7 +23,7 @@ use alloc::collections::VecDeque;
 no_settings!("Nothing can be set; the limit is the queue's.");
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, deals_with_overflow = true);
+    facts!(tells_flows_apart = false, overflow = Overflow::Deals);
 }
 
 /// Names of packets in the order of their arrival, those of some that have left among them.
@@ -42,6 +43,8 @@ impl HeadDrop {
 }
 
 impl BufferPolicy for HeadDrop {
+    traits!(hears_joins = true);
+
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         super::refuse_too_long(store, packet)
     }

@@ -12,10 +12,12 @@
 //! a_queue_within_its_share_never_loses).
 
 use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
+use crate::facts::Overflow;
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Bytes, Limit, Time};
 use core::cmp::Reverse;
 
@@ -29,7 +31,7 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, deals_with_overflow = true, looks_at_queues = true);
+    facts!(tells_flows_apart = false, overflow = Overflow::Deals, looks_at_queues = true);
 }
 
 /// Finds the longest queue lazily: a heap of upper bounds. A queue that grows past its bound raises
@@ -137,8 +139,9 @@ impl LongestQueueDrop {
 
 impl BufferPolicy for LongestQueueDrop {
     // A bound that is too great changes nothing.
-    fn passes_when_empty(&self) -> u32 {
-        u32::try_from(self.memory).unwrap_or(u32::MAX)
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { hears_joins: true, bypass: u32::try_from(self.memory).unwrap_or(u32::MAX), ..Traits::PLAIN }
     }
 
     #[inline]

@@ -32,10 +32,11 @@
 //! pie_steps_as_the_plain_reading_does); nothing is refused in the burst allowance (delay_laws.rs:
 //! pie_lets_a_burst_pass).
 
-use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
+use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -156,10 +157,14 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, leaves_overflow = true, looks_at_queues = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn
+    fn facts(&self) -> Facts {
+        Facts {
+            tells_flows_apart: false,
+            marks_congestion: self.ecn,
+            overflow: Overflow::Leaves,
+            looks_at_queues: true,
+            ..Facts::PLAIN
+        }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -487,6 +492,8 @@ impl Measured {
 }
 
 impl BufferPolicy for Pie {
+    traits!();
+
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if !self.is_signal(now, queue, store.queue_bytes(queue), packet.length) {
             return Verdict::Pass;

@@ -22,9 +22,10 @@
 //! rainbow_settles_within_a_layer_of_the_fair_share).
 
 use super::rate_estimate::{FlowRates, window_fault};
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
+use crate::facts::Need;
 use crate::packet::{Packet, Reason};
-use crate::part::{Need, Part, facts};
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -72,11 +73,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(goes_by_weights = true);
-
-    fn needs(&self) -> &'static [Need] {
-        &[Need::Label]
-    }
+    facts!(needs = &[Need::Label], goes_by_weights = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=1024).contains(&self.layers) {
@@ -186,6 +183,8 @@ fn ends(settings: &Settings, rate: Rate) -> Vec<f64> {
 }
 
 impl BufferPolicy for RainbowFq {
+    traits!();
+
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         if let Some(edge) = &mut self.edge {
             packet.label = edge.paint(now, flow, packet.length);

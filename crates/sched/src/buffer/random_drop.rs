@@ -12,7 +12,8 @@
 //! random_drop_takes_from_flows_what_they_hold); so a flow that does not slow down keeps what it
 //! took.
 
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, Victim};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, Victim, traits};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
 use crate::random::Random;
@@ -22,7 +23,7 @@ use crate::units::Time;
 no_settings!("Nothing can be set; the limit is the queue's.");
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, deals_with_overflow = true);
+    facts!(tells_flows_apart = false, overflow = Overflow::Deals);
 }
 
 /// Picks the victim at random.
@@ -39,7 +40,7 @@ impl RandomDrop {
 }
 
 impl BufferPolicy for RandomDrop {
-    facts!(draws_packets = true);
+    traits!(draws_packets = true);
 
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         super::refuse_too_long(store, packet)

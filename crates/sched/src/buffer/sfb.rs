@@ -26,11 +26,12 @@
 //! without it.
 
 use super::blue::steps_fault;
-use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::control::blue::{Blue, Steps};
+use crate::facts::{Facts, Overflow};
 use crate::hash::{Hash, bucket_of, splitmix};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -95,10 +96,8 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(leaves_overflow = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn
+    fn facts(&self) -> Facts {
+        Facts { marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -273,6 +272,8 @@ impl Sfb {
 }
 
 impl BufferPolicy for Sfb {
+    traits!(hears_joins = true);
+
     fn admit(&mut self, now: Time, _store: &Store, _queue: Slot, flow: Flow, _packet: &mut Packet) -> Verdict {
         self.turn(now);
         let (probability, packets) = self.current.learn(now, flow.slot, &self.settings);

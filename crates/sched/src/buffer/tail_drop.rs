@@ -8,10 +8,12 @@
 //! Bound: never more than the limit waits (laws.rs: the_limit_is_kept).
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Bytes, Limit, Time};
 use alloc::format;
 use alloc::string::String;
@@ -28,7 +30,7 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, deals_with_overflow = true);
+    facts!(tells_flows_apart = false, overflow = Overflow::Deals);
 
     fn fault(&self, queue: &Queue) -> Option<String> {
         match queue.limit {
@@ -56,8 +58,9 @@ impl TailDrop {
 }
 
 impl BufferPolicy for TailDrop {
-    fn passes_when_empty(&self) -> u32 {
-        if self.stops_for == 0 { u32::MAX } else { 0 }
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { bypass: if self.stops_for == 0 { u32::MAX } else { 0 }, ..Traits::PLAIN }
     }
 
     #[inline]

@@ -28,7 +28,8 @@
 //! vwfq_fills_more_of_the_line_above_a_guaranteed_rate).
 
 use super::rate_estimate::window_fault;
-use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
+use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
@@ -92,7 +93,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(goes_by_weights = true, leaves_overflow = true);
+    facts!(goes_by_weights = true, overflow = Overflow::Leaves);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let windows = [("window", self.window), ("interval", self.interval)];
@@ -245,6 +246,8 @@ impl Vwfq {
 }
 
 impl BufferPolicy for Vwfq {
+    traits!(hears_joins = true);
+
     fn admit(&mut self, now: Time, _store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         self.catch_up(now);
         let rate = self.rate(now, flow.slot, packet.length);

@@ -5,6 +5,7 @@
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Rate, Time};
 
 /// Both of them; without `full` it is `early` alone.
@@ -16,6 +17,12 @@ pub struct WithOverflow<E, F> {
 }
 
 impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        let early = self.early.traits();
+        self.full.as_ref().map_or(early, |full| early.and(full.traits()))
+    }
+
     #[inline]
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let early = self.early.admit(now, store, queue, flow, packet);
@@ -41,18 +48,11 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
         early.or_else(|| self.full.as_mut()?.victim(now, store, arriving))
     }
 
-    fn is_told(&self) -> bool {
-        self.early.is_told() || self.full.as_ref().is_some_and(BufferPolicy::is_told)
-    }
-
-    fn judges_departures(&self) -> bool {
-        self.early.judges_departures() || self.full.as_ref().is_some_and(BufferPolicy::judges_departures)
-    }
-
     fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
-        let early = if self.early.judges_departures() { self.early.depart(now, store, queue) } else { Verdict::Pass };
+        let early =
+            if self.early.traits().judges_departures { self.early.depart(now, store, queue) } else { Verdict::Pass };
         match &mut self.full {
-            Some(full) if full.judges_departures() && !matches!(early, Verdict::Drop(_)) => {
+            Some(full) if full.traits().judges_departures && !matches!(early, Verdict::Drop(_)) => {
                 match full.depart(now, store, queue) {
                     Verdict::Pass => early,
                     verdict => verdict,
@@ -74,19 +74,6 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
         if let Some(full) = &mut self.full {
             full.idle(now);
         }
-    }
-
-    fn notes_idle(&self) -> bool {
-        self.early.notes_idle() || self.full.as_ref().is_some_and(BufferPolicy::notes_idle)
-    }
-
-    fn passes_when_empty(&self) -> u32 {
-        let full = self.full.as_ref().map_or(u32::MAX, BufferPolicy::passes_when_empty);
-        self.early.passes_when_empty().min(full)
-    }
-
-    fn draws_packets(&self) -> bool {
-        self.early.draws_packets() || self.full.as_ref().is_some_and(BufferPolicy::draws_packets)
     }
 
     fn next_update(&self) -> Option<Time> {
@@ -123,6 +110,7 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::traits;
     use crate::units::Limit;
     use alloc::sync::Arc;
     use core::sync::atomic::{AtomicU32, Ordering};
@@ -139,6 +127,7 @@ mod tests {
     const QUESTIONS: u32 = 10;
 
     impl BufferPolicy for Spy {
+        traits!(hears_joins = true, hears_idle = true, judges_departures = true, draws_packets = true);
         fn admit(&mut self, _: Time, _: &Store, _: Slot, _: Flow, _: &mut Packet) -> Verdict {
             self.note(0);
             Verdict::Pass
@@ -150,9 +139,6 @@ mod tests {
             self.note(2);
             None
         }
-        fn judges_departures(&self) -> bool {
-            true
-        }
         fn depart(&mut self, _: Time, _: &Store, _: Slot) -> Verdict {
             self.note(3);
             Verdict::Pass
@@ -162,12 +148,6 @@ mod tests {
         }
         fn idle(&mut self, _: Time) {
             self.note(5);
-        }
-        fn notes_idle(&self) -> bool {
-            true
-        }
-        fn draws_packets(&self) -> bool {
-            true
         }
         fn next_update(&self) -> Option<Time> {
             Some(Time::from_ms(1))
@@ -199,7 +179,8 @@ mod tests {
         assert_eq!(both.admit(now, &store, 1, Flow::of_slot(1), &mut packet), Verdict::Pass);
         both.joined(now, &store, held);
         assert_eq!(both.victim(now, &store, 1), None);
-        assert!(both.judges_departures() && both.notes_idle() && both.draws_packets() && both.is_told());
+        let traits = both.traits();
+        assert!(traits.judges_departures && traits.hears_idle && traits.draws_packets && traits.hears_joins);
         assert_eq!(both.depart(now, &store, 1), Verdict::Pass);
         both.left(now, &store, held, true);
         both.idle(now);

@@ -23,10 +23,11 @@
 //! wred_with_one_curve_signals_as_often_as_red).
 
 use super::red::{self, Judge};
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::control::red::Average;
+use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Rate, Time};
@@ -106,10 +107,8 @@ impl Default for Settings {
 const CURVES_MAX: usize = 64;
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, leaves_overflow = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ecn
+    fn facts(&self) -> Facts {
+        Facts { tells_flows_apart: false, marks_congestion: self.ecn, overflow: Overflow::Leaves, ..Facts::PLAIN }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -192,7 +191,7 @@ impl Wred {
 }
 
 impl BufferPolicy for Wred {
-    facts!(notes_idle = true);
+    traits!(hears_idle = true);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         // A packet without a curve does not count in the average (`gred_enqueue`).

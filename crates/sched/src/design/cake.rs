@@ -54,11 +54,12 @@ use crate::buffer::codel::fault_of;
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::classify;
 use crate::contract::{
-    BufferPolicy, Classifier, Dequeue, Discipline, End, FlowTimes, Handle, Held, HeldPacket, Line, Slot,
+    BufferPolicy, Classifier, Dequeue, Discipline, End, FlowTimes, Handle, Held, HeldPacket, Line, Slot, traits,
 };
+use crate::facts::{Facts, Need};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::{Need, Part, facts};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::registry::ClassifierSettings;
@@ -202,8 +203,15 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn marks_congestion(&self) -> bool {
-        self.ecn
+    fn facts(&self) -> Facts {
+        Facts {
+            needs: if self.ack_filter == AckFilter::None { &[] } else { &[Need::Acknowledges] },
+            tells_flows_apart: self.isolation != Isolation::Blind,
+            marks_congestion: self.ecn,
+            own_limit: super::OWN_LIMIT,
+            memory: Some(self.room()),
+            ..Facts::PLAIN
+        }
     }
 
     fn fault(&self, queue: &Queue) -> Option<String> {
@@ -228,14 +236,6 @@ impl Part for Settings {
         super::fault_of_queues("cake", self.queues, quantum, self.room()).or_else(times)
     }
 
-    fn needs(&self) -> &'static [Need] {
-        if self.ack_filter == AckFilter::None { &[] } else { &[Need::Acknowledges] }
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        self.isolation != Isolation::Blind
-    }
-
     fn variants() -> Vec<Self> {
         // Few queues, little room, and impatient; and shaped to half of a slow line.
         let times = (Some(Time(1_000)), Some(Time(1_000_000)));
@@ -248,14 +248,6 @@ impl Part for Settings {
         let ingress = Self { rate: Rate::new(28_000), ingress: true, tins: Tins::Diffserv8, ..Self::default() };
         let filtered = Self { ack_filter: AckFilter::Aggressive, quantum: Some(Bytes(300)), isolation, ..eager };
         alloc::vec![filtered, shaped, ingress]
-    }
-
-    fn own_limit(&self) -> Limit {
-        super::OWN_LIMIT
-    }
-
-    fn memory(&self) -> Option<Bytes> {
-        Some(self.room())
     }
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {
@@ -471,7 +463,7 @@ impl Cake {
 }
 
 impl Discipline for Cake {
-    facts!(notes_idle = false);
+    traits!();
 
     fn enqueue(&mut self, time: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let now = time.0 / 1000;

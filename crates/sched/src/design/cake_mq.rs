@@ -33,10 +33,11 @@
 //! may be reordered.
 
 use super::cake::{self, Cake};
-use crate::contract::{Classifier, Dequeue, Discipline, FlowTimes, Handle, Held, Line};
+use crate::contract::{Classifier, Dequeue, Discipline, FlowTimes, Handle, Held, Line, traits};
+use crate::facts::Facts;
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
-use crate::part::{Need, Part, facts};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::units::{Bytes, Limit, Rate, Time};
@@ -72,8 +73,14 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn marks_congestion(&self) -> bool {
-        self.cake.marks_congestion()
+    fn facts(&self) -> Facts {
+        let of_each = self.of_each().facts();
+        Facts {
+            tells_flows_apart: self.queues > 1 || of_each.tells_flows_apart,
+            parts_with_limit: self.queues.into(),
+            memory: of_each.memory.map(|memory| Bytes(memory.0.saturating_mul(self.queues.into()))),
+            ..of_each
+        }
     }
 
     fn fault(&self, queue: &Queue) -> Option<String> {
@@ -86,31 +93,11 @@ impl Part for Settings {
         self.cake.fault(queue).map(|fault| format!("cake_mq: {fault}"))
     }
 
-    fn needs(&self) -> &'static [Need] {
-        self.cake.needs()
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        self.queues > 1 || self.cake.tells_flows_apart()
-    }
-
     fn variants() -> Vec<Self> {
         let shaped = Self { rate: Rate::new(28_000), queues: 3, ..Self::default() };
         let tins = cake::Tins::BestEffort;
         let eager = cake::Settings { tins, queues: 4, ways: 2, memory: Some(Bytes(5000)), ..Default::default() };
         alloc::vec![Self { sync_time: Time::ZERO, ..shaped.clone() }, shaped, Self { cake: eager, ..Self::default() }]
-    }
-
-    fn own_limit(&self) -> Limit {
-        self.cake.own_limit()
-    }
-
-    fn parts_with_limit(&self) -> u64 {
-        self.queues.into()
-    }
-
-    fn memory(&self) -> Option<Bytes> {
-        self.of_each().memory().map(|memory| Bytes(memory.0.saturating_mul(self.queues.into())))
     }
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {
@@ -153,7 +140,7 @@ struct CakeMq {
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let of_each = settings.of_each();
-    let limit = queue.limit.unwrap_or_else(|| settings.own_limit());
+    let limit = queue.limit.unwrap_or_else(|| settings.facts().own_limit);
     let ring = |at: u32| {
         // Each draws for itself. The first is `cake` with the line's seed.
         let line = Line { seed: line.seed.wrapping_add(u64::from(at) << 32), ..line.clone() };
@@ -214,7 +201,7 @@ const fn of_one_queue(fate: &mut Fate) {
 }
 
 impl Discipline for CakeMq {
-    facts!(notes_idle = false);
+    traits!();
 
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         // Of one queue CAKE makes room.

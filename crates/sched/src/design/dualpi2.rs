@@ -26,7 +26,7 @@
 //! wait in two queues and overtake each other (designs.rs:
 //! dualpi2_may_reorder_a_flow_whose_ecn_field_changes).
 
-use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot};
+use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::part::{Part, facts};
@@ -125,7 +125,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(marks_congestion = true, tells_flows_apart = false);
+    facts!(tells_flows_apart = false, marks_congestion = true, own_limit = super::OWN_LIMIT);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let fault = |text: &str| Some("dualpi2: ".to_string() + text);
@@ -146,10 +146,6 @@ impl Part for Settings {
         let eager = Self { alpha: 1e5, beta: 1e5, target: Time(1000), step: Time(1), ..Self::default() };
         let shifted = Self { between: Between::TimeShifted, native: Native::Ramp, range: Time(2), ..eager.clone() };
         alloc::vec![Self { at: At::Enqueue, ..shifted.clone() }, shifted, eager]
-    }
-
-    fn own_limit(&self) -> Limit {
-        super::OWN_LIMIT
     }
 }
 
@@ -287,7 +283,7 @@ impl DualPi2 {
 }
 
 impl Discipline for DualPi2 {
-    facts!(notes_idle = false);
+    traits!();
 
     fn enqueue(&mut self, now: Time, mut packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.catch_up(now);

@@ -36,12 +36,13 @@ use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::buffer::with_overflow::WithOverflow;
 use crate::compose::Composition;
 use crate::contract::{Discipline, Line};
+use crate::facts::Facts;
 use crate::mark::none::None as NoMarker;
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
-use crate::units::{Bytes, Limit, Time};
+use crate::units::{Bytes, Time};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -124,8 +125,13 @@ impl Settings {
 }
 
 impl Part for Settings {
-    fn marks_congestion(&self) -> bool {
-        self.ecn || self.ce_threshold.is_some()
+    fn facts(&self) -> Facts {
+        Facts {
+            marks_congestion: self.ecn || self.ce_threshold.is_some(),
+            own_limit: super::OWN_LIMIT,
+            memory: Some(self.memory),
+            ..Facts::PLAIN
+        }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -147,14 +153,6 @@ impl Part for Settings {
         let early = Self { ce_threshold: Some(Time::from_ms(1)), ..Self::default() };
         let plain = Self { ecn: false, quantum: Bytes(300), ..eager.clone() };
         alloc::vec![Self { rfc: true, ..plain.clone() }, plain, Self { rfc: true, ..eager.clone() }, eager, early]
-    }
-
-    fn own_limit(&self) -> Limit {
-        super::OWN_LIMIT
-    }
-
-    fn memory(&self) -> Option<Bytes> {
-        Some(self.memory)
     }
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {

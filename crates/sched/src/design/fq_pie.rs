@@ -26,7 +26,8 @@ use crate::buffer::pie::{self, Pie};
 use crate::buffer::refuse_too_long;
 use crate::buffer::with_overflow::WithOverflow;
 use crate::compose::Composition;
-use crate::contract::{BufferPolicy, Discipline, Flow, Line, Slot, Verdict};
+use crate::contract::{BufferPolicy, Discipline, Flow, Line, Slot, Verdict, traits};
+use crate::facts::Facts;
 use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
@@ -35,7 +36,7 @@ use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
 use crate::store::Store;
 use crate::turns::Emptied;
-use crate::units::{Bytes, Limit, Time};
+use crate::units::{Bytes, Time};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -78,8 +79,13 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn marks_congestion(&self) -> bool {
-        self.pie.ecn || self.ce_threshold.is_some()
+    fn facts(&self) -> Facts {
+        Facts {
+            marks_congestion: self.pie.ecn || self.ce_threshold.is_some(),
+            own_limit: super::OWN_LIMIT,
+            memory: Some(self.memory),
+            ..Facts::PLAIN
+        }
     }
 
     fn fault(&self, queue: &Queue) -> Option<String> {
@@ -93,14 +99,6 @@ impl Part for Settings {
         let eager = |pie| Self { queues: 3, memory: Bytes(5000), pie, ..Self::default() };
         let early = Self { ce_threshold: Some(Time::from_ms(1)), ..Self::default() };
         pie::Settings::variants().into_iter().map(eager).chain([early]).collect()
-    }
-
-    fn own_limit(&self) -> Limit {
-        super::OWN_LIMIT
-    }
-
-    fn memory(&self) -> Option<Bytes> {
-        Some(self.memory)
     }
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {
@@ -127,6 +125,8 @@ struct Room {
 }
 
 impl BufferPolicy for Room {
+    traits!();
+
     fn admit(&mut self, _: Time, store: &Store, _: Slot, _: Flow, packet: &mut Packet) -> Verdict {
         let is_beyond_memory = store.bytes() + u64::from(packet.length) > self.memory;
         match refuse_too_long(store, packet) {

@@ -24,10 +24,10 @@
 //! others do (its own test: a_heavy_hitter_is_found). A flow that becomes one, or ceases to be one,
 //! is reordered.
 
-use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot};
+use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::store::Store;
@@ -73,6 +73,8 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    facts!(own_limit = Limit::Packets(1000));
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let fault = |text: &str| Some("hhf: ".to_string() + text);
         match () {
@@ -88,10 +90,6 @@ impl Part for Settings {
         let eager = Self { quantum: Bytes(300), admit_bytes: Bytes(2000), ..Self::default() };
         let few = Self { hh_limit: 1, non_hh_weight: 1, evict_timeout: Time::from_ms(2), ..eager.clone() };
         alloc::vec![eager, few]
-    }
-
-    fn own_limit(&self) -> Limit {
-        Limit::Packets(1000)
     }
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {
@@ -318,6 +316,8 @@ impl Hhf {
 }
 
 impl Discipline for Hhf {
+    traits!(hears_idle = true);
+
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         if self.store.is_too_short_for(packet.length) {
             fates.push(Fate { packet, outcome: Outcome::Dropped(Reason::TooLong) });

@@ -35,10 +35,11 @@
 
 use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Gone, HeldPacket, Line, Next, Scheduler, Slot, Tag, Verdict};
+use crate::facts::Facts;
 use crate::heap::Heap;
 use crate::mark::step::Step;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
@@ -46,6 +47,7 @@ use crate::schedule::fq_pacing::Place;
 use crate::slots::entry;
 use crate::store::Store;
 use crate::tos::{self, PRIOMAP, PRIORITIES};
+use crate::traits::Traits;
 use crate::units::{Bytes, Limit, PS_PER_S, Rate, Time};
 use alloc::boxed::Box;
 use alloc::format;
@@ -119,10 +121,14 @@ const OWN_LIMIT: Limit = Limit::Packets(10_000);
 const WAIT_MAX: Time = Time::from_s(1);
 
 impl Part for Settings {
-    facts!(paces = true);
-
-    fn marks_congestion(&self) -> bool {
-        self.ce_threshold.is_some()
+    fn facts(&self) -> Facts {
+        Facts {
+            marks_congestion: self.ce_threshold.is_some(),
+            paces: true,
+            own_limit: OWN_LIMIT,
+            parts_with_limit: self.weights.len().max(1) as u64,
+            ..Facts::PLAIN
+        }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -158,14 +164,6 @@ impl Part for Settings {
         alloc::vec![slow, small, bands]
     }
 
-    fn own_limit(&self) -> Limit {
-        OWN_LIMIT
-    }
-
-    fn parts_with_limit(&self) -> u64 {
-        self.weights.len().max(1) as u64
-    }
-
     fn default_classifier(&self) -> Option<ClassifierSettings> {
         super::five_tuple()
     }
@@ -178,7 +176,7 @@ const BANDS_MAX: usize = 16;
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let classifier = queue.classifier().build(line);
     let of_a_band = match queue.capacity() {
-        Limit::Packets(packets) => packets / settings.parts_with_limit(),
+        Limit::Packets(packets) => packets / settings.facts().parts_with_limit,
         _ => u64::MAX,
     };
     let (waiting, priomap) = (alloc::vec![0; settings.weights.len()], settings.priomap.clone());
@@ -211,6 +209,11 @@ impl Room {
 }
 
 impl BufferPolicy for Room {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { hears_joins: !self.waiting.is_empty(), ..Traits::PLAIN }
+    }
+
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if store.has_no_room_for(packet.length) {
             return Verdict::Drop(Reason::BufferFull);
@@ -221,10 +224,6 @@ impl BufferPolicy for Room {
             return Verdict::Drop(Reason::OverShare);
         }
         Verdict::Pass
-    }
-
-    fn is_told(&self) -> bool {
-        !self.waiting.is_empty()
     }
 
     fn joined(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>) {
@@ -361,6 +360,11 @@ impl LinuxFq {
 }
 
 impl Scheduler for LinuxFq {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { late_timer: self.settings.timer_slack > Time::ZERO, ..Traits::PLAIN }
+    }
+
     fn arrive(&mut self, now: Time, queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
         let quantum = self.settings.quantum.0 as i64;
         let (tick, delay) = (self.ticks(now), self.ticks(self.settings.refill_delay));
@@ -466,10 +470,6 @@ impl Scheduler for LinuxFq {
             *state = fresh;
         }
         is_clear
-    }
-
-    fn has_late_timer(&self) -> bool {
-        self.settings.timer_slack > Time::ZERO
     }
 
     fn pacing_changed(&mut self, _now: Time, flow: Slot, rate: Option<Rate>) {

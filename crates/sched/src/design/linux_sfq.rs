@@ -27,12 +27,13 @@
 //! the longest queue.
 //! Bound: Linux's order and drops to the packet (docs/agreement/linux.md).
 
-use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot};
+use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};
 use crate::control::red::{Average, Curve, Gaps, Level};
+use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
 use crate::heap::Heap;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::registry::ClassifierSettings;
@@ -121,8 +122,12 @@ impl Default for Settings {
 const DEPTH_MAX: u32 = 127;
 
 impl Part for Settings {
-    fn marks_congestion(&self) -> bool {
-        self.red.is_some_and(|red| red.ecn)
+    fn facts(&self) -> Facts {
+        Facts {
+            marks_congestion: self.red.is_some_and(|red| red.ecn),
+            own_limit: Limit::Packets(u64::from(DEPTH_MAX)),
+            ..Facts::PLAIN
+        }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -145,10 +150,6 @@ impl Part for Settings {
         let marks = Self { red: Some(Red { ecn: true, ..red }), headdrop: true, ..Self::default() };
         let drops = Self { red: Some(Red { ecn: true, hard_drop: true, ..red }), ..mixed.clone() };
         alloc::vec![Self { headdrop: true, ..small.clone() }, small, mixed, marks, drops]
-    }
-
-    fn own_limit(&self) -> Limit {
-        Limit::Packets(u64::from(DEPTH_MAX))
     }
 
     fn default_classifier(&self) -> Option<ClassifierSettings> {
@@ -371,7 +372,7 @@ impl LinuxSfq {
 }
 
 impl Discipline for LinuxSfq {
-    facts!(notes_idle = false);
+    traits!();
 
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         self.perturb(now, fates);

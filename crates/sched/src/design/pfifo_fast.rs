@@ -14,7 +14,8 @@
 //! the later ones, and a flow whose packets differ in type of service is reordered.
 
 use crate::compose::Composition;
-use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict};
+use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, traits};
+use crate::facts::Queues;
 use crate::mark::none::None as NoMarks;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
@@ -30,15 +31,12 @@ no_settings!("Nothing can be set.");
 const BANDS: Slot = 3;
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, has_queue_per_flow = false);
-
-    fn own_limit(&self) -> Limit {
-        Limit::Packets(1000)
-    }
-
-    fn parts_with_limit(&self) -> u64 {
-        BANDS.into()
-    }
+    facts!(
+        tells_flows_apart = false,
+        queues = Queues::Own,
+        own_limit = Limit::Packets(1000),
+        parts_with_limit = BANDS.into()
+    );
 }
 
 /// Builds the discipline.
@@ -58,6 +56,8 @@ struct Room {
 }
 
 impl BufferPolicy for Room {
+    traits!();
+
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if store.has_no_room_for(packet.length) {
             return Verdict::Drop(Reason::BufferFull);
@@ -71,7 +71,7 @@ impl BufferPolicy for Room {
 struct Bands;
 
 impl Scheduler for Bands {
-    facts!(tags_packets = false, has_queue_per_flow = false, forgets_when_idle = true);
+    traits!(queue_per_flow = false, tags = false, bypass = u32::MAX);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         PRIOMAP[usize::from(tos::priority(packet.tos))].into()

@@ -17,7 +17,10 @@
 //! a flow whose packets differ in priority is reordered.
 
 use crate::compose::Composition;
-use crate::contract::{BufferPolicy, Discipline, End, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, Victim};
+use crate::contract::{
+    BufferPolicy, Discipline, End, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, Victim, traits,
+};
+use crate::facts::Queues;
 use crate::mark::none::None as NoMarks;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
@@ -53,14 +56,10 @@ pub struct Settings {
 const PRIORITIES: Slot = 64;
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+    facts!(tells_flows_apart = false, queues = Queues::Own, own_limit = Limit::Packets(64));
 
     fn variants() -> Vec<Self> {
         alloc::vec![Self { by: By::Dscp }]
-    }
-
-    fn own_limit(&self) -> Limit {
-        Limit::Packets(64)
     }
 }
 
@@ -87,6 +86,8 @@ fn lowest(store: &Store) -> Option<Slot> {
 }
 
 impl BufferPolicy for PushOut {
+    traits!();
+
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if store.is_too_short_for(packet.length) {
             return Verdict::Drop(Reason::TooLong);
@@ -105,7 +106,7 @@ impl BufferPolicy for PushOut {
 }
 
 impl Scheduler for Priorities {
-    facts!(tags_packets = false, has_queue_per_flow = false, forgets_when_idle = true);
+    traits!(queue_per_flow = false, tags = false, bypass = u32::MAX);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         match self.by {

@@ -25,7 +25,7 @@
 //! tos_priority_breaks_the_order_of_a_flow_of_many_services).
 
 use crate::compose::Composition;
-use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict};
+use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, traits};
 use crate::mark::none::None as NoMarker;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
@@ -165,7 +165,7 @@ impl Classes {
 }
 
 impl Scheduler for Classes {
-    facts!(has_queue_per_flow = false, notes_idle = true);
+    traits!(queue_per_flow = false, hears_idle = true);
 
     fn queue_of(&self, _flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         class(packet.tos) as Slot * 8 + 7 - Slot::from(packet.tos >> 5)
@@ -236,6 +236,8 @@ impl Limits {
 }
 
 impl BufferPolicy for Limits {
+    traits!();
+
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         let length = u64::from(packet.length);
         let class = queue as usize / 8;

@@ -10,9 +10,10 @@
 //! Bound: none; with windows that obey, the queue stays near one packet.
 
 use super::cycle::Cycles;
-use crate::contract::{Line, Marker, Slot};
+use crate::contract::{Line, Marker, Slot, traits};
+use crate::facts::Need;
 use crate::packet::{Marks, Packet};
-use crate::part::{Need, Part, facts};
+use crate::part::{Part, facts};
 use crate::store::Store;
 use crate::units::{Time, Weight};
 
@@ -26,11 +27,7 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false);
-
-    fn needs(&self) -> &'static [Need] {
-        &[Need::AcceptsDec]
-    }
+    facts!(needs = &[Need::AcceptsDec], tells_flows_apart = false);
 }
 
 impl Default for Settings {
@@ -55,6 +52,8 @@ impl Decbit {
 }
 
 impl Marker for Decbit {
+    traits!(hears_idle = true, marks = true);
+
     fn arrive(&mut self, now: Time, store: &Store, _flow: Slot, _packet: &Packet) -> Marks {
         self.cycles.arrive(now, store);
         if self.cycles.is_at_least(now, self.threshold.thousandths()) { Marks::DEC } else { Marks::NONE }

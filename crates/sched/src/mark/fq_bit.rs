@@ -11,9 +11,10 @@
 //! Cost: O(1) a packet.
 //! Bound: none; a flow with nothing in the gateway is never marked.
 
-use crate::contract::{Line, Marker, Slot};
+use crate::contract::{Line, Marker, Slot, traits};
+use crate::facts::{Need, Queues};
 use crate::packet::{Marks, Packet};
-use crate::part::{Need, Part};
+use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Limit, Time};
@@ -29,12 +30,10 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    fn needs(&self) -> &'static [Need] {
-        &[Need::AcceptsFq]
-    }
+    facts!(needs = &[Need::AcceptsFq]);
 
     fn fault(&self, queue: &Queue) -> Option<String> {
-        let fault = if !queue.scheduler.part().has_queue_per_flow() {
+        let fault = if queue.scheduler.part().facts().queues != Queues::PerFlow {
             "fq_bit looks at a flow's own queue; use it with a scheduler that has one, like fq"
         } else if self.divisor == 0 {
             "fq_bit: divisor is at least 1"
@@ -67,6 +66,8 @@ impl FqBit {
 }
 
 impl Marker for FqBit {
+    traits!(hears_idle = true, marks = true);
+
     fn arrive(&mut self, _now: Time, store: &Store, flow: Slot, _packet: &Packet) -> Marks {
         let serving = store.serving();
         let is_served = serving.is_some_and(|s| s.flow == flow);

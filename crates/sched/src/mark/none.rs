@@ -6,7 +6,7 @@
 //! Cost: nothing.
 //! Bound: none.
 
-use crate::contract::{Line, Marker, Slot};
+use crate::contract::{Line, Marker, Slot, traits};
 use crate::packet::{Marks, Packet};
 use crate::part::{Part, facts, no_settings};
 use crate::store::Store;
@@ -31,15 +31,10 @@ impl None {
 }
 
 impl Marker for None {
-    facts!(notes_idle = false);
+    traits!(bypass = u32::MAX);
 
     #[inline]
     fn arrive(&mut self, _now: Time, _store: &Store, _flow: Slot, _packet: &Packet) -> Marks {
         Marks::NONE
-    }
-
-    #[inline]
-    fn is_silent(&self) -> bool {
-        true
     }
 }

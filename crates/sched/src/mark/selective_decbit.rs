@@ -14,9 +14,10 @@
 //! Bound: none; a flow that demands no more than its max-min share is never marked.
 
 use super::cycle::Cycles;
-use crate::contract::{Line, Marker, Slot};
+use crate::contract::{Line, Marker, Slot, traits};
+use crate::facts::Need;
 use crate::packet::{Marks, Packet};
-use crate::part::{Need, Part};
+use crate::part::{Part, facts};
 use crate::store::Store;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
@@ -33,9 +34,7 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    fn needs(&self) -> &'static [Need] {
-        &[Need::AcceptsDec]
-    }
+    facts!(needs = &[Need::AcceptsDec]);
 }
 
 impl Default for Settings {
@@ -143,6 +142,8 @@ impl SelectiveDecbit {
 }
 
 impl Marker for SelectiveDecbit {
+    traits!(hears_idle = true, marks = true);
+
     fn arrive(&mut self, now: Time, store: &Store, flow: Slot, packet: &Packet) -> Marks {
         if self.cycles.arrive(now, store) {
             self.cycle += 1;

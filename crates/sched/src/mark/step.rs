@@ -19,6 +19,7 @@ use crate::packet::{Marks, Packet};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Threshold, Time};
 use alloc::string::{String, ToString};
 
@@ -43,7 +44,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(marks_congestion = true, tells_flows_apart = false);
+    facts!(tells_flows_apart = false, marks_congestion = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         selector_fault("step", self.mask, self.selector)
@@ -97,7 +98,15 @@ impl Step {
 }
 
 impl Marker for Step {
-    facts!(notes_idle = false);
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits {
+            bypass: if self.at.is_none() { u32::MAX } else { 0 },
+            judges_departures: matches!(self.at, Some(Threshold::Time(_))),
+            marks: self.at.is_some(),
+            ..Traits::PLAIN
+        }
+    }
 
     fn arrive(&mut self, _now: Time, store: &Store, _flow: Slot, packet: &Packet) -> Marks {
         let is_reached = match self.at {
@@ -108,19 +117,10 @@ impl Marker for Step {
         self.marks(is_reached, packet)
     }
 
-    fn judges_departures(&self) -> bool {
-        matches!(self.at, Some(Threshold::Time(_)))
-    }
-
     fn depart(&mut self, now: Time, packet: &Packet) -> Marks {
         let Some(Threshold::Time(time)) = self.at else { return Marks::NONE };
         let on_clock = |at: Time| Time(at.0 - at.0 % self.unit.0);
         self.marks(on_clock(now).saturating_sub(on_clock(packet.arrival)) >= time, packet)
-    }
-
-    #[inline]
-    fn is_silent(&self) -> bool {
-        self.at.is_none()
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
             for waiting in 0..6 {
                 assert_eq!(mark(waiting), if waiting >= least { Marks::CE } else { Marks::NONE }, "{at:?} {waiting}");
             }
-            assert!(!step(at, 0, 0).judges_departures());
+            assert!(!step(at, 0, 0).traits().judges_departures);
         }
     }
 

@@ -35,9 +35,10 @@
 //!
 //! Range: credit is a rate in bit/s times picoseconds, in 128 bits.
 
-use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::facts::{Facts, Need, Queues};
 use crate::packet::Packet;
-use crate::part::{Need, Part, facts};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
@@ -102,13 +103,12 @@ fn named(name: &str, precedence: u8) -> Class {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, has_queue_per_flow = false);
-
-    fn needs(&self) -> &'static [Need] {
+    fn facts(&self) -> Facts {
         let is_told = self.classes.len() < 2
             || self.default.is_some()
             || self.classes.iter().any(|class| class.precedence.is_some());
-        if is_told { &[] } else { &[Need::Class] }
+        let needs: &[Need] = if is_told { &[] } else { &[Need::Class] };
+        Facts { needs, tells_flows_apart: false, queues: Queues::Own, ..Facts::PLAIN }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -340,7 +340,8 @@ impl Cbs {
 }
 
 impl Scheduler for Cbs {
-    facts!(has_queue_per_flow = false);
+    // With the end of a transmission an empty class loses its credit.
+    traits!(queue_per_flow = false, hears_idle = true);
 
     fn class_named(&self, name: &str) -> Option<Number> {
         self.names.iter().position(|class| class == name).map(|class| class as Number)
@@ -393,11 +394,6 @@ impl Scheduler for Cbs {
             credit.settle(now);
         }
         self.set_backlogged(gone.queue, gone.head.is_some());
-    }
-
-    fn notes_idle(&self) -> bool {
-        // With the end of a transmission an empty class loses its credit.
-        true
     }
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {

@@ -15,7 +15,8 @@
 //! differ by at most one, in packets, not in bytes (ranked.rs: datakit_serves_circuits_evenly). A
 //! circuit that sends short packets slowly keeps its priority for ever.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::facts::Queues;
 use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::ring::Ring;
@@ -39,7 +40,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(has_queue_per_flow = false);
+    facts!(queues = Queues::Own);
 
     fn variants() -> Vec<Self> {
         alloc::vec![Self { short: Bytes(0) }, Self { short: Bytes(1000) }]
@@ -76,7 +77,7 @@ impl Datakit {
 }
 
 impl Scheduler for Datakit {
-    facts!(has_queue_per_flow = false, forgets_when_idle = true);
+    traits!(queue_per_flow = false, bypass = u32::MAX);
 
     fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
         let is_message = u64::from(packet.length) <= self.short.0 && store.flow_packets(flow.slot) == 0;

@@ -26,7 +26,7 @@
 //! Range: the quantum is at most 1 GiB, so that weight times quantum is below 2⁶⁰ thousandths of a
 //! byte.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
@@ -99,10 +99,9 @@ impl Drr {
 }
 
 impl Scheduler for Drr {
-    // A packet's length is all that there is to know of it.
-    fn tags_packets(&self) -> bool {
-        false
-    }
+    // A packet's length is all that there is to know of it. A flow that sends its last packet
+    // leaves the round, without credit.
+    traits!(tags = false, bypass = u32::MAX);
 
     #[inline]
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
@@ -141,11 +140,6 @@ impl Scheduler for Drr {
         if gone.was_head {
             self.accounts.replaced(&mut self.round, gone.queue, gone.head.map(cost_of_length));
         }
-    }
-
-    // A flow that sends its last packet leaves the round, without credit.
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {

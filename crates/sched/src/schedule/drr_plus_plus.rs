@@ -19,10 +19,11 @@
 //! new (designs.rs: a_sparse_flow_goes_first), and one that empties while new passes once through
 //! the old list (designs.rs: a_new_flow_that_empties_passes_once_through_the_old_list).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::slots::entry;
@@ -50,9 +51,12 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        // Buckets have no weights.
-        self.buckets.is_none()
+    fn facts(&self) -> Facts {
+        Facts {
+            // Buckets have no weights.
+            goes_by_weights: self.buckets.is_none(),
+            ..Facts::PLAIN
+        }
     }
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
@@ -152,7 +156,9 @@ impl View for Queues<'_> {
 }
 
 impl Scheduler for DrrPlusPlus {
-    facts!(recalls_passed = true);
+    // When the line becomes idle the lists are gone through until they are empty. A queue that
+    // enters an empty one has a quantum whatever its credit was.
+    traits!(bypass = u32::MAX, hears_idle = true, replays = true);
 
     fn bucket(&mut self, _now: Time, key: u64, _store: &Store) -> Option<Slot> {
         self.buckets.map(|buckets| bucket_of(self.hash.of_fields(&[key]), buckets.into()) as Slot)
@@ -182,16 +188,6 @@ impl Scheduler for DrrPlusPlus {
 
     // A queue that a drop empties is passed over when its turn comes.
     fn removed(&mut self, _now: Time, _gone: Gone<'_>) {}
-
-    // The lists are gone through until they are empty.
-    fn notes_idle(&self) -> bool {
-        true
-    }
-
-    // Both lists are empty then, and a queue that enters one has a quantum whatever its credit was.
-    fn forgets_when_idle(&self) -> bool {
-        true
-    }
 
     fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {
         self.turns.listed(queue) == Listed::Out

@@ -15,6 +15,7 @@
 
 use super::pifo::PushIn;
 use crate::contract::{Flow, Line};
+use crate::facts::Queues;
 use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::program::Program;
@@ -38,7 +39,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(goes_by_weights = true, has_queue_per_flow = false, ranks_packets = true, has_queue_per_packet = true);
+    facts!(goes_by_weights = true, queues = Queues::PerPacket, ranks_packets = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         (self.bound == Time::ZERO).then(|| "edf: bound is more than 0 s, for example 100 ms".to_string())

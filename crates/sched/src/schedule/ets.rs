@@ -20,8 +20,9 @@
 //! Packets of a flow that differ in precedence wait in different bands and overtake each other
 //! (round_schedulers.rs: ets_reorders_a_flow_over_its_bands); within a band the order holds.
 
-use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
+use crate::facts::Queues;
 use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::queue::Queue;
@@ -76,7 +77,7 @@ impl Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+    facts!(tells_flows_apart = false, queues = Queues::Own);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let bands = self.bands();
@@ -140,7 +141,8 @@ impl Ets {
 }
 
 impl Scheduler for Ets {
-    facts!(has_queue_per_flow = false);
+    // A band that has sent its last packet leaves the round, without credit.
+    traits!(queue_per_flow = false, bypass = u32::MAX);
 
     fn class_named(&self, name: &str) -> Option<Class> {
         let band = BANDS.iter().take(self.bands).position(|band| *band == name)?;
@@ -178,11 +180,6 @@ impl Scheduler for Ets {
         if gone.was_head && gone.queue >= self.strict {
             self.accounts.replaced(&mut self.round, gone.queue, gone.head.map(|tag| tag as u64));
         }
-    }
-
-    // A band that has sent its last packet leaves the round, without credit.
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {

@@ -7,7 +7,8 @@
 //! Bound: no fairness: a flow's share is its share of the arrivals. Delay is the backlog ahead over
 //! the rate (laws.rs: fifo_keeps_the_order_of_arrival).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::facts::Queues;
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
 use crate::store::Store;
@@ -16,7 +17,7 @@ use crate::units::Time;
 no_settings!("Nothing can be set.");
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+    facts!(tells_flows_apart = false, queues = Queues::Own);
 }
 
 /// One queue for all.
@@ -32,7 +33,7 @@ impl Fifo {
 }
 
 impl Scheduler for Fifo {
-    facts!(tags_packets = false, has_queue_per_flow = false);
+    traits!(queue_per_flow = false, tags = false);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         0

@@ -24,11 +24,13 @@
 use super::least_tag::{LeastTag, Tagging};
 use crate::contract::{Flow, Gone, Line, Slot, Tag};
 use crate::emulation::Emulation;
+use crate::facts::Facts;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::round;
+use crate::traits::Traits;
 use crate::units::{Bytes, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -60,7 +62,9 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    facts!(goes_by_weights = true, ranks_packets = true);
+    fn facts(&self) -> Facts {
+        Facts { goes_by_weights: true, ranks_packets: true, fits_inner_nodes: !self.preemptive, ..Facts::PLAIN }
+    }
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         if load.has_losses {
@@ -83,10 +87,6 @@ impl Part for Settings {
             Self { preemptive: true, on_drop: OnDrop::Refund, ..Self::default() },
             Self { delta, on_drop: OnDrop::Refund, ..Self::default() },
         ]
-    }
-
-    fn fits_inner_nodes(&self) -> bool {
-        !self.preemptive
     }
 }
 
@@ -147,7 +147,17 @@ impl<const BY_PAPER: bool> Bids<BY_PAPER> {
 }
 
 impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
-    const RECALLS_PASSED: bool = true;
+    /// A conversation that is not active leaves its F only for delta rounds, and what it sent alone
+    /// has ended with the line.
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits {
+            bypass: if self.delta == 0 { u32::MAX } else { 0 },
+            replays: true,
+            preempts: self.settings.preemptive,
+            ..Traits::PLAIN
+        }
+    }
 
     #[inline(always)]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
@@ -172,12 +182,6 @@ impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
         self.fluid.fetch(queue);
     }
 
-    /// A conversation that is not active leaves its F only for delta rounds, and what it sent alone
-    /// has ended with the line.
-    fn forgets_when_idle(&self) -> bool {
-        self.delta == 0
-    }
-
     fn is_settled_at(&self, time: Time) -> bool {
         self.fluid.is_empty_at(time)
     }
@@ -195,10 +199,6 @@ impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) -> Option<Tag> {
         self.fluid.weight_changed(now, queue, weight);
         None
-    }
-
-    fn preempts(&self) -> bool {
-        self.settings.preemptive
     }
 
     fn inspect(&self, least: Option<Tag>, visit: &mut dyn FnMut(&str, f64)) {

@@ -21,7 +21,7 @@
 //! are all held back is idle though packets wait (shaped.rs:
 //! fq_pacing_waits_until_the_last_packet_has_earned_the_next).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::{Part, facts};
@@ -172,6 +172,9 @@ impl FqPacing {
 }
 
 impl Scheduler for FqPacing {
+    // A flow rests from when it is found to be empty.
+    traits!(hears_idle = true);
+
     fn arrive(&mut self, now: Time, queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
         let (quantum, delay) = (self.settings.quantum.0 as i64, self.settings.refill_delay);
         let state = self.state(queue);
@@ -229,11 +232,6 @@ impl Scheduler for FqPacing {
         if gone.head.is_none() && self.flows[gone.queue as usize].place == Place::HeldBack {
             self.rest(now, gone.queue);
         }
-    }
-
-    fn notes_idle(&self) -> bool {
-        // A flow rests from when it is found to be empty.
-        true
     }
 
     fn is_clear(&mut self, now: Time, flow: Slot) -> bool {

@@ -40,6 +40,7 @@ use crate::queue::Queue;
 use crate::registry::SchedulerSettings;
 use crate::round;
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Rate, Time, Weight};
 use alloc::boxed::Box;
 use alloc::format;
@@ -96,7 +97,7 @@ impl Part for Settings {
 
     fn fault(&self, queue: &Queue) -> Option<String> {
         let scheduler = &*self.scheduler.0;
-        if !scheduler.part().fits_inner_nodes() {
+        if !scheduler.part().facts().fits_inner_nodes {
             let name = scheduler.name();
             return Some(format!(
                 "hpfq: {name} does not share among classes; write scheduler = \"wf2q_plus\" or the like, without preemption"
@@ -194,6 +195,8 @@ pub struct Hpfq {
     /// The packet on the line.
     serving: Option<Serving>,
     rate: Rate,
+    /// Whether the scheduler of the root must be told that the line has become idle.
+    hears_idle: bool,
 }
 
 /// A packet on the line.
@@ -260,7 +263,8 @@ impl Hpfq {
             }
         }
         let due = Vec::with_capacity(nodes.len());
-        Self { tree, nodes, leaves, due, arriving: None, serving: None, rate: line.rate }
+        let hears_idle = nodes[ROOT].scheduler.traits().hears_idle;
+        Self { tree, nodes, leaves, due, arriving: None, serving: None, rate: line.rate, hears_idle }
     }
 
     /// What `node`'s scheduler takes for the time: at the line real time, else the bytes that the
@@ -368,6 +372,11 @@ impl Hpfq {
 }
 
 impl Scheduler for Hpfq {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { queue_per_flow: false, hears_idle: self.hears_idle, ..Traits::PLAIN }
+    }
+
     fn class_tree(&self) -> Option<&ClassTree> {
         Some(&self.tree)
     }
@@ -456,10 +465,6 @@ impl Scheduler for Hpfq {
 
     fn idle(&mut self, now: Time) {
         self.nodes[ROOT].scheduler.idle(now);
-    }
-
-    fn notes_idle(&self) -> bool {
-        self.nodes[ROOT].scheduler.notes_idle()
     }
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {

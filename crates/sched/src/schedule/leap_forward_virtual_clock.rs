@@ -27,7 +27,7 @@
 //! overflows. There is no reset while the line is idle, so the order is exact for 2⁶⁴ bytes of
 //! weight one in the life of the line.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
@@ -146,6 +146,8 @@ impl LeapForwardVirtualClock {
 }
 
 impl Scheduler for LeapForwardVirtualClock {
+    traits!();
+
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         self.weight_changed(now, queue, flow.weight);

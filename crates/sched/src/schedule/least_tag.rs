@@ -9,15 +9,16 @@ use crate::packet::Packet;
 use crate::rank;
 use crate::store::Store;
 use crate::tournament::Tournament;
+use crate::traits::Traits;
 use crate::units::{Rate, Time, Weight};
 
 /// What tells one scheduler that sends the head of the least tag from another. Methods that are
 /// called as those of [`Scheduler`] do what is said there.
 pub trait Tagging: Send {
-    /// [`Scheduler::notes_idle`].
-    const NOTES_IDLE: bool = false;
-    /// [`Scheduler::recalls_passed`].
-    const RECALLS_PASSED: bool = false;
+    /// [`Scheduler::traits`]. One that preempts has a head of a lesser value interrupt the packet
+    /// being sent; keys are tags then.
+    fn traits(&self) -> Traits;
+
     /// Whether the key of a head follows the weight of its flow. Weights are told before packets
     /// join then.
     const REWEIGHS_HEADS: bool = false;
@@ -48,16 +49,11 @@ pub trait Tagging: Send {
     /// A packet that would have joined `queue` was refused.
     fn refused(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) {}
 
-    /// The line has become idle. Told only if [`Tagging::NOTES_IDLE`].
+    /// The line has become idle. Told only if its traits say `hears_idle`.
     fn idle(&mut self) {}
 
     /// Fetches the state of `queue` into the caches.
     fn fetch(&self, queue: Slot);
-
-    /// [`Scheduler::forgets_when_idle`].
-    fn forgets_when_idle(&self) -> bool {
-        false
-    }
 
     /// [`Scheduler::is_settled_at`].
     fn is_settled_at(&self, _time: Time) -> bool {
@@ -72,11 +68,6 @@ pub trait Tagging: Send {
 
     /// The flow of `queue` has a new weight from now. Returns the key of its head if that changed.
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) -> Option<Tag>;
-
-    /// Whether a head of a lesser value interrupts the packet being sent; keys are tags then.
-    fn preempts(&self) -> bool {
-        false
-    }
 
     /// Visits inner values by name; `least` is the key of the head that goes next.
     fn inspect(&self, least: Option<Tag>, visit: &mut dyn FnMut(&str, f64));
@@ -98,6 +89,11 @@ impl<T: Tagging> LeastTag<T> {
 }
 
 impl<T: Tagging> Scheduler for LeastTag<T> {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        self.tagging.traits()
+    }
+
     #[inline(never)]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         if T::REWEIGHS_HEADS {
@@ -159,18 +155,6 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
         self.tagging.idle();
     }
 
-    fn notes_idle(&self) -> bool {
-        T::NOTES_IDLE
-    }
-
-    fn forgets_when_idle(&self) -> bool {
-        self.tagging.forgets_when_idle()
-    }
-
-    fn recalls_passed(&self) -> bool {
-        T::RECALLS_PASSED
-    }
-
     fn is_settled_at(&self, time: Time) -> bool {
         self.tagging.is_settled_at(time)
     }
@@ -190,13 +174,9 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
         }
     }
 
-    fn can_preempt(&self) -> bool {
-        self.tagging.preempts()
-    }
-
     fn preempts(&self, serving: Tag) -> bool {
         let least = self.heads.peek().map(|(_, key)| rank::value(key));
-        self.tagging.preempts() && least.is_some_and(|least| least < rank::value(serving))
+        self.traits().preempts && least.is_some_and(|least| least < rank::value(serving))
     }
 
     fn put_back(&mut self, queue: Slot, tag: Tag) {

@@ -22,11 +22,13 @@
 
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::Facts;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::Part;
 use crate::queue::Queue;
 use crate::slots::entry;
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Bytes, Time, Weight};
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -74,8 +76,8 @@ const LMAX_MAX: u64 = 1 << 16;
 const LMAX_MIN: u64 = 512;
 
 impl Part for Settings {
-    fn goes_by_weights(&self) -> bool {
-        self.classes.is_empty()
+    fn facts(&self) -> Facts {
+        Facts { goes_by_weights: self.classes.is_empty(), ..Facts::of_tree(&self.places()) }
     }
 
     fn places(&self) -> Vec<Place<'_>> {
@@ -552,7 +554,10 @@ impl LinuxQfq {
 }
 
 impl Scheduler for LinuxQfq {
-    facts!(tags_packets = false, notes_idle = true);
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { queue_per_flow: self.tree.is_none(), tags: false, hears_idle: true, ..Traits::PLAIN }
+    }
 
     fn class_tree(&self) -> Option<&ClassTree> {
         self.tree.as_ref()

@@ -20,10 +20,11 @@
 //!
 //! Range: a rank of 2⁸⁹ or more counts as 2⁸⁹ - 1 (rank.rs, program.rs).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::facts::{Facts, Queues};
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::{Need, Part, facts};
+use crate::part::Part;
 use crate::program::{Named, Program, Rank};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
@@ -40,22 +41,20 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    facts!(has_queue_per_flow = false, ranks_packets = true, has_queue_per_packet = true);
-
-    fn goes_by_weights(&self) -> bool {
-        self.tells_flows_apart()
+    fn facts(&self) -> Facts {
+        let tells_flows_apart = self.rank.tells_flows_apart();
+        Facts {
+            needs: self.rank.needs(),
+            tells_flows_apart,
+            goes_by_weights: tells_flows_apart,
+            queues: Queues::PerPacket,
+            ranks_packets: true,
+            ..Facts::PLAIN
+        }
     }
 
     fn variants() -> Vec<Self> {
         [Rank::Deadline, Rank::ShortestRemaining, Rank::LeastAttained].map(|rank| Self { rank }).to_vec()
-    }
-
-    fn needs(&self) -> &'static [Need] {
-        self.rank.needs()
-    }
-
-    fn tells_flows_apart(&self) -> bool {
-        self.rank.tells_flows_apart()
     }
 }
 
@@ -93,7 +92,7 @@ impl<P: Program> PushIn<P> {
     ///
     /// // Short packets first.
     /// let shortest_first = PushIn::with_program(|_: Time, _: Flow, packet: &Packet| u128::from(packet.length));
-    /// assert!(!shortest_first.has_queue_per_flow());
+    /// assert!(!shortest_first.traits().queue_per_flow);
     /// ```
     #[must_use]
     pub fn with_program(program: P) -> Self {
@@ -107,7 +106,7 @@ impl<P: Program> PushIn<P> {
 }
 
 impl<P: Program> Scheduler for PushIn<P> {
-    facts!(has_queue_per_flow = false, notes_idle = true);
+    traits!(queue_per_flow = false, hears_idle = true);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         self.free.last().copied().unwrap_or(self.used)

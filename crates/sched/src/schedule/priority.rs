@@ -11,7 +11,8 @@
 //! band starves the later ones. A flow whose packets differ in precedence is reordered (ranked.rs:
 //! priority_breaks_the_order_of_a_flow_of_many_precedences).
 
-use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::facts::Queues;
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
 use crate::store::Store;
@@ -24,7 +25,7 @@ no_settings!("Nothing can be set.");
 const BANDS: [&str; 8] = ["band_0", "band_1", "band_2", "band_3", "band_4", "band_5", "band_6", "band_7"];
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+    facts!(tells_flows_apart = false, queues = Queues::Own);
 
     fn classes(&self) -> Option<Vec<&str>> {
         Some(BANDS.to_vec())
@@ -45,7 +46,7 @@ impl Priority {
 }
 
 impl Scheduler for Priority {
-    facts!(has_queue_per_flow = false, forgets_when_idle = true);
+    traits!(queue_per_flow = false, bypass = u32::MAX);
 
     fn class_named(&self, name: &str) -> Option<Class> {
         BANDS.iter().position(|band| *band == name).map(|band| band as Class)

@@ -32,7 +32,7 @@ pub(crate) mod groups;
 mod guesses;
 
 use self::groups::Groups;
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
@@ -128,7 +128,7 @@ impl Qfq {
 }
 
 impl Scheduler for Qfq {
-    facts!(tags_packets = false, notes_idle = true);
+    traits!(tags = false, hears_idle = true);
 
     #[inline]
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {

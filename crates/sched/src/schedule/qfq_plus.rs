@@ -22,7 +22,7 @@
 //!
 //! Range: as `qfq`.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
@@ -232,7 +232,7 @@ impl QfqPlus {
 }
 
 impl Scheduler for QfqPlus {
-    facts!(notes_idle = true);
+    traits!(hears_idle = true);
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         if self.member(queue).weight == 0 {

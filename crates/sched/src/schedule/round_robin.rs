@@ -9,7 +9,7 @@
 //! Bound: packets served of two continuously backlogged flows differ by at most 1; their bytes by
 //! up to the ratio of packet lengths (laws.rs: round_robin_serves_packets_evenly).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
@@ -44,7 +44,8 @@ impl RoundRobin {
 }
 
 impl Scheduler for RoundRobin {
-    facts!(tags_packets = false);
+    // A flow that sends its last packet leaves the round, without credit.
+    traits!(tags = false, bypass = u32::MAX);
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
         0
@@ -77,11 +78,6 @@ impl Scheduler for RoundRobin {
         if gone.head.is_none() {
             self.turns.remove(gone.queue);
         }
-    }
-
-    // A flow that sends its last packet leaves the round, without credit.
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {

@@ -4,7 +4,7 @@
 //! nothing (head_tags.rs).
 
 use super::least_tag::Tagging;
-use crate::contract::{Flow, Slot, Tag};
+use crate::contract::{Flow, Slot, Tag, traits};
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
 use crate::round::BYTE;
@@ -39,8 +39,9 @@ impl<C: Counts> SelfClocked<C> {
 }
 
 impl<C: Counts> Tagging for SelfClocked<C> {
-    const NOTES_IDLE: bool = true;
-    const RECALLS_PASSED: bool = true;
+    // V and all F are zero when the line becomes idle: it does not matter which flow came last.
+    traits!(hears_idle = true, bypass = u32::MAX, replays = true);
+
     const REWEIGHS_HEADS: bool = true;
 
     #[inline(always)]
@@ -72,11 +73,6 @@ impl<C: Counts> Tagging for SelfClocked<C> {
     #[inline(always)]
     fn fetch(&self, queue: Slot) {
         self.tags.fetch(queue);
-    }
-
-    // V and all F are zero then: it does not matter which flow came last.
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {

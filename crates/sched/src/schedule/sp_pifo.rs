@@ -13,9 +13,10 @@
 //! Packets of one flow may overtake each other when the bounds fall between them (ranked.rs:
 //! sp_pifo_breaks_the_order_of_a_flow).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::facts::{Facts, Queues};
 use crate::packet::Packet;
-use crate::part::{Need, Part, facts};
+use crate::part::Part;
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::rank::{self, Ranks};
@@ -43,10 +44,17 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(has_queue_per_flow = false, ranks_packets = true);
-
-    fn goes_by_weights(&self) -> bool {
-        self.tells_flows_apart()
+    fn facts(&self) -> Facts {
+        // With one queue it is a FIFO.
+        let tells_flows_apart = self.queues > 1 && self.rank.tells_flows_apart();
+        Facts {
+            needs: self.rank.needs(),
+            tells_flows_apart,
+            goes_by_weights: tells_flows_apart,
+            queues: Queues::Own,
+            ranks_packets: true,
+            ..Facts::PLAIN
+        }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -55,15 +63,6 @@ impl Part for Settings {
 
     fn variants() -> Vec<Self> {
         alloc::vec![Self { queues: 1, ..Self::default() }, Self { rank: Rank::ShortestRemaining, queues: 3 }]
-    }
-
-    fn needs(&self) -> &'static [Need] {
-        self.rank.needs()
-    }
-
-    // With one queue it is a FIFO.
-    fn tells_flows_apart(&self) -> bool {
-        self.queues > 1 && self.rank.tells_flows_apart()
     }
 }
 
@@ -87,7 +86,7 @@ impl SpPifo {
 }
 
 impl Scheduler for SpPifo {
-    facts!(has_queue_per_flow = false, notes_idle = true);
+    traits!(queue_per_flow = false, hears_idle = true);
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         let rank = self.program.peek(flow, packet);

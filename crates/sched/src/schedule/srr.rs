@@ -22,7 +22,7 @@
 //! packets of any length by a quantum more for each flow for its deficit. No bound on delay holds
 //! without the number of flows.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
@@ -192,6 +192,8 @@ const fn next_position(position: u32, occupied: u32) -> u32 {
 }
 
 impl Scheduler for Srr {
+    traits!();
+
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         entry(&mut self.accounts, queue, Account::default());
         let account = self.accounts[queue as usize];

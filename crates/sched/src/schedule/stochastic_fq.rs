@@ -22,8 +22,9 @@
 //! stochastic_fq_keeps_nothing_of_flows_that_left). Queues are as fair among each other as deficit
 //! round robin's; flows that share one are as in FIFO.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
+use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
 use crate::packet::Packet;
 use crate::part::Part;
@@ -56,6 +57,14 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn facts(&self) -> Facts {
+        Facts {
+            // In one bucket all wait in order of arrival.
+            tells_flows_apart: self.buckets > 1,
+            ..Facts::PLAIN
+        }
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=BUCKETS_MAX).contains(&self.buckets) {
             return Some(alloc::format!("stochastic_fq: buckets are from 1 to {BUCKETS_MAX}"));
@@ -73,11 +82,6 @@ impl Part for Settings {
             Self { buckets: 5, quantum: Some(Bytes(1514)), perturb: often },
             Self { buckets: 1, quantum: None, perturb: Some(Time(1)) },
         ]
-    }
-
-    // In one bucket all wait in order of arrival.
-    fn tells_flows_apart(&self) -> bool {
-        self.buckets > 1
     }
 }
 
@@ -143,6 +147,10 @@ const fn tag(key: u64, cost: u64) -> Tag {
 }
 
 impl Scheduler for StochasticFq {
+    // A queue that has sent its last packet leaves the round, and a flow of which nothing waits is
+    // hashed anew.
+    traits!(bypass = u32::MAX);
+
     fn bucket(&mut self, now: Time, key: u64, _store: &Store) -> Option<Slot> {
         let waits = if self.settings.perturb.is_some() {
             self.waiting.find(self.hash.of_fields(&[key]), |flow| flow.key == key)
@@ -187,12 +195,6 @@ impl Scheduler for StochasticFq {
             self.accounts.replaced(&mut self.round, gone.queue, gone.head.map(|tag| tag as u64));
         }
         self.forget((gone.tag >> 64) as u64);
-    }
-
-    // A queue that has sent its last packet leaves the round, and a flow of which nothing waits is
-    // hashed anew.
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {

@@ -15,7 +15,8 @@
 //! line behind adds, plus a packet if it is longer than the bucket; nothing leaves before the time
 //! it names, and at that time something does (laws.rs: token_bucket_keeps_its_rate).
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::facts::Queues;
 #[cfg(feature = "schema")]
 use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
@@ -57,7 +58,7 @@ pub struct Settings {
 const MTU: Bytes = Bytes(1514);
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, has_queue_per_flow = false);
+    facts!(tells_flows_apart = false, queues = Queues::Own);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.burst.0 == 0 || self.mtu.0 == 0 {
@@ -150,7 +151,7 @@ impl TokenBucket {
 }
 
 impl Scheduler for TokenBucket {
-    facts!(tags_packets = false, has_queue_per_flow = false);
+    traits!(queue_per_flow = false, tags = false);
 
     fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         0

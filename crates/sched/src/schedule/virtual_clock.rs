@@ -21,7 +21,7 @@
 //! ahead, stamps are equal (rank.rs).
 
 use super::least_tag::{LeastTag, Tagging};
-use crate::contract::{Flow, Line, Slot, Tag};
+use crate::contract::{Flow, Line, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
 use crate::prefetch;
@@ -34,7 +34,7 @@ use alloc::vec::Vec;
 no_settings!("Nothing can be set: the reserved rates follow from the weights.");
 
 impl Part for Settings {
-    facts!(goes_by_weights = true, fits_inner_nodes = true, ranks_packets = true);
+    facts!(goes_by_weights = true, ranks_packets = true, fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -86,6 +86,8 @@ impl Clocks {
 }
 
 impl Tagging for Clocks {
+    traits!();
+
     #[inline(always)]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         self.clock(queue, flow.weight);

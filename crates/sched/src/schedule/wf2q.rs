@@ -23,7 +23,7 @@
 //! Range: as for `wfq`: 2⁶⁴ bytes of weight one for the order of tags (round.rs).
 
 use super::wfq;
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::emulation::Emulation;
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
@@ -38,7 +38,7 @@ use alloc::vec::Vec;
 no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
-    facts!(goes_by_weights = true, fits_inner_nodes = true, ranks_packets = true);
+    facts!(goes_by_weights = true, ranks_packets = true, fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {
@@ -101,6 +101,8 @@ impl Wf2q {
 }
 
 impl Scheduler for Wf2q {
+    traits!();
+
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         let stamp = self.fluid.join(now, queue, flow.weight, packet.length);

@@ -29,7 +29,7 @@
 //! Range: tags as those of `scfq` (head_tags.rs); V grows by less than 2⁹¹ a packet and, with the
 //! least weight alone, to 2¹²³·² at most. The sum of the weights of 2³² flows is below 2⁶².
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::eligible::Eligible;
 use crate::head_tags::HeadTags;
 use crate::heap::Heap;
@@ -257,7 +257,8 @@ impl Wf2qPlus {
 }
 
 impl Scheduler for Wf2qPlus {
-    facts!(notes_idle = true, recalls_passed = true);
+    // V and all F are zero then: it does not matter which flow came last.
+    traits!(bypass = u32::MAX, hears_idle = true, replays = true);
 
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
@@ -342,11 +343,6 @@ impl Scheduler for Wf2qPlus {
         (self.per_byte, self.per_byte_at_once) = (0, 0);
         self.idle.clear();
         self.tags.reset();
-    }
-
-    // V and all F are zero then: it does not matter which flow came last.
-    fn forgets_when_idle(&self) -> bool {
-        true
     }
 
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool {

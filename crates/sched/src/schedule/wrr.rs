@@ -18,7 +18,7 @@
 //! the ratio of lengths. Rounds are as long as the sum of weights, and so is the wait of a flow
 //! that becomes backlogged.
 
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
@@ -126,7 +126,7 @@ impl Wrr {
 }
 
 impl Scheduler for Wrr {
-    facts!(tags_packets = false);
+    traits!(tags = false);
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, _packet: &Packet) -> Tag {
         entry(&mut self.accounts, queue, Account::default()).weight = u64::from(flow.weight.thousandths());

@@ -332,24 +332,25 @@ impl Line {
     /// An idle line.
     #[must_use]
     pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>) -> Self {
-        let passes = queue.passes_when_idle();
+        let traits = queue.traits();
+        let passes = traits.bypass;
         // A discipline that allows the bypass is told that the line became idle before it is shown
         // the next packet.
-        let is_asked = queue.can_preempt() || (queue.notes_idle() && passes == 0);
-        let recalls = passes > 0 && (queue.recalls_passed() || queue.notes_idle());
+        let is_asked = traits.preempts || (traits.hears_idle && passes == 0);
+        let recalls = passes > 0 && (traits.replays || traits.hears_idle);
         let passes = if is_asked || delay == Time::ZERO || rate.is_none() { 0 } else { passes };
         // At 8 Tbit/s a byte takes one picosecond: up to that rate no transmission ends at the
         // instant when it begins.
         let is_timed = |rate: &Rate| rate.bit_per_s() <= 8 * PS_PER_S;
-        let limit = queue.plain_fifo().filter(|_| !is_asked && rate.as_ref().is_some_and(is_timed));
+        let limit = traits.fifo.filter(|_| !is_asked && rate.as_ref().is_some_and(is_timed));
         let entry = match (rate, limit) {
             (None, _) => Entry::Open,
             (Some(_), Some(_)) => Entry::Computed,
             (Some(_), None) => Entry::Asked,
         };
         let gateway = rate.map(|rate| Gateway {
-            can_preempt: queue.can_preempt(),
-            notes_idle: queue.notes_idle(),
+            can_preempt: traits.preempts,
+            notes_idle: traits.hears_idle,
             update: None,
             passed: None,
             queue: Ledger::new(queue),

@@ -58,5 +58,5 @@ fn is_periodic(flow: &FlowPlan) -> bool {
 
 /// Whether it drops an arriving packet where there is no room, and nothing else.
 fn is_plain_fifo(line: &LinePlan) -> bool {
-    line.rate.is_some_and(|rate| line.queue.build(&contract::Line::new(rate)).plain_fifo().is_some())
+    line.rate.is_some_and(|rate| line.queue.build(&contract::Line::new(rate)).traits().fifo.is_some())
 }

@@ -3,7 +3,7 @@
 use super::Settings;
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::contract::{
-    BufferPolicy, Classifier, Dequeue, Discipline, End, Handle, Held, HeldPacket, Line, Marker, Slot,
+    BufferPolicy, Classifier, Dequeue, Discipline, End, Handle, Held, HeldPacket, Line, Marker, Slot, traits,
 };
 use crate::control::codel::{Control, Head, Parameters, Rules};
 use crate::hash::{Hash, bucket_of};
@@ -119,6 +119,8 @@ impl FqCodel {
 }
 
 impl Discipline for FqCodel {
+    traits!(hears_idle = true);
+
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let needs = truesize(packet.length);
         let is_too_long = self.store.is_too_short_for(packet.length);

@@ -7,7 +7,7 @@
 use super::curve::Curve;
 use super::{Class, Settings};
 use crate::class_tree::ClassTree;
-use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::store::Store;
@@ -372,6 +372,8 @@ impl Hfsc {
 }
 
 impl Scheduler for Hfsc {
+    traits!(queue_per_flow = false);
+
     fn class_tree(&self) -> Option<&ClassTree> {
         Some(&self.tree)
     }

@@ -3,7 +3,7 @@
 use super::Settings;
 use super::curve::{Curve, Service};
 use crate::class_tree::ClassTree;
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::store::Store;
@@ -221,6 +221,8 @@ fn time(time: u128) -> u64 {
 }
 
 impl Scheduler for Hfsc {
+    traits!(queue_per_flow = false);
+
     fn class_tree(&self) -> Option<&ClassTree> {
         Some(&self.tree)
     }

@@ -7,7 +7,7 @@
 
 use super::{Class, Settings};
 use crate::class_tree::{ClassTree, LEVELS_MAX};
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::psched::{NS_PER_S, Ratio, saved};
@@ -378,6 +378,8 @@ fn bits(mask: u8) -> impl Iterator<Item = usize> {
 }
 
 impl Scheduler for Htb {
+    traits!(queue_per_flow = false);
+
     fn class_tree(&self) -> Option<&ClassTree> {
         Some(&self.tree)
     }
