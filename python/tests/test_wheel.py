@@ -69,7 +69,7 @@ def test_it_is_one_for_every_python_and_holds_the_papers_and_no_more(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     tracked = run(["git", "ls-files", "papers", "python/fairq"], ROOT).stdout.split()
-    wanted = {name.removeprefix("python/").replace("papers/", "fairq/_papers/", 1) for name in tracked}
+    wanted = {re.sub("^papers/", "fairq/_papers/", name.removeprefix("python/")) for name in tracked}
     wanted.discard("fairq/_papers")
     inside = {name for name in names if ".dist-info/" not in name and ".libs/" not in name}
     assert wanted - inside == set()
