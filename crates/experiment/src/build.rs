@@ -15,11 +15,11 @@ use crate::scenario::{Access, Flow, Link, Routing, Scenario};
 use crate::sense;
 use crate::topology::{self, Context};
 use crate::values::{BufferSize, TextForm};
+use fairq_link::impairment::Impairment;
+use fairq_link::random;
 use fairq_sched::contract::Role;
 use fairq_sched::queue::Queue;
 use fairq_sched::units::{Limit, Time, Weight};
-use fairq_sim::engine::random;
-use fairq_sim::net::impairment::Impairment;
 use fairq_sim::net::path::{self, Path};
 use fairq_sim::net::route::{Ends, Routes};
 use fairq_sim::plan::ideal::Ideal;
@@ -298,7 +298,7 @@ impl Builder<'_> {
         if let Some(fault) = transport.tos_fault(flow.tos) {
             return Err(Fault::new(format!("{path}.tos"), fault));
         }
-        let tos = flow.tos & !3 | transport.code_point().bits();
+        let tos = flow.tos & !3 | transport.code_point().field().bits();
         let transport = Arc::new(transport);
         let connection = self.connection(flow, &transport, &path)?;
         let traffic = flow.traffic.0.clone();
