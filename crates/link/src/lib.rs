@@ -1,6 +1,6 @@
 //! Lines and captures: when a transmission ends, at a rate or by a delivery trace, and packets from
-//! and to files of packets; what goes wrong with packets on the way, and the ECN field of those that
-//! pass; the distribution of what was measured on them, in constant memory.
+//! and to files of packets; what goes wrong with packets on the way, and what their ECN field
+//! means; the distribution of what was measured on them, in constant memory.
 
 pub mod capture;
 pub mod ecn;
