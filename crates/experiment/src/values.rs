@@ -1,11 +1,11 @@
 //! Values that are text in a scenario and another type in the program.
 
+use fairq_link::impairment::Loss;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::BufferSettings;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, UnitError};
 use fairq_sim::multicast::registry::ControlSettings;
 use fairq_sim::multicast::source;
-use fairq_sim::net::impairment::Loss;
 use fairq_sim::net::walk::RateRange;
 use fairq_sim::traffic::registry::TrafficSettings;
 use fairq_sim::transport::registry::TransportSettings;

@@ -3,8 +3,8 @@
 //! without a network.
 
 use fairq_experiment::scenes::{Event, Line, Path, Round, SCENES, Stage, play};
+use fairq_link::random::Stream;
 use fairq_sched::units::Time;
-use fairq_sim::engine::random::Stream;
 use fairq_sim::transport::congestion::{Acked, Beginning, Congested, Congestion};
 use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
 use fairq_sim::transport::tfrc::equation::throughput;

@@ -9,6 +9,7 @@ use super::report::{Bin, Delay, DisciplineReport, FlowReport, Shown, seconds};
 use super::series::{Point, Series};
 use super::{Arrival, CapturedBytes, LaneSettings, Outcome, PacketFate, ReplayError, Sink, Under};
 use fairq_link::capture::Stamp;
+use fairq_link::ecn::Field;
 use fairq_link::line::Transmitter;
 use fairq_link::sketch::Fine;
 use fairq_sched::contract::{Dequeue, Discipline, Line};
@@ -171,9 +172,9 @@ impl Lane {
 
         let captured = captured.filter(|_| self.wants_bytes);
         let place = self.entries.insert(Entry::new(packet, now, flow, length), captured);
-        let (marks, accepts) = ecn(header.tos);
-        let tos = header.tos;
+        let (tos, field) = (header.tos, Field::of(header.tos));
         let plain = Packet::new(u64::from(place), now, length);
+        let (marks, accepts) = (field.marks(), field.accepts());
         let descriptor = Packet { tos, marks, accepts, link_header, acknowledges, ..plain };
         let is_held = self.queue.enqueue(now, descriptor, header, &mut self.fates).is_some();
         self.settle_fates(now, flows)?;
@@ -459,16 +460,6 @@ const UNEVEN: f64 = 0.9;
 
 fn charges_drops(queue: &Queue) -> bool {
     queue.design.is_none() && matches!(&queue.scheduler, SchedulerSettings::Fq(fq) if fq.on_drop == OnDrop::Charge)
-}
-
-/// The marks that a packet has and those that it accepts, by the ECN field of its type-of-service
-/// byte (RFC 3168).
-const fn ecn(tos: u8) -> (Marks, Marks) {
-    match tos & 3 {
-        0 => (Marks::NONE, Marks::NONE),
-        3 => (Marks::CE, Marks::CE),
-        _ => (Marks::NONE, Marks::CE),
-    }
 }
 
 /// Jain's index (Σx)² / (n Σx²); `None` without values.

@@ -3,9 +3,7 @@
 pub mod ideal;
 
 use self::ideal::Ideal;
-use crate::engine::random;
 use crate::multicast::plan::SessionPlan;
-use crate::net::impairment::Impairment;
 use crate::net::line::Line;
 use crate::net::path::Path;
 use crate::net::pools::Pools;
@@ -15,6 +13,8 @@ use crate::segment::Direction;
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
 use crate::transport::tcp::settings::Terms;
+use fairq_link::impairment::Impairment;
+use fairq_link::random;
 use fairq_sched::contract::{self, Role};
 use fairq_sched::packet::Header;
 use fairq_sched::pool::Pool;

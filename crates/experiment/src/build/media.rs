@@ -2,9 +2,9 @@
 
 use crate::scenario::Link;
 use crate::values::{LineRate, LinkRate};
+use fairq_link::impairment::Impairment;
 use fairq_link::trace::{DeliveryTrace, TraceError};
 use fairq_sched::units::{Bytes, Rate, Time};
-use fairq_sim::net::impairment::Impairment;
 use fairq_sim::net::varying::Course;
 use fairq_sim::plan::Files;
 use fairq_text::Fault;

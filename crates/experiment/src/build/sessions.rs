@@ -3,13 +3,13 @@
 use super::{Builder, LONGEST};
 use crate::scenario::{Receiver, Session};
 use crate::values::Start;
+use fairq_link::ecn::Field;
 use fairq_sched::units::{Rate, Time};
 use fairq_sim::multicast::plan::{ReceiverPlan, SessionPlan};
 use fairq_sim::multicast::source;
 use fairq_sim::multicast::tree::Shape;
 use fairq_sim::net::path::Ends;
 use fairq_sim::net::route::Routes;
-use fairq_sim::transport::ecn;
 use fairq_text::Fault;
 use std::collections::BTreeSet;
 
@@ -64,12 +64,12 @@ impl Builder<'_> {
             }
             receivers.push(plan);
         }
-        if session.tos & 3 != 0 {
+        if Field::of(session.tos) != Field::NotEct {
             let message = format!(
                 "{} says {} in its two low bits, but a session's receivers hear of losses only, so that its packets are \
                  Not-ECT; write {}",
                 session.tos,
-                ecn::name(session.tos),
+                Field::of(session.tos).name(),
                 session.tos & !3,
             );
             return Err(Fault::new(format!("{path}.tos"), message));

@@ -25,8 +25,8 @@
 
 use super::{Context, Graph, Medium, check_size, rate};
 use crate::values::LineRate;
+use fairq_link::random::Stream;
 use fairq_sched::units::Time;
-use fairq_sim::engine::random::Stream;
 
 shape! {
     /// Sizes, rates and delays of the three levels.

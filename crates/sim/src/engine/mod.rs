@@ -1,5 +1,4 @@
-//! Time, ties and random numbers. Knows nothing of networks.
+//! Time and ties. Knows nothing of networks.
 
 mod bitmap;
 pub mod events;
-pub mod random;

@@ -19,8 +19,8 @@ pub mod session;
 pub mod source;
 pub mod tree;
 
-use crate::engine::random::Stream;
 use crate::transport::Flags;
+use fairq_link::random::Stream;
 use fairq_sched::units::Time;
 
 /// A packet of a layer that a receiver takes.

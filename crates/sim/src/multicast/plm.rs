@@ -208,7 +208,7 @@ impl Control for Plm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::random::Stream;
+    use fairq_link::random::Stream;
 
     fn plm() -> Plm {
         let cumulative = vec![50_000, 100_000, 150_000, 200_000, 250_000];

@@ -105,7 +105,7 @@ impl Control for Rlc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::random::Stream;
+    use fairq_link::random::Stream;
 
     fn rlc() -> Rlc {
         let beginning = Beginning { now: Time::ZERO, cumulative: vec![32, 64, 128], stream: Stream::new(1, "x") };

@@ -18,8 +18,8 @@
 //! rlm.rs: time_without_loss_relaxes_the_timer).
 
 use super::{Beginning, Control, Received, ReceiverSettings, source};
-use crate::engine::random::Stream;
 use crate::transport::congestion::outside;
+use fairq_link::random::Stream;
 use fairq_sched::units::Time;
 
 settings! {

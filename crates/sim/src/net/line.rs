@@ -1,10 +1,10 @@
 //! One direction of a link: a queueing discipline, a transmitter, and the packets in flight.
 
 use super::departures::Departures;
-use super::impairment::{Impaired, Impairment};
 use super::ring::Ring;
 use super::varying::{Course, Varying};
 use crate::segment::Token;
+use fairq_link::impairment::{Impaired, Impairment};
 use fairq_link::line::Transmitter;
 use fairq_sched::contract::Discipline;
 use fairq_sched::ledger::Ledger;

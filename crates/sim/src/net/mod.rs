@@ -2,7 +2,6 @@
 
 pub mod border;
 pub mod departures;
-pub mod impairment;
 pub mod line;
 pub mod merge;
 pub mod network;

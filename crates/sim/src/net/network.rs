@@ -6,7 +6,6 @@
 //! the next update.
 
 use super::border::Border;
-use super::impairment::Journey;
 use super::line::{Ahead, Carried, Entry, Flight, Line, Sending};
 use super::path::{HOST, Path, Paths};
 use super::pools::Pools;
@@ -14,6 +13,7 @@ use super::tally::Tally;
 use crate::engine::events::EventSet;
 use crate::observe::{Event, Observer};
 use crate::segment::{Arena, Direction, Segment, Token};
+use fairq_link::impairment::Journey;
 use fairq_sched::contract::{Dequeue, Discipline, Handle};
 use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use fairq_sched::pool::Answer;

@@ -7,7 +7,7 @@
 //! Chosen: the walk belongs to the line's name and the run's seed. It goes on while the line is
 //! idle, so that no packet changes it.
 
-use crate::engine::random::Stream;
+use fairq_link::random::Stream;
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::collections::VecDeque;
 

@@ -187,7 +187,6 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::impairment::Impairment;
     use crate::net::path::{self, Path};
     use crate::net::route;
     use crate::plan::{EntryPlan, FlowPlan, LinePlan, Plan};
@@ -196,6 +195,7 @@ mod tests {
     use crate::transport::congestion::cubic;
     use crate::transport::registry::TransportSettings;
     use crate::transport::tcp::settings::{Connection, Terms};
+    use fairq_link::impairment::Impairment;
     use fairq_sched::contract::Role;
     use fairq_sched::queue::Queue;
     use fairq_sched::registry::DesignSettings;

@@ -15,7 +15,7 @@
 
 use super::registry::Context;
 use super::{Emission, Lengths, Release, Source, Traffic, packet};
-use crate::engine::random::Stream;
+use fairq_link::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
 
 /// Packets and rate.

@@ -6,7 +6,7 @@
 //! Chosen: every distribution uses one uniform number for a sample (lognormal two), so that all
 //! advance a stream alike.
 
-use crate::engine::random::Stream;
+use fairq_link::random::Stream;
 use fairq_sched::units::{Bytes, Time};
 
 /// The quantity of a distribution: a whole number of units with a text form.

@@ -18,7 +18,7 @@
 use super::distribution::{Distribution, Sampler};
 use super::registry::Entry;
 use super::{Transfer, TransferSettings, Transfers};
-use crate::engine::random::Stream;
+use fairq_link::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
 
 /// How often, and how much.

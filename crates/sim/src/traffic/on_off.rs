@@ -19,7 +19,7 @@
 use super::distribution::{Distribution, Sampler};
 use super::registry::Context;
 use super::{Emission, Lengths, Release, Source, Traffic};
-use crate::engine::random::Stream;
+use fairq_link::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
 
 /// Packets, and times on and off.

@@ -5,8 +5,8 @@
 //! [`Traffic`], or [`TransferSettings`] if it releases transfers.
 
 use super::{Lengths, Release, Source, Traffic, TransferSettings, Transfers};
-use crate::engine::random::Stream;
 use crate::transport::supply::Supply;
+use fairq_link::random::Stream;
 use fairq_sched::card::Card;
 use fairq_sched::units::{Bytes, Time};
 

@@ -13,7 +13,7 @@
 use super::distribution::{Distribution, Sampler};
 use super::registry::Entry;
 use super::{Transfer, TransferSettings, Transfers};
-use crate::engine::random::Stream;
+use fairq_link::random::Stream;
 use fairq_sched::units::{Bytes, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

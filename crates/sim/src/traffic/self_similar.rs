@@ -15,7 +15,7 @@ use super::distribution::Distribution;
 use super::on_off::{self, OnOff};
 use super::registry::Context;
 use super::{Emission, Lengths, Release, Source, Traffic, packet};
-use crate::engine::random::Stream;
+use fairq_link::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -8,7 +8,7 @@
 
 use super::registry::Context;
 use super::{Emission, Lengths, Release, Source, Traffic};
-use crate::engine::random::Stream;
+use fairq_link::random::Stream;
 use fairq_sched::units::{Bytes, Time};
 
 settings! {

@@ -7,6 +7,7 @@
 //! section 6.1.4, requires.
 
 use super::{Flags, Transmission};
+use fairq_link::ecn::Field;
 use fairq_sched::packet::Marks;
 
 /// The ECN field of a transport's packets before a queue marks them.
@@ -24,22 +25,13 @@ pub enum CodePoint {
 }
 
 impl CodePoint {
-    /// The two low bits of the type-of-service byte.
+    /// The field as packets carry it.
     #[must_use]
-    pub const fn bits(self) -> u8 {
+    pub const fn field(self) -> Field {
         match self {
-            Self::None => 0,
-            Self::Ect0 => 2,
-            Self::Ect1 => 1,
-        }
-    }
-
-    /// The marks that a packet with this code point may be given.
-    #[must_use]
-    pub const fn accepts(self) -> Marks {
-        match self {
-            Self::None => Marks::NONE,
-            Self::Ect0 | Self::Ect1 => Marks::CE,
+            Self::None => Field::NotEct,
+            Self::Ect0 => Field::Ect0,
+            Self::Ect1 => Field::Ect1,
         }
     }
 
@@ -47,17 +39,6 @@ impl CodePoint {
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::None
-    }
-}
-
-/// The name of a value of the ECN field; only the two low bits of `bits` are used.
-#[must_use]
-pub const fn name(bits: u8) -> &'static str {
-    match bits & 3 {
-        0 => "Not-ECT",
-        1 => "ECT(1)",
-        2 => "ECT(0)",
-        _ => "CE",
     }
 }
 
@@ -93,7 +74,7 @@ mod tests {
     /// RFC 3168, figure 1, and RFC 9331, section 4.1.
     #[test]
     fn code_points_have_the_bits_of_the_rfc() {
-        assert_eq!([CodePoint::None, CodePoint::Ect0, CodePoint::Ect1].map(CodePoint::bits), [0b00, 0b10, 0b01]);
-        assert_eq!([0, 1, 2, 3].map(name), ["Not-ECT", "ECT(1)", "ECT(0)", "CE"]);
+        let code_points = [CodePoint::None, CodePoint::Ect0, CodePoint::Ect1];
+        assert_eq!(code_points.map(|code_point| code_point.field().bits()), [0b00, 0b10, 0b01]);
     }
 }

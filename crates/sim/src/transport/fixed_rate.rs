@@ -95,7 +95,7 @@ impl Sender for FixedRate {
     fn wake(&mut self, _now: Time) {}
 
     fn accepts(&self) -> Accepts {
-        Accepts::all(self.ecn.accepts())
+        Accepts::all(self.ecn.field().accepts())
     }
 
     fn phase(&self) -> Option<&'static str> {

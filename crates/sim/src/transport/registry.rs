@@ -8,10 +8,11 @@
 //! `Sack`.
 
 use super::congestion::{Beginning, Congestion, LawSettings};
-use super::ecn::{self, CodePoint};
+use super::ecn::CodePoint;
 use super::tcp::Setup;
 use super::tcp::settings::Recovery;
 use super::{Delivery, Ends, Transport};
+use fairq_link::ecn::Field;
 use fairq_sched::card::Card;
 
 macro_rules! transports {
@@ -184,17 +185,17 @@ impl TransportSettings {
     /// Why packets under this transport cannot have the type-of-service byte `tos`, if they cannot.
     #[must_use]
     pub fn tos_fault(&self, tos: u8) -> Option<String> {
-        let (given, own) = (tos & 3, self.code_point());
-        if given == 0 || given == own.bits() {
+        let (given, own) = (Field::of(tos), self.code_point().field());
+        if given == Field::NotEct || given == own {
             return None;
         }
-        let (name, said, sent) = (self.name(), ecn::name(given), ecn::name(own.bits()));
+        let (name, said, sent) = (self.name(), given.name(), own.name());
         let other = match given {
-            1 if self.part().names_code_point() => format!(" and {name}(ecn=ect1)"),
-            2 if self.part().names_code_point() => format!(" and {name}(ecn=ect0)"),
+            Field::Ect1 if self.part().names_code_point() => format!(" and {name}(ecn=ect1)"),
+            Field::Ect0 if self.part().names_code_point() => format!(" and {name}(ecn=ect0)"),
             _ => String::new(),
         };
-        let plain = tos - given;
+        let plain = tos - given.bits();
         Some(format!(
             "{tos} says {said} in its two low bits, but {name} sends {sent}: these bits are the transport's; write \
              {plain}{other}"

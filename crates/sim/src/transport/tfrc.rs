@@ -303,7 +303,7 @@ impl Sender for Tfrc {
     }
 
     fn accepts(&self) -> Accepts {
-        Accepts::all(self.settings.code_point().accepts())
+        Accepts::all(self.settings.code_point().field().accepts())
     }
 
     /// Section 4.3, step 5: the rate follows the equation once a loss was reported.

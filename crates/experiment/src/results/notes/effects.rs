@@ -4,7 +4,7 @@ use super::{Finder, Found};
 use fairq_sched::queue::Queue;
 use fairq_sched::units::Weight;
 use fairq_sim::plan::FlowPlan;
-use fairq_sim::transport::ecn::{self, CodePoint};
+use fairq_sim::transport::ecn::CodePoint;
 
 impl Finder<'_> {
     pub(super) fn without_effect(&self, flow: &FlowPlan) -> impl Iterator<Item = Found> {
@@ -37,7 +37,7 @@ impl Finder<'_> {
         let text = format!(
             "its packets may be marked, for they are {}, and no queue on its path marks: {} hears of losses only; write for \
              example queue = \"fq_codel\", or ecn = true in the queue",
-            ecn::name(code_point.bits()),
+            code_point.field().name(),
             flow.entry.transport.name()
         );
         (code_point != CodePoint::None && !self.some_queue(flow, Queue::marks_congestion)).then_some(text)

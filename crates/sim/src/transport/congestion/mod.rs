@@ -475,7 +475,7 @@ pub trait Congestion: Send {
 
     /// The marks that its packets may be given.
     fn accepts(&self) -> Marks {
-        self.code_point().accepts()
+        self.code_point().field().accepts()
     }
 
     /// Its phase, in the words of its source. A connection that repairs losses says [`RECOVERY`]

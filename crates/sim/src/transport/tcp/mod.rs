@@ -10,6 +10,7 @@
 //! RFC 6582. What arrived out of order stays known over a timeout (RFC 6675, section 5.1, allows
 //! it).
 
+mod acknowledge;
 mod fast_path;
 pub mod held;
 pub mod losses;
@@ -24,7 +25,7 @@ pub mod trackers;
 pub mod undo;
 pub mod usage;
 
-use super::congestion::{Acked, Congested, Congestion, Ecn, RECOVERY, RateSample};
+use super::congestion::{Congested, Congestion, Ecn, RECOVERY};
 use super::ecn::Accepts;
 use super::estimator::Estimator;
 use super::receiver::Sink;
@@ -35,8 +36,8 @@ use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Time};
 use held::{Held, HeldTimes, Holder};
 use prr::Budget;
-use scoreboard::{Delivery, Scoreboard};
-use settings::{BackoffEnds, Grows, Recovery, Terms, Timed};
+use scoreboard::Scoreboard;
+use settings::{Grows, Recovery, Terms, Timed};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use trackers::Trackers;
@@ -337,31 +338,6 @@ impl Tcp {
         window.saturating_sub(flight)
     }
 
-    /// The round trip of the packet that is acknowledged. Karn: without time stamps a packet that
-    /// was sent twice gives no sample.
-    fn sample_of(&self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        if ack.cumulative <= self.board.first() && ack.blocks.is_empty() {
-            return None;
-        }
-        let gives =
-            self.connection.timestamps || self.board.packet(ack.sequence).is_some_and(|packet| !packet.is_repeated);
-        gives.then(|| now - ack.sent)
-    }
-
-    /// The round trip of the packet that was timed, if it is acknowledged in order.
-    fn sample_of_one(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        self.trackers.timed_below(ack.cumulative).map(|sent| now - sent)
-    }
-
-    /// The round trip of the oldest packet that is acknowledged in order and was sent after the
-    /// last timeout, if it was sent once.
-    fn sample_of_oldest(&self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        let first = self.board.first();
-        let oldest = if let Phase::TimedOut { until } = self.phase { first.max(until) } else { first };
-        let packet = self.board.packet(oldest).filter(|packet| ack.cumulative > oldest && !packet.is_repeated)?;
-        Some(now - packet.sent)
-    }
-
     /// Whether the timed packet is the first copy of the opening packet, lost or not.
     fn times_opening(&self) -> bool {
         self.is_opening && self.connection.times_lost_opening
@@ -490,194 +466,6 @@ impl Tcp {
         };
         self.estimator.sample(&self.connection.estimator, now + phase, sample);
         self.least = self.least.min(sample);
-    }
-
-    /// Whether what arrived out of order was sent before the last transmission of the oldest
-    /// packet, so that the fate of that transmission is still open.
-    fn tells_of_before_oldest(&self, delivery: &Delivery) -> bool {
-        let oldest = self.board.packet(self.board.first()).map(|packet| packet.sent);
-        delivery.latest.zip(oldest).is_some_and(|(latest, oldest)| latest.sent < oldest)
-    }
-
-    /// Takes any acknowledgement.
-    fn acknowledge_any(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        let flight = self.flight();
-        let first_before = self.board.first();
-        let was_opening = self.is_opening;
-        let was_recovering = self.is_recovering();
-        let was = self.phase;
-        let mut sample = match self.connection.timed {
-            _ if self.times_opening() => self.sample_of_one(now, ack),
-            Timed::Latest if was_opening => self.sample_of(now, ack),
-            Timed::Latest => None,
-            Timed::Each => self.sample_of(now, ack),
-            Timed::One => self.sample_of_one(now, ack),
-            Timed::Oldest => self.sample_of_oldest(now, ack),
-        };
-        if let Some(sample) = sample {
-            self.note_sample(now, sample);
-        }
-        let pair = self.trackers.pairs().and_then(|pairs| pairs.answered(now, ack, &self.board));
-        let soonest = if self.least == Time::NEVER { Time::ZERO } else { self.least };
-        let (runs, holds_resent) = (ack.blocks.iter(ack.cumulative), self.connection.holds_resent);
-        let delivery = self.board.acknowledge(now, ack.cumulative, runs, soonest, holds_resent);
-        if self.connection.timed == Timed::Latest
-            && !was_opening
-            && let Some(latest) = delivery.latest.filter(|latest| !latest.is_repeated)
-        {
-            sample = Some(now - latest.sent);
-            self.note_sample(now, now - latest.sent);
-        }
-        self.judge_reduction(now, ack, &delivery);
-        let outstanding = self.board.outstanding();
-        let is_duplicate = delivery.newly == 0 && ack.cumulative == first_before && outstanding > 0;
-        let had_duplicate = ack.flags.has(Flags::DUPLICATE);
-        if delivery.newly > 0 {
-            if was_opening && self.has_timed_out {
-                // RFC 6298, rule (5.7), unless the opening's own round trip is known.
-                self.estimator.open_late(&self.connection.estimator);
-            }
-            self.is_opening = false;
-            self.has_timed_out &= ack.cumulative == first_before;
-            if self.connection.timeout.backoff_ends == BackoffEnds::Acknowledgement {
-                self.estimator.end_backoff();
-            }
-            self.progress(now, &delivery);
-            // RFC 6582, section 3.2: only the first partial acknowledgement restarts the timer.
-            let is_impatient =
-                self.recovery == Recovery::NewReno || self.recovery == Recovery::Sack && self.connection.impatient;
-            let is_partial = self.is_recovering();
-            self.sends_now = is_partial
-                && self.recovery == Recovery::Sack
-                && self.connection.partial_lets_go
-                && self.board.packet(self.board.first()).is_some_and(|oldest| !oldest.is_repeated);
-            if !(is_partial && is_impatient && core::mem::replace(&mut self.had_partial, true)) {
-                self.timer = Time::NEVER;
-            }
-            self.duplicates = 0;
-            if outstanding == 0 {
-                self.timer = Time::NEVER;
-            } else if self.timer == Time::NEVER {
-                self.start_timer(now);
-            }
-        } else if self.connection.rearms_by_blocks && self.tells_of_before_oldest(&delivery) {
-            self.start_timer(now);
-        }
-        if delivery.newly == 0 && is_duplicate && (delivery.delivered > 0 || !self.recovery.is_selective()) {
-            self.duplicates += 1;
-            if self.is_recovering() && !self.recovery.is_selective() {
-                self.departed += 1;
-            }
-        }
-        let (first, next) = (self.board.first(), self.board.next());
-        if let Some(rack) = self.trackers.rack() {
-            rack.delivered(now, &delivery, had_duplicate, first, next);
-            let is_bare = delivery.delivered == 0 && ack.blocks.is_empty();
-            if rack.ends_probe(first, ack.sequence, had_duplicate, is_bare) && self.is_open() && !self.ends_late() {
-                let congested = self.congested(now, 1, flight);
-                self.reduce(&congested);
-                self.control.recovered(now);
-            }
-        }
-        let is_old = ack.cumulative < first_before;
-        let marked = self.hear_marks(now, ack, delivery.delivered, flight, is_old);
-        let mut found = self.detect(now, is_duplicate, &delivery);
-        let has_ended = was != Phase::Open && self.phase == Phase::Open;
-        let goes_on = has_ended && self.goes_on_if_missing();
-        if goes_on {
-            found.newest = u64::MAX;
-        }
-        if found.packets > 0 || goes_on {
-            let was_open = self.is_open();
-            self.lose(now, found, delivery.delivered);
-            if was_open && !self.recovery.is_selective() {
-                self.departed = self.duplicates;
-            }
-            if was_open && self.recovery == Recovery::Tahoe {
-                self.board.lose_all();
-                self.tell_lost(now);
-                self.begin_again();
-            }
-        }
-        if self.ends_late() {
-            self.tell_state(now, has_ended, delivery.delivered);
-        }
-        let rate = self.trackers.rate().and_then(|rate| {
-            let latest = delivery.latest.map(|latest| latest.sequence);
-            let sample = rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)?;
-            let ahead = self.connection.departure_times.then(|| self.next_send.saturating_sub(now));
-            Some(RateSample { ahead, ..sample })
-        });
-        // The acknowledgement that ends a recovery covers packets sent before it: the window does
-        // not grow by it. RFC 3168, section 6.1.2: nor by one that reports a mark.
-        let tells_of_mark = marked > 0 && self.control.ecn() == Ecn::Classic;
-        let by_packets = matches!(self.connection.grows, Grows::Packets | Grows::All);
-        // At the acknowledgement that ends a timeout's recovery, ns-3 does not count the packets
-        // sent before the timeout.
-        let (counts, ends_timeout) = match was {
-            Phase::TimedOut { until } if self.phase == Phase::Open => (self.board.first().saturating_sub(until), true),
-            _ => (delivery.newly, false),
-        };
-        let ends_without = match self.connection.grows {
-            Grows::Packets => was_recovering,
-            Grows::Acknowledgements | Grows::All => false,
-            Grows::ExceptTimeout => ends_timeout && counts == 0,
-        };
-        let goes_on = self.connection.grows == Grows::ExceptTimeout && counts > 1;
-        // After a loss an acknowledgement may cover several windows that had arrived out of order:
-        // packets that were known to have arrived do not count again.
-        let newly = match was {
-            _ if self.connection.grows == Grows::All && delivery.newly > 0 => delivery.delivered,
-            Phase::Recovering { .. } | Phase::TimedOut { .. } if self.recovery.is_selective() => {
-                delivery.newly.min(delivery.delivered)
-            }
-            _ => delivery.newly,
-        };
-        let is_reducing = matches!(self.phase, Phase::Recovering { .. } | Phase::Reducing { .. });
-        let is_recovering = is_reducing || ends_without || tells_of_mark;
-        if !was_opening {
-            let begins_round = self.board.first() > self.round_end;
-            if begins_round {
-                self.round_end = self.board.next();
-            }
-            let acked = Acked {
-                now,
-                newly: if by_packets { newly } else { newly.min(1) },
-                goes_on,
-                delivered: delivery.delivered,
-                marked,
-                marks: ack.marks,
-                length: self.length,
-                round_trip: sample,
-                one_way: Some(ack.received - ack.sent),
-                smoothed: self.smoothed(),
-                least: self.least,
-                flight,
-                in_flight: self.flight(),
-                is_limited: self.uses_window(),
-                is_recovering,
-                begins_round,
-                rate,
-                pair,
-            };
-            self.control.acknowledged(&acked);
-        } else if delivery.newly > 0 {
-            self.round_end = self.board.next();
-            if let Some(length) = self.supply.next_length() {
-                self.control.opened(now, sample, self.smoothed(), length);
-            }
-        }
-        if marked > 0 && self.connection.spreads_marks {
-            self.spread_reduction(now, flight);
-        }
-        if let Some(budget) = &mut self.budget {
-            let is_safe = delivery.newly > 0 && found.packets == 0;
-            budget.acknowledged(delivery.delivered, self.board.pipe(), is_safe);
-        }
-        if delivery.newly > 0 {
-            self.plan_probe(now);
-        }
-        sample
     }
 }
 

@@ -1,12 +1,35 @@
-//! Impairments on the way: packets are lost, arrive late, or are reordered.
+//! Impairments on the way: packets are lost, arrive late, or are reordered. A state machine with
+//! random numbers of its own: it is told of each packet when it is sent, and answers when it
+//! arrives.
 //!
 //! Each kind of impairment has a random stream of its own, named by the line, so that a line to
 //! which loss is added keeps its jitter. A jittered packet never overtakes another: it arrives no
 //! earlier than the one before it. A reordered packet arrives later by a set time, and others may
-//! overtake it. These few packets are in a heap beside the ring of those in order, so that the line
-//! keeps one entry in the event set.
+//! overtake it. The caller keeps the packets in order in a queue of its own; [`Impaired`] keeps the
+//! few others in a heap.
+//!
+//! Source: of losses, see [`Loss`]. Chosen: jitter is uniform, and reordering draws each packet on
+//! its own. Probabilities are parts of one, times whole picoseconds. A probability outside its
+//! range is no error here: [`Loss::fault`] says what is wrong with losses, and the other settings
+//! take any value.
+//!
+//! ```
+//! use fairq_link::impairment::{Impaired, Impairment, Journey, Loss};
+//! use fairq_sched::units::Time;
+//!
+//! let loss = Loss { probability: 0.25, burst: Some(4.0) };
+//! assert_eq!(loss.fault(), None);
+//! let jitter = Time::from_ms(2);
+//! let mut line = Impaired::new(Impairment { loss, jitter, ..Impairment::default() }, 1, "uplink");
+//! let arrivals = (0..1000).filter_map(|packet| match line.journey(Time::from_ms(packet)) {
+//!     Journey::InOrder(time) => Some(time),
+//!     Journey::Lost | Journey::Late(_) => None,
+//! });
+//! let arrivals: Vec<Time> = arrivals.collect();
+//! assert!((600..900).contains(&arrivals.len()) && arrivals.is_sorted());
+//! ```
 
-use crate::engine::random::Stream;
+use crate::random::Stream;
 use fairq_sched::units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,9 +39,9 @@ use std::collections::BinaryHeap;
 pub struct Impairment {
     /// The packets that are lost after their transmission.
     pub loss: Loss,
-    /// The greatest extra delay of a packet that keeps its place.
+    /// The greatest extra delay of a packet that keeps its place; uniform from zero to below it.
     pub jitter: Time,
-    /// The probability that a packet loses its place.
+    /// The probability that a packet loses its place, from 0 to 1.
     pub reorder: f64,
     /// The extra delay of a packet that loses its place.
     pub reorder_delay: Time,
@@ -32,7 +55,7 @@ pub struct Impairment {
 /// packet, not with each bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Loss {
-    /// The probability that a packet is lost.
+    /// The probability that a packet is lost, from 0 to below 1.
     pub probability: f64,
     /// The mean number of packets lost in a row, at least 1; `None`: each is lost on its own.
     pub burst: Option<f64>,
@@ -120,6 +143,7 @@ impl Impaired {
     }
 
     /// A random journey of a packet that would arrive at `arrival` without impairments.
+    #[inline]
     pub fn journey(&mut self, arrival: Time) -> Journey {
         if self.what.loss.probability > 0.0 {
             let is_lost = self.what.loss.draw(self.is_lost, &mut self.loss);
@@ -141,7 +165,7 @@ impl Impaired {
         Journey::InOrder(self.last)
     }
 
-    /// Keeps the packet `id`, which arrives at `time` out of order.
+    /// Keeps the packet `id` of the caller, which arrives at `time` out of order.
     pub fn keep(&mut self, time: Time, id: u32) {
         self.late.push(Reverse((time, self.number, id)));
         self.number += 1;
@@ -149,11 +173,13 @@ impl Impaired {
 
     /// The first arrival among the packets that lost their place.
     #[must_use]
+    #[inline]
     pub fn first(&self) -> Option<Time> {
         self.late.peek().map(|Reverse((time, ..))| *time)
     }
 
     /// Removes the first of these packets.
+    #[inline]
     pub fn take(&mut self) -> Option<(Time, u32)> {
         self.late.pop().map(|Reverse((time, _, id))| (time, id))
     }

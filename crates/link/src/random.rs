@@ -20,22 +20,26 @@ impl Stream {
     }
 
     /// Uniform in [0, 1), a multiple of 2⁻⁵³.
+    #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
     /// Exponential with mean `mean`.
+    #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -libm::log(1.0 - self.uniform()) * mean
     }
 
     /// Normal with mean 0 and variance 1, by Box and Muller's cosine; the sine is not kept.
+    #[inline]
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * libm::log(1.0 - self.uniform())).sqrt();
         radius * libm::cos(std::f64::consts::TAU * self.uniform())
     }
 
     /// Any 64 bits.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
