@@ -39,6 +39,7 @@ PYTEST = re.compile(r"(\d+) (passed|failed|errors?|skipped)")
 
 # The first line of a crate's tests, or of the tests in its pages: which crate's they are.
 CRATE = re.compile(r" *(?:Running unittests .*/|Doc-tests )(?:fairq_)?(\w+)")
+PROGRAM = re.compile(r" *Running tests/(\w+)\.rs")
 RUST_TEST = re.compile(r"test (?:(\w+)::)?.* \.\.\. (ok|FAILED|ignored)")
 KINDS = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
 FOLDERS = {".rs": "crates/sched/tests", ".py": "python/tests"}
@@ -118,13 +119,20 @@ def rust_tests(lines: list[str]) -> list[tuple[str, str]]:
 
     >>> rust_tests(["Running unittests src/lib.rs (deps/fairq_sched-0a)", "test work::a ... ok"])
     [('tenants', 'passed')]
+
+    A program of its own has the name of its file.
+
+    >>> rust_tests(["Running unittests src/lib.rs (a/fairq_sched-0a)", "Running tests/work.rs (a)", "test a ... ok"])
+    [('tenants', 'passed')]
     """
-    found, crate = [], ""
+    found, crate, program = [], "", ""
     for line in lines:
         if match := CRATE.match(line):
-            crate = {"fairq": "c"}.get(match[1], match[1])
+            crate, program = {"fairq": "c"}.get(match[1], match[1]), ""
+        elif match := PROGRAM.match(line):
+            program = match[1]
         elif match := RUST_TEST.match(line):
-            wing = WING_OF.get(f"{match[1]}.rs") if crate == "sched" else None
+            wing = WING_OF.get(f"{match[1] or program}.rs") if crate == "sched" else None
             found.append((wing or crate, KINDS[match[2]]))
     return found
 

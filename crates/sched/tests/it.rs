@@ -16,7 +16,6 @@ mod fluid;
 mod given;
 mod hierarchies;
 mod laws;
-mod new_tenants;
 mod newcomers;
 mod offer;
 mod passing;
