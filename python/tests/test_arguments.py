@@ -34,7 +34,7 @@ GIVEN = {
         "warm_up": "0 s",
     },
     "baseline": {"control": "reno", "rate": "1Mbit/s", "rtt": "20ms", "duration": "1 s"},
-    "effects": {"name": "fq"},
+    "effects": {"name": "fq", "seeds": 2, "duration": "100 ms"},
     "advise": {"down": "1Mbit/s", "up": "1Mbit/s", "rtt": "20ms", "queue": "fifo", "seeds": 1, "duration": "100 ms"},
     "estimate": {"scenario": SCENARIO, "set": {"measure.duration": "1 s"}, "workers": 1},
     "max_min": {"scenario": SCENARIO},

@@ -40,6 +40,12 @@ DATA = {
 """The events of draft-ietf-quic-qlog-quic-events-02 that are written, and what they hold."""
 
 
+EVENT = record(["time", "name", "data"], time=NUMBER, name={"enum": [*DATA]}, data={})
+# made once: `jsonschema.validate` checks the schema itself at each call
+OF_EVENT, *OF_DATA = map(jsonschema.Draft202012Validator, (EVENT, *DATA.values()))
+OF_DATA = dict(zip(DATA, OF_DATA, strict=True))
+
+
 def read(path):
     """Head and events of a log: records of RFC 7464, each as the drafts have it, in order of time."""
     text = path.read_text(encoding="utf-8")
@@ -47,8 +53,8 @@ def read(path):
     head, *events = (json.loads(each) for each in text.split("\x1e")[1:])
     jsonschema.validate(head, HEAD)
     for event in events:
-        jsonschema.validate(event, record(["time", "name", "data"], time=NUMBER, name={"enum": [*DATA]}, data={}))
-        jsonschema.validate(event["data"], DATA[event["name"]])
+        OF_EVENT.validate(event)
+        OF_DATA[event["name"]].validate(event["data"])
     assert [event["time"] for event in events] == sorted(event["time"] for event in events)
     return head, events
 
