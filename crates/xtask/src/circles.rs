@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::Findings;
-use crate::python_imports::{Imports, Uses, imports};
+use crate::python_imports::{Imports, Uses};
 
 /// Crates with circles that stay: how many modules are in them, by how many uses, and the reason.
 /// Neither number may rise.
@@ -40,7 +40,7 @@ struct Size {
 const KNOWN: &[(&str, &str, &str, &str)] = &[];
 
 /// Circles of all crates, and entries of `KNOWN` that no longer hold.
-pub(crate) fn circles(root: &Path) -> Findings {
+pub(crate) fn circles(root: &Path, python: &Imports) -> Findings {
     let mut findings = Findings::new();
     let entries = fs::read_dir(root.join("crates")).into_iter().flatten().flatten();
     let mut folders: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.join("src").is_dir()).collect();
@@ -60,7 +60,7 @@ pub(crate) fn circles(root: &Path) -> Findings {
             None => findings.extend(rings.iter().map(|ring| format!("crates/{name}: {}", told(ring, &uses)))),
         }
     }
-    findings.extend(of_python(&imports(&root.join("python/fairq"))));
+    findings.extend(of_python(python));
     findings
 }
 

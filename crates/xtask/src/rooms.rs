@@ -2,14 +2,16 @@
 //! answers `fairq compare`, runs studies or is used by both reaches none.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use crate::Findings;
-use crate::python_imports::{Uses, imports};
+use crate::python_imports::Uses;
 
-/// What a room may use besides itself, the compiled part and `statistics`.
+/// What a room may use besides itself, the compiled part and `statistics`. A room without a line
+/// may use nothing.
 const ROOMS: &[(&str, &[&str])] = &[
     ("core", &[]),
+    ("_native", &["core"]),
+    ("statistics", &["core"]),
     ("theories", &["core"]),
     ("traffic_control", &["core"]),
     ("detection", &["core"]),
@@ -27,8 +29,10 @@ const ROOMS: &[(&str, &[&str])] = &[
 /// Rooms that the core does without.
 const WINGS: &[&str] = &["traffic_control", "detection", "audits", "replays", "topologies", "papers"];
 
-/// Modules that may use a wing, as `fairq advise` and `fairq explain --effects` are made of them.
-const OF_WINGS: &[(&str, &str)] = &[
+/// Modules that may use more than their rooms: a wing, of which `fairq advise` and `fairq explain
+/// --effects` are made, or the package as a user has it.
+const MORE: &[(&str, &str)] = &[
+    ("benchmarks.__main__", "fairq"),
     ("questions.advising", "traffic_control"),
     ("questions.candidates", "traffic_control"),
     ("questions.knobs", "traffic_control"),
@@ -38,15 +42,14 @@ const OF_WINGS: &[(&str, &str)] = &[
 /// From here no wing is reached.
 const CORE: &[&str] = &["core", "studies", "questions.comparing", "questions.each_alone"];
 
+/// Above all rooms: these may use what they like, but `api` only those of `ABOVE_API`.
+const ABOVE: &[&str] = &["fairq", "__main__", "cli", "api", "schemas"];
+
 /// Alone may use what Python can call.
 const ABOVE_API: &[&str] = &["fairq", "cli"];
 
 /// Each use that no table allows, and each way from the core into a wing.
-pub(crate) fn rooms(root: &Path) -> Findings {
-    of(&imports(&root.join("python/fairq")).with_types)
-}
-
-fn of(uses: &Uses) -> Findings {
+pub(crate) fn rooms(uses: &Uses) -> Findings {
     let uses: BTreeSet<(&str, &str)> = uses.keys().map(|(from, to)| (inside(from), inside(to))).collect();
     let told = uses.iter().filter(|(from, to)| !may_use(from, to));
     let mut findings: Findings = told
@@ -74,9 +77,9 @@ fn may_use(from: &str, to: &str) -> bool {
     if to == "api" {
         return ABOVE_API.contains(&own);
     }
-    let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == own) else { return true };
-    let is_below_all = matches!(to, "_native" | "statistics" | "fairq");
-    own == other || is_below_all || allowed.contains(&other) || OF_WINGS.contains(&(from, other))
+    let is_below_all = matches!(to, "_native" | "statistics");
+    let is_allowed = ROOMS.iter().any(|(name, allowed)| *name == own && allowed.contains(&other));
+    own == other || is_below_all || is_allowed || ABOVE.contains(&own) || MORE.contains(&(from, other))
 }
 
 /// The modules of the core, and what they use, directly or not.
@@ -98,7 +101,9 @@ mod tests {
     use super::*;
 
     fn told(pairs: &[(&str, &str)]) -> Findings {
-        of(&pairs.iter().map(|(from, to)| ((format!("fairq.{from}"), format!("fairq.{to}")), String::new())).collect())
+        rooms(
+            &pairs.iter().map(|(from, to)| ((format!("fairq.{from}"), format!("fairq.{to}")), String::new())).collect(),
+        )
     }
 
     #[test]
@@ -108,6 +113,7 @@ mod tests {
         );
         assert_eq!(told(&[("core.rows", "questions.asked")]).len(), 1);
         assert_eq!(told(&[("benchmarks.workloads", "api")]).len(), 1);
+        assert_eq!(told(&[("a_new_room.module", "core.rows")]).len(), 1);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::circles::circles;
+use crate::python_imports::imports;
 use crate::tracked::tracked;
 use crate::{Findings, cards, functions, rooms, size, test_files, words};
 
@@ -54,8 +55,9 @@ const MACHINE_PATHS: &[&str] = &["home", "root", "Users", "work"];
 /// Everything that is out of shape.
 pub(crate) fn tidy(root: &Path) -> Findings {
     let mut findings = arrows(root);
-    findings.extend(circles(root));
-    findings.extend(rooms::rooms(root));
+    let python = imports(&root.join("python/fairq"));
+    findings.extend(circles(root, &python));
+    findings.extend(rooms::rooms(&python.with_types));
     match tracked(root) {
         Ok(paths) => {
             findings.extend(paths.iter().flat_map(|path| file(root, path)));

@@ -7,6 +7,7 @@ its `answer`.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,12 +39,12 @@ def answer(result: str, words: Mapping[str, Any]) -> Answer:
     return arguments.read(WORDS[result], f"theory {result}", words).answer()
 
 
-class Words:
+class Words(ABC):
     """What the words of all results have."""
 
+    @abstractmethod
     def answer(self) -> Answer:
         """The result."""
-        raise NotImplementedError
 
     def read(self, name: str, convert: Callable[[str], T]) -> T:
         """The value of a word; what is wrong with it names the option."""

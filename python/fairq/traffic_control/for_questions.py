@@ -16,9 +16,9 @@ def remedy(queue: str) -> str | None:
     except UsageError:
         return None
     # Linux's limit is the default here as well, and --buffer may take its place.
-    write = found.text if "limit" in queue else found.text.partition(" + ")[0]
+    text = found.text if "limit" in queue else found.text.partition(" + ")[0]
     more = "; fairq tc --read says what differs" if found.differs else ""
-    return f"these are words of tc; write {write}{more}"
+    return f"these are words of tc; write {text}{more}"
 
 
 def set_up(queue: str) -> str | None:

@@ -24,7 +24,7 @@ pub trait LossBased: Send {
     /// cwnd and ssthresh, with the slow start between them.
     fn state(&self) -> &Window;
 
-    /// The same, to be changed.
+    /// cwnd and ssthresh, to change them.
     fn state_mut(&mut self) -> &mut Window;
 
     /// Whether packets may be marked instead of dropped (RFC 3168).
@@ -36,7 +36,8 @@ pub trait LossBased: Send {
     /// The packets that are left: cwnd after a loss or a mark, and ssthresh after all signals.
     fn left(&mut self, signal: Signal, congested: &Congested) -> f64;
 
-    /// The same of a `window` that is reduced as in ns-2; `None` if [`LossBased::left`] says it.
+    /// The packets that are left of a `window` that is reduced as in ns-2; `None` if
+    /// [`LossBased::left`] says it.
     fn left_in_ns2(&mut self, _signal: Signal, _window: f64) -> Option<f64> {
         None
     }
