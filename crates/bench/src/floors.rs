@@ -3,6 +3,7 @@
 //! turn.
 
 use super::mix::weighted_cost;
+use fairq_sched::change::{Change, Unsupported};
 use fairq_sched::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
 use fairq_sched::packet::{Fates, Header, Packet};
 use fairq_sched::traits::Traits;
@@ -54,6 +55,10 @@ impl Discipline for Nothing {
         self.turn = if self.turn + 1 == self.flows { 0 } else { self.turn + 1 };
         // Packets of zero bytes: the counts are right whatever lengths were offered.
         Dequeue::Send(Packet::new(self.turn, now, 0))
+    }
+
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        change.not_used()
     }
 
     fn held(&self) -> Held {
@@ -180,6 +185,10 @@ impl Discipline for Turns {
         Dequeue::Send(*packet)
     }
 
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        change.not_used()
+    }
+
     fn held(&self) -> Held {
         self.rings.held()
     }
@@ -304,6 +313,10 @@ impl Discipline for Finishes {
             self.sift_down(last);
         }
         answer
+    }
+
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        change.not_used()
     }
 
     fn held(&self) -> Held {

@@ -5,6 +5,7 @@
 //! one that it pushes out was. At departure the scheduler names a queue, and the buffer policy may
 //! still drop or mark its head.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{
     BufferPolicy, Class, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, HeldPacket, Line, Marker, Next,
     Offer, Scheduler, Slot, Verdict, Victim,
@@ -14,7 +15,7 @@ use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::store::{Keeps, Place, Served, Store, Taken};
 use crate::traits::Traits;
-use crate::units::{Limit, Rate, Time, Weight};
+use crate::units::{Limit, Time};
 use alloc::vec::Vec;
 
 /// The four parts and what they share.
@@ -118,6 +119,19 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             self.flows.note(*flow);
             self.admit(now, packet, *flow, fates)
         })
+    }
+
+    /// Tells all parts of a change that concerns all.
+    fn tell_all(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        self.buffer.change(now, change)?;
+        self.scheduler.change(now, change)?;
+        self.marker.change(now, change)
+    }
+
+    /// Tells the parts of what a flow wishes, which one of them grants.
+    fn tell_either(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let buffer = self.buffer.change(now, change);
+        self.scheduler.change(now, change).or(buffer)
     }
 
     /// Whether a packet's flow is not the queue that it waits in.
@@ -384,21 +398,30 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         Some(gone.packet)
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.scheduler.rate_changed(now, rate);
-        self.buffer.rate_changed(now, rate);
-    }
-
-    fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
-        let key = self.classifier.key(header, self.hash);
-        if let Some(flow) = self.flows.set_weight(key, weight) {
-            self.scheduler.weight_changed(now, flow, weight);
+    fn change(&mut self, now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        match *change {
+            Change::Rate(rate) => self.tell_all(now, &Change::Rate(rate)),
+            Change::Limit(limit) => {
+                self.tell_all(now, &Change::Limit(limit))?;
+                self.store.set_limit(limit);
+                Ok(())
+            }
+            Change::Weight(header, weight) => {
+                let slot = self.flow_of(now, &header).slot;
+                self.tell_either(now, &Change::Weight(slot, weight))?;
+                self.flows.set_weight(self.classifier.key(&header, self.hash), weight);
+                Ok(())
+            }
+            Change::Pacing(header, rate) => {
+                let slot = self.flow_of(now, &header).slot;
+                self.tell_either(now, &Change::Pacing(slot, rate))
+            }
+            Change::Class(header, name) => {
+                let class = self.scheduler.class_named(name).ok_or(Unsupported("it has no class of that name"))?;
+                self.flows.set_class(self.classifier.key(&header, self.hash), class);
+                Ok(())
+            }
         }
-    }
-
-    fn pacing_changed(&mut self, now: Time, header: &Header, rate: Option<Rate>) {
-        let flow = self.flow_of(now, header);
-        self.scheduler.pacing_changed(now, flow.slot, rate);
     }
 
     fn may_pass(&self, time: Time) -> bool {
@@ -435,6 +458,7 @@ mod tests {
     use crate::mark::none::None as NoMarker;
     use crate::packet::Address;
     use crate::schedule::round_robin::RoundRobin;
+    use crate::units::Rate;
 
     #[test]
     fn a_packet_that_is_held_has_a_handle_though_its_owner_gives_all_the_same_token() {

@@ -10,6 +10,7 @@
 //! Nothing here reads a clock. `now` never decreases over the calls on one discipline. At the root
 //! it is real time; inside a hierarchy it is service over rate.
 
+use crate::change::{Change, Unsupported};
 use crate::class_tree::ClassTree;
 use crate::packet::{Fates, Header, Marks, Packet, Reason};
 use crate::store::Store;
@@ -85,8 +86,8 @@ pub struct Held {
 /// What the line tells a discipline when it is built.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// The nominal rate. A discipline that computes with the rate keeps it until
-    /// [`Discipline::rate_changed`].
+    /// The nominal rate. A discipline that computes with the rate keeps it until a
+    /// [`Change::Rate`].
     pub rate: Rate,
     /// The seed of all random choices and hashes inside.
     pub seed: u64,
@@ -182,15 +183,14 @@ pub trait Discipline: Send {
         None
     }
 
-    /// The line has a new rate from now.
-    fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
-
-    /// The flow of `header` has a new weight from now.
-    fn weight_changed(&mut self, _now: Time, _header: &Header, _weight: Weight) {}
-
-    /// The transport of the flow of `header` asks that its packets leave at no more than `rate`
-    /// from now. The request cannot be withdrawn.
-    fn pacing_changed(&mut self, _now: Time, _header: &Header, _rate: Option<Rate>) {}
+    /// The line, its queue or what a flow asks for is different from now. What it keeps and what it
+    /// resets is in its module's doc; packets that wait stay, in the order that they have.
+    /// [`Discipline::traits`] may be others after a change of the limit.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot; then nothing has changed.
+    fn change(&mut self, now: Time, change: &Change<'_>) -> Result<(), Unsupported>;
 
     /// Whether a packet that arrives at `time`, with no packet before it, may bypass the
     /// discipline: no flow is owed service any more.
@@ -270,14 +270,8 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {
         (**self).remove(now, handle)
     }
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        (**self).rate_changed(now, rate);
-    }
-    fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
-        (**self).weight_changed(now, header, weight);
-    }
-    fn pacing_changed(&mut self, now: Time, header: &Header, rate: Option<Rate>) {
-        (**self).pacing_changed(now, header, rate);
+    fn change(&mut self, now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        (**self).change(now, change)
     }
     fn may_pass(&self, time: Time) -> bool {
         (**self).may_pass(time)
@@ -463,14 +457,13 @@ pub trait Scheduler: Send {
     /// another flow: state of the old flow may be released.
     fn is_clear(&mut self, now: Time, flow: Slot) -> bool;
 
-    /// The line has a new rate from now.
-    fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
-
-    /// The flow in slot `flow` has a new weight from now.
-    fn weight_changed(&mut self, _now: Time, _flow: Slot, _weight: Weight) {}
-
-    /// The flow in slot `flow` asks to be sent at no more than `rate`.
-    fn pacing_changed(&mut self, _now: Time, _flow: Slot, _rate: Option<Rate>) {}
+    /// The line, its queue or what a flow asks for is different from now. Told of no class: the
+    /// flow's later packets say theirs.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot; then nothing has changed.
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported>;
 
     /// Whether the packet being sent, whose tag was `serving`, should give way to one that waits.
     fn preempts(&self, _serving: Tag) -> bool {
@@ -601,8 +594,12 @@ pub trait BufferPolicy: Send {
     /// Runs what is due. Missed periods are applied in closed form.
     fn update(&mut self, _now: Time, _store: &Store) {}
 
-    /// The line has a new rate from now.
-    fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
+    /// As [`Scheduler::change`]; a limit is told before the store has it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot; then nothing has changed.
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported>;
 
     /// Whether it keeps no state of the flow in slot `flow`, which has no packet waiting, so that
     /// its slot may serve another flow.
@@ -631,6 +628,13 @@ pub trait Marker: Send {
 
     /// Called before the held packets change, or a transmission ends. `store` is still unchanged.
     fn before_change(&mut self, _now: Time, _store: &Store) {}
+
+    /// As [`Scheduler::change`].
+    ///
+    /// # Errors
+    ///
+    /// If it cannot; then nothing has changed.
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported>;
 
     /// Whether it keeps no state of `flow`, which holds nothing, so that its slot may serve another
     /// flow.

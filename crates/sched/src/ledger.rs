@@ -4,10 +4,11 @@
 //! `arrived = sent + dropped + queued` holds after every call, in packets and in bytes; debug
 //! builds assert it.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Dequeue, Discipline, Flow, FlowTimes, Handle, Held, Offer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::traits::Traits;
-use crate::units::{Rate, Time, Weight};
+use crate::units::Time;
 use core::fmt;
 
 /// Packets and their bytes.
@@ -226,12 +227,8 @@ impl<D: Discipline> Discipline for Ledger<D> {
         packet
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.discipline.rate_changed(now, rate);
-    }
-
-    fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
-        self.discipline.weight_changed(now, header, weight);
+    fn change(&mut self, now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        self.discipline.change(now, change)
     }
 
     #[inline]

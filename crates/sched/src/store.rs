@@ -201,6 +201,11 @@ impl Store {
         self.limit
     }
 
+    /// From now on no more than `limit` should wait; nothing is dropped.
+    pub const fn set_limit(&mut self, limit: Limit) {
+        (self.packets.most, self.bytes.most, self.limit) = (limit.packets(), limit.bytes(), limit);
+    }
+
     /// Whether more waits than the limit allows.
     #[must_use]
     #[inline]

@@ -3,6 +3,7 @@
 
 use super::longest_queue_drop::{self, LongestQueueDrop};
 use super::tail_drop::{self, TailDrop};
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
 use crate::store::Store;
@@ -39,6 +40,15 @@ impl BufferPolicy for DefaultBuffer {
     #[inline(always)]
     fn traits(&self) -> Traits {
         Traits { hears_joins: self.is_told, bypass: u32::MAX, ..Traits::PLAIN }
+    }
+
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        if self.drops_longest && !self.is_told && matches!(change, Change::Limit(_)) {
+            return Err(Unsupported(
+                "without a limit it does not note which queue is longest; give it one at the start",
+            ));
+        }
+        change.not_used()
     }
 
     #[inline]

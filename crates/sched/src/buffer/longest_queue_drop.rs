@@ -11,6 +11,7 @@
 //! Bound: a queue within limit / (backlogged queues) never loses (laws.rs:
 //! a_queue_within_its_share_never_loses).
 
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::facts::Overflow;
 use crate::heap::Heap;
@@ -143,6 +144,8 @@ impl BufferPolicy for LongestQueueDrop {
     fn traits(&self) -> Traits {
         Traits { hears_joins: true, bypass: u32::try_from(self.memory).unwrap_or(u32::MAX), ..Traits::PLAIN }
     }
+
+    no_changes!();
 
     #[inline]
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {

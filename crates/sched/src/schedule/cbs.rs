@@ -35,6 +35,7 @@
 //!
 //! Range: credit is a rate in bit/s times picoseconds, in 128 bits.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::{Facts, Need, Queues};
 use crate::packet::Packet;
@@ -394,6 +395,17 @@ impl Scheduler for Cbs {
             credit.settle(now);
         }
         self.set_backlogged(gone.queue, gone.head.is_some());
+    }
+
+    // The slopes stay as they were built, as in Linux (`cbs_set_port_rate`).
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Rate(rate) = *change else { return change.not_used() };
+        for credit in &mut self.credits {
+            if let Rule::Linux { line, .. } = &mut credit.rule {
+                *line = rate.bit_per_s().into();
+            }
+        }
+        Ok(())
     }
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {

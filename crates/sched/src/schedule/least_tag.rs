@@ -4,6 +4,7 @@
 //! `fq`, `wfq` and `virtual_clock` the key of a head is the tag that it was given on arrival; in
 //! `scfq` and `sfq` it is a tag that the packet is given as a head.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::rank;
@@ -86,6 +87,13 @@ impl<T: Tagging> LeastTag<T> {
     pub(crate) const fn with_tagging(tagging: T) -> Self {
         Self { tagging, heads: Tournament::new() }
     }
+
+    #[inline]
+    fn reweigh(&mut self, now: Time, queue: Slot, weight: Weight) {
+        if let Some(key) = self.tagging.weight_changed(now, queue, weight) {
+            self.heads.push(queue, key);
+        }
+    }
 }
 
 impl<T: Tagging> Scheduler for LeastTag<T> {
@@ -97,7 +105,7 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
     #[inline(never)]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         if T::REWEIGHS_HEADS {
-            self.weight_changed(now, queue, flow.weight);
+            self.reweigh(now, queue, flow.weight);
         }
         self.tagging.arrive(now, queue, flow, packet)
     }
@@ -163,15 +171,13 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
         self.tagging.is_clear(now, queue)
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.tagging.rate_changed(now, rate);
-    }
-
-    #[inline]
-    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
-        if let Some(key) = self.tagging.weight_changed(now, queue, weight) {
-            self.heads.push(queue, key);
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        match *change {
+            Change::Rate(rate) => self.tagging.rate_changed(now, rate),
+            Change::Weight(queue, weight) => self.reweigh(now, queue, weight),
+            _ => return change.not_used(),
         }
+        Ok(())
     }
 
     fn preempts(&self, serving: Tag) -> bool {

@@ -32,6 +32,7 @@ pub(crate) mod groups;
 mod guesses;
 
 use self::groups::Groups;
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
@@ -201,10 +202,12 @@ impl Scheduler for Qfq {
         !owes
     }
 
-    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Weight(queue, weight) = *change else { return change.not_used() };
         if self.groups.known(queue).0 > 0 {
             self.learn(queue, weight, 0);
         }
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -134,6 +134,7 @@ impl Tagging for Clocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::Change;
     use crate::contract::Scheduler;
     use crate::rank;
 
@@ -143,7 +144,7 @@ mod tests {
         let mut clock = VirtualClock::new(&Settings::default(), &Line::new(Rate::new(8).unwrap()));
         let mut stamp = |now, queue, weight, rate| {
             if let Some(rate) = Rate::new(rate) {
-                clock.rate_changed(Time::from_s(now), rate);
+                clock.change(Time::from_s(now), &Change::Rate(rate)).unwrap();
             }
             let weight = Weight::from_thousandths(weight).unwrap();
             let tag = clock.arrive(

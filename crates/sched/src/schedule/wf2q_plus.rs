@@ -29,6 +29,7 @@
 //! Range: tags as those of `scfq` (head_tags.rs); V grows by less than 2⁹¹ a packet and, with the
 //! least weight alone, to 2¹²³·² at most. The sum of the weights of 2³² flows is below 2⁶².
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::eligible::Eligible;
 use crate::head_tags::HeadTags;
@@ -254,6 +255,17 @@ impl Wf2qPlus {
         self.per_byte = if byte.checked_rem(weights) == Some(0) { byte / weights } else { 0 };
         self.is_computed = true;
     }
+
+    #[inline]
+    fn reweigh(&mut self, now: Time, queue: Slot, weight: Weight) {
+        self.advance(now);
+        if self.is_counted(queue) {
+            self.change_sum(self.tags.weight(queue), weight.thousandths());
+        }
+        if self.tags.set_weight(queue, weight).is_some() {
+            self.place(queue);
+        }
+    }
 }
 
 impl Scheduler for Wf2qPlus {
@@ -264,7 +276,7 @@ impl Scheduler for Wf2qPlus {
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         // The sum stays as it is, and V is not needed: it can grow later, by exactly as much.
         if !(self.idle.is_empty() && self.tags.waits_with(queue, flow.weight)) {
-            self.weight_changed(now, queue, flow.weight);
+            self.reweigh(now, queue, flow.weight);
         }
         self.tags.arrive(packet)
     }
@@ -350,20 +362,16 @@ impl Scheduler for Wf2qPlus {
         !self.is_counted(queue)
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.advance(now);
-        self.rate = rate;
-    }
-
-    #[inline]
-    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
-        self.advance(now);
-        if self.is_counted(queue) {
-            self.change_sum(self.tags.weight(queue), weight.thousandths());
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        match *change {
+            Change::Rate(rate) => {
+                self.advance(now);
+                self.rate = rate;
+            }
+            Change::Weight(queue, weight) => self.reweigh(now, queue, weight),
+            _ => return change.not_used(),
         }
-        if self.tags.set_weight(queue, weight).is_some() {
-            self.place(queue);
-        }
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
