@@ -188,7 +188,7 @@ macro_rules! spell_out {
                 buffer: crate::buffer::default::DefaultBuffer,
                 limit: crate::units::Limit,
                 line: &crate::contract::Line,
-            ) -> alloc::boxed::Box<dyn crate::contract::Offer> {
+            ) -> alloc::boxed::Box<dyn crate::contract::Discipline> {
                 match self {
                     $(Self::$type(settings) => alloc::boxed::Box::new(crate::compose::Composition::new(
                         classifier,

@@ -8,7 +8,7 @@
 use crate::change::{Change, Unsupported};
 use crate::contract::{
     BufferPolicy, Class, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, HeldPacket, Line, Marker, Next,
-    Offer, Scheduler, Slot, Verdict, Victim,
+    Scheduler, Slot, Verdict, Victim,
 };
 use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
@@ -74,51 +74,9 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
                 && scheduler.is_clear(now, slot)
         };
         let slot = self.flows.slot(key, is_clear);
-        // Fetches all that is touched next at once, not one after the other: in a large network it
-        // has left the caches.
-        self.fetch(slot);
+        // In a large network it has left the caches.
+        self.store.fetch_queue(slot);
         self.flows.flow(slot)
-    }
-
-    /// Fetches the state of `queue` into the caches.
-    #[inline(always)]
-    fn fetch(&self, queue: Slot) {
-        self.store.fetch_queue(queue);
-        self.scheduler.fetch(queue);
-    }
-
-    /// Fast path: puts `packet` behind others of `flow` if no part has anything else to do for it.
-    /// Most packets take it where queues are long.
-    #[inline(always)]
-    fn follow(&mut self, now: Time, packet: &Packet, flow: Flow) -> Option<Handle> {
-        let may_follow = !self.marker.traits().marks
-            && !self.keeps_flows()
-            && self.store.can_follow(flow.slot, flow.weight)
-            && self.buffer.lets_join(&self.store, flow.slot, packet);
-        if !may_follow {
-            return None;
-        }
-        let tag = self.scheduler.follow(now, flow.slot, flow, packet)?;
-        let tag = self.scheduler.traits().tags.then_some(tag);
-        Some(self.store.follow(packet, tag, flow.slot))
-    }
-
-    /// Asks all parts about `packet` of `flow`.
-    #[inline(always)]
-    fn admit(&mut self, now: Time, packet: &mut Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        let handle = self.accept(now, packet, flow, fates);
-        self.store.note_weight(flow.slot, flow.weight);
-        handle
-    }
-
-    /// Takes a packet whose flow slot the caller gave. Not inlined, so that the fast path saves no
-    /// registers.
-    #[inline(never)]
-    fn take_in(&mut self, now: Time, packet: &mut Packet, flow: &Flow, fates: &mut Fates) -> Option<Handle> {
-        self.follow(now, packet, *flow).or_else(|| {
-            self.flows.note(*flow);
-            self.admit(now, packet, *flow, fates)
-        })
     }
 
     /// Tells all parts of a change that concerns all.
@@ -257,30 +215,6 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         }
     }
 
-    /// Asks for the queue that sends next until there is one whose head may depart.
-    #[inline(never)]
-    fn choose(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
-        self.store.end_serving();
-        loop {
-            match self.scheduler.next(now, &self.store) {
-                Next::Queue(queue) => {
-                    if !self.judges_departures() || self.may_depart(now, queue, fates) {
-                        return Dequeue::Send(self.serve(now, queue));
-                    }
-                }
-                Next::NotBefore(time) => {
-                    debug_assert!(time > now, "a time that has come is no answer");
-                    return Dequeue::NotBefore(time);
-                }
-                Next::Empty => {
-                    self.scheduler.idle(now);
-                    self.buffer.idle(now);
-                    return Dequeue::Empty;
-                }
-            }
-        }
-    }
-
     /// Sends the head of `queue`.
     #[inline(always)]
     fn serve(&mut self, now: Time, queue: Slot) -> Packet {
@@ -295,28 +229,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         }
         let packet = *packet;
         self.buffer.left(now, &self.store, HeldPacket { queue, flow, handle, packet: &packet }, true);
-        if self.store.is_wide() {
-            self.prefetch_next();
-        }
         packet
-    }
-
-    /// Prefetch for the next packets, each step some packets before the step after it needs it:
-    /// their queues, the heads of those, and the packets behind the heads.
-    #[inline(always)]
-    fn prefetch_next(&self) {
-        if let Some(queue) = self.scheduler.soon(6) {
-            self.fetch(queue);
-        }
-        if let Some(queue) = self.scheduler.soon(4) {
-            self.store.fetch_head(queue);
-        }
-        // Only a scheduler that tags packets reads the packet behind a head.
-        if self.scheduler.traits().tags
-            && let Some(queue) = self.scheduler.soon(2)
-        {
-            self.store.fetch_second(queue);
-        }
     }
 }
 
@@ -336,23 +249,6 @@ fn settle(verdict: Verdict, packet: &Packet) -> Result<Marks, Reason> {
     }
 }
 
-impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Offer for Composition<C, S, B, M> {
-    #[inline]
-    fn offer(&mut self, now: Time, mut packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        // A scheduler that hashes flows into its own buckets hashes the slot in place of a key.
-        if let Some(bucket) = self.scheduler.bucket(now, flow.slot.into(), &self.store) {
-            return self.accept(now, &mut packet, Flow::of_slot(bucket), fates);
-        }
-        // Without `joined` calls the fast path has little to check.
-        if !self.buffer.traits().hears_joins
-            && let Some(handle) = self.follow(now, &packet, flow)
-        {
-            return Some(handle);
-        }
-        self.take_in(now, &mut packet, &flow, fates)
-    }
-}
-
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
     fn traits(&self) -> Traits {
         let parts = self.scheduler.traits().and(self.buffer.traits()).and(self.marker.traits());
@@ -366,17 +262,30 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
 
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let flow = self.flow_of(now, header);
-        self.follow(now, &packet, flow).or_else(|| self.admit(now, &mut packet, flow, fates))
+        self.accept(now, &mut packet, flow, fates)
     }
 
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
         self.marker.before_change(now, &self.store);
-        if !self.judges_departures()
-            && let Some(queue) = self.scheduler.next_at_once(now)
-        {
-            return Dequeue::Send(self.serve(now, queue));
+        self.store.end_serving();
+        loop {
+            match self.scheduler.next(now, &self.store) {
+                Next::Queue(queue) => {
+                    if !self.judges_departures() || self.may_depart(now, queue, fates) {
+                        return Dequeue::Send(self.serve(now, queue));
+                    }
+                }
+                Next::NotBefore(time) => {
+                    debug_assert!(time > now, "a time that has come is no answer");
+                    return Dequeue::NotBefore(time);
+                }
+                Next::Empty => {
+                    self.scheduler.idle(now);
+                    self.buffer.idle(now);
+                    return Dequeue::Empty;
+                }
+            }
         }
-        self.choose(now, fates)
     }
 
     fn held(&self) -> Held {

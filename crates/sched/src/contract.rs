@@ -226,20 +226,6 @@ pub trait Discipline: Send {
     fn clear_flow_times(&mut self, _now: Time) {}
 }
 
-/// A discipline that takes a packet's flow from a caller that knows it, so that no header is looked
-/// up.
-pub trait Offer: Discipline {
-    /// As [`Discipline::enqueue`]. The slots of flows are the caller's: all packets come this way,
-    /// or none does.
-    fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle>;
-}
-
-impl<D: Offer + ?Sized> Offer for Box<D> {
-    fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        (**self).offer(now, packet, flow, fates)
-    }
-}
-
 /// Lets structures that hold a discipline derive `Debug`.
 impl fmt::Debug for dyn Discipline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -396,13 +382,6 @@ pub trait Scheduler: Send {
     /// A packet is about to join the end of `queue`; the tag stays beside it.
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag;
 
-    /// Fast path of [`Scheduler::arrive`] for a packet that joins others in the queue of its flow,
-    /// whose weight is the one told last. `None`: no state was changed; call `arrive` instead.
-    #[inline(always)]
-    fn follow(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Option<Tag> {
-        Some(self.arrive(now, queue, flow, packet))
-    }
-
     /// `queue`, empty before, has its first packet, with `tag`.
     fn backlogged(&mut self, queue: Slot, tag: Tag);
 
@@ -418,24 +397,6 @@ pub trait Scheduler: Send {
     /// The queue that sends next. Repeated calls give the same answer until another method is
     /// called.
     fn next(&mut self, now: Time, store: &Store) -> Next;
-
-    /// Fast path of [`Scheduler::next`]: the queue that it would name. `None`: call `next` instead.
-    /// Called only if its traits say `queue_per_flow`.
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        None
-    }
-
-    /// Prefetch hint: a guess which queue will send after `packets` more packets. A wrong guess
-    /// costs time, not correctness.
-    #[inline(always)]
-    fn soon(&self, _packets: u32) -> Option<Slot> {
-        None
-    }
-
-    /// Fetches the state of `queue` into the caches.
-    #[inline(always)]
-    fn fetch(&self, _queue: Slot) {}
 
     /// The head of `queue` was taken to be sent; `head` is the tag of the next one, if any.
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, tag: Tag, head: Option<Tag>);
@@ -555,13 +516,6 @@ pub trait BufferPolicy: Send {
     /// Whether the arriving packet may join `queue`; the packets that wait are `store`'s. The label
     /// and the remaining size of the packet may be changed.
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict;
-
-    /// Whether `packet` may bypass the policy on its way into `queue`: `admit` would pass it
-    /// unchanged, `victim` would name no packet, and `joined` would change no state.
-    #[inline(always)]
-    fn lets_join(&self, _store: &Store, _queue: Slot, _packet: &Packet) -> bool {
-        false
-    }
 
     /// A packet has joined its queue, or has come back to its head after an interrupted
     /// transmission.

@@ -111,24 +111,6 @@ impl Flows {
         slot
     }
 
-    /// Keeps what the caller knows of a flow in a slot of its own choice.
-    #[inline]
-    pub fn note(&mut self, flow: Seen) {
-        let slot = flow.slot as usize;
-        if self.flows.get(slot).is_none_or(|known| known.weight != flow.weight) {
-            self.note_anew(flow);
-        }
-    }
-
-    #[cold]
-    fn note_anew(&mut self, flow: Seen) {
-        let slot = flow.slot as usize;
-        let unknown = Flow { key: 0, weight: Weight::ONE, class: None };
-        self.flows.resize(self.flows.len().max(slot + 1), unknown);
-        self.is_plain &= flow.weight == Weight::ONE && flow.class().is_none();
-        self.flows[slot] = Flow { key: 0, weight: flow.weight, class: flow.class() };
-    }
-
     /// What is known of the flow in `slot`; of a slot that a scheduler gave itself, nothing.
     #[must_use]
     #[inline]

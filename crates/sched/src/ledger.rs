@@ -5,7 +5,7 @@
 //! builds assert it.
 
 use crate::change::{Change, Unsupported};
-use crate::contract::{Dequeue, Discipline, Flow, FlowTimes, Handle, Held, Offer};
+use crate::contract::{Dequeue, Discipline, FlowTimes, Handle, Held};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::traits::Traits;
 use crate::units::Time;
@@ -161,18 +161,6 @@ impl<D: Discipline> Ledger<D> {
         let held = self.discipline.held();
         assert_eq!(self.arrived.packets, self.sent.packets + self.dropped.packets + held.packets, "packets");
         assert_eq!(self.arrived.bytes, self.sent.bytes + self.dropped.bytes + held.bytes, "bytes");
-    }
-}
-
-impl<D: Offer> Offer for Ledger<D> {
-    #[inline]
-    fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        self.arrived.add(&packet);
-        let before = fates.len();
-        let handle = self.discipline.offer(now, packet, flow, fates);
-        self.note_fates(fates, before);
-        self.check();
-        handle
     }
 }
 

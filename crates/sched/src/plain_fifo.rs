@@ -6,7 +6,7 @@
 //! packet and nothing else.
 
 use crate::change::{Change, Unsupported};
-use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
+use crate::contract::{Dequeue, Discipline, Handle, Held};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
@@ -138,12 +138,6 @@ impl PlainFifo {
         self.first += 1;
         self.bytes -= u64::from(packet.length);
         Dequeue::Send(*packet)
-    }
-}
-
-impl Offer for PlainFifo {
-    fn offer(&mut self, _now: Time, packet: Packet, _flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        self.accept(&packet, fates)
     }
 }
 

@@ -60,12 +60,6 @@ impl BufferPolicy for DefaultBuffer {
         }
     }
 
-    #[inline(always)]
-    fn lets_join(&self, store: &Store, queue: Slot, packet: &Packet) -> bool {
-        !store.has_no_room_for(packet.length)
-            && (!self.is_told || self.longest_queue_drop.is_within_bound(store, queue, packet))
-    }
-
     #[inline]
     fn joined(&mut self, now: Time, store: &Store, held: HeldPacket<'_>) {
         if self.is_told {

@@ -109,14 +109,6 @@ impl LongestQueueDrop {
         }
     }
 
-    /// Whether `queue` stays within its bound when `packet` joins it, so that nothing changes.
-    #[inline]
-    pub(super) fn is_within_bound(&self, store: &Store, queue: Slot, packet: &Packet) -> bool {
-        let more = if self.counts_packets(store) { 1 } else { packet.length };
-        let length = self.measure(store, queue) + u64::from(more);
-        self.bounds.key(queue).is_some_and(|(Reverse(bound), _)| bound >= length)
-    }
-
     /// Whether more waits than may.
     #[inline]
     fn is_over(&self, store: &Store) -> bool {

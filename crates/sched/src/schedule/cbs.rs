@@ -305,7 +305,7 @@ impl Credit {
 
 /// Shaped classes, and best effort after them.
 pub struct Cbs {
-    names: Vec<String>,
+    settings: Settings,
     /// The class of each precedence.
     of_precedence: [Slot; 8],
     credits: Vec<Credit>,
@@ -325,7 +325,7 @@ impl Cbs {
             }
         }
         Self {
-            names: settings.classes.iter().map(|class| class.name.clone()).collect(),
+            settings: settings.clone(),
             of_precedence,
             credits: settings.classes.iter().map(|class| Credit::new(class, settings, line.rate)).collect(),
             has_best_effort: false,
@@ -345,7 +345,7 @@ impl Scheduler for Cbs {
     traits!(queue_per_flow = false, hears_idle = true);
 
     fn class_named(&self, name: &str) -> Option<Number> {
-        self.names.iter().position(|class| class == name).map(|class| class as Number)
+        self.settings.classes.iter().position(|class| class.name == name).map(|class| class as Number)
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
@@ -397,12 +397,16 @@ impl Scheduler for Cbs {
         self.set_backlogged(gone.queue, gone.head.is_some());
     }
 
-    // The slopes stay as they were built, as in Linux (`cbs_set_port_rate`).
-    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+    // What the settings say stays; what follows from the rate does so anew, and credits stay.
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
         let Change::Rate(rate) = *change else { return change.not_used() };
-        for credit in &mut self.credits {
-            if let Rule::Linux { line, .. } = &mut credit.rule {
-                *line = rate.bit_per_s().into();
+        for (credit, class) in self.credits.iter_mut().zip(&self.settings.classes) {
+            credit.settle(now);
+            let is_sending = matches!(credit.rule, Rule::Standard { is_sending: true });
+            let Credit { idle_slope, rule, .. } = Credit::new(class, &self.settings, rate);
+            (credit.idle_slope, credit.rule) = (idle_slope, rule);
+            if let Rule::Standard { is_sending: now_sending } = &mut credit.rule {
+                *now_sending = is_sending;
             }
         }
         Ok(())
@@ -413,8 +417,8 @@ impl Scheduler for Cbs {
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        for (name, credit) in self.names.iter().zip(&self.credits) {
-            visit(&format!("credit_{name}_bytes"), credit.level as f64 / PER_BYTE as f64);
+        for (class, credit) in self.settings.classes.iter().zip(&self.credits) {
+            visit(&format!("credit_{}_bytes", class.name), credit.level as f64 / PER_BYTE as f64);
         }
     }
 }

@@ -112,11 +112,6 @@ impl Scheduler for Drr {
         Tag::from(packet.length)
     }
 
-    #[inline(always)]
-    fn follow(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
-        Some(Tag::from(packet.length))
-    }
-
     #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         self.accounts.join(&mut self.round, queue, cost_of_length(tag));
@@ -125,11 +120,6 @@ impl Scheduler for Drr {
     #[inline]
     fn next(&mut self, _now: Time, _store: &Store) -> Next {
         self.accounts.next(&mut self.round).map_or(Next::Empty, Next::Queue)
-    }
-
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        self.accounts.next_at_once(&mut self.round)
     }
 
     #[inline(always)]

@@ -53,9 +53,6 @@ pub trait Tagging: Send {
     /// The line has become idle. Told only if its traits say `hears_idle`.
     fn idle(&mut self) {}
 
-    /// Fetches the state of `queue` into the caches.
-    fn fetch(&self, queue: Slot);
-
     /// [`Scheduler::is_settled_at`].
     fn is_settled_at(&self, _time: Time) -> bool {
         true
@@ -110,11 +107,6 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
         self.tagging.arrive(now, queue, flow, packet)
     }
 
-    #[inline(always)]
-    fn follow(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Option<Tag> {
-        Some(self.tagging.arrive(now, queue, flow, packet))
-    }
-
     #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         let key = self.tagging.enter(queue, tag);
@@ -125,24 +117,9 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
         self.tagging.refused(now, queue, flow, packet);
     }
 
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        self.heads.peek().map(|(queue, _)| queue)
-    }
-
     #[inline]
-    fn next(&mut self, now: Time, _store: &Store) -> Next {
-        self.next_at_once(now).map_or(Next::Empty, Next::Queue)
-    }
-
-    #[inline(always)]
-    fn soon(&self, packets: u32) -> Option<Slot> {
-        self.heads.soon(packets)
-    }
-
-    #[inline(always)]
-    fn fetch(&self, queue: Slot) {
-        self.tagging.fetch(queue);
+    fn next(&mut self, _now: Time, _store: &Store) -> Next {
+        self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
     }
 
     #[inline(always)]

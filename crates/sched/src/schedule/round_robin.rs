@@ -61,11 +61,6 @@ impl Scheduler for RoundRobin {
         self.turns.front().map_or(Next::Empty, Next::Queue)
     }
 
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        self.turns.front()
-    }
-
     #[inline]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         if head.is_some() {

@@ -24,7 +24,6 @@ use super::least_tag::{LeastTag, Tagging};
 use crate::contract::{Flow, Line, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
-use crate::prefetch;
 use crate::promise::{Load, Measure};
 use crate::rank::Ranks;
 use crate::slots::entry;
@@ -99,11 +98,6 @@ impl Tagging for Clocks {
         clock.stamp = clock.stamp.max(u128::from(now.0)).saturating_add(vtick);
         let stamp = clock.stamp;
         self.ranks.tag(stamp)
-    }
-
-    #[inline(always)]
-    fn fetch(&self, queue: Slot) {
-        prefetch::fetch(&self.clocks, queue);
     }
 
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool {

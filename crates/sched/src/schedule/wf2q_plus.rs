@@ -281,12 +281,6 @@ impl Scheduler for Wf2qPlus {
         self.tags.arrive(packet)
     }
 
-    #[inline(always)]
-    fn follow(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
-        // As in `arrive`.
-        self.idle.is_empty().then(|| self.tags.arrive(packet))
-    }
-
     #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         // S = max(F', V), F = S + L/w; a flow whose packet is on the line never was without.
@@ -300,32 +294,18 @@ impl Scheduler for Wf2qPlus {
 
     #[inline]
     fn next(&mut self, now: Time, _store: &Store) -> Next {
+        if self.per_byte_at_once > 0 {
+            // Nothing but V is to be brought up to date: `sent` overwrites the rest.
+            self.virtual_time += u128::from(self.unsent_length) * u128::from(self.per_byte_at_once);
+            (self.unsent_length, self.per_byte_at_once) = (0, 0);
+            if let Some(queue) = self.first_begun() {
+                return Next::Queue(queue);
+            }
+        }
         self.updated = now;
         self.serve_rest();
         self.end_serving();
         self.first_begun().map_or(Next::Empty, Next::Queue)
-    }
-
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        if self.per_byte_at_once == 0 {
-            return None;
-        }
-        // `next` would also take note of the time and that nothing is on the line, which `sent`
-        // overwrites.
-        self.virtual_time += u128::from(self.unsent_length) * u128::from(self.per_byte_at_once);
-        (self.unsent_length, self.per_byte_at_once) = (0, 0);
-        self.first_begun()
-    }
-
-    #[inline(always)]
-    fn soon(&self, packets: u32) -> Option<Slot> {
-        self.heads.soon(packets)
-    }
-
-    #[inline(always)]
-    fn fetch(&self, queue: Slot) {
-        self.tags.fetch(queue);
     }
 
     #[inline(always)]
