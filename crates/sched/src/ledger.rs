@@ -10,6 +10,7 @@ use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::reading::Reading;
 use crate::traits::Traits;
 use crate::units::Time;
+use crate::waiting::{Decision, Waiting};
 use core::fmt;
 
 /// Packets and their bytes.
@@ -238,5 +239,13 @@ impl<D: Discipline> Discipline for Ledger<D> {
 
     fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         self.discipline.readings(now, visit);
+    }
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.discipline.waiting(visit);
+    }
+
+    fn decision(&self) -> Option<Decision> {
+        self.discipline.decision()
     }
 }

@@ -65,4 +65,5 @@ pub mod traits;
 mod truesize;
 pub(crate) mod turns;
 pub mod units;
+pub mod waiting;
 pub mod work;

@@ -21,6 +21,7 @@ mod passing;
 mod policed;
 mod ranked;
 mod reached;
+mod reasons;
 mod round_bounds;
 mod round_schedulers;
 mod rounds;
