@@ -246,8 +246,6 @@ impl Simulation {
         this.network.prefetches = Self::is_wide(plan.lines.len());
         if let Some(partition) = partition {
             this.divide(partition);
-        } else if plan.sessions.is_empty() {
-            this.network.merge(plan.flows.iter().map(|flow| (&flow.path, flow.entry.acknowledgement)));
         }
         Ok(this)
     }

@@ -249,18 +249,6 @@ impl EventSet {
         (after != END).then_some(after)
     }
 
-    /// Whether `time` is exactly `after` the last event, and no other event is set for the instant
-    /// of that event.
-    #[must_use]
-    #[inline]
-    pub fn is_alone(&self, time: Time, after: Time) -> bool {
-        let (now, _) = self.queue.passed;
-        let is_last = |place: usize| self.time_of(self.queue.first[place]) > now;
-        time == now.saturating_add(after)
-            && self.queue.heap_least > now
-            && self.queue.occupied.next(self.place(self.queue.span)).is_none_or(is_last)
-    }
-
     /// The place of a span in the ring.
     #[inline]
     const fn place(&self, span: u64) -> usize {
@@ -428,28 +416,5 @@ mod tests {
             let popped: Vec<_> = std::iter::from_fn(|| events.pop(Time::NEVER)).collect();
             assert_eq!(popped, left);
         }
-    }
-
-    #[test]
-    fn an_event_is_alone_if_no_other_is_set_for_its_instant_wherever_that_stands() {
-        let mut events = EventSet::new(100);
-        events.set(5, Time(1000));
-        assert_eq!(events.pop(Time::NEVER), Some((Time(1000), 5)));
-        assert!(events.is_alone(Time(1300), Time(300)));
-        assert!(!events.is_alone(Time(1301), Time(300)) && !events.is_alone(Time(1299), Time(300)));
-        events.set(7, Time(1001));
-        assert!(events.is_alone(Time(1300), Time(300)));
-        events.set(3, Time(1000));
-        assert!(!events.is_alone(Time(1300), Time(300)));
-        assert_eq!(events.pop(Time::NEVER), Some((Time(1000), 3)));
-        assert!(events.is_alone(Time(1300), Time(300)));
-        // More events of one instant than a chain holds: some are in the heap.
-        (10..60).for_each(|component| events.set(component, Time(1001)));
-        for _ in 0..50 {
-            events.pop(Time::NEVER);
-            assert!(!events.is_alone(Time(1001), Time::ZERO));
-        }
-        events.pop(Time::NEVER);
-        assert!(events.is_alone(Time(1001), Time::ZERO));
     }
 }

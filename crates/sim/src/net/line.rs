@@ -86,12 +86,9 @@ pub struct Line {
     pub flights: VecDeque<Flight>,
     /// The impairments of the line, and the packets that lost their place by them.
     pub impaired: Option<Box<Impaired>>,
-    /// The least time between the sending of a packet by its host and its arrival here, if packets
-    /// come from several hosts; else [`Time::NEVER`].
-    pub merges: Time,
     /// Bytes that the link layer adds to every packet.
     pub header: u32,
-    pad: [u32; 3],
+    pad: [u32; 5],
     /// The propagation delay.
     pub delay: Time,
     /// When the present transmission ends.
@@ -121,7 +118,7 @@ pub struct Line {
     /// arrivals go among equal times.
     pub needs_end: bool,
     /// Whether the fate of a packet here is known before it arrives: all packets come in order from
-    /// one other line, or from several hosts at the same distance (`merge`).
+    /// one other line.
     pub follows: bool,
     /// Whether a line after this one may follow it.
     pub leads: bool,
@@ -374,7 +371,6 @@ impl Line {
             flights: VecDeque::new(),
             passes,
             follows: false,
-            merges: Time::NEVER,
             leads: false,
             coming: 0,
             leaves: false,
@@ -383,7 +379,7 @@ impl Line {
             sent: Sent::default(),
             counts: Counts::default(),
             header: 0,
-            pad: [0; 3],
+            pad: [0; 5],
         }
     }
 

@@ -3,7 +3,6 @@
 pub mod border;
 pub mod departures;
 pub mod line;
-pub mod merge;
 pub mod network;
 pub mod path;
 pub mod pools;

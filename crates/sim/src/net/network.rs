@@ -238,12 +238,9 @@ impl Network {
                 && let Some(follower) = self.lines.get_mut(token.next() as usize)
                 && follower.follows
             {
-                // Safe only if no undecided packet is ahead of this one and none can arrive over
-                // another line first.
-                let is_next = follower.merges == Time::NEVER || events.is_alone(arrival, follower.merges);
+                // Safe only if no undecided packet is ahead of this one.
                 let there = length - header + follower.header;
                 if follower.coming == 0
-                    && is_next
                     && let Some(then) = follower.pass_at(arrival, token.id(), there)
                 {
                     (end, line, length) = (then, token.next(), there);
