@@ -9,6 +9,7 @@ use crate::contract::{
     BufferPolicy, Class, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, HeldPacket, Line, Marker, Next,
     Offer, Scheduler, Slot, Verdict, Victim,
 };
+use crate::fast_path::{FastPath, take};
 use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
@@ -98,6 +99,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             return None;
         }
         let tag = self.scheduler.follow(now, flow.slot, flow, packet)?;
+        take(FastPath::Follow);
         let tag = self.scheduler.traits().tags.then_some(tag);
         Some(self.store.follow(packet, tag, flow.slot))
     }
@@ -360,6 +362,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         if !self.judges_departures()
             && let Some(queue) = self.scheduler.next_at_once(now)
         {
+            take(FastPath::NextAtOnce);
             return Dequeue::Send(self.serve(now, queue));
         }
         self.choose(now, fates)
