@@ -159,6 +159,14 @@ impl EventSet {
         }
     }
 
+    /// As `set`, where the component often has this time already.
+    #[inline(always)]
+    pub fn keep(&mut self, component: u32, time: Time) {
+        if self.time_of(component) != time {
+            self.set(component, time);
+        }
+    }
+
     /// Removes the least time that is not after `end` and returns it with its component; among
     /// equal times the least component.
     #[inline(always)]
@@ -215,14 +223,14 @@ impl EventSet {
         self.queue.passed = self.queue.passed.max((end, u32::MAX));
     }
 
-    /// Whether an event of `component` would have occurred by now, had one been set for `time`
-    /// while that lay ahead. A caller that checks this instead of setting the event sees the same
-    /// order of equal times.
+    /// The least time for which an event of `component` would still be to come: had one been set
+    /// for an earlier time while that lay ahead, it would have occurred by now. A caller that
+    /// compares with this instead of setting the event sees the same order of equal times.
     #[must_use]
     #[inline]
-    pub fn has_passed(&self, component: u32, time: Time) -> bool {
-        let passed = self.queue.passed;
-        time < passed.0 || time == passed.0 && component <= passed.1
+    pub const fn pending_from(&self, component: u32) -> Time {
+        let (time, last) = self.queue.passed;
+        Time(time.0.saturating_add((component <= last) as u64))
     }
 
     /// The span of the last event, counted from time zero; its width changes.
@@ -416,5 +424,24 @@ mod tests {
             let popped: Vec<_> = std::iter::from_fn(|| events.pop(Time::NEVER)).collect();
             assert_eq!(popped, left);
         }
+    }
+
+    #[test]
+    fn an_event_of_the_present_instant_is_to_come_if_its_component_is_behind_the_last() {
+        let mut events = EventSet::new(10);
+        assert_eq!([0, 1].map(|component| events.pending_from(component)), [Time(1), Time(0)]);
+        events.set(5, Time(1000));
+        events.set(3, Time(1000));
+        assert_eq!(events.pop(Time::NEVER), Some((Time(1000), 3)));
+        assert_eq!([2, 3, 4].map(|component| events.pending_from(component)), [1001, 1001, 1000].map(Time));
+        assert_eq!(events.pop(Time::NEVER), Some((Time(1000), 5)));
+        // An event before the last one that is set in its instant changes nothing.
+        events.set(1, Time(1000));
+        assert_eq!(events.pop(Time::NEVER), Some((Time(1000), 1)));
+        assert_eq!([5, 6].map(|component| events.pending_from(component)), [1001, 1000].map(Time));
+        events.pass(Time(2000));
+        assert_eq!(events.pending_from(9), Time(2001));
+        events.pass(Time::NEVER);
+        assert_eq!(events.pending_from(9), Time::NEVER);
     }
 }
