@@ -25,6 +25,7 @@ pub mod design;
 mod eligible;
 pub mod emulation;
 pub mod facts;
+pub mod fast_path;
 pub mod flows;
 pub mod fluid;
 pub mod hash;

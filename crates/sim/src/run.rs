@@ -18,7 +18,6 @@ use self::regions::Regions;
 use self::urgency::{Stamp, Urgency};
 use crate::engine::events::EventSet;
 use crate::multicast::session::{Outlet, Session};
-use crate::net::line::Line;
 use crate::net::network::{Components, Network};
 use crate::net::path::Path;
 use crate::observe::{Event, Observer};
@@ -38,6 +37,7 @@ use crate::transport::tcp::held::HeldTimes;
 use crate::transport::{Acknowledgement, Blocks, Flags, Sender};
 use fairq_link::random::{self, Stream};
 use fairq_link::sketch::Coarse;
+use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{Time, Weight};
 use std::collections::VecDeque;
@@ -246,16 +246,13 @@ impl Simulation {
         this.network.prefetches = Self::is_wide(plan.lines.len());
         if let Some(partition) = partition {
             this.divide(partition);
-        } else if plan.sessions.is_empty() {
-            this.network.merge(plan.flows.iter().map(|flow| (&flow.path, flow.entry.acknowledgement)));
         }
         Ok(this)
     }
 
     /// Passes every event to `observer`. To be called before the run begins.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
-        self.network.lines.iter_mut().for_each(Line::end_by_events);
-        self.network.observer = Some(observer);
+        self.network.watch(observer);
     }
 
     /// The time of the last event, or the end of the last run.
@@ -580,6 +577,7 @@ impl Simulation {
         counts.queueing.add(delay.saturating_sub(counts.alone).0);
         let (marks, flags) = (segment.marking.marks(), Flags(segment.flags));
         if let (Some(cumulative), marked) = connection.receiver.receive_next(segment.sequence, marks, flags) {
+            take(FastPath::NextPacket);
             let is_data = !flags.has(Flags::CONTROL);
             counts.unique += u64::from(is_data);
             if segment.flow < self.network.urgent {

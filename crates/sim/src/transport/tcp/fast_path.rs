@@ -6,6 +6,7 @@ use super::settings::{BackoffEnds, Grows, Timed};
 use super::{Phase, Tcp};
 use crate::transport::Acknowledgement;
 use crate::transport::congestion::Acked;
+use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 
@@ -34,6 +35,7 @@ impl Tcp {
     /// same effect as [`Self::acknowledge_any`].
     #[inline]
     pub(super) fn acknowledge_next(&mut self, now: Time, ack: &Acknowledgement) -> Time {
+        take(FastPath::NextAcknowledgement);
         let flight = self.flight();
         let sample = now - ack.sent;
         self.note_sample(now, sample);
