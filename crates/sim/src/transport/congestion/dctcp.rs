@@ -18,11 +18,11 @@
 //! Range: needs a line that marks by its present queue, above C·RTT/7 packets; in one queue with
 //! sources that react to losses only, one of the two starves.
 
+use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
 use super::whole::{self, Increase};
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
 use crate::transport::ecn::CodePoint;
-use fairq_sched::units::Time;
 
 settings! {
     /// The gain of the average, and the factor after a loss.
@@ -132,8 +132,8 @@ impl Dctcp {
         (self.delivered, self.marked) = (0, 0);
     }
 
-    /// Grows by an acknowledgement of `newly` packets.
-    fn grow(&mut self, newly: u64) {
+    /// Increases the window by an acknowledgement of `newly` packets.
+    fn increase(&mut self, newly: u64) {
         if let Some(increase) = &mut self.increase {
             return increase.reno(&mut self.window.cwnd(), newly);
         }
@@ -145,33 +145,31 @@ impl Dctcp {
         };
     }
 
-    /// ssthresh after a loss (Linux: `dctcp_react_to_loss`).
-    fn left_of(&mut self, flight: u64) -> f64 {
-        let part = self.settings.decrease;
-        let Some(increase) = &mut self.increase else { return flight as f64 * part };
-        increase.reset();
-        whole::part_of(flight, part)
-    }
-
-    fn decrease(&mut self, in_flight: u64) {
+    /// What marks leave of the window, with `outstanding` packets in flight.
+    fn left_by_marks(&mut self, outstanding: u64) -> f64 {
+        self.outstanding = outstanding;
         self.increase.iter_mut().for_each(Increase::reset);
         // cwnd = cwnd (1 − alpha/2)
         let window = self.window.packets;
-        self.window.reduce(if self.settings.in_1024ths {
-            window.floor() - (window.floor() * self.alpha / 2.0).floor()
-        } else {
-            window * (1.0 - self.alpha / 2.0)
-        });
-        self.outstanding = in_flight;
+        match self.settings.in_1024ths {
+            true => window.floor() - (window.floor() * self.alpha / 2.0).floor(),
+            false => window * (1.0 - self.alpha / 2.0),
+        }
     }
 }
 
-impl Congestion for Dctcp {
-    fn window(&self) -> f64 {
-        self.window.packets
+impl LossBased for Dctcp {
+    keeps_a_window!();
+
+    fn hears(&self) -> Ecn {
+        Ecn::Dctcp
     }
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn field(&self) -> CodePoint {
+        self.settings.ecn
+    }
+
+    fn grow(&mut self, acked: &Acked) {
         // Linux's round ends before the acknowledgement that ends it counts (`tcp_in_ack_event`).
         if acked.begins_round && self.settings.in_1024ths {
             self.end_window();
@@ -185,57 +183,30 @@ impl Congestion for Dctcp {
         self.outstanding = self.outstanding.saturating_sub(acked.delivered);
         if acked.marked > 0 {
             if was_sent_after && !acked.is_recovering && !self.is_told {
-                self.decrease(acked.flight.saturating_sub(acked.delivered));
+                let left = self.left_by_marks(acked.flight.saturating_sub(acked.delivered));
+                self.window.reduce(left);
             }
         } else if acked.lets_grow() {
-            self.grow(acked.newly);
+            self.increase(acked.newly);
         }
     }
 
-    fn found_lost(&mut self, congested: &Congested) {
-        self.outstanding = self.outstanding.saturating_sub(congested.packets);
+    fn find_lost(&mut self, packets: u64) {
+        self.outstanding = self.outstanding.saturating_sub(packets);
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        let left = self.left_of(congested.flight);
-        self.window.reduce(left);
-    }
-
-    /// Otherwise the decrease by marks is done where they are counted.
-    fn marked(&mut self, _congested: &Congested) {
-        if self.is_told {
-            self.decrease(0);
+    /// Of a mark it is told where the connection says when; otherwise marks reduce where they are
+    /// counted. After a loss ssthresh is as in Linux (`dctcp_react_to_loss`).
+    fn left(&mut self, signal: Signal, congested: &Congested) -> f64 {
+        match signal {
+            Signal::Mark => return self.left_by_marks(0),
+            Signal::Timeout => self.outstanding = 0,
+            Signal::Loss => {}
         }
+        whole::left_of(self.increase.as_mut(), congested.flight, self.settings.decrease)
     }
 
-    fn timed_out(&mut self, congested: &Congested) {
-        let left = self.left_of(congested.flight);
-        self.window.restart(left, congested);
-        self.outstanding = 0;
-    }
-
-    fn rested(&mut self, _now: Time) {
-        self.window.rest();
-    }
-
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn ecn(&self) -> Ecn {
-        Ecn::Dctcp
-    }
-
-    fn code_point(&self) -> CodePoint {
-        self.settings.ecn
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    fn readings(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("alpha", self.alpha);
     }
 }
@@ -244,6 +215,7 @@ impl Congestion for Dctcp {
 mod tests {
     use super::super::bottleneck::Bottleneck;
     use super::*;
+    use fairq_sched::units::Time;
 
     fn law() -> Dctcp {
         Dctcp::new(&Settings::default(), &Beginning::with_window(10.0))

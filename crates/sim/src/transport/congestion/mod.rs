@@ -23,6 +23,7 @@ pub mod loss_based;
 pub mod newreno;
 pub mod pace;
 pub mod packet_pair;
+mod path_model;
 pub mod prague;
 pub mod reno;
 pub mod rounds;
@@ -322,6 +323,18 @@ pub enum Ecn {
     Accurate,
 }
 
+impl Ecn {
+    /// The ECN field of packets that are to be marked so.
+    #[must_use]
+    pub const fn code_point(self) -> CodePoint {
+        match self {
+            Self::Not => CodePoint::None,
+            Self::Classic | Self::Dctcp => CodePoint::Ect0,
+            Self::Accurate => CodePoint::Ect1,
+        }
+    }
+}
+
 /// Implemented by the settings of a congestion control over a TCP connection;
 /// [`Transport`](super::Transport) follows. No method has a default: a forgotten one would be a
 /// wrong number in a result, and no message.
@@ -459,11 +472,7 @@ pub trait Congestion: Send {
 
     /// The ECN field of its packets.
     fn code_point(&self) -> CodePoint {
-        match self.ecn() {
-            Ecn::Not => CodePoint::None,
-            Ecn::Classic | Ecn::Dctcp => CodePoint::Ect0,
-            Ecn::Accurate => CodePoint::Ect1,
-        }
+        self.ecn().code_point()
     }
 
     /// ssthresh in packets, as `inspect` names it; `None` if it names none.

@@ -115,15 +115,9 @@ impl LossBased for Reno {
     }
 
     fn left(&mut self, signal: Signal, congested: &Congested) -> f64 {
+        // ssthresh = max(FlightSize / 2, 2)
         let part = self.part(signal);
-        match &mut self.increase {
-            Some(increase) => {
-                increase.reset();
-                whole::part_of(congested.flight, part)
-            }
-            // ssthresh = max(FlightSize / 2, 2)
-            None => congested.flight as f64 * part,
-        }
+        whole::left_of(self.increase.as_mut(), congested.flight, part)
     }
 
     fn left_in_ns2(&mut self, signal: Signal, window: f64) -> Option<f64> {
