@@ -19,9 +19,10 @@
 //! sources that react to losses only, one of the two starves.
 
 use super::loss_based::{LossBased, Signal, keeps_a_window};
+use super::mark_share::MarkShare;
 use super::slow_start::{SlowStart, Window};
 use super::whole::{self, Increase};
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, Ecn, LawSettings, no_part, outside};
 use crate::transport::ecn::CodePoint;
 
 settings! {
@@ -51,14 +52,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Dctcp::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn names_code_point(&self) -> bool {
         true
     }
@@ -80,8 +73,7 @@ pub struct Dctcp {
     settings: Settings,
     window: Window,
     alpha: f64,
-    delivered: u64,
-    marked: u64,
+    marks: MarkShare,
     /// Packets that were in flight at the last decrease and are not acknowledged yet.
     outstanding: u64,
     /// Whether slow start counts all packets of an acknowledgement.
@@ -96,11 +88,10 @@ pub struct Dctcp {
 const ONE: f64 = 1024.0;
 const SHARE: u64 = 64;
 
-/// Linux's `dctcp_update_alpha`: alpha in 1024ths after a window in which `marked` of `delivered`
-/// packets were marked.
-fn updated(alpha: u64, marked: u64, delivered: u64) -> u64 {
+/// Linux's `dctcp_update_alpha`: alpha in 1024ths after a window of data with these `marks`.
+fn updated(alpha: u64, marks: MarkShare) -> u64 {
     let less = if alpha < 16 { alpha } else { alpha / 16 };
-    (alpha - less + marked * SHARE / delivered.max(1)).min(ONE as u64)
+    (alpha - less + marks.marked * SHARE / marks.delivered.max(1)).min(ONE as u64)
 }
 
 impl Dctcp {
@@ -111,8 +102,7 @@ impl Dctcp {
             settings: settings.clone(),
             window: Window::new(SlowStart::Standard, None, beginning),
             alpha: settings.first_alpha,
-            delivered: 0,
-            marked: 0,
+            marks: MarkShare::default(),
             outstanding: 0,
             counts_all: beginning.counts_all,
             is_told: beginning.spreads_marks,
@@ -122,14 +112,11 @@ impl Dctcp {
 
     fn end_window(&mut self) {
         if self.settings.in_1024ths {
-            self.alpha = updated((self.alpha * ONE) as u64, self.marked, self.delivered) as f64 / ONE;
-        } else if self.delivered > 0 {
-            // A duplicate may report a mark and deliver nothing.
-            let (g, m) = (self.settings.gain, (self.marked as f64 / self.delivered as f64).min(1.0));
-            // alpha = (1 − g) alpha + g M
-            self.alpha = (1.0 - g) * self.alpha + g * m;
+            self.alpha = updated((self.alpha * ONE) as u64, self.marks) as f64 / ONE;
+        } else {
+            self.alpha = self.marks.averaged(self.alpha, self.settings.gain);
         }
-        (self.delivered, self.marked) = (0, 0);
+        self.marks = MarkShare::default();
     }
 
     /// Increases the window by an acknowledgement of `newly` packets.
@@ -174,8 +161,7 @@ impl LossBased for Dctcp {
         if acked.begins_round && self.settings.in_1024ths {
             self.end_window();
         }
-        self.delivered += acked.delivered;
-        self.marked += acked.marked;
+        self.marks.count(acked);
         if acked.begins_round && !self.settings.in_1024ths {
             self.end_window();
         }
@@ -215,6 +201,7 @@ impl LossBased for Dctcp {
 mod tests {
     use super::super::bottleneck::Bottleneck;
     use super::*;
+    use crate::transport::congestion::Congestion;
     use fairq_sched::units::Time;
 
     fn law() -> Dctcp {
@@ -253,6 +240,7 @@ mod tests {
     /// nothing, one of 64 a 1024th.
     #[test]
     fn alpha_in_1024ths_is_rounded_down() {
+        let updated = |alpha, marked, delivered| updated(alpha, MarkShare { delivered, marked });
         assert_eq!([1024, 960, 16, 15, 1].map(|alpha| updated(alpha, 0, 10)), [960, 900, 15, 0, 0]);
         assert_eq!([(1, 65), (1, 64), (1, 32), (64, 64)].map(|(m, n)| updated(0, m, n)), [0, 1, 2, 64]);
         assert_eq!(updated(1024, 64, 64), 1024);

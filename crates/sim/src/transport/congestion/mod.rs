@@ -20,6 +20,7 @@ pub mod hybla;
 pub mod jk;
 pub mod ledbat;
 pub mod loss_based;
+mod mark_share;
 pub mod newreno;
 pub mod pace;
 pub mod packet_pair;
@@ -335,16 +336,14 @@ impl Ecn {
     }
 }
 
-/// Implemented by the settings of a congestion control over a TCP connection;
-/// [`Transport`](super::Transport) follows. No method has a default: a forgotten one would be a
-/// wrong number in a result, and no message.
+/// Implemented by the settings of a congestion control over a TCP connection. The control itself is
+/// made by its `new(&Settings, &Beginning)`, which the line of the registry names.
 pub trait LawSettings {
-    /// The congestion control of a connection that begins.
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion>;
-
     /// Whether the formulas of Mathis and of Padhye describe its rate: a packet more a round trip,
-    /// half of the window after a loss.
-    fn keeps_to_tcp_formulas(&self) -> bool;
+    /// half of the window after a loss. They are compared only with a control that says so.
+    fn keeps_to_tcp_formulas(&self) -> bool {
+        false
+    }
 
     /// Whether its setting `ecn` names the ECN field, as `ect0` or `ect1`: a message then says so.
     fn names_code_point(&self) -> bool {

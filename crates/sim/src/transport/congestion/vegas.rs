@@ -22,7 +22,7 @@ mod whole;
 use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
 use super::whole::part_of;
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 use whole::Whole;
 
@@ -51,14 +51,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Vegas::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         let fault = no_part(&[("decrease", self.decrease)]).or_else(|| {
             outside(&[("alpha", self.alpha, 0.0, 1e6), ("beta", self.beta, 0.0, 1e6), ("gamma", self.gamma, 0.0, 1e6)])
@@ -174,6 +166,7 @@ impl LossBased for Vegas {
 mod tests {
     use super::super::bottleneck::Bottleneck;
     use super::*;
+    use crate::transport::congestion::Congestion;
 
     /// A Vegas past slow start that has measured a base of 100 ms and then a round of 120 ms.
     fn judged(settings: &Settings, window: f64) -> f64 {
