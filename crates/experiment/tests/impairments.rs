@@ -1,14 +1,10 @@
 //! Links that lose, delay and reorder packets, and links whose rate changes.
 
+use crate::running::no_file;
 use fairq_experiment::experiment::{Experiment, Options};
 use serde_json::Value;
-use std::path::PathBuf;
 
 type Files<'a> = &'a (dyn Fn(&str) -> Result<Vec<u8>, String> + Sync);
-
-fn no_file(name: &str) -> Result<Vec<u8>, String> {
-    Err(format!("{name}: no file is read here"))
-}
 
 /// One link of `medium` and one flow of `traffic`, both as TOML.
 fn text(medium: &str, traffic: &str) -> String {
@@ -206,19 +202,15 @@ fn a_trace_of_a_line_each_millisecond_carries_12_megabits_per_second() {
 
 #[test]
 fn a_real_trace_carries_what_its_opportunities_let_it() {
-    #[expect(clippy::disallowed_methods, reason = "where the real data lie is said from outside")]
-    let Ok(folder) = std::env::var("FAIRQ_DATA") else {
-        fairq_testkit::skip::skip("FAIRQ_DATA does not name the folder of real data");
-        return;
-    };
-    let files = move |name: &str| std::fs::read(PathBuf::from(&folder).join(name)).map_err(|error| error.to_string());
+    let Some(folder) = fairq_testkit::real::folder("links", "no real trace was followed") else { return };
+    let files = move |name: &str| std::fs::read(folder.join(name)).map_err(|error| error.to_string());
     for name in
         ["ATT-LTE-driving-2016.down", "TMobile-LTE-short.down", "TMobile-LTE-short.up", "Verizon-LTE-short.down"]
     {
-        let medium = format!("trace = \"links/{name}\"\nreverse_rate = \"1 Gbit/s\"\ndelay = \"10 ms\"");
+        let medium = format!("trace = \"{name}\"\nreverse_rate = \"1 Gbit/s\"\ndelay = \"10 ms\"");
         // More than the line carries, in packets that fill an opportunity each.
         let result = run(&text(&medium, "traffic = \"constant_rate(rate=200Mbit/s, packet=1500B)\""), &files);
-        let bytes = files(&format!("links/{name}")).expect("a trace");
+        let bytes = files(name).expect("a trace");
         let times = String::from_utf8(bytes)
             .expect("text")
             .lines()
