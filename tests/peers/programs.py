@@ -26,7 +26,7 @@ class Fault(Exception):  # noqa: N818 - as often the user's as the system's
 
 
 def ended(program: str, work: Callable[[], int | None]) -> int:
-    """The exit code of a program of ours: what its work gives, 2 after a fault, 130 after Ctrl-C."""
+    """The exit code of a program: what its work gives, 2 after a fault, 130 after Ctrl-C."""
     try:
         return work() or 0
     except Fault as fault:

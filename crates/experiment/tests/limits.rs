@@ -66,7 +66,7 @@ impl Crowd {
             self.more
         );
         let result = running::run(&text);
-        Seen { result: result, seconds: f64::from(self.seconds[1]) }
+        Seen { result, seconds: f64::from(self.seconds[1]) }
     }
 }
 

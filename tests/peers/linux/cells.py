@@ -137,7 +137,7 @@ def scenario(cell: Cell, seeds: range, starts_s: Sequence[float]) -> dict[str, A
 def document(
     title: str, window: str, seeds: range, links: list[dict[str, Any]], flows: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """A scenario of flows between hosts like the kernel's, measured in a window of time, as `5-20`."""
+    """A scenario of flows between hosts like the kernel's, measured in a window, as `5-20`."""
     begin, end = (int(word) for word in window.split("-"))
     return {
         "edition": 2,

@@ -299,9 +299,9 @@ pub enum Delivery {
     Reliable,
 }
 
-/// Implemented by the settings of a transport with rules of its own. No method has a default where forgetting would
-/// be a wrong number in a result, and no message. Those of a congestion control over a TCP
-/// connection implement [`LawSettings`](congestion::LawSettings) instead.
+/// Implemented by the settings of a transport with rules of its own. No method has a default where
+/// forgetting would be a wrong number in a result, and no message. Those of a congestion control
+/// over a TCP connection implement [`LawSettings`](congestion::LawSettings) instead.
 pub trait Transport {
     /// Both ends of a connection, with what it has to send.
     fn build(&self, setup: Setup) -> Ends;

@@ -61,8 +61,8 @@ pub fn part_of(packets: u64, part: f64) -> f64 {
     libm::floor(packets as f64 * part).max(2.0)
 }
 
-/// The part that a loss leaves of `packets`: a whole number of packets where windows are (`increase`
-/// then begins anew), and a real number elsewhere.
+/// The part that a loss leaves of `packets`: a whole number where windows are (`increase` then
+/// begins anew), and a real number elsewhere.
 pub fn left_of(increase: Option<&mut Increase>, packets: u64, part: f64) -> f64 {
     let Some(increase) = increase else { return packets as f64 * part };
     increase.reset();

@@ -135,7 +135,6 @@ impl Tcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::settings::Timeout;
 
     #[test]
     fn the_rfcs_and_what_linux_asks_for_are_no_quirks() {
@@ -155,30 +154,31 @@ mod tests {
 
     #[test]
     fn each_setting_asks_for_its_own_quirk() {
-        let plain = Connection::default;
-        let timeout = |timeout| Connection { timeout, ..plain() };
-        let cases = [
-            (Connection { transmits_after_timeout: true, ..plain() }, Quirk::TransmitsAfterTimeout),
-            (Connection { answers_once: true, ..plain() }, Quirk::AnswersOnce),
-            (Connection { reduces: Some(Reduces::Window), ..plain() }, Quirk::ReducesWindow),
-            (Connection { timed: Timed::One, ..plain() }, Quirk::TimesOne),
-            (Connection { grows: Grows::Acknowledgements, ..plain() }, Quirk::CountsAcknowledgements),
-            (Connection { reduces: Some(Reduces::Pipe), ..plain() }, Quirk::ReducesPipe),
-            (Connection { timed: Timed::Oldest, ..plain() }, Quirk::TimesOldest),
-            (timeout(Timeout { backoff_ends: BackoffEnds::Acknowledgement, ..Timeout::default() }), Quirk::EndsBackoff),
-            (timeout(Timeout { always_reduces: true, ..Timeout::default() }), Quirk::AlwaysReduces),
-            (Connection { impatient: true, ..plain() }, Quirk::Impatient),
-            (Connection { holds_resent: true, ..plain() }, Quirk::HoldsResent),
-            (Connection { resends_once: true, ..plain() }, Quirk::ResendsOnce),
-            (Connection { partial_lets_go: true, ..plain() }, Quirk::PartialLetsGo),
-            (Connection { times_lost_opening: true, ..plain() }, Quirk::TimesLostOpening),
-            (Connection { forgives_lost_opening: true, ..plain() }, Quirk::ForgivesLostOpening),
+        type Set = fn(&mut Connection);
+        let settings: [(Set, Quirk); 15] = [
+            (|it| it.transmits_after_timeout = true, Quirk::TransmitsAfterTimeout),
+            (|it| it.answers_once = true, Quirk::AnswersOnce),
+            (|it| it.reduces = Some(Reduces::Window), Quirk::ReducesWindow),
+            (|it| it.timed = Timed::One, Quirk::TimesOne),
+            (|it| it.grows = Grows::Acknowledgements, Quirk::CountsAcknowledgements),
+            (|it| it.reduces = Some(Reduces::Pipe), Quirk::ReducesPipe),
+            (|it| it.timed = Timed::Oldest, Quirk::TimesOldest),
+            (|it| it.timeout.backoff_ends = BackoffEnds::Acknowledgement, Quirk::EndsBackoff),
+            (|it| it.timeout.always_reduces = true, Quirk::AlwaysReduces),
+            (|it| it.impatient = true, Quirk::Impatient),
+            (|it| it.holds_resent = true, Quirk::HoldsResent),
+            (|it| it.resends_once = true, Quirk::ResendsOnce),
+            (|it| it.partial_lets_go = true, Quirk::PartialLetsGo),
+            (|it| it.times_lost_opening = true, Quirk::TimesLostOpening),
+            (|it| it.forgives_lost_opening = true, Quirk::ForgivesLostOpening),
         ];
-        for (connection, quirk) in cases {
+        for (set, quirk) in settings {
+            let mut connection = Connection::default();
+            set(&mut connection);
             let quirks = Quirks::of(&connection);
             assert!(quirks.has(quirk) && quirks.0.count_ones() == 1, "{quirk:?}: {quirks:?}");
         }
-        let quirks = Quirks::of(&Connection { grows: Grows::ExceptTimeout, ..plain() });
+        let quirks = Quirks::of(&Connection { grows: Grows::ExceptTimeout, ..Connection::default() });
         assert!(quirks.has(Quirk::CountsAcknowledgements) && quirks.has(Quirk::CountsAfterTimeout));
     }
 }
