@@ -31,6 +31,7 @@ mod phases;
 mod random_networks;
 mod recovery;
 mod roles_and_pools;
+mod running;
 mod runs;
 mod same;
 mod same_instant;

@@ -192,16 +192,7 @@ impl Simulation {
         let timers = ends + lines;
         let timers_shift = u32::from(partition.is_some());
         let components = Components { arrivals: 0, ends, updates: timers + (flows << timers_shift) };
-        let mut paths: Vec<Path> = plan.flows.iter().map(|flow| flow.path.clone()).collect();
-        let mut branches = Vec::new();
-        let mut sessions = Vec::with_capacity(plan.sessions.len());
-        let mut receivers = 0;
-        for (number, session) in plan.sessions.iter().enumerate() {
-            sessions.push(Session::new(session, paths.len() as u32, receivers, seed));
-            paths.extend(session.paths());
-            branches.extend((0..session.shape.branches.len()).map(|branch| (number, branch)));
-            receivers += session.receivers.len() as u32;
-        }
+        let (paths, sessions, branches) = paths_and_sessions(plan, seed);
         let network = Network::new(plan.lines(seed), plan.pools(), &paths, components);
         let sessions_from = components.updates + network.updates();
         let mut events = EventSet::new(sessions_from as usize + sessions.len());
@@ -240,14 +231,19 @@ impl Simulation {
             delivered: VecDeque::new(),
             prefetcher: Prefetcher::default(),
         };
-        if !this.urgencies.is_empty() {
-            this.network.urgent = flows;
-        }
-        this.network.prefetches = Self::is_wide(plan.lines.len());
-        if let Some(partition) = partition {
-            this.divide(partition);
-        }
+        this.shape_network(plan, partition);
         Ok(this)
+    }
+
+    /// Tells the network of what depends on flows and regions.
+    fn shape_network(&mut self, plan: &Plan, partition: Option<&Partition>) {
+        if !self.urgencies.is_empty() {
+            self.network.urgent = plan.flows.len() as u32;
+        }
+        self.network.prefetches = Self::is_wide(plan.lines.len());
+        if let Some(partition) = partition {
+            self.divide(partition);
+        }
     }
 
     /// Passes every event to `observer`. To be called before the run begins.
@@ -757,6 +753,22 @@ fn groups(plan: &Plan, seed: u64, connections: &mut [Connection]) -> Vec<Group> 
         groups.push(Group::new(traffic, transfers, first.entry.deadline));
     }
     groups
+}
+
+/// The paths of flows and, behind them, of the sessions' branches; the sessions; and by branch its
+/// session with its number there.
+fn paths_and_sessions(plan: &Plan, seed: u64) -> (Vec<Path>, Vec<Session>, Vec<(usize, usize)>) {
+    let mut paths: Vec<Path> = plan.flows.iter().map(|flow| flow.path.clone()).collect();
+    let mut branches = Vec::new();
+    let mut sessions = Vec::with_capacity(plan.sessions.len());
+    let mut receivers = 0;
+    for (number, session) in plan.sessions.iter().enumerate() {
+        sessions.push(Session::new(session, paths.len() as u32, receivers, seed));
+        paths.extend(session.paths());
+        branches.extend((0..session.shape.branches.len()).map(|branch| (number, branch)));
+        receivers += session.receivers.len() as u32;
+    }
+    (paths, sessions, branches)
 }
 
 /// By flow: the urgency that its packets carry; empty if no flow's packets do.
