@@ -5,27 +5,11 @@
 //! builds assert it.
 
 use crate::contract::{Dequeue, Discipline, Flow, FlowTimes, Handle, Held, Offer};
+use crate::count::Count;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::traits::Traits;
 use crate::units::{Rate, Time, Weight};
 use core::fmt;
-
-/// Packets and their bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(align(16))]
-pub struct Count {
-    /// How many.
-    pub packets: u64,
-    /// Their bytes.
-    pub bytes: u64,
-}
-
-impl Count {
-    fn add(&mut self, packet: &Packet) {
-        self.packets += 1;
-        self.bytes += u64::from(packet.length);
-    }
-}
 
 /// A discipline and what went through it.
 pub struct Ledger<D> {

@@ -20,6 +20,7 @@ mod newcomers;
 mod offer;
 mod passing;
 mod policed;
+mod port;
 mod ranked;
 mod reached;
 mod round_bounds;

@@ -1,11 +1,38 @@
-//! When a transmission ends: computed from the bits sent since the line became busy, so that
-//! rounding does not add up.
+//! When a transmission ends. A [`Transmitter`] of a fixed rate computes it from the bits sent since
+//! the line became busy, so that rounding does not add up.
 //!
 //! The end is `busy since + bits · 10¹² / rate` picoseconds, to the nearest. A quotient and a
 //! remainder carry it from packet to packet. Those of the last two lengths are kept, so that a
 //! packet of a common length needs no division.
 
-use fairq_sched::units::{PS_PER_S, Rate, Time};
+use crate::units::{PS_PER_S, Rate, Time};
+use alloc::boxed::Box;
+
+/// What sends the packets of a [`Port`](crate::port::Port), one after another: a rate, a trace of
+/// deliveries, a rate that varies.
+pub trait Service: Send {
+    /// The line, idle until now, becomes busy: [`Service::send`] follows.
+    fn begin(&mut self, now: Time);
+
+    /// Sends `bits` right after what was sent before. Returns when that ends.
+    fn send(&mut self, bits: u64) -> Time;
+
+    /// Stops the present transmission, whose end was given as `end`. Returns the bits that are left
+    /// to send, at least one. The line is idle after it.
+    fn interrupt(&mut self, now: Time, end: Time) -> u32;
+}
+
+impl<S: Service + ?Sized> Service for Box<S> {
+    fn begin(&mut self, now: Time) {
+        (**self).begin(now);
+    }
+    fn send(&mut self, bits: u64) -> Time {
+        (**self).send(bits)
+    }
+    fn interrupt(&mut self, now: Time, end: Time) -> u32 {
+        (**self).interrupt(now, end)
+    }
+}
 
 /// How long a number of bits takes: whole picoseconds, and parts of one in units of one over the
 /// rate.
@@ -41,43 +68,12 @@ impl Transmitter {
         self.rate
     }
 
-    /// The line, idle until now, becomes busy.
-    pub const fn begin(&mut self, now: Time) {
-        self.end = now;
-        self.part = 0;
-    }
-
-    /// Sends `bits` right after what was sent before; when that ends, to the nearest picosecond.
-    #[inline]
-    pub fn send(&mut self, bits: u64) -> Time {
-        let span = self.span(bits);
-        let rate = self.rate.bit_per_s();
-        let mut part = self.part + span.part;
-        let carry = part >= rate;
-        if carry {
-            part -= rate;
-        }
-        self.part = part;
-        self.sending = bits;
-        self.end = Time(self.end.0.saturating_add(span.whole + u64::from(carry)));
-        Time(self.end.0.saturating_add(u64::from(part * 2 >= rate)))
-    }
-
     /// How long `bits` take on a line that was idle before, to the nearest picosecond.
     #[must_use]
     pub fn time_alone(&self, bits: u64) -> Time {
         let mut alone = self.clone();
         alone.begin(Time::ZERO);
         alone.send(bits)
-    }
-
-    /// Stops the present transmission, whose end was given as `end`; the bits that are left to
-    /// send, at least one and no more than there were: the end is rounded, and on a fast line half
-    /// a picosecond is several bits. The line is idle after it.
-    pub fn interrupt(&mut self, now: Time, end: Time) -> u32 {
-        let left = u128::from((end - now).0) * u128::from(self.rate.bit_per_s());
-        let bits = left.div_ceil(u128::from(PS_PER_S)).min(u128::from(self.sending)).max(1);
-        u32::try_from(bits).unwrap_or(u32::MAX)
     }
 
     #[inline]
@@ -102,6 +98,38 @@ impl Transmitter {
         let whole = u64::try_from(dividend / rate).unwrap_or(u64::MAX / 2);
         let span = Span { bits, whole, part: (dividend % rate) as u64 };
         self.known = [self.known[1], span];
+    }
+}
+
+impl Service for Transmitter {
+    #[inline]
+    fn begin(&mut self, now: Time) {
+        self.end = now;
+        self.part = 0;
+    }
+
+    /// To the nearest picosecond.
+    #[inline]
+    fn send(&mut self, bits: u64) -> Time {
+        let span = self.span(bits);
+        let rate = self.rate.bit_per_s();
+        let mut part = self.part + span.part;
+        let carry = part >= rate;
+        if carry {
+            part -= rate;
+        }
+        self.part = part;
+        self.sending = bits;
+        self.end = Time(self.end.0.saturating_add(span.whole + u64::from(carry)));
+        Time(self.end.0.saturating_add(u64::from(part * 2 >= rate)))
+    }
+
+    /// No more bits than there were: the end is rounded, and on a fast line half a picosecond is
+    /// several bits.
+    fn interrupt(&mut self, now: Time, end: Time) -> u32 {
+        let left = u128::from((end - now).0) * u128::from(self.rate.bit_per_s());
+        let bits = left.div_ceil(u128::from(PS_PER_S)).min(u128::from(self.sending)).max(1);
+        u32::try_from(bits).unwrap_or(u32::MAX)
     }
 }
 
