@@ -146,7 +146,13 @@ impl<'a> Runs<'a> {
         let Some((limit, rules)) = with_limit(subject, turn / count) else { return Vec::new() };
         let mut draw = Draw::new(run.seed);
         let world = World::new(&mut draw, 20 + 60 * (run.seed % 3));
-        self.watched(run, subject, limit, rules, &world.line.clone(), |driver| world.drive(&mut draw, driver)).0
+        let drive = |driver: &mut Driver<Checked>| {
+            world.drive(&mut draw, driver);
+            if !world.limit_changes {
+                something_is_sent(driver, limit);
+            }
+        };
+        self.watched(run, subject, limit, rules, &world.line.clone(), drive).0
     }
 
     /// A case: its invariants, and what is measured of it.
@@ -155,6 +161,7 @@ impl<'a> Runs<'a> {
         let (journeys, is_sound) = self.watched(run, self.subject, case.limit, rules, &case.line, |driver| {
             case.arrivals.iter().for_each(|arrival| driver.offer(*arrival));
             driver.finish();
+            something_is_sent(driver, case.limit);
         });
         if !is_sound {
             return journeys;
@@ -194,10 +201,7 @@ impl<'a> Runs<'a> {
                 return (Vec::new(), false);
             }
         };
-        let outcome = quietly(|| {
-            drive(&mut driver);
-            something_is_sent(&driver, limit);
-        });
+        let outcome = quietly(|| drive(&mut driver));
         self.report.runs += 1;
         self.report.packets += driver.journeys.len() as u64;
         let tallies = [&driver.tally, driver.discipline.tally()];
@@ -293,7 +297,7 @@ fn flows(measure: Measure, load: &Load<'_>) -> String {
 }
 
 /// However little may wait: of packets that fit, not all are dropped.
-fn something_is_sent(driver: &Driver<Checked>, limit: Limit) {
+fn something_is_sent(driver: &mut Driver<Checked>, limit: Limit) {
     let fits = |journey: &&Journey| !limit.is_exceeded_by(1, journey.arrival.length.into());
     let mut fitting = driver.journeys.iter().filter(fits).peekable();
     if fitting.peek().is_some() {

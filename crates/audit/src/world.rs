@@ -3,10 +3,11 @@
 
 use crate::draw::Draw;
 use crate::driver::{Arrival, Driver, header};
+use fairq_sched::change::Change;
 use fairq_sched::contract::{Discipline, Line};
 use fairq_sched::packet::{Marks, Packet};
 use fairq_sched::queue::Queue;
-use fairq_sched::units::{Rate, Time, Weight};
+use fairq_sched::units::{Limit, Rate, Time, Weight};
 
 /// What happens in a random test network. Each feature is off in some of them, so that rare states
 /// come up.
@@ -30,11 +31,15 @@ pub struct World {
     pub weight_changes: bool,
     /// Whether the line's rate changes.
     pub rate_changes: bool,
+    /// Whether the limit changes.
+    pub limit_changes: bool,
     /// Whether the line interrupts a transmission when the discipline says so.
     pub interrupts: bool,
     /// Whether packets ask for services, have deadlines and belong to something of known size, and
     /// transports ask for pacing.
     pub services: bool,
+    /// The classes that the discipline knows, between which flows move if they ask for services.
+    pub classes: Vec<String>,
 }
 
 impl World {
@@ -60,14 +65,17 @@ impl World {
             removals: draw.once_in(2),
             weight_changes: draw.once_in(3),
             rate_changes: draw.once_in(3),
+            limit_changes: draw.once_in(3),
             interrupts: draw.once_in(2),
             services: draw.once_in(2),
+            classes: Vec::new(),
         }
     }
 
     /// Some flows name a class, if `queue` knows any.
     pub fn choose_classes(&mut self, draw: &mut Draw, queue: &Queue) {
         let classes = queue.classes().unwrap_or_default();
+        self.classes = classes.iter().map(|name| (*name).to_owned()).collect();
         for flow in (0..self.flows).filter(|_| !classes.is_empty()) {
             if draw.once_in(3) {
                 self.line.classes.push((header(flow as u32), draw.pick(&classes).to_owned()));
@@ -123,23 +131,34 @@ impl World {
                 let back = draw.below(30).min(token);
                 driver.remove(token - back);
             }
-            if self.weight_changes && draw.once_in(20) {
-                let (flow, weight) = (draw.below(self.flows) as u32, weight(draw.pick(&[1, 500, 1000, 3000])));
-                driver.discipline.weight_changed(now, &header(flow), weight);
-                driver.ask_again();
-            }
-            if self.services && draw.once_in(20) {
-                let (flow, wish) =
-                    (draw.below(self.flows) as u32, draw.pick(&[None, Rate::new(100_000), Some(Rate::MAX)]));
-                driver.discipline.pacing_changed(now, &header(flow), wish);
-                driver.ask_again();
-            }
-            if self.rate_changes && draw.once_in(20) {
-                driver.discipline.rate_changed(now, rate(draw.pick(&[1000, 1_000_000, 1_000_000_000])));
+            if let Some(change) = self.change(draw) {
+                // Refused or not, all invariants hold.
+                let _ = driver.discipline.change(now, &change);
                 driver.ask_again();
             }
         }
         driver.finish();
+    }
+
+    /// A change of something, or mostly of nothing.
+    fn change(&self, draw: &mut Draw) -> Option<Change<'_>> {
+        if !draw.once_in(10) {
+            return None;
+        }
+        let flow = header(draw.below(self.flows) as u32);
+        match draw.below(5) {
+            0 if self.weight_changes => Some(Change::Weight(flow, weight(draw.pick(&[1, 500, 1000, 3000])))),
+            1 if self.services => Some(Change::Pacing(flow, draw.pick(&[None, Rate::new(100_000), Some(Rate::MAX)]))),
+            2 if self.services && !self.classes.is_empty() => {
+                Some(Change::Class(flow, &self.classes[draw.below(self.classes.len() as u64) as usize]))
+            }
+            3 if self.rate_changes => Some(Change::Rate(rate(draw.pick(&[1000, 1_000_000, 1_000_000_000])))),
+            4 if self.limit_changes => {
+                let limits = [Limit::Packets(1), Limit::Packets(30), Limit::Bytes(9000), Limit::Bytes(100_000)];
+                Some(Change::Limit(draw.pick(&limits)))
+            }
+            _ => None,
+        }
     }
 }
 

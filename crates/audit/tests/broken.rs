@@ -7,6 +7,7 @@ use fairq_audit::invariant::Invariant;
 use fairq_audit::report::{Report, Yardstick};
 use fairq_audit::subject::Subject;
 use fairq_audit::{Stopped, audit, replay};
+use fairq_sched::change::{Change, Unsupported};
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Held, Line};
 use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use fairq_sched::promise::{Load, Measure};
@@ -106,6 +107,10 @@ impl Discipline for Fake {
         Dequeue::Send(packet)
     }
 
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        change.not_used()
+    }
+
     fn held(&self) -> Held {
         Held { packets: self.waiting.len() as u64, bytes: self.bytes }
     }
@@ -137,6 +142,10 @@ impl Discipline for WithHandles {
 
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
         self.fake.dequeue(now, fates)
+    }
+
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        change.not_used()
     }
 
     fn held(&self) -> Held {

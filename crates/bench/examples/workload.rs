@@ -58,7 +58,7 @@ fn main() {
         Some("backlog") => {
             let subject = subjects(&arguments[1..2]).expect("a discipline");
             let mix = if arguments.iter().any(|a| a == "mixed") { Mix::Mixed } else { Mix::Equal };
-            let (mut backlog, _) = subject[0].backlog(number(2) as u32, mix).expect("a discipline that stands alone");
+            let mut backlog = subject[0].backlog(number(2) as u32, mix).expect("a discipline that stands alone");
             backlog.fill();
             println!("{} packets", backlog.exchange(number(3)));
         }

@@ -4,61 +4,14 @@
 use super::fairness::Fairness;
 use super::header;
 use super::mix::{LENGTH_MAX, Mix};
-use fairq_sched::contract::{Dequeue, Discipline, Flow, Offer};
+use fairq_sched::contract::{Dequeue, Discipline};
 use fairq_sched::packet::{Fates, Header, Outcome, Packet};
-use fairq_sched::units::{Time, Weight};
+use fairq_sched::units::Time;
 
 /// A byte at 10 Gbit/s.
 const PS_PER_BYTE: u64 = 800;
 /// The number of waiting packets of each flow.
 const WAITING: u64 = 2;
-
-/// The interface by which packets are given to a discipline.
-pub(super) trait Gate {
-    /// Offers a packet.
-    fn put(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates);
-    /// Asks for a packet.
-    fn take(&mut self, now: Time, fates: &mut Fates) -> Dequeue;
-}
-
-/// Flows are given by slot.
-pub(super) struct BySlot<D>(pub(super) D);
-
-impl<D: Offer> Gate for BySlot<D> {
-    #[inline]
-    fn put(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) {
-        self.0.offer(now, packet, flow, fates);
-    }
-
-    #[inline]
-    fn take(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
-        self.0.dequeue(now, fates)
-    }
-}
-
-/// Flows are given by a header, which the discipline classifies.
-pub(super) struct ByHeader<D> {
-    discipline: D,
-    headers: Vec<Header>,
-}
-
-impl<D> ByHeader<D> {
-    pub(super) fn new(discipline: D, flows: u32) -> Self {
-        Self { discipline, headers: (0..flows).map(header).collect() }
-    }
-}
-
-impl<D: Discipline> Gate for ByHeader<D> {
-    #[inline]
-    fn put(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) {
-        self.discipline.enqueue(now, packet, &self.headers[flow.slot as usize], fates);
-    }
-
-    #[inline]
-    fn take(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
-        self.discipline.dequeue(now, fates)
-    }
-}
 
 /// Flows with a steady backlog, whatever the discipline.
 pub trait Backlog {
@@ -91,8 +44,9 @@ struct Sent {
 }
 
 /// The loop around a discipline.
-pub(super) struct Loop<G> {
-    gate: G,
+pub(super) struct Loop<D> {
+    discipline: D,
+    headers: Vec<Header>,
     mix: Mix,
     flows: u32,
     fates: Fates,
@@ -104,10 +58,11 @@ pub(super) struct Loop<G> {
     dropped: u64,
 }
 
-impl<G: Gate> Loop<G> {
+impl<D: Discipline> Loop<D> {
     /// A loop in which no packet waits yet. `flows` is a power of two.
-    pub(super) const fn new(gate: G, flows: u32, mix: Mix) -> Self {
-        Self { gate, mix, flows, fates: Fates::new(), now: Time::ZERO, offered: 0, turn: 0, dropped: 0 }
+    pub(super) fn new(discipline: D, flows: u32, mix: Mix) -> Self {
+        let headers = (0..flows).map(header).collect();
+        Self { discipline, headers, mix, flows, fates: Fates::new(), now: Time::ZERO, offered: 0, turn: 0, dropped: 0 }
     }
 
     #[inline]
@@ -116,7 +71,7 @@ impl<G: Gate> Loop<G> {
         let mut packet = Packet::new(u64::from(slot), self.now, self.mix.length(self.offered));
         packet.deadline = self.now + Time(1_000_000_000);
         packet.remaining = packet.length;
-        self.gate.put(self.now, packet, Flow::weighted(slot, whole(self.mix.weight(slot))), &mut self.fates);
+        self.discipline.enqueue(self.now, packet, &self.headers[slot as usize], &mut self.fates);
     }
 
     /// The next flow in an order that does not follow memory.
@@ -129,7 +84,7 @@ impl<G: Gate> Loop<G> {
     /// Removes a packet, if one may leave, and adds one.
     #[inline]
     fn step(&mut self) -> Option<Sent> {
-        let (slot, sent) = match self.gate.take(self.now, &mut self.fates) {
+        let (slot, sent) = match self.discipline.dequeue(self.now, &mut self.fates) {
             Dequeue::Send(packet) => {
                 self.now = self.now + Time(u64::from(packet.length) * PS_PER_BYTE);
                 (packet.token as u32, Some(Sent { slot: packet.token as u32, length: packet.length }))
@@ -165,14 +120,14 @@ impl<G: Gate> Loop<G> {
     }
 }
 
-impl<G: Gate> Backlog for Loop<G> {
+impl<D: Discipline> Backlog for Loop<D> {
     fn touch(&mut self) {
         for slot in 0..self.flows {
             self.offer(slot);
             // The second call tells the discipline that the line is idle.
             for _ in 0..2 {
                 self.now = self.now + Time(u64::from(LENGTH_MAX) * PS_PER_BYTE);
-                self.gate.take(self.now, &mut self.fates);
+                self.discipline.dequeue(self.now, &mut self.fates);
             }
         }
         self.fates.clear();
@@ -203,13 +158,5 @@ impl<G: Gate> Backlog for Loop<G> {
             }
         }
         (self.dropped == dropped).then(|| fairness.worst())
-    }
-}
-
-/// A weight from 1 to 4.
-const fn whole(weight: u32) -> Weight {
-    match Weight::from_thousandths(1000 * weight) {
-        Some(weight) => weight,
-        None => Weight::ONE,
     }
 }

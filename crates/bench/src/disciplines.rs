@@ -2,11 +2,11 @@
 //! provides the clock.
 
 use super::RATE;
-use super::backlog::{Backlog, ByHeader, BySlot, Loop};
+use super::backlog::{Backlog, Loop};
 use super::floors::{Finishes, Nothing, Turns};
 use super::mix::Mix;
 use fairq_sched::card::Card;
-use fairq_sched::contract::{Line, Offer};
+use fairq_sched::contract::{Discipline, Line};
 use fairq_sched::ledger::Ledger;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, DESIGNS, DesignSettings, SCHEDULERS, SchedulerSettings};
@@ -47,8 +47,6 @@ pub struct Row {
     pub part: &'static str,
     /// The number of flows.
     pub flows: u32,
-    /// How it is given a packet's flow: by its `slot` or by a `header`.
-    pub given: Option<&'static str>,
     /// Why it cannot be measured; null if it was.
     pub note: Option<String>,
     /// CPU time of a packet in nanoseconds, the median of the turns.
@@ -151,19 +149,13 @@ impl Subject {
         limited.fault().map_or(Ok(limited), Err)
     }
 
-    /// The discipline behind its ledger with no packet waiting, and the kind of its gate.
+    /// The discipline behind its ledger with no packet waiting.
     ///
     /// # Errors
     /// Why it cannot be measured alone.
-    pub fn backlog(&self, flows: u32, mix: Mix) -> Result<(Box<dyn Backlog>, &'static str), String> {
-        let (queue, line) = (self.queue(flows)?, Line::new(RATE));
-        Ok(match queue.build_for_slots(&line) {
-            Some(discipline) => (Box::new(Loop::new(BySlot(Ledger::new(discipline)), flows, mix)), "slot"),
-            None => {
-                let gate = ByHeader::new(Ledger::new(queue.build(&line)), flows);
-                (Box::new(Loop::new(gate, flows, mix)), "header")
-            }
-        })
+    pub fn backlog(&self, flows: u32, mix: Mix) -> Result<Box<dyn Backlog>, String> {
+        let line = Line { weights: mix.weights(flows), ..Line::new(RATE) };
+        Ok(Box::new(Loop::new(Ledger::new(self.queue(flows)?.build(&line)), flows, mix)))
     }
 }
 
@@ -195,14 +187,14 @@ struct Floors {
 
 impl Floors {
     fn new(flows: u32, mix: Mix) -> Self {
-        let bare = || -> Box<dyn Offer> { Box::new(Nothing::new(flows)) };
-        let filled = |discipline: Box<dyn Offer>| -> Box<dyn Backlog> {
-            let mut backlog = Loop::new(BySlot(Ledger::new(discipline)), flows, mix);
+        let bare = || -> Box<dyn Discipline> { Box::new(Nothing::new(flows)) };
+        let filled = |discipline: Box<dyn Discipline>| -> Box<dyn Backlog> {
+            let mut backlog = Loop::new(Ledger::new(discipline), flows, mix);
             backlog.fill();
             Box::new(backlog)
         };
-        let unaccounted = |discipline: Box<dyn Offer>| -> Box<dyn Backlog> {
-            let mut backlog = Loop::new(BySlot(discipline), flows, mix);
+        let unaccounted = |discipline: Box<dyn Discipline>| -> Box<dyn Backlog> {
+            let mut backlog = Loop::new(discipline, flows, mix);
             backlog.fill();
             Box::new(backlog)
         };
@@ -210,7 +202,7 @@ impl Floors {
             nothing: unaccounted(bare()),
             ledger: filled(bare()),
             a: filled(Box::<Turns>::default()),
-            b: filled(Box::<Finishes>::default()),
+            b: filled(Box::new(Finishes::new(mix))),
         }
     }
 }
@@ -265,7 +257,6 @@ impl Bench<'_> {
             discipline: card.name,
             part: card.part,
             flows,
-            given: None,
             note: None,
             ns_per_packet: None,
             floor: None,
@@ -276,12 +267,12 @@ impl Bench<'_> {
             dropped_share: None,
         };
         let before = (self.held)();
-        let (mut backlog, given) = match subject.backlog(flows, self.mix) {
+        let mut backlog = match subject.backlog(flows, self.mix) {
             Ok(found) => found,
             Err(fault) => return Row { note: Some(fault), ..unmeasured },
         };
-        // What is allocated here beside the discipline: headers, if packets are given by header.
-        let own = if given == "header" { flows as usize * size_of::<fairq_sched::packet::Header>() } else { 0 };
+        // What is allocated here beside the discipline.
+        let own = flows as usize * size_of::<fairq_sched::packet::Header>();
         let of_flow = |now: Option<usize>| Some((now?.saturating_sub(before? + own)) as f64 / f64::from(flows));
         backlog.touch();
         let idle = of_flow((self.held)());
@@ -294,7 +285,7 @@ impl Bench<'_> {
             // Each turn uses other memory, because times depend on the addresses of arrays.
             let _before = taken(turn);
             let mut floors = Floors::new(flows, self.mix);
-            if let Ok((anew, _)) = subject.backlog(flows, self.mix) {
+            if let Ok(anew) = subject.backlog(flows, self.mix) {
                 backlog = anew;
                 backlog.fill();
             }
@@ -314,7 +305,6 @@ impl Bench<'_> {
         // The worst unfairness over a run in which each flow has some turns.
         let unfairness = backlog.unfairness(16 * u64::from(flows.max(256)));
         Row {
-            given: Some(given),
             ns_per_packet: Some(median(&times)),
             floor: Some(floor.name()),
             ratio: Some(median(&ratios)),
@@ -373,8 +363,8 @@ mod tests {
 
     #[test]
     fn a_floor_serves_in_the_order_it_is_made_for() {
-        let unfairness = |discipline: Box<dyn Offer>, mix| {
-            let mut backlog = Loop::new(BySlot(Ledger::new(discipline)), 16, mix);
+        let unfairness = |discipline: Box<dyn Discipline>, mix| {
+            let mut backlog = Loop::new(Ledger::new(discipline), 16, mix);
             backlog.fill();
             backlog.exchange(100);
             backlog.unfairness(2000).unwrap()
@@ -382,7 +372,7 @@ mod tests {
         // One packet of each flow in turn; and finish numbers, by which two flows differ by less
         // than their two packets.
         assert!((unfairness(Box::<Turns>::default(), Mix::Equal) - 1.0).abs() < 1e-9);
-        assert!(unfairness(Box::<Finishes>::default(), Mix::Mixed) <= 2.0);
+        assert!(unfairness(Box::new(Finishes::new(Mix::Mixed)), Mix::Mixed) <= 2.0);
         assert!(unfairness(Box::<Turns>::default(), Mix::Mixed) > 10.0);
     }
 

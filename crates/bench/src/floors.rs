@@ -2,9 +2,10 @@
 //! finish numbers. Neither floor has a limit, counts what it holds, or releases a packet before its
 //! turn.
 
-use super::mix::weighted_cost;
-use fairq_sched::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
-use fairq_sched::packet::{Fates, Header, Packet};
+use super::mix::{Mix, weighted_cost};
+use fairq_sched::change::{Change, Unsupported};
+use fairq_sched::contract::{Dequeue, Discipline, Handle, Held};
+use fairq_sched::packet::{Address, Fates, Header, Packet};
 use fairq_sched::traits::Traits;
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
@@ -27,23 +28,18 @@ impl Nothing {
 
 // Not inlined. A profile-guided build would inline the one loop without calls, and that loop would
 // then be smaller than the others.
-impl Offer for Nothing {
+impl Discipline for Nothing {
+    fn traits(&self) -> Traits {
+        Traits { hears_idle: true, ..Traits::PLAIN }
+    }
+
     #[inline(never)]
-    fn offer(&mut self, _now: Time, packet: Packet, _flow: Flow, _fates: &mut Fates) -> Option<Handle> {
+    fn enqueue(&mut self, _now: Time, packet: Packet, _header: &Header, _fates: &mut Fates) -> Option<Handle> {
         if cfg!(debug_assertions) {
             self.held.packets += 1;
             self.held.bytes += u64::from(packet.length);
         }
         None
-    }
-}
-
-impl Discipline for Nothing {
-    fn traits(&self) -> Traits {
-        Traits { hears_idle: true, ..Traits::PLAIN }
-    }
-    fn enqueue(&mut self, _now: Time, _packet: Packet, _header: &Header, _fates: &mut Fates) -> Option<Handle> {
-        unreachable!("a floor is offered slots")
     }
 
     #[inline(never)]
@@ -56,9 +52,18 @@ impl Discipline for Nothing {
         Dequeue::Send(Packet::new(self.turn, now, 0))
     }
 
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        change.not_used()
+    }
+
     fn held(&self) -> Held {
         self.held
     }
+}
+
+/// The flow of `header`, which needs no table.
+const fn slot_of(header: &Header) -> u32 {
+    if let Address::Node(flow) = header.source { flow } else { 0 }
 }
 
 /// A ring of packets for each flow, side by side in one block, all with the same number of places.
@@ -154,21 +159,17 @@ pub(super) struct Turns {
     turns: VecDeque<u32>,
 }
 
-impl Offer for Turns {
-    fn offer(&mut self, _now: Time, packet: Packet, flow: Flow, _fates: &mut Fates) -> Option<Handle> {
-        if self.rings.push(flow.slot, &packet) == 1 {
-            self.turns.push_back(flow.slot);
-        }
-        None
-    }
-}
-
 impl Discipline for Turns {
     fn traits(&self) -> Traits {
         Traits { hears_idle: true, ..Traits::PLAIN }
     }
-    fn enqueue(&mut self, _now: Time, _packet: Packet, _header: &Header, _fates: &mut Fates) -> Option<Handle> {
-        unreachable!("a floor is offered slots")
+
+    fn enqueue(&mut self, _now: Time, packet: Packet, header: &Header, _fates: &mut Fates) -> Option<Handle> {
+        let slot = slot_of(header);
+        if self.rings.push(slot, &packet) == 1 {
+            self.turns.push_back(slot);
+        }
+        None
     }
 
     fn dequeue(&mut self, _now: Time, _fates: &mut Fates) -> Dequeue {
@@ -180,6 +181,10 @@ impl Discipline for Turns {
         Dequeue::Send(*packet)
     }
 
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        change.not_used()
+    }
+
     fn held(&self) -> Held {
         self.rings.held()
     }
@@ -187,8 +192,8 @@ impl Discipline for Turns {
 
 /// Floor B: a ring of packets for each flow, the flow with the least finish number served next,
 /// found by a heap of arity four with one entry for each backlogged flow.
-#[derive(Default)]
 pub(super) struct Finishes {
+    mix: Mix,
     rings: Rings,
     flows: Vec<Tagged>,
     /// Finish number of the head and flow; the children of place p are 4p + 1 … 4p + 4.
@@ -219,6 +224,12 @@ const ARITY: usize = 4;
 const SLOT_BITS: u32 = 20;
 
 impl Finishes {
+    /// Nothing waits; flows have the weights of `mix`.
+    pub(super) const fn new(mix: Mix) -> Self {
+        let rings = Rings { packets: Vec::new(), rings: Vec::new(), shift: 0 };
+        Self { mix, rings, flows: Vec::new(), heap: Vec::new(), virtual_time: 0 }
+    }
+
     /// Puts `entry` into the hole at the top, or below where it belongs.
     #[inline]
     fn sift_down(&mut self, entry: u64) {
@@ -261,31 +272,26 @@ impl Finishes {
     }
 }
 
-impl Offer for Finishes {
-    fn offer(&mut self, _now: Time, packet: Packet, flow: Flow, _fates: &mut Fates) -> Option<Handle> {
-        let count = self.rings.push(flow.slot, &packet);
-        if count > 1 {
-            return None;
-        }
-        let slot = flow.slot as usize;
-        if slot >= self.flows.len() {
-            self.flows.resize(slot + 1, Tagged::default());
-        }
-        let tagged = &mut self.flows[slot];
-        tagged.weight = flow.weight.thousandths() / 1000;
-        tagged.finish = tagged.finish.max(self.virtual_time);
-        let entry = tagged.finish_head(flow.slot, packet.length);
-        self.push(entry);
-        None
-    }
-}
-
 impl Discipline for Finishes {
     fn traits(&self) -> Traits {
         Traits { hears_idle: true, ..Traits::PLAIN }
     }
-    fn enqueue(&mut self, _now: Time, _packet: Packet, _header: &Header, _fates: &mut Fates) -> Option<Handle> {
-        unreachable!("a floor is offered slots")
+
+    fn enqueue(&mut self, _now: Time, packet: Packet, header: &Header, _fates: &mut Fates) -> Option<Handle> {
+        let slot = slot_of(header);
+        let count = self.rings.push(slot, &packet);
+        if count > 1 {
+            return None;
+        }
+        if slot as usize >= self.flows.len() {
+            self.flows.resize(slot as usize + 1, Tagged::default());
+        }
+        let tagged = &mut self.flows[slot as usize];
+        tagged.weight = self.mix.weight(slot);
+        tagged.finish = tagged.finish.max(self.virtual_time);
+        let entry = tagged.finish_head(slot, packet.length);
+        self.push(entry);
+        None
     }
 
     fn dequeue(&mut self, _now: Time, _fates: &mut Fates) -> Dequeue {
@@ -304,6 +310,10 @@ impl Discipline for Finishes {
             self.sift_down(last);
         }
         answer
+    }
+
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        change.not_used()
     }
 
     fn held(&self) -> Held {

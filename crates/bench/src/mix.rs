@@ -1,5 +1,9 @@
 //! The flows and packets that keep a discipline busy.
 
+use super::header;
+use fairq_sched::packet::Header;
+use fairq_sched::units::Weight;
+
 /// The greatest packet.
 pub(super) const LENGTH_MAX: u32 = 1500;
 
@@ -27,6 +31,13 @@ impl Mix {
             Self::Equal => 1,
             Self::Mixed => 1 + slot % 4,
         }
+    }
+
+    /// The weights that differ from 1, each with a header of its flow.
+    pub(super) fn weights(self, flows: u32) -> Vec<(Header, Weight)> {
+        let weight = |flow: u32| Weight::from_thousandths(1000 * self.weight(flow)).unwrap_or(Weight::ONE);
+        let all = (0..flows).map(|flow| (header(flow), weight(flow)));
+        all.filter(|(_, weight)| *weight != Weight::ONE).collect()
     }
 
     /// The length of the packet with this number.

@@ -39,6 +39,7 @@ extern "C" {
 #define FAIRQ_ERROR_ADDRESS (-5)
 #define FAIRQ_ERROR_TIME (-6)
 #define FAIRQ_ERROR_BROKEN (-7)
+#define FAIRQ_ERROR_CHANGE (-8)
 
 /* What kind of address the bytes hold, beginning with the first. */
 #define FAIRQ_NODE 0 /* 4 bytes: a number, most significant byte first */
@@ -151,7 +152,8 @@ int fairq_remove(struct fairq *queue, uint64_t now, uint64_t handle, struct fair
 /* Sets the line's rate from now on. */
 int fairq_set_rate(struct fairq *queue, uint64_t now, uint64_t bit_per_s);
 
-/* Sets the weight of the flow to which `header` belongs from now on. */
+/* Sets the weight of the flow to which `header` belongs from now on; FAIRQ_ERROR_CHANGE if the
+ * discipline does not go by weights. */
 int fairq_set_weight(struct fairq *queue, uint64_t now, const struct fairq_header *header, uint32_t thousandths);
 
 /* What an answer or a refusal means, in one line; never NULL and never to be freed. */

@@ -29,6 +29,8 @@ pub const FAIRQ_ERROR_ADDRESS: c_int = -5;
 pub const FAIRQ_ERROR_TIME: c_int = -6;
 /// An earlier call found a fault in fairq.
 pub const FAIRQ_ERROR_BROKEN: c_int = -7;
+/// The discipline cannot change so.
+pub const FAIRQ_ERROR_CHANGE: c_int = -8;
 
 /// A node of a network, by number.
 pub const FAIRQ_NODE: u8 = 0;
@@ -70,6 +72,7 @@ pub(crate) const fn message(code: c_int) -> &'static CStr {
         FAIRQ_ERROR_ADDRESS => c"the kind of an address is FAIRQ_NODE, FAIRQ_IPV4, FAIRQ_IPV6 or FAIRQ_MAC",
         FAIRQ_ERROR_TIME => c"a time is not before that of an earlier call, and at most FAIRQ_TIME_MAX",
         FAIRQ_ERROR_BROKEN => c"a fault in fairq was met; free the discipline and report what was done",
+        FAIRQ_ERROR_CHANGE => c"the discipline knows no weights, or not this change; nothing has changed",
         _ => c"there is no such code",
     }
 }

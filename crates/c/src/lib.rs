@@ -9,9 +9,11 @@ pub mod codes;
 pub mod records;
 
 use codes::{
-    FAIRQ_DROPPED, FAIRQ_EMPTY, FAIRQ_ERROR_BROKEN, FAIRQ_ERROR_NULL, FAIRQ_ERROR_RATE, FAIRQ_ERROR_TEXT,
-    FAIRQ_ERROR_TIME, FAIRQ_ERROR_WEIGHT, FAIRQ_NONE, FAIRQ_NOT_BEFORE, FAIRQ_OK, FAIRQ_SEND, FAIRQ_TIME_MAX,
+    FAIRQ_DROPPED, FAIRQ_EMPTY, FAIRQ_ERROR_BROKEN, FAIRQ_ERROR_CHANGE, FAIRQ_ERROR_NULL, FAIRQ_ERROR_RATE,
+    FAIRQ_ERROR_TEXT, FAIRQ_ERROR_TIME, FAIRQ_ERROR_WEIGHT, FAIRQ_NONE, FAIRQ_NOT_BEFORE, FAIRQ_OK, FAIRQ_SEND,
+    FAIRQ_TIME_MAX,
 };
+use fairq_sched::change::Change;
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Line};
 use fairq_sched::packet::Fates;
 use fairq_sched::units::{Rate, Time, Weight};
@@ -231,6 +233,11 @@ pub unsafe extern "C" fn fairq_remove(queue: *mut Fairq, now: u64, handle: u64, 
     })
 }
 
+/// Hands `change` to the discipline of `queue`.
+fn change(queue: &mut Fairq, now: Time, change: &Change<'_>) -> Result<c_int, c_int> {
+    queue.discipline.change(now, change).map(|()| FAIRQ_OK).map_err(|_| FAIRQ_ERROR_CHANGE)
+}
+
 /// Changes the line's rate.
 ///
 /// # Safety
@@ -241,8 +248,7 @@ pub unsafe extern "C" fn fairq_set_rate(queue: *mut Fairq, now: u64, bit_per_s: 
     guarded(unsafe { queue.as_mut() }, |queue| {
         let rate = Rate::new(bit_per_s).ok_or(FAIRQ_ERROR_RATE)?;
         let now = queue.at(now)?;
-        queue.discipline.rate_changed(now, rate);
-        Ok(FAIRQ_OK)
+        change(queue, now, &Change::Rate(rate))
     })
 }
 
@@ -263,8 +269,7 @@ pub unsafe extern "C" fn fairq_set_weight(
         let header = header.ok_or(FAIRQ_ERROR_NULL)?.header()?;
         let weight = Weight::from_thousandths(thousandths).ok_or(FAIRQ_ERROR_WEIGHT)?;
         let now = queue.at(now)?;
-        queue.discipline.weight_changed(now, &header, weight);
-        Ok(FAIRQ_OK)
+        change(queue, now, &Change::Weight(header, weight))
     })
 }
 
@@ -361,6 +366,7 @@ fn of_code(code: c_int) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairq_sched::change::Unsupported;
     use fairq_sched::contract::Held;
     use fairq_sched::packet::{Header, Packet};
     use fairq_sched::traits::Traits;
@@ -377,6 +383,9 @@ mod tests {
         }
         fn dequeue(&mut self, _: Time, _: &mut Fates) -> Dequeue {
             Dequeue::Empty
+        }
+        fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+            change.not_used()
         }
         fn held(&self) -> Held {
             Held::default()

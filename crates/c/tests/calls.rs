@@ -189,6 +189,13 @@ fn what_cannot_be_done_is_refused_and_nothing_has_changed() {
     let weighted = FairqLine { weights: null(), weights_count: 1, ..line(1) };
     assert_eq!(build("fq", &weighted).expect_err("no weights").0, FAIRQ_ERROR_NULL);
 
+    let fifo = build("fifo", &line(1000)).expect("a discipline");
+    // SAFETY: as above.
+    unsafe {
+        assert_eq!(fairq_set_weight(fifo, 0, &host(1), 2000), FAIRQ_ERROR_CHANGE);
+        fairq_free(fifo);
+    }
+
     let queue = build("fq", &line(1000)).expect("a discipline");
     let (mut out, mut when) = (FairqPacket::default(), 0);
     let nowhere = FairqHeader { source: FairqAddress { kind: 9, bytes: [0; 16] }, ..host(1) };
@@ -326,9 +333,9 @@ fn every_code_has_words_of_its_own() {
         // SAFETY: a message is a constant that ends with a zero.
         unsafe { CStr::from_ptr(fairq_message(code)) }.to_str().expect("UTF-8")
     };
-    let mut all: Vec<_> = (FAIRQ_ERROR_BROKEN..=FAIRQ_NONE).map(words).collect();
+    let mut all: Vec<_> = (FAIRQ_ERROR_CHANGE..=FAIRQ_NONE).map(words).collect();
     all.sort_unstable();
     all.dedup();
-    assert_eq!(all.len(), 13);
-    assert!([c_int::MIN, -8, 6, c_int::MAX].map(words).iter().all(|words| words.contains("no such code")));
+    assert_eq!(all.len(), 14);
+    assert!([c_int::MIN, -9, 6, c_int::MAX].map(words).iter().all(|words| words.contains("no such code")));
 }

@@ -48,6 +48,7 @@
 
 use crate::ecn::Field;
 use crate::impairment::{Impaired, Impairment, Journey};
+use fairq_sched::change::{Change, Unsupported};
 use fairq_sched::contract::{Dequeue, Discipline, Held};
 use fairq_sched::packet::{Fates, Header, Marks, Outcome, Packet, Reason};
 use fairq_sched::port::{Port, PortCounts, Sink};
@@ -103,7 +104,9 @@ pub enum Poll<T> {
 }
 
 /// What can change on a path.
-pub enum PathChange<D> {
+pub enum PathChange<'a, D> {
+    /// The line or its queue ([`Port::change`]).
+    Port(Change<'a>),
     /// The line goes down or comes up ([`Port::up`]).
     Up(bool),
     /// Another delay, of packets whose transmission ends from now on. They arrive in order all the
@@ -224,10 +227,15 @@ impl<D: Discipline, T> Path<D, T> {
     }
 
     /// Changes the path from now on.
-    pub fn change(&mut self, now: Time, change: PathChange<D>) {
+    ///
+    /// # Errors
+    ///
+    /// If the line or its queue cannot; nothing has changed then.
+    pub fn change(&mut self, now: Time, change: PathChange<'_, D>) -> Result<(), Unsupported> {
         // What ended before is on its way already.
         self.port.advance(now, &mut self.road);
         match change {
+            PathChange::Port(change) => return self.port.change(now, &change, &mut self.road),
             PathChange::Up(up) => self.port.up(now, up, &mut self.road),
             PathChange::Delay(delay) => self.road.delay = delay,
             PathChange::Impairment(impairment) => self.road.impaired.change(impairment),
@@ -236,6 +244,7 @@ impl<D: Discipline, T> Path<D, T> {
                 self.move_from(old, now);
             }
         }
+        Ok(())
     }
 
     /// The packets of the queue before arrive in the present one.

@@ -3,14 +3,17 @@
 use fairq_link::impairment::{Impairment, Loss};
 use fairq_link::path::{Path, PathChange, PathSettings, Poll};
 use fairq_sched::buffer::codel;
+use fairq_sched::change::Change;
 use fairq_sched::contract::{Discipline, Line};
 use fairq_sched::packet::{Header, Marks, Reason};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BufferSettings, SchedulerSettings};
 use fairq_sched::schedule::token_bucket;
-use fairq_sched::units::{Bytes, Limit, Rate, Time};
+use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
 use fairq_testkit::draw::Draw;
 use fairq_testkit::driver;
+
+const POSSIBLE: &str = "the change is possible";
 
 /// Payload, time, and why it was dropped.
 type Told = (u64, Time, Option<Reason>);
@@ -61,7 +64,7 @@ fn a_late_poll_tells_what_timely_polls_tell() {
         let (mut timely, mut late) = (path(queue("fq"), impairment), path(queue("fq"), impairment));
         let (mut told, mut others, mut now) = (Vec::new(), Vec::new(), Time(1));
         for payload in 0..500 {
-            now = now + Time(draw.below(2_000_000_000));
+            now = now + Time(draw.below(1_400_000_000));
             loop {
                 let (more, next) = poll(&mut timely, Time(now.0 - 1));
                 told.extend(more);
@@ -117,7 +120,7 @@ fn marks_of_the_sender_and_of_the_queue_arrive() {
 fn a_change_of_delay_is_for_packets_sent_from_then_on_and_reorders_none() {
     let mut path = path(queue("fifo"), Impairment::default());
     (0..4).for_each(|payload| path.push(ms(0), 1000, &header(0), payload));
-    path.change(Time(1_500_000_000), PathChange::Delay(ms(2)));
+    path.change(Time(1_500_000_000), PathChange::Delay(ms(2))).expect(POSSIBLE);
     // Packet 0 was on its way; packets 1 and 2 may not overtake it.
     let expected = [(0, ms(11), None), (1, ms(11), None), (2, ms(11), None), (3, ms(11), None)];
     assert_eq!(poll(&mut path, ms(50)).0, expected);
@@ -128,14 +131,25 @@ fn a_change_of_delay_is_for_packets_sent_from_then_on_and_reorders_none() {
 }
 
 #[test]
+fn a_change_of_the_rate_moves_the_end_of_the_transmission() {
+    let mut path = path(queue("fifo"), Impairment::default());
+    path.push(ms(0), 1000, &header(0), 0);
+    let slow = Change::Rate(Rate::new(1_000_000).expect("a rate of the test"));
+    path.change(Time(250_000_000), PathChange::Port(slow)).expect(POSSIBLE);
+    assert_eq!(poll(&mut path, ms(20)), (vec![(0, Time(16_250_000_000), None)], None));
+    let weight = Change::Weight(header(0), Weight::ONE);
+    assert!(path.change(ms(30), PathChange::Port(weight)).is_err(), "a FIFO has no weights");
+}
+
+#[test]
 fn a_path_that_is_down_delivers_what_is_in_flight() {
     let mut path = path(queue("fifo"), Impairment::default());
     (0..3).for_each(|payload| path.push(ms(0), 1000, &header(0), payload));
-    path.change(Time(1_500_000_000), PathChange::Up(false));
+    path.change(Time(1_500_000_000), PathChange::Up(false)).expect(POSSIBLE);
     let down = (1, Time(1_500_000_000), Some(Reason::Down));
     assert_eq!(poll(&mut path, ms(50)), (vec![down, (0, ms(11), None)], None));
     assert_eq!((path.held().packets, path.packets()), (1, 1));
-    path.change(ms(60), PathChange::Up(true));
+    path.change(ms(60), PathChange::Up(true)).expect(POSSIBLE);
     assert_eq!(poll(&mut path, ms(80)), (vec![(2, ms(71), None)], None));
     assert_eq!((path.counts().arrived.packets, path.counts().sent.packets), (3, 2));
 }
@@ -148,7 +162,7 @@ fn packets_that_wait_move_to_another_queue() {
     for payload in 0..7 {
         path.push(ms(0), 1000, &header(u32::from(payload > 4)), payload);
     }
-    path.change(ms(5), PathChange::Queue(queue("fq")));
+    path.change(ms(5), PathChange::Queue(queue("fq"))).expect(POSSIBLE);
     let order = poll(&mut path, ms(200)).0;
     let times = [11, 16, 17, 18, 19, 20, 21].map(ms);
     assert_eq!(order.iter().map(|(_, at, _)| *at).collect::<Vec<_>>(), times);
@@ -165,7 +179,8 @@ fn other_impairments_hold_from_the_change_on() {
     for at in 0..200 {
         if at == 100 {
             let loss = Loss { probability: 0.5, burst: None };
-            path.change(ms(10 * at), PathChange::Impairment(Impairment { loss, ..Impairment::default() }));
+            path.change(ms(10 * at), PathChange::Impairment(Impairment { loss, ..Impairment::default() }))
+                .expect(POSSIBLE);
         }
         path.push(ms(10 * at), 1000, &header(0), at);
         let dropped = poll(&mut path, ms(10 * at + 1)).0.iter().filter(|(.., why)| why.is_some()).count();

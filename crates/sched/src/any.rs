@@ -188,7 +188,7 @@ macro_rules! spell_out {
                 buffer: crate::buffer::default::DefaultBuffer,
                 limit: crate::units::Limit,
                 line: &crate::contract::Line,
-            ) -> alloc::boxed::Box<dyn crate::contract::Offer> {
+            ) -> alloc::boxed::Box<dyn crate::contract::Discipline> {
                 match self {
                     $(Self::$type(settings) => alloc::boxed::Box::new(crate::compose::Composition::new(
                         classifier,
@@ -210,11 +210,12 @@ pub(crate) use spell_out;
 macro_rules! forward {
     (Scheduler for $any:ident [$($type:ident)+]) => {
         const _: () = {
+            use crate::change::{Change, Unsupported};
             use crate::class_tree::ClassTree;
             use crate::contract::{Class, Flow, Gone, Next, Scheduler, Slot, Tag};
             use crate::packet::Packet;
             use crate::store::Store;
-            use crate::units::{Rate, Time, Weight};
+            use crate::units::Time;
 
             impl Scheduler for $any {
                 #[inline(always)]
@@ -263,14 +264,8 @@ macro_rules! forward {
                 fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
                     match self { $(Self::$type(p) => p.is_clear(now, flow)),+ }
                 }
-                fn rate_changed(&mut self, now: Time, rate: Rate) {
-                    match self { $(Self::$type(p) => p.rate_changed(now, rate)),+ }
-                }
-                fn weight_changed(&mut self, now: Time, flow: Slot, weight: Weight) {
-                    match self { $(Self::$type(p) => p.weight_changed(now, flow, weight)),+ }
-                }
-                fn pacing_changed(&mut self, now: Time, flow: Slot, rate: Option<Rate>) {
-                    match self { $(Self::$type(p) => p.pacing_changed(now, flow, rate)),+ }
+                fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+                    match self { $(Self::$type(p) => p.change(now, change)),+ }
                 }
                 fn preempts(&self, serving: Tag) -> bool {
                     match self { $(Self::$type(p) => p.preempts(serving)),+ }
@@ -286,10 +281,11 @@ macro_rules! forward {
     };
     (BufferPolicy for $any:ident [$($type:ident)+]) => {
         const _: () = {
+            use crate::change::{Change, Unsupported};
             use crate::contract::{BufferPolicy, Flow, Slot, HeldPacket, Verdict, Victim};
             use crate::packet::{Packet, Reason};
             use crate::store::Store;
-            use crate::units::{Rate, Time};
+            use crate::units::Time;
 
             impl BufferPolicy for $any {
                 #[inline(always)]
@@ -320,8 +316,8 @@ macro_rules! forward {
                 fn update(&mut self, now: Time, store: &Store) {
                     match self { $(Self::$type(p) => p.update(now, store)),+ }
                 }
-                fn rate_changed(&mut self, now: Time, rate: Rate) {
-                    match self { $(Self::$type(p) => p.rate_changed(now, rate)),+ }
+                fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+                    match self { $(Self::$type(p) => p.change(now, change)),+ }
                 }
                 fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
                     match self { $(Self::$type(p) => p.is_clear(now, flow)),+ }
@@ -363,6 +359,7 @@ macro_rules! forward {
     };
     (Marker for $any:ident [$($type:ident)+]) => {
         const _: () = {
+            use crate::change::{Change, Unsupported};
             use crate::contract::{Marker, Slot};
             use crate::packet::{Marks, Packet};
             use crate::store::Store;
@@ -381,6 +378,9 @@ macro_rules! forward {
                 }
                 fn depart(&mut self, now: Time, packet: &Packet) -> Marks {
                     match self { $(Self::$type(p) => p.depart(now, packet)),+ }
+                }
+                fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+                    match self { $(Self::$type(p) => p.change(now, change)),+ }
                 }
                 fn is_clear(&mut self, flow: Slot) -> bool {
                     match self { $(Self::$type(p) => p.is_clear(flow)),+ }

@@ -5,13 +5,14 @@
 //! on.
 
 use crate::card;
+use crate::change::{Change, Unsupported};
 use crate::contract::{Dequeue, Discipline, Handle, Held};
 use crate::invariant::{Invariant, Tally};
 use crate::packet::{Address, Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::queue::Queue;
 use crate::registry::{DESIGNS, SCHEDULERS};
 use crate::traits::Traits;
-use crate::units::{Limit, Rate, Time, Weight};
+use crate::units::{Limit, Time};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -96,6 +97,8 @@ pub struct Checked {
     waiting: Held,
     /// The packets of those held that were interrupted.
     interrupted: Held,
+    /// What waited when the limit was lowered, and has only become less since.
+    excess: Held,
     twin_fates: Fates,
     tally: Tally,
 }
@@ -114,6 +117,7 @@ impl Checked {
             sending: None,
             waiting: Held::default(),
             interrupted: Held::default(),
+            excess: Held::default(),
             twin_fates: Fates::new(),
             tally: Tally::default(),
         }
@@ -193,7 +197,9 @@ impl Checked {
             format!("the same calls, another number held: {twin:?} and {waiting:?}")
         });
         let (packets, bytes) = (waiting.packets - self.interrupted.packets, waiting.bytes - self.interrupted.bytes);
-        let is_over = self.rules.are_exceeded_by(packets, bytes);
+        let is_left = packets <= self.excess.packets && bytes <= self.excess.bytes;
+        self.excess = if is_left { Held { packets, bytes } } else { Held::default() };
+        let is_over = !is_left && self.rules.are_exceeded_by(packets, bytes);
         self.tally.obey(Invariant::Limit, !is_over, || format!("{packets} packets, {bytes} B: over the limit"));
         let updates = [self.subject.next_update(), self.subject.next_update()];
         self.tally.obey(Invariant::AskingAgain, updates[0] == updates[1], || format!("next update: {updates:?}"));
@@ -333,25 +339,17 @@ impl Discipline for Checked {
         removed
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
+    fn change(&mut self, now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
         self.begin(now);
-        self.subject.rate_changed(now, rate);
-        self.twin.rate_changed(now, rate);
+        let answer = self.subject.change(now, change);
+        let twins = self.twin.change(now, change);
+        self.tally.obey(Invariant::SameAnswers, twins == answer, || format!("{change:?}: {answer:?} and {twins:?}"));
+        if let (Change::Limit(limit), Ok(())) = (change, answer) {
+            self.rules.limit = *limit;
+            self.excess = self.waiting;
+        }
         self.check();
-    }
-
-    fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
-        self.begin(now);
-        self.subject.weight_changed(now, header, weight);
-        self.twin.weight_changed(now, header, weight);
-        self.check();
-    }
-
-    fn pacing_changed(&mut self, now: Time, header: &Header, rate: Option<Rate>) {
-        self.begin(now);
-        self.subject.pacing_changed(now, header, rate);
-        self.twin.pacing_changed(now, header, rate);
-        self.check();
+        answer
     }
 
     fn preempts(&self) -> bool {

@@ -5,16 +5,17 @@
 //! one that it pushes out was. At departure the scheduler names a queue, and the buffer policy may
 //! still drop or mark its head.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{
     BufferPolicy, Class, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, HeldPacket, Line, Marker, Next,
-    Offer, Scheduler, Slot, Verdict, Victim,
+    Scheduler, Slot, Verdict, Victim,
 };
 use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::store::{Keeps, Place, Served, Store, Taken};
 use crate::traits::Traits;
-use crate::units::{Limit, Rate, Time, Weight};
+use crate::units::{Limit, Time};
 use alloc::vec::Vec;
 
 /// The four parts and what they share.
@@ -73,51 +74,22 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
                 && scheduler.is_clear(now, slot)
         };
         let slot = self.flows.slot(key, is_clear);
-        // Fetches all that is touched next at once, not one after the other: in a large network it
-        // has left the caches.
-        self.fetch(slot);
+        // In a large network it has left the caches.
+        self.store.fetch_queue(slot);
         self.flows.flow(slot)
     }
 
-    /// Fetches the state of `queue` into the caches.
-    #[inline(always)]
-    fn fetch(&self, queue: Slot) {
-        self.store.fetch_queue(queue);
-        self.scheduler.fetch(queue);
+    /// Tells all parts of a change that concerns all.
+    fn tell_all(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        self.buffer.change(now, change)?;
+        self.scheduler.change(now, change)?;
+        self.marker.change(now, change)
     }
 
-    /// Fast path: puts `packet` behind others of `flow` if no part has anything else to do for it.
-    /// Most packets take it where queues are long.
-    #[inline(always)]
-    fn follow(&mut self, now: Time, packet: &Packet, flow: Flow) -> Option<Handle> {
-        let may_follow = !self.marker.traits().marks
-            && !self.keeps_flows()
-            && self.store.can_follow(flow.slot, flow.weight)
-            && self.buffer.lets_join(&self.store, flow.slot, packet);
-        if !may_follow {
-            return None;
-        }
-        let tag = self.scheduler.follow(now, flow.slot, flow, packet)?;
-        let tag = self.scheduler.traits().tags.then_some(tag);
-        Some(self.store.follow(packet, tag, flow.slot))
-    }
-
-    /// Asks all parts about `packet` of `flow`.
-    #[inline(always)]
-    fn admit(&mut self, now: Time, packet: &mut Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        let handle = self.accept(now, packet, flow, fates);
-        self.store.note_weight(flow.slot, flow.weight);
-        handle
-    }
-
-    /// Takes a packet whose flow slot the caller gave. Not inlined, so that the fast path saves no
-    /// registers.
-    #[inline(never)]
-    fn take_in(&mut self, now: Time, packet: &mut Packet, flow: &Flow, fates: &mut Fates) -> Option<Handle> {
-        self.follow(now, packet, *flow).or_else(|| {
-            self.flows.note(*flow);
-            self.admit(now, packet, *flow, fates)
-        })
+    /// Tells the parts of what a flow wishes, which one of them grants.
+    fn tell_either(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let buffer = self.buffer.change(now, change);
+        self.scheduler.change(now, change).or(buffer)
     }
 
     /// Whether a packet's flow is not the queue that it waits in.
@@ -243,9 +215,58 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         }
     }
 
-    /// Asks for the queue that sends next until there is one whose head may depart.
-    #[inline(never)]
-    fn choose(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
+    /// Sends the head of `queue`.
+    #[inline(always)]
+    fn serve(&mut self, now: Time, queue: Slot) -> Packet {
+        let keeps = Keeps { tags: self.scheduler.traits().tags, flows: self.keeps_flows() };
+        let Some((served, packet)) = self.store.serve_kept(queue, keeps) else { panic_of_empty(queue) };
+        let Served { handle, tag, flow, head } = served;
+        // Two calls where the store has just decided it: the scheduler, inlined into either branch,
+        // need not test again.
+        match head {
+            Some(head) => self.scheduler.sent(now, queue, packet, tag, Some(head)),
+            None => self.scheduler.sent(now, queue, packet, tag, None),
+        }
+        let packet = *packet;
+        self.buffer.left(now, &self.store, HeldPacket { queue, flow, handle, packet: &packet }, true);
+        packet
+    }
+}
+
+/// Out of line, by value: passing a reference would force `queue` to the stack.
+#[cold]
+fn panic_of_empty(queue: Slot) -> ! {
+    unreachable!("the scheduler named queue {queue}, which is empty")
+}
+
+/// The effect of a verdict on `packet`: the marks it is given, or the reason why it is dropped.
+#[inline]
+fn settle(verdict: Verdict, packet: &Packet) -> Result<Marks, Reason> {
+    match verdict {
+        Verdict::Pass => Ok(Marks::NONE),
+        Verdict::Notify(_) if packet.accepts.intersects(Marks::CE) => Ok(Marks::CE),
+        Verdict::Notify(reason) | Verdict::Drop(reason) => Err(reason),
+    }
+}
+
+impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
+    fn traits(&self) -> Traits {
+        let parts = self.scheduler.traits().and(self.buffer.traits()).and(self.marker.traits());
+        let longest = match self.store.limit() {
+            Limit::Packets(0) => 0,
+            Limit::Bytes(bytes) => u32::try_from(bytes).unwrap_or(u32::MAX),
+            Limit::Packets(_) | Limit::Unlimited => u32::MAX,
+        };
+        Traits { bypass: parts.bypass.min(longest), ..parts }
+    }
+
+    fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
+        let flow = self.flow_of(now, header);
+        self.accept(now, &mut packet, flow, fates)
+    }
+
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
+        self.marker.before_change(now, &self.store);
         self.store.end_serving();
         loop {
             match self.scheduler.next(now, &self.store) {
@@ -267,104 +288,6 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         }
     }
 
-    /// Sends the head of `queue`.
-    #[inline(always)]
-    fn serve(&mut self, now: Time, queue: Slot) -> Packet {
-        let keeps = Keeps { tags: self.scheduler.traits().tags, flows: self.keeps_flows() };
-        let Some((served, packet)) = self.store.serve_kept(queue, keeps) else { panic_of_empty(queue) };
-        let Served { handle, tag, flow, head } = served;
-        // Two calls where the store has just decided it: the scheduler, inlined into either branch,
-        // need not test again.
-        match head {
-            Some(head) => self.scheduler.sent(now, queue, packet, tag, Some(head)),
-            None => self.scheduler.sent(now, queue, packet, tag, None),
-        }
-        let packet = *packet;
-        self.buffer.left(now, &self.store, HeldPacket { queue, flow, handle, packet: &packet }, true);
-        if self.store.is_wide() {
-            self.prefetch_next();
-        }
-        packet
-    }
-
-    /// Prefetch for the next packets, each step some packets before the step after it needs it:
-    /// their queues, the heads of those, and the packets behind the heads.
-    #[inline(always)]
-    fn prefetch_next(&self) {
-        if let Some(queue) = self.scheduler.soon(6) {
-            self.fetch(queue);
-        }
-        if let Some(queue) = self.scheduler.soon(4) {
-            self.store.fetch_head(queue);
-        }
-        // Only a scheduler that tags packets reads the packet behind a head.
-        if self.scheduler.traits().tags
-            && let Some(queue) = self.scheduler.soon(2)
-        {
-            self.store.fetch_second(queue);
-        }
-    }
-}
-
-/// Out of line, by value: passing a reference would force `queue` to the stack.
-#[cold]
-fn panic_of_empty(queue: Slot) -> ! {
-    unreachable!("the scheduler named queue {queue}, which is empty")
-}
-
-/// The effect of a verdict on `packet`: the marks it is given, or the reason why it is dropped.
-#[inline]
-fn settle(verdict: Verdict, packet: &Packet) -> Result<Marks, Reason> {
-    match verdict {
-        Verdict::Pass => Ok(Marks::NONE),
-        Verdict::Notify(_) if packet.accepts.intersects(Marks::CE) => Ok(Marks::CE),
-        Verdict::Notify(reason) | Verdict::Drop(reason) => Err(reason),
-    }
-}
-
-impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Offer for Composition<C, S, B, M> {
-    #[inline]
-    fn offer(&mut self, now: Time, mut packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        // A scheduler that hashes flows into its own buckets hashes the slot in place of a key.
-        if let Some(bucket) = self.scheduler.bucket(now, flow.slot.into(), &self.store) {
-            return self.accept(now, &mut packet, Flow::of_slot(bucket), fates);
-        }
-        // Without `joined` calls the fast path has little to check.
-        if !self.buffer.traits().hears_joins
-            && let Some(handle) = self.follow(now, &packet, flow)
-        {
-            return Some(handle);
-        }
-        self.take_in(now, &mut packet, &flow, fates)
-    }
-}
-
-impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
-    fn traits(&self) -> Traits {
-        let parts = self.scheduler.traits().and(self.buffer.traits()).and(self.marker.traits());
-        let longest = match self.store.limit() {
-            Limit::Packets(0) => 0,
-            Limit::Bytes(bytes) => u32::try_from(bytes).unwrap_or(u32::MAX),
-            Limit::Packets(_) | Limit::Unlimited => u32::MAX,
-        };
-        Traits { bypass: parts.bypass.min(longest), ..parts }
-    }
-
-    fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
-        let flow = self.flow_of(now, header);
-        self.follow(now, &packet, flow).or_else(|| self.admit(now, &mut packet, flow, fates))
-    }
-
-    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
-        self.marker.before_change(now, &self.store);
-        if !self.judges_departures()
-            && let Some(queue) = self.scheduler.next_at_once(now)
-        {
-            return Dequeue::Send(self.serve(now, queue));
-        }
-        self.choose(now, fates)
-    }
-
     fn held(&self) -> Held {
         self.store.held()
     }
@@ -384,21 +307,30 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         Some(gone.packet)
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.scheduler.rate_changed(now, rate);
-        self.buffer.rate_changed(now, rate);
-    }
-
-    fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
-        let key = self.classifier.key(header, self.hash);
-        if let Some(flow) = self.flows.set_weight(key, weight) {
-            self.scheduler.weight_changed(now, flow, weight);
+    fn change(&mut self, now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        match *change {
+            Change::Rate(rate) => self.tell_all(now, &Change::Rate(rate)),
+            Change::Limit(limit) => {
+                self.tell_all(now, &Change::Limit(limit))?;
+                self.store.set_limit(limit);
+                Ok(())
+            }
+            Change::Weight(header, weight) => {
+                let slot = self.flow_of(now, &header).slot;
+                self.tell_either(now, &Change::Weight(slot, weight))?;
+                self.flows.set_weight(self.classifier.key(&header, self.hash), weight);
+                Ok(())
+            }
+            Change::Pacing(header, rate) => {
+                let slot = self.flow_of(now, &header).slot;
+                self.tell_either(now, &Change::Pacing(slot, rate))
+            }
+            Change::Class(header, name) => {
+                let class = self.scheduler.class_named(name).ok_or(Unsupported("it has no class of that name"))?;
+                self.flows.set_class(self.classifier.key(&header, self.hash), class);
+                Ok(())
+            }
         }
-    }
-
-    fn pacing_changed(&mut self, now: Time, header: &Header, rate: Option<Rate>) {
-        let flow = self.flow_of(now, header);
-        self.scheduler.pacing_changed(now, flow.slot, rate);
     }
 
     fn may_pass(&self, time: Time) -> bool {
@@ -435,6 +367,7 @@ mod tests {
     use crate::mark::none::None as NoMarker;
     use crate::packet::Address;
     use crate::schedule::round_robin::RoundRobin;
+    use crate::units::Rate;
 
     #[test]
     fn a_packet_that_is_held_has_a_handle_though_its_owner_gives_all_the_same_token() {

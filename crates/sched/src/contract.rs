@@ -10,6 +10,7 @@
 //! Nothing here reads a clock. `now` never decreases over the calls on one discipline. At the root
 //! it is real time; inside a hierarchy it is service over rate.
 
+use crate::change::{Change, Unsupported};
 use crate::class_tree::ClassTree;
 use crate::packet::{Fates, Header, Marks, Packet, Reason};
 use crate::store::Store;
@@ -85,8 +86,8 @@ pub struct Held {
 /// What the line tells a discipline when it is built.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// The nominal rate. A discipline that computes with the rate keeps it until
-    /// [`Discipline::rate_changed`].
+    /// The nominal rate. A discipline that computes with the rate keeps it until a
+    /// [`Change::Rate`].
     pub rate: Rate,
     /// The seed of all random choices and hashes inside.
     pub seed: u64,
@@ -182,15 +183,14 @@ pub trait Discipline: Send {
         None
     }
 
-    /// The line has a new rate from now.
-    fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
-
-    /// The flow of `header` has a new weight from now.
-    fn weight_changed(&mut self, _now: Time, _header: &Header, _weight: Weight) {}
-
-    /// The transport of the flow of `header` asks that its packets leave at no more than `rate`
-    /// from now. The request cannot be withdrawn.
-    fn pacing_changed(&mut self, _now: Time, _header: &Header, _rate: Option<Rate>) {}
+    /// The line, its queue or what a flow asks for is different from now. What it keeps and what it
+    /// resets is in its module's doc; packets that wait stay, in the order that they have.
+    /// [`Discipline::traits`] may be others after a change of the limit.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot; then nothing has changed.
+    fn change(&mut self, now: Time, change: &Change<'_>) -> Result<(), Unsupported>;
 
     /// Whether a packet that arrives at `time`, with no packet before it, may bypass the
     /// discipline: no flow is owed service any more.
@@ -226,20 +226,6 @@ pub trait Discipline: Send {
     fn clear_flow_times(&mut self, _now: Time) {}
 }
 
-/// A discipline that takes a packet's flow from a caller that knows it, so that no header is looked
-/// up.
-pub trait Offer: Discipline {
-    /// As [`Discipline::enqueue`]. The slots of flows are the caller's: all packets come this way,
-    /// or none does.
-    fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle>;
-}
-
-impl<D: Offer + ?Sized> Offer for Box<D> {
-    fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        (**self).offer(now, packet, flow, fates)
-    }
-}
-
 /// Lets structures that hold a discipline derive `Debug`.
 impl fmt::Debug for dyn Discipline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -270,14 +256,8 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {
         (**self).remove(now, handle)
     }
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        (**self).rate_changed(now, rate);
-    }
-    fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
-        (**self).weight_changed(now, header, weight);
-    }
-    fn pacing_changed(&mut self, now: Time, header: &Header, rate: Option<Rate>) {
-        (**self).pacing_changed(now, header, rate);
+    fn change(&mut self, now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        (**self).change(now, change)
     }
     fn may_pass(&self, time: Time) -> bool {
         (**self).may_pass(time)
@@ -402,13 +382,6 @@ pub trait Scheduler: Send {
     /// A packet is about to join the end of `queue`; the tag stays beside it.
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag;
 
-    /// Fast path of [`Scheduler::arrive`] for a packet that joins others in the queue of its flow,
-    /// whose weight is the one told last. `None`: no state was changed; call `arrive` instead.
-    #[inline(always)]
-    fn follow(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Option<Tag> {
-        Some(self.arrive(now, queue, flow, packet))
-    }
-
     /// `queue`, empty before, has its first packet, with `tag`.
     fn backlogged(&mut self, queue: Slot, tag: Tag);
 
@@ -424,24 +397,6 @@ pub trait Scheduler: Send {
     /// The queue that sends next. Repeated calls give the same answer until another method is
     /// called.
     fn next(&mut self, now: Time, store: &Store) -> Next;
-
-    /// Fast path of [`Scheduler::next`]: the queue that it would name. `None`: call `next` instead.
-    /// Called only if its traits say `queue_per_flow`.
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        None
-    }
-
-    /// Prefetch hint: a guess which queue will send after `packets` more packets. A wrong guess
-    /// costs time, not correctness.
-    #[inline(always)]
-    fn soon(&self, _packets: u32) -> Option<Slot> {
-        None
-    }
-
-    /// Fetches the state of `queue` into the caches.
-    #[inline(always)]
-    fn fetch(&self, _queue: Slot) {}
 
     /// The head of `queue` was taken to be sent; `head` is the tag of the next one, if any.
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, tag: Tag, head: Option<Tag>);
@@ -463,14 +418,13 @@ pub trait Scheduler: Send {
     /// another flow: state of the old flow may be released.
     fn is_clear(&mut self, now: Time, flow: Slot) -> bool;
 
-    /// The line has a new rate from now.
-    fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
-
-    /// The flow in slot `flow` has a new weight from now.
-    fn weight_changed(&mut self, _now: Time, _flow: Slot, _weight: Weight) {}
-
-    /// The flow in slot `flow` asks to be sent at no more than `rate`.
-    fn pacing_changed(&mut self, _now: Time, _flow: Slot, _rate: Option<Rate>) {}
+    /// The line, its queue or what a flow asks for is different from now. Told of no class: the
+    /// flow's later packets say theirs.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot; then nothing has changed.
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported>;
 
     /// Whether the packet being sent, whose tag was `serving`, should give way to one that waits.
     fn preempts(&self, _serving: Tag) -> bool {
@@ -563,13 +517,6 @@ pub trait BufferPolicy: Send {
     /// and the remaining size of the packet may be changed.
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict;
 
-    /// Whether `packet` may bypass the policy on its way into `queue`: `admit` would pass it
-    /// unchanged, `victim` would name no packet, and `joined` would change no state.
-    #[inline(always)]
-    fn lets_join(&self, _store: &Store, _queue: Slot, _packet: &Packet) -> bool {
-        false
-    }
-
     /// A packet has joined its queue, or has come back to its head after an interrupted
     /// transmission.
     fn joined(&mut self, _now: Time, _store: &Store, _held: HeldPacket<'_>) {}
@@ -601,8 +548,12 @@ pub trait BufferPolicy: Send {
     /// Runs what is due. Missed periods are applied in closed form.
     fn update(&mut self, _now: Time, _store: &Store) {}
 
-    /// The line has a new rate from now.
-    fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
+    /// As [`Scheduler::change`]; a limit is told before the store has it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot; then nothing has changed.
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported>;
 
     /// Whether it keeps no state of the flow in slot `flow`, which has no packet waiting, so that
     /// its slot may serve another flow.
@@ -631,6 +582,13 @@ pub trait Marker: Send {
 
     /// Called before the held packets change, or a transmission ends. `store` is still unchanged.
     fn before_change(&mut self, _now: Time, _store: &Store) {}
+
+    /// As [`Scheduler::change`].
+    ///
+    /// # Errors
+    ///
+    /// If it cannot; then nothing has changed.
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported>;
 
     /// Whether it keeps no state of `flow`, which holds nothing, so that its slot may serve another
     /// flow.

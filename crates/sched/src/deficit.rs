@@ -143,23 +143,6 @@ impl Accounts {
         }
     }
 
-    /// Fast path of [`Accounts::next`]: its answer if that is the queue whose turn has begun or the
-    /// one after it.
-    #[inline(always)]
-    pub(crate) fn next_at_once(&mut self, round: &mut Round) -> Option<Slot> {
-        let account = self.accounts.get(round.turn as usize)?;
-        if !round.has_begun {
-            return None;
-        }
-        if account.left >= 0 {
-            return Some(round.turn);
-        }
-        round.turn = account.next;
-        let account = self.accounts.get_mut(round.turn as usize)?;
-        account.left += account.quantum;
-        (account.left >= 0).then_some(round.turn)
-    }
-
     /// Cost of the head packet of `slot`, if one waits.
     pub(crate) fn head(&self, slot: Slot) -> u64 {
         self.accounts[slot as usize].head

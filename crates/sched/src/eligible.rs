@@ -116,13 +116,8 @@ impl Eligible {
     #[inline(always)]
     pub(crate) fn first(&mut self, tags: &HeadTags, now: u128) -> Option<Slot> {
         let now = rank::last_on_grid(now);
-        let is_wide = tags.is_wide();
         while let Some((queue, _)) = self.ahead.peek().filter(|(_, start)| *start <= now) {
             self.ahead.discard(queue);
-            // Many may begin at once.
-            if is_wide && let Some(later) = self.ahead.soon(6) {
-                tags.fetch(later);
-            }
             self.begun.add(queue, tags.head(queue).by_finish());
         }
         let in_line = self.line.first().filter(|(queue, _)| tags.head(*queue).by_start() <= now);
@@ -135,13 +130,6 @@ impl Eligible {
         let in_line = self.line.first().map(|(queue, _)| (queue, tags.head(queue).by_start()));
         let least = [in_line, self.ahead.peek()].into_iter().flatten().min_by_key(|(_, start)| *start);
         least.map(|(queue, _)| queue)
-    }
-
-    /// Prefetch hint: a guess which queue will be first after `packets` more packets.
-    #[inline(always)]
-    pub(crate) fn soon(&self, packets: u32) -> Option<Slot> {
-        let in_line = if self.line.len() > packets as usize { self.line.nth(packets) } else { None };
-        in_line.or_else(|| self.begun.soon(packets))
     }
 
     /// How many heads have an S up to `now`, of those in the tournaments when last checked.

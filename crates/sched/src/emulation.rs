@@ -47,12 +47,6 @@ impl Emulation {
         self.round.last_finish(flow)
     }
 
-    /// Fetches the state of `flow` into the caches.
-    #[inline(always)]
-    pub(crate) fn fetch(&self, flow: Slot) {
-        self.round.fetch(flow);
-    }
-
     /// A packet of `length` bytes that had joined `flow` was dropped: F goes back by it, though not
     /// below R.
     pub fn take_back(&mut self, now: Time, flow: Slot, weight: Weight, length: u32) {

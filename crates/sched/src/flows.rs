@@ -111,24 +111,6 @@ impl Flows {
         slot
     }
 
-    /// Keeps what the caller knows of a flow in a slot of its own choice.
-    #[inline]
-    pub fn note(&mut self, flow: Seen) {
-        let slot = flow.slot as usize;
-        if self.flows.get(slot).is_none_or(|known| known.weight != flow.weight) {
-            self.note_anew(flow);
-        }
-    }
-
-    #[cold]
-    fn note_anew(&mut self, flow: Seen) {
-        let slot = flow.slot as usize;
-        let unknown = Flow { key: 0, weight: Weight::ONE, class: None };
-        self.flows.resize(self.flows.len().max(slot + 1), unknown);
-        self.is_plain &= flow.weight == Weight::ONE && flow.class().is_none();
-        self.flows[slot] = Flow { key: 0, weight: flow.weight, class: flow.class() };
-    }
-
     /// What is known of the flow in `slot`; of a slot that a scheduler gave itself, nothing.
     #[must_use]
     #[inline]
@@ -140,16 +122,28 @@ impl Flows {
         known.map_or(Seen::of_slot(slot), |flow| Seen::weighted(slot, flow.weight).in_class(flow.class))
     }
 
-    /// Gives `key` another weight; its slot, if it has one.
-    pub fn set_weight(&mut self, key: u64, weight: Weight) -> Option<Slot> {
+    /// Gives `key` another weight.
+    pub fn set_weight(&mut self, key: u64, weight: Weight) {
         self.is_plain = false;
         match self.weights.binary_search_by_key(&key, |(key, _)| *key) {
             Ok(at) => self.weights[at].1 = weight,
             Err(at) => self.weights.insert(at, (key, weight)),
         }
-        let slot = self.table.find(self.hash.of_word(key), |entry| entry.key == key)?.slot;
-        self.flows[slot as usize].weight = weight;
-        Some(slot)
+        if let Some(entry) = self.table.find(self.hash.of_word(key), |entry| entry.key == key) {
+            self.flows[entry.slot as usize].weight = weight;
+        }
+    }
+
+    /// Puts `key` into `class`.
+    pub fn set_class(&mut self, key: u64, class: Class) {
+        self.is_plain = false;
+        match self.classes.binary_search_by_key(&key, |(key, _)| *key) {
+            Ok(at) => self.classes[at].1 = class,
+            Err(at) => self.classes.insert(at, (key, class)),
+        }
+        if let Some(entry) = self.table.find(self.hash.of_word(key), |entry| entry.key == key) {
+            self.flows[entry.slot as usize].class = Some(class);
+        }
     }
 
     /// Slots in use, the shared one not counted.
@@ -216,9 +210,9 @@ mod tests {
         let mut flows = Flows::new(Hash::new(1), alloc::vec![(9, two)], Vec::new(), 10);
         let (a, b) = (flows.slot(9, |_| false), flows.slot(8, |_| false));
         assert_eq!((flows.flow(a).weight, flows.flow(b).weight), (two, Weight::ONE));
-        assert_eq!(flows.set_weight(8, two), Some(b));
+        flows.set_weight(8, two);
         assert_eq!(flows.flow(b).weight, two);
-        assert_eq!(flows.set_weight(7, two), None);
+        flows.set_weight(7, two);
         let c = flows.slot(7, |_| false);
         assert_eq!(flows.flow(c).weight, two);
     }

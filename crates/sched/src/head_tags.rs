@@ -22,7 +22,6 @@
 
 use crate::contract::{Slot, Tag};
 use crate::packet::Packet;
-use crate::prefetch;
 use crate::rank;
 use crate::round::BYTE_WORK;
 use crate::units::Weight;
@@ -253,18 +252,6 @@ impl HeadTags {
         };
         flow.set_head(next);
         Some(flow.finish_head(queue, &mut self.rests))
-    }
-
-    /// Whether there are enough queues for prefetching to pay.
-    #[inline(always)]
-    pub(crate) const fn is_wide(&self) -> bool {
-        self.flows.len() >= prefetch::QUEUES_MIN
-    }
-
-    /// Fetches the state of `queue` into the caches.
-    #[inline(always)]
-    pub(crate) fn fetch(&self, queue: Slot) {
-        prefetch::fetch(&self.flows, queue);
     }
 
     /// F of the last packet sent of the flow of `queue`, or what is left of it: S of its head if

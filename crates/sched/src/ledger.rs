@@ -4,11 +4,12 @@
 //! `arrived = sent + dropped + queued` holds after every call, in packets and in bytes; debug
 //! builds assert it.
 
-use crate::contract::{Dequeue, Discipline, Flow, FlowTimes, Handle, Held, Offer};
+use crate::change::{Change, Unsupported};
+use crate::contract::{Dequeue, Discipline, FlowTimes, Handle, Held};
 use crate::count::Count;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::traits::Traits;
-use crate::units::{Rate, Time, Weight};
+use crate::units::Time;
 use core::fmt;
 
 /// A discipline and what went through it.
@@ -147,18 +148,6 @@ impl<D: Discipline> Ledger<D> {
     }
 }
 
-impl<D: Offer> Offer for Ledger<D> {
-    #[inline]
-    fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        self.arrived.add(&packet);
-        let before = fates.len();
-        let handle = self.discipline.offer(now, packet, flow, fates);
-        self.note_fates(fates, before);
-        self.check();
-        handle
-    }
-}
-
 impl<D: Discipline> Discipline for Ledger<D> {
     fn traits(&self) -> Traits {
         self.discipline.traits()
@@ -210,12 +199,8 @@ impl<D: Discipline> Discipline for Ledger<D> {
         packet
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.discipline.rate_changed(now, rate);
-    }
-
-    fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
-        self.discipline.weight_changed(now, header, weight);
+    fn change(&mut self, now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        self.discipline.change(now, change)
     }
 
     #[inline]

@@ -13,6 +13,7 @@ extern crate std;
 mod any;
 pub mod buffer;
 pub mod card;
+pub mod change;
 pub mod checked;
 pub mod class_tree;
 pub mod classify;

@@ -5,7 +5,8 @@
 //! removes leaves a gap that is passed over; gaps are rare and are kept apart, so that a place is a
 //! packet and nothing else.
 
-use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
+use crate::change::{Change, Unsupported};
+use crate::contract::{Dequeue, Discipline, Handle, Held};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
@@ -140,12 +141,6 @@ impl PlainFifo {
     }
 }
 
-impl Offer for PlainFifo {
-    fn offer(&mut self, _now: Time, packet: Packet, _flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        self.accept(&packet, fates)
-    }
-}
-
 impl Discipline for PlainFifo {
     #[inline(always)]
     fn traits(&self) -> Traits {
@@ -166,6 +161,13 @@ impl Discipline for PlainFifo {
 
     fn held(&self) -> Held {
         Held { packets: self.packets(), bytes: self.bytes }
+    }
+
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        let Change::Limit(limit) = *change else { return change.not_used() };
+        (self.limit, self.packets_max, self.bytes_max) = (limit, limit.packets(), limit.bytes());
+        self.in_use_max = self.packets_max.min(self.places.len() as u64);
+        Ok(())
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {

@@ -1,10 +1,11 @@
 //! A discipline behind a policer: a packet that does not conform is dropped before the discipline
 //! sees it, all else is the discipline's.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Dequeue, Discipline, FlowTimes, Handle, Held, Policer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::traits::Traits;
-use crate::units::{Rate, Time, Weight};
+use crate::units::Time;
 use alloc::boxed::Box;
 
 /// The two of them. No packet bypasses the policer, which would leave its tokens.
@@ -55,16 +56,8 @@ impl<P: Policer> Discipline for Policed<P> {
         self.discipline.remove(now, handle)
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.discipline.rate_changed(now, rate);
-    }
-
-    fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
-        self.discipline.weight_changed(now, header, weight);
-    }
-
-    fn pacing_changed(&mut self, now: Time, header: &Header, rate: Option<Rate>) {
-        self.discipline.pacing_changed(now, header, rate);
+    fn change(&mut self, now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        self.discipline.change(now, change)
     }
 
     fn preempts(&self) -> bool {

@@ -55,6 +55,7 @@
 //! assert_eq!(port.counts().sent.packets, 4);
 //! ```
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Dequeue, Discipline, Handle, Held};
 use crate::count::Count;
 use crate::packet::{Fates, Header, Marks, Outcome, Packet, Reason};
@@ -368,6 +369,45 @@ impl<D: Discipline, S: Service> Port<D, S> {
         }
         self.idle();
         self.check();
+    }
+
+    /// Changes the line or its queue from now on. After a change of the rate the rest of the packet
+    /// being sent goes at the new rate: [`Port::next_end`] says when that ends. What a discipline
+    /// keeps and what it resets is in its doc.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot; nothing has changed then.
+    pub fn change(
+        &mut self,
+        now: Time,
+        change: &Change<'_>,
+        out: &mut (impl Sink + ?Sized),
+    ) -> Result<(), Unsupported> {
+        self.run_before(now, out);
+        if self.bypassing != Bypassing::Never {
+            self.catch_up(now);
+        }
+        if let Change::Rate(rate) = *change {
+            let end = self.service.change(now, rate)?;
+            if self.state == State::Sending {
+                self.due = end;
+            }
+        }
+        let answer = self.discipline.change(now, change);
+        debug_assert!(answer.is_ok() || !matches!(change, Change::Rate(_)), "a rate binds the line whatever its queue");
+        self.read_traits();
+        self.ask_again(now, out);
+        answer
+    }
+
+    /// Counts a packet that its driver dropped before it came to the discipline, and tells the
+    /// sink.
+    pub fn refuse(&mut self, now: Time, packet: &Packet, why: Reason, out: &mut (impl Sink + ?Sized)) {
+        self.run_before(now, out);
+        self.counts.arrived.add(packet);
+        self.counts.dropped.add(packet);
+        out.dropped(packet, now, why);
     }
 
     /// Puts `other` in the place of the discipline. Returns the old one with the packets that wait

@@ -5,9 +5,6 @@
 //! caches, whatever the address: no result can depend on it. It is left out where the processor has
 //! none.
 
-/// Prefetching pays from this many queues on: their state fills more than the first-level cache.
-pub(crate) const QUEUES_MIN: usize = 512;
-
 /// Fetches the cache line in which `items[index]` begins. Does nothing if there is no such item.
 #[inline(always)]
 pub fn fetch<T>(items: &[T], index: u32) {

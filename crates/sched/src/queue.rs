@@ -5,7 +5,7 @@ use crate::buffer::default::DefaultBuffer;
 use crate::buffer::with_overflow::WithOverflow;
 use crate::classify::default::DefaultClassifier;
 use crate::compose::Composition;
-use crate::contract::{Discipline, Line, Offer};
+use crate::contract::{Discipline, Line};
 use crate::facts::{Need, Overflow, Queues};
 use crate::part::Part;
 use crate::plain_fifo::PlainFifo;
@@ -364,18 +364,12 @@ impl Queue {
         if let Some(design) = &self.design {
             return design.build(self, line);
         }
-        match self.build_for_slots(line) {
-            Some(discipline) => discipline,
-            None => self.compose(line),
-        }
+        self.spelt_out(line).unwrap_or_else(|| self.compose(line))
     }
 
-    /// Builds the discipline for a caller that gives packets their flows' slots, if it has the most
-    /// common parts: pairs or processes as flows, tail drop or longest-queue drop, no marker, no
-    /// policer.
-    /// [`Queue::fault`] must be `None`.
-    #[must_use]
-    pub fn build_for_slots(&self, line: &Line) -> Option<Box<dyn Offer>> {
+    /// The discipline as a type of its own, if it has the most common parts: pairs or processes as
+    /// flows, tail drop or longest-queue drop, no marker, no policer.
+    fn spelt_out(&self, line: &Line) -> Option<Box<dyn Discipline>> {
         let is_plain = self.design.is_none() && self.policer.is_none();
         if !is_plain || !matches!(self.marker, None | Some(MarkerSettings::None(_))) {
             return None;

@@ -48,7 +48,6 @@
 //! hold a saturated F as one less; R, below 2^124, reaches neither. Products (F − R)·W are checked:
 //! one that does not fit in 2^128 lies beyond all work there is, and is "never".
 
-use crate::prefetch;
 use crate::tournament::Tournament;
 use crate::units::{Rate, Time, Weight};
 use alloc::vec::Vec;
@@ -217,12 +216,6 @@ impl Round {
     #[inline]
     pub fn is_active(&self, flow: u32) -> bool {
         self.flows.get(flow as usize).is_some_and(|flow| flow.is_active)
-    }
-
-    /// Fetches the state of `flow` into the caches.
-    #[inline(always)]
-    pub(crate) fn fetch(&self, flow: u32) {
-        prefetch::fetch(&self.flows, flow);
     }
 
     /// F of the last packet of `flow`; 0 if it never had one.

@@ -5,6 +5,7 @@
 //! remainder carry it from packet to packet. Those of the last two lengths are kept, so that a
 //! packet of a common length needs no division.
 
+use crate::change::Unsupported;
 use crate::units::{PS_PER_S, Rate, Time};
 use alloc::boxed::Box;
 
@@ -20,6 +21,16 @@ pub trait Service: Send {
     /// Stops the present transmission, whose end was given as `end`. Returns the bits that are left
     /// to send, at least one. The line is idle after it.
     fn interrupt(&mut self, now: Time, end: Time) -> u32;
+
+    /// Has the rate `rate` from now on. Returns when the present transmission ends then: what was
+    /// sent of it was sent at the rate before. On an idle line the answer means nothing.
+    ///
+    /// # Errors
+    ///
+    /// If its rate is not for others to change; nothing has changed then.
+    fn change(&mut self, _now: Time, _rate: Rate) -> Result<Time, Unsupported> {
+        Err(Unsupported("the rate of this line follows a course of its own"))
+    }
 }
 
 impl<S: Service + ?Sized> Service for Box<S> {
@@ -31,6 +42,9 @@ impl<S: Service + ?Sized> Service for Box<S> {
     }
     fn interrupt(&mut self, now: Time, end: Time) -> u32 {
         (**self).interrupt(now, end)
+    }
+    fn change(&mut self, now: Time, rate: Rate) -> Result<Time, Unsupported> {
+        (**self).change(now, rate)
     }
 }
 
@@ -74,6 +88,12 @@ impl Transmitter {
         let mut alone = self.clone();
         alone.begin(Time::ZERO);
         alone.send(bits)
+    }
+
+    /// The end to the nearest picosecond.
+    #[inline]
+    const fn rounded_end(&self) -> Time {
+        Time(self.end.0.saturating_add((self.part * 2 >= self.rate.bit_per_s()) as u64))
     }
 
     #[inline]
@@ -121,7 +141,7 @@ impl Service for Transmitter {
         self.part = part;
         self.sending = bits;
         self.end = Time(self.end.0.saturating_add(span.whole + u64::from(carry)));
-        Time(self.end.0.saturating_add(u64::from(part * 2 >= rate)))
+        self.rounded_end()
     }
 
     /// No more bits than there were: the end is rounded, and on a fast line half a picosecond is
@@ -130,6 +150,20 @@ impl Service for Transmitter {
         let left = u128::from((end - now).0) * u128::from(self.rate.bit_per_s());
         let bits = left.div_ceil(u128::from(PS_PER_S)).min(u128::from(self.sending)).max(1);
         u32::try_from(bits).unwrap_or(u32::MAX)
+    }
+
+    /// Exact: the parts of a bit that were sent count.
+    fn change(&mut self, now: Time, rate: Rate) -> Result<Time, Unsupported> {
+        // Bits times 10¹², whole: of `part` one unit is one over the rate.
+        let left = match self.end.0.checked_sub(now.0) {
+            Some(whole) => u128::from(whole) * u128::from(self.rate.bit_per_s()) + u128::from(self.part),
+            None => 0,
+        };
+        let new = u128::from(rate.bit_per_s());
+        let whole = u64::try_from(left / new).unwrap_or(u64::MAX / 2);
+        (self.end, self.part) = (now.saturating_add(Time(whole)), (left % new) as u64);
+        (self.rate, self.known) = (rate, [Span::default(); 2]);
+        Ok(self.rounded_end())
     }
 }
 
@@ -150,6 +184,43 @@ mod tests {
             let exact = (bits * 2 * u128::from(PS_PER_S) + 3) / 6 + 7;
             assert_eq!(u128::from(line.send(length).0), exact, "packet {at}");
         }
+    }
+
+    #[test]
+    fn a_change_of_the_rate_counts_what_was_sent_before_it() {
+        let rate = |bit_per_s| Rate::new(bit_per_s).unwrap();
+        let mut line = Transmitter::new(rate(8_000_000));
+        line.begin(Time::ZERO);
+        assert_eq!(line.send(8000), Time::from_ms(1));
+        // A quarter was sent; the rest takes six milliseconds, at twice that three.
+        assert_eq!(line.change(Time(250_000_000), rate(1_000_000)), Ok(Time(6_250_000_000)));
+        assert_eq!(line.change(Time(3_250_000_000), rate(2_000_000)), Ok(Time(4_750_000_000)));
+        assert_eq!(line.send(2000), Time(5_750_000_000));
+        // On an idle line only what is sent later takes another time.
+        assert!(line.change(Time::from_ms(9), rate(8_000_000)).is_ok());
+        line.begin(Time::from_ms(10));
+        assert_eq!(line.send(8000), Time::from_ms(11));
+    }
+
+    #[test]
+    fn changes_of_the_rate_lose_no_part_of_a_bit() {
+        let rates = [1_003, 7_919, 1_000_003, 999_999_937, 56_000].map(|bit_per_s| Rate::new(bit_per_s).unwrap());
+        let mut line = Transmitter::new(rates[0]);
+        line.begin(Time(5));
+        let bits = 1_000_000_000;
+        let mut end = line.send(bits);
+        // Bits times 10¹² that were sent.
+        let (mut sent, mut since, mut rate) = (0, Time(5), rates[0]);
+        for at in 1..1000_u64 {
+            let now = Time(at * 1_234_567_891);
+            sent += u128::from((now - since).0) * u128::from(rate.bit_per_s());
+            (since, rate) = (now, rates[at as usize % rates.len()]);
+            end = line.change(now, rate).unwrap();
+            let left = u128::from(bits) * u128::from(PS_PER_S) - sent;
+            let exact = (2 * left + u128::from(rate.bit_per_s())) / (2 * u128::from(rate.bit_per_s()));
+            assert_eq!(u128::from((end - now).0), exact, "change {at}");
+        }
+        assert_eq!(line.change(end, rates[1]), Ok(end));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::contract::{End, Handle, Held, Slot, Tag};
 use crate::packet::{Marks, Packet};
 use crate::prefetch;
 use crate::slots::entry;
-use crate::units::{Limit, Weight};
+use crate::units::Limit;
 use alloc::vec::Vec;
 
 const NONE: u32 = u32::MAX;
@@ -58,12 +58,10 @@ struct Queue {
     head: u32,
     tail: u32,
     packets: u32,
-    /// The weight of its flow in thousandths, as it was last noted; 0 until then.
-    weight: u32,
     bytes: u64,
 }
 
-const EMPTY: Queue = Queue { head: NONE, tail: NONE, packets: 0, weight: 0, bytes: 0 };
+const EMPTY: Queue = Queue { head: NONE, tail: NONE, packets: 0, bytes: 0 };
 
 /// A packet taken out of the store without being sent.
 #[derive(Clone, Copy, Debug)]
@@ -199,6 +197,11 @@ impl Store {
     #[inline]
     pub const fn limit(&self) -> Limit {
         self.limit
+    }
+
+    /// From now on no more than `limit` should wait; nothing is dropped.
+    pub const fn set_limit(&mut self, limit: Limit) {
+        (self.packets.most, self.bytes.most, self.limit) = (limit.packets(), limit.bytes(), limit);
     }
 
     /// Whether more waits than the limit allows.
@@ -369,36 +372,6 @@ impl Store {
         (handle, is_first)
     }
 
-    /// Whether [`Store::follow`] may be used: a packet waits in `queue`, the weight noted for it is
-    /// `weight`, and an entry is free.
-    #[inline(always)]
-    pub(crate) fn can_follow(&self, queue: Slot, weight: Weight) -> bool {
-        // `NONE` is beyond all nodes, so the bounds check covers it.
-        let nodes = self.nodes.len();
-        let may = |list: &Queue| (list.tail as usize) < nodes && list.weight == weight.thousandths();
-        (self.free as usize) < nodes && self.queues.get(queue as usize).is_some_and(may)
-    }
-
-    /// Appends to `queue`, which is that of the packet's flow and is not empty.
-    #[inline(always)]
-    pub(crate) fn follow(&mut self, packet: &Packet, tag: Option<Tag>, queue: Slot) -> Handle {
-        let (index, handle, _) = self.append(packet, queue);
-        if let Some(tag) = tag
-            && let Some(place) = self.tags.get_mut(index as usize)
-        {
-            *place = tag;
-        }
-        handle
-    }
-
-    /// Notes `weight` as the weight of the flow of `queue`.
-    #[inline]
-    pub(crate) fn note_weight(&mut self, queue: Slot, weight: Weight) {
-        if let Some(list) = self.queues.get_mut(queue as usize) {
-            list.weight = weight.thousandths();
-        }
-    }
-
     /// Puts the packet into a free entry and appends it. Returns the entry, the packet's handle,
     /// and whether it is the first there.
     #[inline(always)]
@@ -486,41 +459,10 @@ impl Store {
         Some((served, &self.nodes[index as usize].packet))
     }
 
-    /// Whether there are enough queues for prefetching to pay.
-    #[inline(always)]
-    pub(crate) const fn is_wide(&self) -> bool {
-        self.queues.len() >= prefetch::QUEUES_MIN
-    }
-
     /// Fetches the state of `queue` into the caches.
     #[inline(always)]
     pub(crate) fn fetch_queue(&self, queue: Slot) {
         prefetch::fetch(&self.queues, queue);
-    }
-
-    /// Fetches the head packet of `queue` into the caches; call `fetch_queue` before.
-    #[inline(always)]
-    pub(crate) fn fetch_head(&self, queue: Slot) {
-        if let Some(list) = self.queues.get(queue as usize) {
-            self.fetch_packet(list.head);
-        }
-    }
-
-    /// Fetches the packet behind the head of `queue` into the caches; call `fetch_head` before.
-    #[inline(always)]
-    pub(crate) fn fetch_second(&self, queue: Slot) {
-        let head = self.queues.get(queue as usize).and_then(|list| self.nodes.get(list.head as usize));
-        if let Some(head) = head {
-            self.fetch_packet(head.next);
-        }
-    }
-
-    #[inline(always)]
-    fn fetch_packet(&self, index: u32) {
-        prefetch::fetch(&self.nodes, index);
-        if self.keeps_tags {
-            prefetch::fetch(&self.tags, index);
-        }
     }
 
     /// Puts `marks` on the packet at the head of `queue`.

@@ -22,7 +22,6 @@
 //! Range: a key of 2¹²⁸ - 1 plays as 2¹²⁸ - 2, for in the tournament the greatest key means that
 //! the item is not held.
 
-use crate::prefetch;
 use crate::sorted_ring::{Key, SortedRing};
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
@@ -39,10 +38,6 @@ const PASSED_MAX: u32 = 2;
 const UNASKED: u32 = 255;
 /// Number of the last of them that must come in order; otherwise as many again are not tried.
 const IN_ORDER_MIN: u32 = 16;
-/// Guesses of soon winners that are kept, plus one.
-const GUESSES: usize = 8;
-/// How many changes ahead a guess is made.
-const AHEAD: u32 = 6;
 
 /// Items in a tournament; the least key wins.
 #[derive(Clone, Debug)]
@@ -60,10 +55,6 @@ pub struct Tournament {
     unasked: u32,
     /// The last key seen while checking whether keys come in order again.
     last: Key,
-    /// Guesses of soon winners, by the low bits of the number of the change at which each was made.
-    guesses: [u32; GUESSES],
-    /// Changes so far.
-    changes: u32,
 }
 
 impl Default for Tournament {
@@ -76,16 +67,7 @@ impl Tournament {
     /// An empty tournament.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            keys: Vec::new(),
-            winners: Vec::new(),
-            playing: 0,
-            ring: SortedRing::new(),
-            unasked: 0,
-            last: 0,
-            guesses: [0; GUESSES],
-            changes: 0,
-        }
+        Self { keys: Vec::new(), winners: Vec::new(), playing: 0, ring: SortedRing::new(), unasked: 0, last: 0 }
     }
 
     /// How many items it holds.
@@ -139,34 +121,6 @@ impl Tournament {
         }
     }
 
-    /// Prefetch hint: a guess of the item that comes `behind` items after the least, six at most.
-    #[inline(always)]
-    pub(crate) fn soon(&self, behind: u32) -> Option<u32> {
-        if !self.ring.is_empty() {
-            return self.ring.nth(behind);
-        }
-        // The guess made when that item was six behind.
-        Some(self.guesses[self.changes.wrapping_sub(AHEAD - behind) as usize % GUESSES])
-    }
-
-    /// Called after `item` has played. The winner of its sixteenth of a large tournament may win it
-    /// all some changes later.
-    #[inline(always)]
-    fn guess_next(&mut self, item: u32) {
-        let items = self.keys.len();
-        if items < prefetch::QUEUES_MIN {
-            return;
-        }
-        let guess = self.winners[(items + item as usize) >> (items.trailing_zeros() - 4)];
-        self.changes = self.changes.wrapping_add(1);
-        self.guesses[self.changes as usize % GUESSES] = guess;
-        // The first of its matches.
-        let place = items as u32 + guess;
-        prefetch::fetch(&self.keys, guess);
-        prefetch::fetch(&self.winners, place / 2);
-        prefetch::fetch(&self.winners, place / 4);
-    }
-
     /// Adds `item`; if it is held already, this gives it the new key.
     #[inline(always)]
     pub fn push(&mut self, item: u32, key: Key) {
@@ -181,7 +135,6 @@ impl Tournament {
         if self.unasked > 0 && self.ring.is_empty() && self.playing_key(item).is_some() {
             self.pass_by(key);
             self.play(item, held(key));
-            self.guess_next(item);
         } else {
             self.place_anew(item, key);
         }
@@ -344,7 +297,6 @@ impl Tournament {
             self.keys[item as usize] = ABSENT;
         } else {
             self.play(item, ABSENT);
-            self.guess_next(item);
         }
     }
 

@@ -4,6 +4,7 @@
 //! with a loss or a mark.
 
 use fairq_sched::buffer::{adaptive_red, afd, blue, choke, fred, red, sfb, wred};
+use fairq_sched::change::Change;
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::packet::{Fate, Fates, Marks, Outcome, Packet, Reason};
 use fairq_sched::queue::Queue;
@@ -360,7 +361,8 @@ fn red_forgets_while_the_line_is_idle() {
         hand.offer(Time::from_ms(1010), 0, Marks::CE, LENGTH);
         expected *= libm::pow(0.9, 12.5);
         assert!((inner(&hand.discipline, "average_queue") - expected).abs() < 1e-9);
-        hand.discipline.rate_changed(Time::from_ms(1010), Rate::new(RATE / 2).expect("a rate"));
+        let half = Change::Rate(Rate::new(RATE / 2).expect("a rate"));
+        hand.discipline.change(Time::from_ms(1010), &half).expect("it follows the rate");
         while hand.discipline.dequeue(Time::from_ms(1020), &mut Fates::new()) != Dequeue::Empty {}
         hand.offer(Time::from_ms(1030), 0, Marks::CE, LENGTH);
         expected *= libm::pow(0.9, 6.25);

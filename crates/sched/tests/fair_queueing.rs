@@ -6,6 +6,7 @@
 //! may be ahead by (N-1) Lmax.
 
 use fairq_sched::buffer::longest_queue_drop;
+use fairq_sched::change::Change;
 use fairq_sched::contract::{Flow, Gone, Line, Scheduler, Tag};
 use fairq_sched::fluid::gps::{Departure, Gps, Offer};
 use fairq_sched::packet::Packet;
@@ -329,12 +330,12 @@ fn the_round_number_follows_the_rate_and_the_weights_as_they_change() {
     bid(&mut fq, 0, 0, 1000);
     // A byte a second for 10 s, then two: at 20 s R is 10 + 20. Two flows from there: R is 40 at 30
     // s.
-    fq.rate_changed(Time::from_s(10), rate(16));
+    fq.change(Time::from_s(10), &Change::Rate(rate(16))).expect("it follows the rate");
     assert_eq!(bid(&mut fq, 20, 1, 1000), 1030.0);
     assert_eq!(bid(&mut fq, 30, 2, 1), 41.0);
     // It leaves at R = 41, at 31.5 s. From 40 s, when R is 49.5, weights 3 and 1: at 50 s R is
     // 54.5.
-    fq.weight_changed(Time::from_s(40), 0, weight(3000));
+    fq.change(Time::from_s(40), &Change::Weight(0, weight(3000))).expect("it goes by weights");
     assert_eq!(bid(&mut fq, 50, 2, 1), 55.5);
 }
 

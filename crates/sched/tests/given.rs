@@ -3,6 +3,7 @@
 //! by taking the one thing away. A part that goes by something undeclared would be another part, in
 //! silence, where a driver does not tell that.
 
+use fairq_sched::change::{Change, Unsupported};
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Held, Line, Role};
 use fairq_sched::facts::Need;
 use fairq_sched::packet::{Fates, Header, Marks, Packet};
@@ -78,6 +79,10 @@ impl Discipline for Without {
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
         self.0.dequeue(now, fates)
     }
+    fn change(&mut self, now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        self.0.change(now, change)
+    }
+
     fn held(&self) -> Held {
         self.0.held()
     }

@@ -17,7 +17,6 @@ mod given;
 mod hierarchies;
 mod laws;
 mod newcomers;
-mod offer;
 mod passing;
 mod policed;
 mod port;

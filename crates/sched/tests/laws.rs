@@ -5,6 +5,7 @@
 //! answers; asking again does no harm. [`Driver`] checks that *nothing before t* is exact: nothing
 //! a picosecond before, a packet at t.
 
+use fairq_sched::change::Change;
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::fluid::gps::{Departure, Gps, Offer};
 use fairq_sched::packet::{Fates, Marks, Outcome, Packet};
@@ -345,7 +346,7 @@ fn a_weight_counts_from_when_it_is_changed() {
             if step == 200 {
                 let weights = if name == "fq" { "active_weight" } else { "reserved_weight" };
                 let before = inner(&discipline, weights);
-                discipline.weight_changed(now, &header(1), weight(3000));
+                discipline.change(now, &Change::Weight(header(1), weight(3000))).expect("it goes by weights");
                 assert_eq!(inner(&discipline, weights), before + 2.0);
             }
             let Dequeue::Send(packet) = discipline.dequeue(now, &mut fates) else { panic!("packets are held") };

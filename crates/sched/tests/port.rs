@@ -1,6 +1,7 @@
 //! The port: a line with its queue. Its rules one by one, and over the registry: late calls give
 //! what timely calls give, and a plain loop without a port gives the same.
 
+use fairq_sched::change::{Change, Unsupported};
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Held, Line};
 use fairq_sched::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use fairq_sched::port::{Port, PortCounts, Sink};
@@ -121,6 +122,9 @@ impl Discipline for Noting {
         self.note(Call::Update(now));
         let (next, every) = self.updates.expect("it asked for the update");
         self.updates = Some((next + every, every));
+    }
+    fn change(&mut self, _: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        change.not_used()
     }
     fn remove(&mut self, _: Time, handle: Handle) -> Option<Packet> {
         let at = self.packets.iter().position(|packet| packet.token == handle.to_bits())?;
@@ -364,6 +368,32 @@ fn an_exchanged_discipline_comes_back_with_what_it_holds() {
 }
 
 #[test]
+fn a_change_of_the_rate_moves_the_end_of_the_transmission() {
+    let (mut port, mut deeds) = (Port::new(by_name("fifo"), slow()), Deeds::default());
+    (0..2).for_each(|token| offer(&mut port, Time::ZERO, (token, 0), &mut deeds));
+    // A quarter was sent in the first 250 us.
+    port.change(Time(250_000_000), &Change::Rate(rate(1_000_000)), &mut deeds).expect("rates change");
+    assert_eq!(port.next_end(), Some(Time(6_250_000_000)));
+    // The call is late: packet 1 began at the end of packet 0, and 2 ms of it were sent.
+    port.change(Time(8_250_000_000), &Change::Rate(rate(2_000_000)), &mut deeds).expect("rates change");
+    let begins = Begins(1, Time(6_250_000_000), Time(14_250_000_000));
+    assert_eq!(deeds.take(), [Begins(0, ms(0), ms(1)), Ended(0, Time(6_250_000_000)), begins]);
+    assert_eq!(port.next_end(), Some(Time(11_250_000_000)));
+    let weight = Change::Weight(header(0), Weight::ONE);
+    assert!(port.change(ms(9), &weight, &mut deeds).is_err(), "a FIFO has no weights");
+}
+
+#[test]
+fn a_refused_packet_is_counted_and_never_shown() {
+    let (discipline, calls) = Noting::new(Traits::PLAIN);
+    let (mut port, mut deeds) = (Port::new(discipline, slow()), Deeds::default());
+    port.refuse(ms(1), &Packet::new(0, ms(1), 1000), Reason::Preempted, &mut deeds);
+    assert_eq!(deeds.take(), [Dropped(0, ms(1), Reason::Preempted)]);
+    assert_eq!((port.counts().arrived, port.held()), (port.counts().dropped, Held::default()));
+    assert_eq!((port.counts().arrived.bytes, calls.lock().expect("one thread").len()), (1000, 0));
+}
+
+#[test]
 fn a_packet_sent_by_an_earlier_discipline_is_not_interrupted() {
     let settings = fq::Settings { preemptive: true, ..Default::default() };
     let queue = || built(SchedulerSettings::Fq(settings.clone()), 100);
@@ -467,6 +497,18 @@ fn shaped(queue: &Queue, line: &Line, kind: u64) -> Port<Box<dyn Discipline>, Tr
     }
 }
 
+/// A change of the line or the queue.
+fn change(draw: &mut Draw) -> Change<'static> {
+    let flow = header(draw.below(u64::from(FLOWS)) as u32);
+    match draw.below(5) {
+        0 => Change::Rate(rate(draw.pick(&[500_000, 1_000_000, 999_999_937]))),
+        1 => Change::Weight(flow, Weight::from_thousandths(draw.pick(&[300, 4000])).expect("a weight of the test")),
+        2 => Change::Pacing(flow, draw.pick(&[None, Rate::new(200_000)])),
+        3 => Change::Limit(Limit::Packets(draw.pick(&[4, 30]))),
+        _ => Change::Class(flow, "a"),
+    }
+}
+
 #[test]
 fn late_calls_give_what_timely_calls_give() {
     for (at, queue) in queues().iter().enumerate() {
@@ -489,6 +531,10 @@ fn late_calls_give_what_timely_calls_give() {
                 let handle = timely.arrive(now, packet, &header(flow), &mut deeds);
                 assert_eq!(late.arrive(now, packet, &header(flow), &mut others), handle);
                 handles.extend(handle);
+                if draw.once_in(15) {
+                    let change = change(&mut draw);
+                    assert_eq!(timely.change(now, &change, &mut deeds), late.change(now, &change, &mut others));
+                }
                 if draw.once_in(9) && !handles.is_empty() {
                     let handle = draw.pick(&handles);
                     assert_eq!(timely.remove(now, handle, &mut deeds), late.remove(now, handle, &mut others));

@@ -1,6 +1,7 @@
 //! Disciplines that hold packets back or share by class: credit-based shaper, pacing, type of
 //! service.
 
+use fairq_sched::change::Change;
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::design::tos_priority;
 use fairq_sched::packet::{Fates, Outcome, Packet, Reason};
@@ -296,7 +297,7 @@ fn pacing(quantum: u64, initial_quantum: u64, rate_max: Option<Rate>) -> Queue {
 fn fq_pacing_waits_until_the_last_packet_has_earned_the_next() {
     for (cap, rate) in [(None, 3_000_000), (Rate::new(7_000_000), 3_000_000), (Rate::new(700_000), 700_000)] {
         let mut driver = Driver::new(checked(&pacing(3028, 15_140, cap)), line().rate);
-        driver.discipline.pacing_changed(Time::ZERO, &header(0), Rate::new(3_000_000));
+        driver.discipline.change(Time::ZERO, &Change::Pacing(header(0), Rate::new(3_000_000))).expect("it paces");
         burst(&[0; 3]).iter().for_each(|(flow, packet)| driver.offer_packet(*flow, *packet));
         driver.finish();
         let starts: Vec<u64> = driver.journeys.iter().map(|journey| sent(journey).0).collect();
@@ -315,7 +316,7 @@ fn fq_pacing_keeps_a_flow_to_its_rate() {
         let offers = drawn(&mut draw, 300, load, &[0]);
         let mut driver = Driver::new(checked(&pacing(3028, 15_140, None)), line().rate);
         for (flow, rate) in (0..).zip(rates) {
-            driver.discipline.pacing_changed(Time::ZERO, &header(flow), rate);
+            driver.discipline.change(Time::ZERO, &Change::Pacing(header(flow), rate)).expect("it paces");
         }
         offers.iter().for_each(|(flow, packet)| driver.offer_packet(*flow, *packet));
         driver.finish();

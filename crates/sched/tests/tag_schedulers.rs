@@ -3,6 +3,7 @@
 //! another. Their bounds are in `tag_bounds.rs`.
 
 use fairq_sched::buffer::longest_queue_drop;
+use fairq_sched::change::{Change, Unsupported};
 use fairq_sched::contract::{Dequeue, Discipline, End, Handle, Held, Line};
 use fairq_sched::packet::{Address, Fates, Header, Outcome, Packet, Reason};
 use fairq_sched::queue::Queue;
@@ -101,10 +102,12 @@ impl Discipline for Compared {
         removed.inspect(|packet| self.oracle.remove(now, packet.token))
     }
 
-    fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
-        let Address::Node(flow) = header.source else { panic!("a node of the test") };
-        self.discipline.weight_changed(now, header, weight);
-        self.oracle.weight_changed(now, flow, weight);
+    fn change(&mut self, now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        if let Change::Weight(header, weight) = *change {
+            let Address::Node(flow) = header.source else { panic!("a node of the test") };
+            self.oracle.weight_changed(now, flow, weight);
+        }
+        self.discipline.change(now, change)
     }
 }
 
@@ -177,7 +180,7 @@ fn drops_removals_and_changes_of_weight_leave_the_same_tags_as_in_the_plain_orac
                 if draw.once_in(10) {
                     let (flow, weight) = (draw.below(5) as u32, weight(draw.pick(&[500, 1000, 3000, 7000])));
                     let now = driver.now();
-                    driver.discipline.weight_changed(now, &header(flow), weight);
+                    driver.discipline.change(now, &Change::Weight(header(flow), weight)).expect("it goes by weights");
                     driver.ask_again();
                 }
             }
@@ -372,7 +375,10 @@ fn a_weight_counts_from_when_it_is_changed() {
         for second in 1..1001 {
             driver.advance(Time::from_s(second));
             if second == 200 {
-                driver.discipline.weight_changed(Time::from_s(second), &header(1), weight(3000));
+                driver
+                    .discipline
+                    .change(Time::from_s(second), &Change::Weight(header(1), weight(3000)))
+                    .expect("it goes by weights");
             }
             let last = *driver.order.last().unwrap_or(&0);
             let flow = driver.journeys[last as usize].arrival.flow;

@@ -18,6 +18,7 @@
 //! end to the other.
 
 use super::red::{self, Red};
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
@@ -192,11 +193,13 @@ impl BufferPolicy for AdaptiveRed {
         }
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.red.rate_changed(now, rate);
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Rate(rate) = *change else { return change.not_used() };
+        self.red.change(now, change)?;
         let red::Settings { min, max, weight, .. } = self.settings.red(rate);
         (self.red.judge.curve.min, self.red.judge.curve.max) = (super::number(min), super::number(max));
         self.red.average.reweigh(weight);
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

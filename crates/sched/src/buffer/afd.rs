@@ -22,6 +22,7 @@
 //! afd_gives_heavy_flows_one_rate_and_spares_light_ones), at any rate of the line
 //! (active_queues.rs: afd_holds_the_queue_at_any_rate).
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
@@ -199,10 +200,12 @@ impl BufferPolicy for Afd {
         self.before = store.packets() as f64;
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Rate(rate) = *change else { return change.not_used() };
         self.interval = self.settings.interval_at(rate);
         // What was due at the old rate is run first; from now on intervals are of the new one.
         self.due = self.due.min(now.saturating_add(self.interval));
+        Ok(())
     }
 
     fn is_clear(&mut self, _now: Time, flow: Slot) -> bool {

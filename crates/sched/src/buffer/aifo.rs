@@ -14,6 +14,7 @@
 //! aifo_admits_everything_in_its_headroom). It is meant for `fifo`; a queue without a limit admits
 //! everything.
 
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
@@ -137,6 +138,8 @@ fn free(store: &Store) -> Option<f64> {
 
 impl BufferPolicy for Aifo {
     traits!(hears_joins = true, hears_idle = true);
+
+    no_changes!(Weight);
 
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let rank = self.program.peek(flow, packet);

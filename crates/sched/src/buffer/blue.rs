@@ -14,6 +14,7 @@
 //! (active_queues.rs: blue_rises_on_overflow_once_in_a_freeze_time_and_falls_while_idle).
 
 use super::red::is_share;
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::control::blue::{Blue as Control, Steps};
 use crate::facts::{Facts, Overflow};
@@ -115,6 +116,8 @@ impl Blue {
 
 impl BufferPolicy for Blue {
     traits!(hears_idle = true);
+
+    no_changes!();
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if let Some(since) = self.idle_since.take() {

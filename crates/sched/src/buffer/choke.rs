@@ -18,6 +18,7 @@
 //! choke_bounds_the_share_of_a_flood).
 
 use super::red::{self, Red};
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Verdict, Victim, traits};
 use crate::control::red::Level;
 use crate::facts::{Facts, Overflow};
@@ -26,7 +27,7 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
-use crate::units::{Bytes, Limit, Rate, Time};
+use crate::units::{Bytes, Limit, Time};
 use alloc::string::String;
 
 /// RED's settings.
@@ -124,8 +125,8 @@ impl BufferPolicy for Choke {
         self.red.idle(now);
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.red.rate_changed(now, rate);
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        self.red.change(now, change)
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

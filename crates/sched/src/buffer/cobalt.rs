@@ -19,6 +19,7 @@
 
 use super::codel::fault_of;
 use super::longest_queue_drop::{self, LongestQueueDrop};
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim, traits};
 use crate::control::cobalt::{Control, Judgement, Parameters};
 use crate::control::pi::is_probability;
@@ -159,8 +160,10 @@ impl BufferPolicy for Cobalt {
         }
     }
 
-    fn rate_changed(&mut self, _now: Time, rate: Rate) {
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Rate(rate) = *change else { return change.not_used() };
         self.parameters = self.settings.parameters(rate);
+        Ok(())
     }
 
     fn is_clear(&mut self, now: Time, flow: Slot) -> bool {

@@ -23,6 +23,7 @@
 //! interval waited less than the target (delay_laws.rs:
 //! codel_drops_nothing_that_comes_below_target_once_an_interval).
 
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Marker, Slot, Verdict, traits};
 use crate::control::codel::{Control, Head, Parameters, Rules};
 use crate::facts::{Facts, Overflow};
@@ -139,6 +140,8 @@ impl BufferPolicy for Codel {
     // Nothing waits behind the last packet of a queue, which ends what its delay had begun; one
     // that comes then and has not waited is judged likewise.
     traits!(bypass = u32::MAX, judges_departures = true);
+
+    no_changes!();
 
     fn admit(&mut self, _now: Time, _store: &Store, queue: Slot, _flow: Flow, _packet: &mut Packet) -> Verdict {
         entry(&mut self.controls, queue, Control::default());

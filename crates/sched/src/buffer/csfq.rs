@@ -22,6 +22,7 @@
 //! csfq_gives_constant_flows_their_max_min_shares).
 
 use super::rate_estimate::{FlowRates, RateEstimate, window_fault};
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::facts::Need;
 use crate::packet::{Packet, Reason};
@@ -29,7 +30,7 @@ use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
-use crate::units::{Rate, Time};
+use crate::units::Time;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -222,8 +223,13 @@ impl BufferPolicy for Csfq {
         }
     }
 
-    fn rate_changed(&mut self, _now: Time, rate: Rate) {
-        self.rate = rate.bit_per_s() as f64;
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        match *change {
+            Change::Rate(rate) => self.rate = rate.bit_per_s() as f64,
+            Change::Weight(..) => {}
+            _ => return change.not_used(),
+        }
+        Ok(())
     }
 
     fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
@@ -242,6 +248,7 @@ impl BufferPolicy for Csfq {
 mod tests {
     use super::*;
     use crate::contract::Role;
+    use crate::units::Rate;
     use crate::units::{Limit, Weight};
 
     fn line(role: Role) -> Line {

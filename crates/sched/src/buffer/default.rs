@@ -3,6 +3,7 @@
 
 use super::longest_queue_drop::{self, LongestQueueDrop};
 use super::tail_drop::{self, TailDrop};
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
 use crate::store::Store;
@@ -41,6 +42,15 @@ impl BufferPolicy for DefaultBuffer {
         Traits { hears_joins: self.is_told, bypass: u32::MAX, ..Traits::PLAIN }
     }
 
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        if self.drops_longest && !self.is_told && matches!(change, Change::Limit(_)) {
+            return Err(Unsupported(
+                "without a limit it does not note which queue is longest; give it one at the start",
+            ));
+        }
+        change.not_used()
+    }
+
     #[inline]
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         if self.drops_longest {
@@ -48,12 +58,6 @@ impl BufferPolicy for DefaultBuffer {
         } else {
             self.tail_drop.admit(now, store, queue, flow, packet)
         }
-    }
-
-    #[inline(always)]
-    fn lets_join(&self, store: &Store, queue: Slot, packet: &Packet) -> bool {
-        !store.has_no_room_for(packet.length)
-            && (!self.is_told || self.longest_queue_drop.is_within_bound(store, queue, packet))
     }
 
     #[inline]

@@ -12,6 +12,7 @@
 //! Bound: M queues that always have more to take come to hold α·B/(1 + α·M) each, and B/(1 + α·M)
 //! stays free (shared_buffers.rs: dynamic_thresholds_settle_where_the_source_says).
 
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Held, Line, Slot, Verdict, traits};
 use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
@@ -114,6 +115,8 @@ impl DynamicThreshold {
 
 impl BufferPolicy for DynamicThreshold {
     traits!();
+
+    no_changes!();
 
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         let room = Room { limit: store.limit(), held: store.held() };

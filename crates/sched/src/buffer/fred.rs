@@ -17,6 +17,7 @@
 //! flow gets what it asks for beside a flood (active_queues.rs: fred_protects_a_fragile_flow).
 
 use super::red;
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::facts::Overflow;
@@ -25,7 +26,7 @@ use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
-use crate::units::{Bytes, Limit, Rate, Time};
+use crate::units::{Bytes, Limit, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -176,8 +177,10 @@ impl BufferPolicy for Fred {
         self.average.idle(now);
     }
 
-    fn rate_changed(&mut self, _now: Time, rate: Rate) {
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Rate(rate) = *change else { return change.not_used() };
         self.packet_time = red::packet_time(self.settings.mean_packet, rate);
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

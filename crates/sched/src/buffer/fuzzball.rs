@@ -19,6 +19,7 @@
 //! fuzzball_spares_a_host_within_its_share); a packet is lost only when none of lower precedence
 //! waits (shared_buffers.rs: fuzzball_loses_the_lowest_precedence_first).
 
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim, traits};
 use crate::facts::Overflow;
 use crate::heap::Heap;
@@ -182,6 +183,8 @@ fn record(held: &HeldPacket<'_>) -> (Ticket, Record) {
 
 impl BufferPolicy for Fuzzball {
     traits!(hears_joins = true);
+
+    no_changes!();
 
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let room = Room { limit: store.limit(), held: store.held() };

@@ -12,6 +12,7 @@
 //! Bound: the least ranks offered are the ones that are held (ranked.rs:
 //! greatest_rank_drop_keeps_the_least_ranks).
 
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Tag, Verdict, Victim, traits};
 use crate::facts::Overflow;
 use crate::heap::Heap;
@@ -61,6 +62,8 @@ impl GreatestRankDrop {
 
 impl BufferPolicy for GreatestRankDrop {
     traits!(hears_joins = true);
+
+    no_changes!();
 
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         super::refuse_too_long(store, packet)

@@ -12,6 +12,7 @@
 //! Bound: the packets held are always the last that arrived, as many as fit, less those sent
 //! (active_queues.rs: head_drop_keeps_the_latest).
 
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim, traits};
 use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
@@ -44,6 +45,8 @@ impl HeadDrop {
 
 impl BufferPolicy for HeadDrop {
     traits!(hears_joins = true);
+
+    no_changes!();
 
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         super::refuse_too_long(store, packet)

@@ -11,6 +11,7 @@
 //! Bound: a queue within limit / (backlogged queues) never loses (laws.rs:
 //! a_queue_within_its_share_never_loses).
 
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::facts::Overflow;
 use crate::heap::Heap;
@@ -108,14 +109,6 @@ impl LongestQueueDrop {
         }
     }
 
-    /// Whether `queue` stays within its bound when `packet` joins it, so that nothing changes.
-    #[inline]
-    pub(super) fn is_within_bound(&self, store: &Store, queue: Slot, packet: &Packet) -> bool {
-        let more = if self.counts_packets(store) { 1 } else { packet.length };
-        let length = self.measure(store, queue) + u64::from(more);
-        self.bounds.key(queue).is_some_and(|(Reverse(bound), _)| bound >= length)
-    }
-
     /// Whether more waits than may.
     #[inline]
     fn is_over(&self, store: &Store) -> bool {
@@ -143,6 +136,8 @@ impl BufferPolicy for LongestQueueDrop {
     fn traits(&self) -> Traits {
         Traits { hears_joins: true, bypass: u32::try_from(self.memory).unwrap_or(u32::MAX), ..Traits::PLAIN }
     }
+
+    no_changes!();
 
     #[inline]
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {

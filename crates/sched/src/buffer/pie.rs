@@ -32,6 +32,7 @@
 //! pie_steps_as_the_plain_reading_does); nothing is refused in the burst allowance (delay_laws.rs:
 //! pie_lets_a_burst_pass).
 
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::facts::{Facts, Overflow};
@@ -493,6 +494,8 @@ impl Measured {
 
 impl BufferPolicy for Pie {
     traits!();
+
+    no_changes!();
 
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if !self.is_signal(now, queue, store.queue_bytes(queue), packet.length) {

@@ -22,6 +22,7 @@
 //! rainbow_settles_within_a_layer_of_the_fair_share).
 
 use super::rate_estimate::{FlowRates, window_fault};
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::facts::Need;
 use crate::packet::{Packet, Reason};
@@ -184,6 +185,8 @@ fn ends(settings: &Settings, rate: Rate) -> Vec<f64> {
 
 impl BufferPolicy for RainbowFq {
     traits!();
+
+    no_changes!(Weight);
 
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         if let Some(edge) = &mut self.edge {

@@ -12,6 +12,7 @@
 //! random_drop_takes_from_flows_what_they_hold); so a flow that does not slow down keeps what it
 //! took.
 
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, Victim, traits};
 use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
@@ -41,6 +42,8 @@ impl RandomDrop {
 
 impl BufferPolicy for RandomDrop {
     traits!(draws_packets = true);
+
+    no_changes!();
 
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         super::refuse_too_long(store, packet)

@@ -25,6 +25,7 @@
 //! red_marks_what_accepts_marks_and_drops_above_max); an idle line lowers the average
 //! (active_queues.rs: red_forgets_while_the_line_is_idle).
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::facts::{Facts, Overflow};
@@ -251,8 +252,10 @@ impl BufferPolicy for Red {
         self.average.idle(now);
     }
 
-    fn rate_changed(&mut self, _now: Time, rate: Rate) {
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Rate(rate) = *change else { return change.not_used() };
         self.packet_time = packet_time(self.judge.settings.mean_packet, rate);
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

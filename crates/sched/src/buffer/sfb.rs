@@ -26,6 +26,7 @@
 //! without it.
 
 use super::blue::steps_fault;
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::control::blue::{Blue, Steps};
 use crate::facts::{Facts, Overflow};
@@ -273,6 +274,8 @@ impl Sfb {
 
 impl BufferPolicy for Sfb {
     traits!(hears_joins = true);
+
+    no_changes!();
 
     fn admit(&mut self, now: Time, _store: &Store, _queue: Slot, flow: Flow, _packet: &mut Packet) -> Verdict {
         self.turn(now);

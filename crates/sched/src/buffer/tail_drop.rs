@@ -7,6 +7,7 @@
 //! Cost: O(1) a packet.
 //! Bound: never more than the limit waits (laws.rs: the_limit_is_kept).
 
+use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
@@ -62,6 +63,8 @@ impl BufferPolicy for TailDrop {
     fn traits(&self) -> Traits {
         Traits { bypass: if self.stops_for == 0 { u32::MAX } else { 0 }, ..Traits::PLAIN }
     }
+
+    no_changes!();
 
     #[inline]
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {

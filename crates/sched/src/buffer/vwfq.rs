@@ -28,6 +28,7 @@
 //! vwfq_fills_more_of_the_line_above_a_guaranteed_rate).
 
 use super::rate_estimate::window_fault;
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
@@ -269,9 +270,16 @@ impl BufferPolicy for Vwfq {
         self.measure(store);
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.catch_up(now);
-        self.set_range(rate);
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        match *change {
+            Change::Rate(rate) => {
+                self.catch_up(now);
+                self.set_range(rate);
+            }
+            Change::Weight(..) => {}
+            _ => return change.not_used(),
+        }
+        Ok(())
     }
 
     fn is_clear(&mut self, now: Time, flow: Slot) -> bool {

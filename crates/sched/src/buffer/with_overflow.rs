@@ -2,11 +2,12 @@
 //!
 //! An arriving packet must please both, the early one first. Victims of the early one go first too.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
 use crate::store::Store;
 use crate::traits::Traits;
-use crate::units::{Rate, Time};
+use crate::units::Time;
 
 /// Both of them; without `full` it is `early` alone.
 pub struct WithOverflow<E, F> {
@@ -88,10 +89,12 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
         }
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.early.rate_changed(now, rate);
-        if let Some(full) = &mut self.full {
-            full.rate_changed(now, rate);
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let early = self.early.change(now, change);
+        match (&mut self.full, change) {
+            (Some(full), Change::Rate(_) | Change::Limit(_)) => early.and(full.change(now, change)),
+            (Some(full), _) => early.or(full.change(now, change)),
+            (None, _) => early,
         }
     }
 
@@ -112,6 +115,7 @@ mod tests {
     use super::*;
     use crate::contract::traits;
     use crate::units::Limit;
+    use crate::units::Rate;
     use alloc::sync::Arc;
     use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -155,8 +159,9 @@ mod tests {
         fn update(&mut self, _: Time, _: &Store) {
             self.note(6);
         }
-        fn rate_changed(&mut self, _: Time, _: Rate) {
+        fn change(&mut self, _: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
             self.note(7);
+            change.not_used()
         }
         fn is_clear(&mut self, _: Time, _: Slot) -> bool {
             self.note(8);
@@ -186,7 +191,7 @@ mod tests {
         both.idle(now);
         assert_eq!(both.next_update(), Some(Time::from_ms(1)));
         both.update(now, &store);
-        both.rate_changed(now, Rate::MAX);
+        assert_eq!(both.change(now, &Change::Rate(Rate::MAX)), Ok(()));
         assert!(both.is_clear(now, 1));
         both.inspect(&mut |_, _| ());
         assert_eq!(asked.map(|asked| asked.load(Ordering::Relaxed)), [(1 << QUESTIONS) - 1; 2]);

@@ -23,6 +23,7 @@
 //! wred_with_one_curve_signals_as_often_as_red).
 
 use super::red::{self, Judge};
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::control::red::Average;
 use crate::facts::{Facts, Overflow};
@@ -30,7 +31,7 @@ use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::units::{Bytes, Limit, Rate, Time};
+use crate::units::{Bytes, Limit, Time};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -205,8 +206,10 @@ impl BufferPolicy for Wred {
         self.average.idle(now);
     }
 
-    fn rate_changed(&mut self, _now: Time, rate: Rate) {
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Rate(rate) = *change else { return change.not_used() };
         self.packet_time = red::packet_time(self.mean_packet, rate);
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

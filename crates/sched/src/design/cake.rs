@@ -52,6 +52,7 @@ mod ways;
 
 use crate::buffer::codel::fault_of;
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
+use crate::change::{Change, Unsupported};
 use crate::classify;
 use crate::contract::{
     BufferPolicy, Classifier, Dequeue, Discipline, End, FlowTimes, Handle, Held, HeldPacket, Line, Slot, traits,
@@ -526,6 +527,13 @@ impl Discipline for Cake {
 
     fn held(&self) -> Held {
         self.store.held()
+    }
+
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        if let Change::Limit(limit) = *change {
+            self.store.set_limit(limit);
+        }
+        change.not_used()
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {

@@ -33,6 +33,7 @@
 //! may be reordered.
 
 use super::cake::{self, Cake};
+use crate::change::{Change, Unsupported, of_each};
 use crate::contract::{Classifier, Dequeue, Discipline, FlowTimes, Handle, Held, Line, traits};
 use crate::facts::Facts;
 use crate::hash::Hash;
@@ -247,6 +248,14 @@ impl Discipline for CakeMq {
             packets: sum.packets + held.packets,
             bytes: sum.bytes + held.bytes,
         })
+    }
+
+    fn change(&mut self, now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        let Change::Limit(limit) = *change else { return change.not_used() };
+        // Packets are counted in each ring, bytes in all together.
+        let of_each = Change::Limit(of_each(limit, self.rings.len() as u64)?);
+        self.together = limit.bytes();
+        self.rings.iter_mut().try_for_each(|ring| ring.cake.change(now, &of_each))
     }
 
     fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {

@@ -26,6 +26,7 @@
 //! wait in two queues and overtake each other (designs.rs:
 //! dualpi2_may_reorder_a_flow_whose_ecn_field_changes).
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
@@ -351,6 +352,13 @@ impl Discipline for DualPi2 {
 
     fn held(&self) -> Held {
         self.store.held()
+    }
+
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        if let Change::Limit(limit) = *change {
+            self.store.set_limit(limit);
+        }
+        change.not_used()
     }
 
     fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {

@@ -25,6 +25,7 @@
 use crate::buffer::pie::{self, Pie};
 use crate::buffer::refuse_too_long;
 use crate::buffer::with_overflow::WithOverflow;
+use crate::change::no_changes;
 use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Line, Slot, Verdict, traits};
 use crate::facts::Facts;
@@ -126,6 +127,8 @@ struct Room {
 
 impl BufferPolicy for Room {
     traits!();
+
+    no_changes!();
 
     fn admit(&mut self, _: Time, store: &Store, _: Slot, _: Flow, packet: &mut Packet) -> Verdict {
         let is_beyond_memory = store.bytes() + u64::from(packet.length) > self.memory;

@@ -24,6 +24,7 @@
 //! others do (its own test: a_heavy_hitter_is_found). A flow that becomes one, or ceases to be one,
 //! is reordered.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
@@ -346,6 +347,13 @@ impl Discipline for Hhf {
 
     fn held(&self) -> Held {
         self.store.held()
+    }
+
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        if let Change::Limit(limit) = *change {
+            self.store.set_limit(limit);
+        }
+        change.not_used()
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {

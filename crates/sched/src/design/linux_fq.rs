@@ -33,6 +33,7 @@
 //! Bound: Linux's order to the packet (docs/agreement/linux.md). A line whose flows are all held
 //! back is idle though packets wait.
 
+use crate::change::{Change, Unsupported, of_each};
 use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Gone, HeldPacket, Line, Next, Scheduler, Slot, Tag, Verdict};
 use crate::facts::Facts;
@@ -212,6 +213,13 @@ impl BufferPolicy for Room {
     #[inline(always)]
     fn traits(&self) -> Traits {
         Traits { hears_joins: !self.waiting.is_empty(), ..Traits::PLAIN }
+    }
+
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        if let Change::Limit(limit) = *change {
+            self.of_a_band = of_each(limit, (self.waiting.len() as u64).max(1))?.packets();
+        }
+        change.not_used()
     }
 
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
@@ -472,8 +480,10 @@ impl Scheduler for LinuxFq {
         is_clear
     }
 
-    fn pacing_changed(&mut self, _now: Time, flow: Slot, rate: Option<Rate>) {
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Pacing(flow, rate) = *change else { return change.not_used() };
         self.state(flow).rate = rate;
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -27,6 +27,7 @@
 //! the longest queue.
 //! Bound: Linux's order and drops to the packet (docs/agreement/linux.md).
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};
 use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::facts::Facts;
@@ -438,6 +439,13 @@ impl Discipline for LinuxSfq {
 
     fn held(&self) -> Held {
         self.store.held()
+    }
+
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        if let Change::Limit(limit) = *change {
+            self.store.set_limit(limit);
+        }
+        change.not_used()
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {

@@ -13,6 +13,7 @@
 //! Bound: Linux's order and drops to the packet (docs/agreement/linux.md). An earlier band starves
 //! the later ones, and a flow whose packets differ in type of service is reordered.
 
+use crate::change::{Change, Unsupported, no_changes, of_each};
 use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, traits};
 use crate::facts::Queues;
@@ -58,6 +59,13 @@ struct Room {
 impl BufferPolicy for Room {
     traits!();
 
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        if let Change::Limit(limit) = *change {
+            self.of_a_band = of_each(limit, BANDS.into())?.packets();
+        }
+        change.not_used()
+    }
+
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if store.has_no_room_for(packet.length) {
             return Verdict::Drop(Reason::BufferFull);
@@ -90,6 +98,8 @@ impl Scheduler for Bands {
     fn sent(&mut self, _now: Time, _queue: Slot, _packet: &Packet, _tag: Tag, _head: Option<Tag>) {}
 
     fn removed(&mut self, _now: Time, _gone: Gone<'_>) {}
+
+    no_changes!();
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true

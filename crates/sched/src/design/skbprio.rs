@@ -16,6 +16,7 @@
 //! (its own test: what_waits_are_the_highest_of_all). A higher priority starves the lower ones, and
 //! a flow whose packets differ in priority is reordered.
 
+use crate::change::no_changes;
 use crate::compose::Composition;
 use crate::contract::{
     BufferPolicy, Discipline, End, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, Victim, traits,
@@ -88,6 +89,8 @@ fn lowest(store: &Store) -> Option<Slot> {
 impl BufferPolicy for PushOut {
     traits!();
 
+    no_changes!();
+
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if store.is_too_short_for(packet.length) {
             return Verdict::Drop(Reason::TooLong);
@@ -138,6 +141,8 @@ impl Scheduler for Priorities {
             self.waiting &= !(1 << gone.queue);
         }
     }
+
+    no_changes!();
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true

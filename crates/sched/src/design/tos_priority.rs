@@ -24,6 +24,7 @@
 //! users, and a flow whose packets differ in TOS is reordered (shaped.rs:
 //! tos_priority_breaks_the_order_of_a_flow_of_many_services).
 
+use crate::change::{Change, Unsupported, no_changes};
 use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, traits};
 use crate::mark::none::None as NoMarker;
@@ -210,6 +211,8 @@ impl Scheduler for Classes {
         self.credits = self.quanta;
     }
 
+    no_changes!();
+
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
     }
@@ -230,8 +233,13 @@ impl Limits {
         let sum: u64 = settings.parts().iter().map(|part| u64::from(*part)).sum();
         let part = u64::from(settings.low_delay) * 1000 / sum.max(1);
         let mut limits = Self { delay_max: settings.delay_max, reserve: settings.reserve, part, low_delay_max: 0 };
-        limits.rate_changed(Time::ZERO, line.rate);
+        limits.set_rate(line.rate);
         limits
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
+        let bits = u128::from(rate.bits_in(self.delay_max)) * u128::from(self.part) / 1000;
+        self.low_delay_max = u64::try_from(bits / 8).unwrap_or(u64::MAX);
     }
 }
 
@@ -263,8 +271,9 @@ impl BufferPolicy for Limits {
         Verdict::Pass
     }
 
-    fn rate_changed(&mut self, _now: Time, rate: Rate) {
-        let bits = u128::from(rate.bits_in(self.delay_max)) * u128::from(self.part) / 1000;
-        self.low_delay_max = u64::try_from(bits / 8).unwrap_or(u64::MAX);
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Rate(rate) = *change else { return change.not_used() };
+        self.set_rate(rate);
+        Ok(())
     }
 }

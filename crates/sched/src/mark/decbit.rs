@@ -10,6 +10,7 @@
 //! Bound: none; with windows that obey, the queue stays near one packet.
 
 use super::cycle::Cycles;
+use crate::change::no_changes;
 use crate::contract::{Line, Marker, Slot, traits};
 use crate::facts::Need;
 use crate::packet::{Marks, Packet};
@@ -53,6 +54,8 @@ impl Decbit {
 
 impl Marker for Decbit {
     traits!(hears_idle = true, marks = true);
+
+    no_changes!();
 
     fn arrive(&mut self, now: Time, store: &Store, _flow: Slot, _packet: &Packet) -> Marks {
         self.cycles.arrive(now, store);

@@ -11,6 +11,7 @@
 //! Cost: O(1) a packet.
 //! Bound: none; a flow with nothing in the gateway is never marked.
 
+use crate::change::no_changes;
 use crate::contract::{Line, Marker, Slot, traits};
 use crate::facts::{Need, Queues};
 use crate::packet::{Marks, Packet};
@@ -67,6 +68,8 @@ impl FqBit {
 
 impl Marker for FqBit {
     traits!(hears_idle = true, marks = true);
+
+    no_changes!();
 
     fn arrive(&mut self, _now: Time, store: &Store, flow: Slot, _packet: &Packet) -> Marks {
         let serving = store.serving();

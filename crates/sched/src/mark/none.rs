@@ -6,6 +6,7 @@
 //! Cost: nothing.
 //! Bound: none.
 
+use crate::change::no_changes;
 use crate::contract::{Line, Marker, Slot, traits};
 use crate::packet::{Marks, Packet};
 use crate::part::{Part, facts, no_settings};
@@ -32,6 +33,8 @@ impl None {
 
 impl Marker for None {
     traits!(bypass = u32::MAX);
+
+    no_changes!();
 
     #[inline]
     fn arrive(&mut self, _now: Time, _store: &Store, _flow: Slot, _packet: &Packet) -> Marks {

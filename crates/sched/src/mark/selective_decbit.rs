@@ -14,6 +14,7 @@
 //! Bound: none; a flow that demands no more than its max-min share is never marked.
 
 use super::cycle::Cycles;
+use crate::change::{Change, Unsupported};
 use crate::contract::{Line, Marker, Slot, traits};
 use crate::facts::Need;
 use crate::packet::{Marks, Packet};
@@ -167,6 +168,12 @@ impl Marker for SelectiveDecbit {
 
     fn before_change(&mut self, now: Time, store: &Store) {
         self.cycles.before_change(now, store);
+    }
+
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Rate(rate) = *change else { return change.not_used() };
+        self.rate = rate;
+        Ok(())
     }
 
     fn is_clear(&mut self, flow: Slot) -> bool {

@@ -14,6 +14,7 @@
 //! Cost: O(1) a packet.
 //! Bound: none; with windows that obey, the queue stays near `at` and a few packets for each flow.
 
+use crate::change::no_changes;
 use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};
 use crate::part::{Part, facts};
@@ -107,6 +108,8 @@ impl Marker for Step {
             ..Traits::PLAIN
         }
     }
+
+    no_changes!();
 
     fn arrive(&mut self, _now: Time, store: &Store, _flow: Slot, packet: &Packet) -> Marks {
         let is_reached = match self.at {

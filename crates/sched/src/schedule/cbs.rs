@@ -35,6 +35,7 @@
 //!
 //! Range: credit is a rate in bit/s times picoseconds, in 128 bits.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::{Facts, Need, Queues};
 use crate::packet::Packet;
@@ -304,7 +305,7 @@ impl Credit {
 
 /// Shaped classes, and best effort after them.
 pub struct Cbs {
-    names: Vec<String>,
+    settings: Settings,
     /// The class of each precedence.
     of_precedence: [Slot; 8],
     credits: Vec<Credit>,
@@ -324,7 +325,7 @@ impl Cbs {
             }
         }
         Self {
-            names: settings.classes.iter().map(|class| class.name.clone()).collect(),
+            settings: settings.clone(),
             of_precedence,
             credits: settings.classes.iter().map(|class| Credit::new(class, settings, line.rate)).collect(),
             has_best_effort: false,
@@ -344,7 +345,7 @@ impl Scheduler for Cbs {
     traits!(queue_per_flow = false, hears_idle = true);
 
     fn class_named(&self, name: &str) -> Option<Number> {
-        self.names.iter().position(|class| class == name).map(|class| class as Number)
+        self.settings.classes.iter().position(|class| class.name == name).map(|class| class as Number)
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
@@ -396,13 +397,28 @@ impl Scheduler for Cbs {
         self.set_backlogged(gone.queue, gone.head.is_some());
     }
 
+    // What the settings say stays; what follows from the rate does so anew, and credits stay.
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Rate(rate) = *change else { return change.not_used() };
+        for (credit, class) in self.credits.iter_mut().zip(&self.settings.classes) {
+            credit.settle(now);
+            let is_sending = matches!(credit.rule, Rule::Standard { is_sending: true });
+            let Credit { idle_slope, rule, .. } = Credit::new(class, &self.settings, rate);
+            (credit.idle_slope, credit.rule) = (idle_slope, rule);
+            if let Rule::Standard { is_sending: now_sending } = &mut credit.rule {
+                *now_sending = is_sending;
+            }
+        }
+        Ok(())
+    }
+
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        for (name, credit) in self.names.iter().zip(&self.credits) {
-            visit(&format!("credit_{name}_bytes"), credit.level as f64 / PER_BYTE as f64);
+        for (class, credit) in self.settings.classes.iter().zip(&self.credits) {
+            visit(&format!("credit_{}_bytes", class.name), credit.level as f64 / PER_BYTE as f64);
         }
     }
 }

@@ -15,6 +15,7 @@
 //! differ by at most one, in packets, not in bytes (ranked.rs: datakit_serves_circuits_evenly). A
 //! circuit that sends short packets slowly keeps its priority for ever.
 
+use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Queues;
 use crate::packet::Packet;
@@ -113,6 +114,8 @@ impl Scheduler for Datakit {
             self.shrank(gone.queue, true);
         }
     }
+
+    no_changes!();
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true

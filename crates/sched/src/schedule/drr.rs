@@ -26,6 +26,7 @@
 //! Range: the quantum is at most 1 GiB, so that weight times quantum is below 2⁶⁰ thousandths of a
 //! byte.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
 use crate::packet::Packet;
@@ -33,7 +34,7 @@ use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::units::{Bytes, Time, Weight};
+use crate::units::{Bytes, Time};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -111,11 +112,6 @@ impl Scheduler for Drr {
         Tag::from(packet.length)
     }
 
-    #[inline(always)]
-    fn follow(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
-        Some(Tag::from(packet.length))
-    }
-
     #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         self.accounts.join(&mut self.round, queue, cost_of_length(tag));
@@ -124,11 +120,6 @@ impl Scheduler for Drr {
     #[inline]
     fn next(&mut self, _now: Time, _store: &Store) -> Next {
         self.accounts.next(&mut self.round).map_or(Next::Empty, Next::Queue)
-    }
-
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        self.accounts.next_at_once(&mut self.round)
     }
 
     #[inline(always)]
@@ -146,8 +137,10 @@ impl Scheduler for Drr {
         true
     }
 
-    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Weight(queue, weight) = *change else { return change.not_used() };
         self.accounts.set_quantum(queue, self.quantum * u64::from(weight.thousandths()));
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

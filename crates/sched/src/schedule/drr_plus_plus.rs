@@ -19,6 +19,7 @@
 //! new (designs.rs: a_sparse_flow_goes_first), and one that empties while new passes once through
 //! the old list (designs.rs: a_new_flow_that_empties_passes_once_through_the_old_list).
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
@@ -193,7 +194,9 @@ impl Scheduler for DrrPlusPlus {
         self.turns.listed(queue) == Listed::Out
     }
 
-    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Weight(queue, weight) = *change else { return change.not_used() };
         self.set_quantum(queue, weight);
+        Ok(())
     }
 }

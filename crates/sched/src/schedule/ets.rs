@@ -20,6 +20,7 @@
 //! Packets of a flow that differ in precedence wait in different bands and overtake each other
 //! (round_schedulers.rs: ets_reorders_a_flow_over_its_bands); within a band the order holds.
 
+use crate::change::no_changes;
 use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
 use crate::facts::Queues;
@@ -181,6 +182,8 @@ impl Scheduler for Ets {
             self.accounts.replaced(&mut self.round, gone.queue, gone.head.map(|tag| tag as u64));
         }
     }
+
+    no_changes!();
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true

@@ -7,6 +7,7 @@
 //! Bound: no fairness: a flow's share is its share of the arrivals. Delay is the backlog ahead over
 //! the rate (laws.rs: fifo_keeps_the_order_of_arrival).
 
+use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Queues;
 use crate::packet::Packet;
@@ -52,6 +53,8 @@ impl Scheduler for Fifo {
     fn sent(&mut self, _now: Time, _queue: Slot, _packet: &Packet, _tag: Tag, _head: Option<Tag>) {}
 
     fn removed(&mut self, _now: Time, _gone: Gone<'_>) {}
+
+    no_changes!();
 
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {
         true

@@ -177,11 +177,6 @@ impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
         }
     }
 
-    #[inline(always)]
-    fn fetch(&self, queue: Slot) {
-        self.fluid.fetch(queue);
-    }
-
     fn is_settled_at(&self, time: Time) -> bool {
         self.fluid.is_empty_at(time)
     }

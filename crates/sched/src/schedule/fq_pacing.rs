@@ -21,6 +21,7 @@
 //! are all held back is idle though packets wait (shaped.rs:
 //! fq_pacing_waits_until_the_last_packet_has_earned_the_next).
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::heap::Heap;
 use crate::packet::Packet;
@@ -245,8 +246,10 @@ impl Scheduler for FqPacing {
         is_clear
     }
 
-    fn pacing_changed(&mut self, _now: Time, flow: Slot, rate: Option<Rate>) {
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Pacing(flow, rate) = *change else { return change.not_used() };
         self.state(flow).rate = rate;
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -32,6 +32,7 @@
 //!
 //! Range: the clock of a class counts 2⁶⁴ bytes and stands still then: 213 days at 8 Tbit/s.
 
+use crate::change::{Change, Unsupported};
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
@@ -470,12 +471,13 @@ impl Scheduler for Hpfq {
         true
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Rate(rate) = *change else { return change.not_used() };
         if let Some(serving) = &mut self.serving {
             serving.gone = (now, serving.gone_by(now, self.rate));
         }
         self.rate = rate;
-        self.nodes[ROOT].scheduler.rate_changed(now, rate);
+        self.nodes[ROOT].scheduler.change(now, change)
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -27,6 +27,7 @@
 //! overflows. There is no reset while the line is idle, so the order is exact for 2⁶⁴ bytes of
 //! weight one in the life of the line.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
@@ -143,6 +144,16 @@ impl LeapForwardVirtualClock {
         };
         self.held.set(queue, head.map(lets_go));
     }
+
+    #[inline]
+    fn reweigh(&mut self, now: Time, queue: Slot, weight: Weight) {
+        self.advance(now);
+        entry(&mut self.seen, queue, Seen::default());
+        self.count(queue, weight.thousandths());
+        if let Some(head) = self.tags.set_weight(queue, weight) {
+            self.place(queue, Some(head));
+        }
+    }
 }
 
 impl Scheduler for LeapForwardVirtualClock {
@@ -150,7 +161,7 @@ impl Scheduler for LeapForwardVirtualClock {
 
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        self.weight_changed(now, queue, flow.weight);
+        self.reweigh(now, queue, flow.weight);
         let seen = &mut self.seen[queue as usize];
         seen.longest = seen.longest.max(packet.length);
         self.tags.arrive(packet)
@@ -210,19 +221,16 @@ impl Scheduler for LeapForwardVirtualClock {
         is_clear
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.advance(now);
-        self.rate = rate;
-    }
-
-    #[inline]
-    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
-        self.advance(now);
-        entry(&mut self.seen, queue, Seen::default());
-        self.count(queue, weight.thousandths());
-        if let Some(head) = self.tags.set_weight(queue, weight) {
-            self.place(queue, Some(head));
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        match *change {
+            Change::Rate(rate) => {
+                self.advance(now);
+                self.rate = rate;
+            }
+            Change::Weight(queue, weight) => self.reweigh(now, queue, weight),
+            _ => return change.not_used(),
         }
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
@@ -242,7 +250,7 @@ mod tests {
         // A byte a second, of which two flows have half each: t grows by half a byte a second.
         let mut clock = LeapForwardVirtualClock::new(&Settings::default(), &Line::new(Rate::new(8).unwrap()));
         let (store, packet) = (Store::new(Limit::Unlimited), Packet::new(0, Time::ZERO, 1));
-        clock.weight_changed(Time::ZERO, 1, Weight::ONE);
+        clock.reweigh(Time::ZERO, 1, Weight::ONE);
         // Flow 0 alone: T = 1, 2, 3, 4. Its second packet is held until t = 1: at 1 s, when t is
         // 1/2, the clock leaps there; at 2 s, when t is 3/2, to 2.
         let tags = [0; 4].map(|_| clock.arrive(Time::ZERO, 0, Flow::of_slot(0), &packet));

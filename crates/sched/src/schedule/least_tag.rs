@@ -4,6 +4,7 @@
 //! `fq`, `wfq` and `virtual_clock` the key of a head is the tag that it was given on arrival; in
 //! `scfq` and `sfq` it is a tag that the packet is given as a head.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::rank;
@@ -52,9 +53,6 @@ pub trait Tagging: Send {
     /// The line has become idle. Told only if its traits say `hears_idle`.
     fn idle(&mut self) {}
 
-    /// Fetches the state of `queue` into the caches.
-    fn fetch(&self, queue: Slot);
-
     /// [`Scheduler::is_settled_at`].
     fn is_settled_at(&self, _time: Time) -> bool {
         true
@@ -86,6 +84,13 @@ impl<T: Tagging> LeastTag<T> {
     pub(crate) const fn with_tagging(tagging: T) -> Self {
         Self { tagging, heads: Tournament::new() }
     }
+
+    #[inline]
+    fn reweigh(&mut self, now: Time, queue: Slot, weight: Weight) {
+        if let Some(key) = self.tagging.weight_changed(now, queue, weight) {
+            self.heads.push(queue, key);
+        }
+    }
 }
 
 impl<T: Tagging> Scheduler for LeastTag<T> {
@@ -97,14 +102,9 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
     #[inline(never)]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         if T::REWEIGHS_HEADS {
-            self.weight_changed(now, queue, flow.weight);
+            self.reweigh(now, queue, flow.weight);
         }
         self.tagging.arrive(now, queue, flow, packet)
-    }
-
-    #[inline(always)]
-    fn follow(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Option<Tag> {
-        Some(self.tagging.arrive(now, queue, flow, packet))
     }
 
     #[inline]
@@ -117,24 +117,9 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
         self.tagging.refused(now, queue, flow, packet);
     }
 
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        self.heads.peek().map(|(queue, _)| queue)
-    }
-
     #[inline]
-    fn next(&mut self, now: Time, _store: &Store) -> Next {
-        self.next_at_once(now).map_or(Next::Empty, Next::Queue)
-    }
-
-    #[inline(always)]
-    fn soon(&self, packets: u32) -> Option<Slot> {
-        self.heads.soon(packets)
-    }
-
-    #[inline(always)]
-    fn fetch(&self, queue: Slot) {
-        self.tagging.fetch(queue);
+    fn next(&mut self, _now: Time, _store: &Store) -> Next {
+        self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
     }
 
     #[inline(always)]
@@ -163,15 +148,13 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
         self.tagging.is_clear(now, queue)
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.tagging.rate_changed(now, rate);
-    }
-
-    #[inline]
-    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
-        if let Some(key) = self.tagging.weight_changed(now, queue, weight) {
-            self.heads.push(queue, key);
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        match *change {
+            Change::Rate(rate) => self.tagging.rate_changed(now, rate),
+            Change::Weight(queue, weight) => self.reweigh(now, queue, weight),
+            _ => return change.not_used(),
         }
+        Ok(())
     }
 
     fn preempts(&self, serving: Tag) -> bool {

@@ -20,6 +20,7 @@
 //!
 //! Range: packets up to 65536 B, weights up to 1024; the sum of weights fits 32 bits.
 
+use crate::change::{Change, Unsupported};
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::Facts;
@@ -551,6 +552,17 @@ impl LinuxQfq {
             }
         }
     }
+
+    fn reweigh(&mut self, queue: Slot, weight: Weight) {
+        let Member { aggregate, is_active, .. } = *self.member(queue);
+        let Some(at) = aggregate.filter(|_| self.tree.is_none()) else { return };
+        let longest = self.aggregates[at as usize].longest;
+        self.withdraw(queue);
+        self.enrol(queue, ((weight.thousandths() + 500) / 1000).clamp(1, WEIGHT_MAX), longest);
+        if is_active {
+            self.join(queue);
+        }
+    }
 }
 
 impl Scheduler for LinuxQfq {
@@ -659,15 +671,10 @@ impl Scheduler for LinuxQfq {
         !owes
     }
 
-    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
-        let Member { aggregate, is_active, .. } = *self.member(queue);
-        let Some(at) = aggregate.filter(|_| self.tree.is_none()) else { return };
-        let longest = self.aggregates[at as usize].longest;
-        self.withdraw(queue);
-        self.enrol(queue, ((weight.thousandths() + 500) / 1000).clamp(1, WEIGHT_MAX), longest);
-        if is_active {
-            self.join(queue);
-        }
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Weight(queue, weight) = *change else { return change.not_used() };
+        self.reweigh(queue, weight);
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -20,6 +20,7 @@
 //!
 //! Range: a rank of 2⁸⁹ or more counts as 2⁸⁹ - 1 (rank.rs, program.rs).
 
+use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::{Facts, Queues};
 use crate::heap::Heap;
@@ -143,6 +144,8 @@ impl<P: Program> Scheduler for PushIn<P> {
     fn idle(&mut self, _now: Time) {
         self.program.idle();
     }
+
+    no_changes!(Weight);
 
     fn is_clear(&mut self, _now: Time, flow: Slot) -> bool {
         self.program.is_clear(flow)

@@ -11,6 +11,7 @@
 //! band starves the later ones. A flow whose packets differ in precedence is reordered (ranked.rs:
 //! priority_breaks_the_order_of_a_flow_of_many_precedences).
 
+use crate::change::no_changes;
 use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Queues;
 use crate::packet::Packet;
@@ -79,6 +80,8 @@ impl Scheduler for Priority {
             self.backlogged &= !(1 << gone.queue);
         }
     }
+
+    no_changes!();
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true

@@ -29,9 +29,9 @@
 //! less than 2⁶³, and below 2⁶⁴ with a packet added. In wider ones stamps are added.
 
 pub(crate) mod groups;
-mod guesses;
 
 use self::groups::Groups;
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
@@ -94,8 +94,6 @@ pub(crate) fn worst_case_index(load: &Load<'_>, flow: u32, declared: Bytes) -> f
 /// Flows in groups.
 pub struct Qfq {
     longest: u32,
-    /// Packets up to this length take the fast path: `longest`, or 0 where prefetching pays.
-    plain: u32,
     groups: Groups,
     /// W, in thousandths.
     weights: u64,
@@ -106,7 +104,7 @@ impl Qfq {
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
         let longest = settings.longest.0.clamp(1, drr::QUANTUM_MAX) as u32;
-        Self { longest, plain: longest, groups: Groups::new(), weights: 0 }
+        Self { longest, groups: Groups::new(), weights: 0 }
     }
 
     /// V may pass several slots of a group in one step.
@@ -123,7 +121,6 @@ impl Qfq {
         self.weights = self.weights - u64::from(before) + u64::from(weight.thousandths());
         self.groups.set_total(self.weights);
         self.groups.resize(queue, weight, longest.max(length).max(self.longest));
-        self.plain = if self.groups.is_wide() { 0 } else { self.longest };
     }
 }
 
@@ -139,46 +136,23 @@ impl Scheduler for Qfq {
         0
     }
 
-    #[inline(always)]
-    fn follow(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
-        // A flow that waits is known, with a longest packet that is no shorter.
-        (packet.length <= self.longest).then_some(0)
-    }
-
     #[inline]
     fn backlogged(&mut self, queue: Slot, _tag: Tag) {
         self.groups.activate(queue);
     }
 
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        self.groups.ready()
-    }
-
     #[inline]
     fn next(&mut self, _now: Time, _store: &Store) -> Next {
-        self.groups.next().map_or(Next::Empty, Next::Queue)
+        self.groups.ready().or_else(|| self.groups.next()).map_or(Next::Empty, Next::Queue)
     }
 
     #[inline(always)]
     fn sent(&mut self, _now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        if packet.length > self.plain {
-            if packet.length > self.longest {
-                return self.sent_long(queue, packet.length, head.is_some());
-            }
-            self.groups.note_order(queue);
+        if packet.length > self.longest {
+            self.sent_long(queue, packet.length, head.is_some());
+        } else {
+            self.groups.sent(queue, packet.length, head.is_some());
         }
-        self.groups.sent(queue, packet.length, head.is_some());
-    }
-
-    #[inline(always)]
-    fn soon(&self, packets: u32) -> Option<Slot> {
-        Some(self.groups.soon(packets))
-    }
-
-    #[inline(always)]
-    fn fetch(&self, queue: Slot) {
-        self.groups.fetch(queue);
     }
 
     fn removed(&mut self, _now: Time, gone: Gone<'_>) {
@@ -201,10 +175,12 @@ impl Scheduler for Qfq {
         !owes
     }
 
-    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Weight(queue, weight) = *change else { return change.not_used() };
         if self.groups.known(queue).0 > 0 {
             self.learn(queue, weight, 0);
         }
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

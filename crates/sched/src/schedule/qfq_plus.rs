@@ -22,6 +22,7 @@
 //!
 //! Range: as `qfq`.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
 use crate::packet::Packet;
@@ -229,6 +230,30 @@ impl QfqPlus {
             self.groups.sort_sets();
         }
     }
+
+    fn reweigh(&mut self, queue: Slot, weight: Weight) {
+        let member = self.member(queue);
+        if member.weight == 0 {
+            return;
+        }
+        let head = self.accounts.waits(queue).then(|| self.accounts.head(queue));
+        if head.is_some() {
+            self.accounts.leave(&mut self.aggregates[member.aggregate as usize].round, queue);
+            self.note_left(member.aggregate);
+        }
+        let longest = self.aggregates[member.aggregate as usize].longest;
+        self.withdraw(queue);
+        self.enrol(queue, weight);
+        let aggregate = self.members[queue as usize].aggregate;
+        let of = &mut self.aggregates[aggregate as usize];
+        if of.longest < longest {
+            of.longest = longest;
+            self.groups.resize(aggregate, weight, longest);
+        }
+        if let Some(head) = head {
+            self.join(queue, head);
+        }
+    }
 }
 
 impl Scheduler for QfqPlus {
@@ -310,28 +335,10 @@ impl Scheduler for QfqPlus {
         !owes
     }
 
-    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
-        let member = self.member(queue);
-        if member.weight == 0 {
-            return;
-        }
-        let head = self.accounts.waits(queue).then(|| self.accounts.head(queue));
-        if head.is_some() {
-            self.accounts.leave(&mut self.aggregates[member.aggregate as usize].round, queue);
-            self.note_left(member.aggregate);
-        }
-        let longest = self.aggregates[member.aggregate as usize].longest;
-        self.withdraw(queue);
-        self.enrol(queue, weight);
-        let aggregate = self.members[queue as usize].aggregate;
-        let of = &mut self.aggregates[aggregate as usize];
-        if of.longest < longest {
-            of.longest = longest;
-            self.groups.resize(aggregate, weight, longest);
-        }
-        if let Some(head) = head {
-            self.join(queue, head);
-        }
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Weight(queue, weight) = *change else { return change.not_used() };
+        self.reweigh(queue, weight);
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -9,6 +9,7 @@
 //! Bound: packets served of two continuously backlogged flows differ by at most 1; their bytes by
 //! up to the ratio of packet lengths (laws.rs: round_robin_serves_packets_evenly).
 
+use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
@@ -60,11 +61,6 @@ impl Scheduler for RoundRobin {
         self.turns.front().map_or(Next::Empty, Next::Queue)
     }
 
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        self.turns.front()
-    }
-
     #[inline]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         if head.is_some() {
@@ -79,6 +75,8 @@ impl Scheduler for RoundRobin {
             self.turns.remove(gone.queue);
         }
     }
+
+    no_changes!();
 
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {
         true

@@ -70,11 +70,6 @@ impl<C: Counts> Tagging for SelfClocked<C> {
         self.tags.reset();
     }
 
-    #[inline(always)]
-    fn fetch(&self, queue: Slot) {
-        self.tags.fetch(queue);
-    }
-
     fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {
         self.tags.last(queue) <= self.virtual_time
     }

@@ -13,6 +13,7 @@
 //! Packets of one flow may overtake each other when the bounds fall between them (ranked.rs:
 //! sp_pifo_breaks_the_order_of_a_flow).
 
+use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::{Facts, Queues};
 use crate::packet::Packet;
@@ -133,6 +134,8 @@ impl Scheduler for SpPifo {
     fn idle(&mut self, _now: Time) {
         self.program.idle();
     }
+
+    no_changes!(Weight);
 
     fn is_clear(&mut self, _now: Time, flow: Slot) -> bool {
         self.program.is_clear(flow)

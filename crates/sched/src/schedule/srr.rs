@@ -22,6 +22,7 @@
 //! packets of any length by a quantum more for each flow for its deficit. No bound on delay holds
 //! without the number of flows.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
@@ -164,6 +165,19 @@ impl Srr {
         self.position = next_position(self.position, self.occupied);
         self.visited = self.columns[column_of(self.position) as usize].front();
     }
+
+    fn reweigh(&mut self, queue: Slot, weight: Weight) {
+        let steps = self.steps_of(weight);
+        let Some(account) = self.accounts.get(queue as usize).filter(|account| account.steps > 0) else { return };
+        let waits = self.columns[account.steps.ilog2() as usize].contains(queue);
+        if waits {
+            self.leave(queue);
+        }
+        self.accounts[queue as usize].steps = steps;
+        if waits {
+            self.join(queue);
+        }
+    }
 }
 
 /// The bits of a weight.
@@ -251,17 +265,10 @@ impl Scheduler for Srr {
         true
     }
 
-    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
-        let steps = self.steps_of(weight);
-        let Some(account) = self.accounts.get(queue as usize).filter(|account| account.steps > 0) else { return };
-        let waits = self.columns[account.steps.ilog2() as usize].contains(queue);
-        if waits {
-            self.leave(queue);
-        }
-        self.accounts[queue as usize].steps = steps;
-        if waits {
-            self.join(queue);
-        }
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Weight(queue, weight) = *change else { return change.not_used() };
+        self.reweigh(queue, weight);
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

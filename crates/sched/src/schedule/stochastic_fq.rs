@@ -22,6 +22,7 @@
 //! stochastic_fq_keeps_nothing_of_flows_that_left). Queues are as fair among each other as deficit
 //! round robin's; flows that share one are as in FIFO.
 
+use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
 use crate::facts::Facts;
@@ -196,6 +197,8 @@ impl Scheduler for StochasticFq {
         }
         self.forget((gone.tag >> 64) as u64);
     }
+
+    no_changes!();
 
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {
         true

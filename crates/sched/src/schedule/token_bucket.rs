@@ -15,6 +15,7 @@
 //! line behind adds, plus a packet if it is longer than the bucket; nothing leaves before the time
 //! it names, and at that time something does (laws.rs: token_bucket_keeps_its_rate).
 
+use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Queues;
 #[cfg(feature = "schema")]
@@ -182,6 +183,8 @@ impl Scheduler for TokenBucket {
     }
 
     fn removed(&mut self, _now: Time, _gone: Gone<'_>) {}
+
+    no_changes!();
 
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {
         true

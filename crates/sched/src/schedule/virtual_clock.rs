@@ -24,7 +24,6 @@ use super::least_tag::{LeastTag, Tagging};
 use crate::contract::{Flow, Line, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
-use crate::prefetch;
 use crate::promise::{Load, Measure};
 use crate::rank::Ranks;
 use crate::slots::entry;
@@ -101,11 +100,6 @@ impl Tagging for Clocks {
         self.ranks.tag(stamp)
     }
 
-    #[inline(always)]
-    fn fetch(&self, queue: Slot) {
-        prefetch::fetch(&self.clocks, queue);
-    }
-
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
         let Some(clock) = self.clocks.get_mut(queue as usize) else { return true };
         if clock.stamp > u128::from(now.0) {
@@ -134,6 +128,7 @@ impl Tagging for Clocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::Change;
     use crate::contract::Scheduler;
     use crate::rank;
 
@@ -143,7 +138,7 @@ mod tests {
         let mut clock = VirtualClock::new(&Settings::default(), &Line::new(Rate::new(8).unwrap()));
         let mut stamp = |now, queue, weight, rate| {
             if let Some(rate) = Rate::new(rate) {
-                clock.rate_changed(Time::from_s(now), rate);
+                clock.change(Time::from_s(now), &Change::Rate(rate)).unwrap();
             }
             let weight = Weight::from_thousandths(weight).unwrap();
             let tag = clock.arrive(

@@ -23,6 +23,7 @@
 //! Range: as for `wfq`: 2⁶⁴ bytes of weight one for the order of tags (round.rs).
 
 use super::wfq;
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::emulation::Emulation;
 use crate::packet::Packet;
@@ -32,7 +33,7 @@ use crate::rank::{self, Ranks};
 use crate::slots::entry;
 use crate::store::Store;
 use crate::tournament::Tournament;
-use crate::units::{Rate, Time, Weight};
+use crate::units::Time;
 use alloc::vec::Vec;
 
 no_settings!("Nothing can be set: the weights are the line's.");
@@ -146,13 +147,13 @@ impl Scheduler for Wf2q {
         self.fluid.is_clear(now, queue)
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.fluid.rate_changed(now, rate);
-    }
-
-    #[inline]
-    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
-        self.fluid.weight_changed(now, queue, weight);
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        match *change {
+            Change::Rate(rate) => self.fluid.rate_changed(now, rate),
+            Change::Weight(queue, weight) => self.fluid.weight_changed(now, queue, weight),
+            _ => return change.not_used(),
+        }
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
@@ -165,6 +166,7 @@ impl Scheduler for Wf2q {
 mod tests {
     use super::*;
     use crate::units::Limit;
+    use crate::units::{Rate, Weight};
 
     #[test]
     fn a_packet_waits_until_the_fluid_has_begun_it() {

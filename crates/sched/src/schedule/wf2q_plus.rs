@@ -29,6 +29,7 @@
 //! Range: tags as those of `scfq` (head_tags.rs); V grows by less than 2⁹¹ a packet and, with the
 //! least weight alone, to 2¹²³·² at most. The sum of the weights of 2³² flows is below 2⁶².
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::eligible::Eligible;
 use crate::head_tags::HeadTags;
@@ -254,6 +255,17 @@ impl Wf2qPlus {
         self.per_byte = if byte.checked_rem(weights) == Some(0) { byte / weights } else { 0 };
         self.is_computed = true;
     }
+
+    #[inline]
+    fn reweigh(&mut self, now: Time, queue: Slot, weight: Weight) {
+        self.advance(now);
+        if self.is_counted(queue) {
+            self.change_sum(self.tags.weight(queue), weight.thousandths());
+        }
+        if self.tags.set_weight(queue, weight).is_some() {
+            self.place(queue);
+        }
+    }
 }
 
 impl Scheduler for Wf2qPlus {
@@ -264,15 +276,9 @@ impl Scheduler for Wf2qPlus {
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         // The sum stays as it is, and V is not needed: it can grow later, by exactly as much.
         if !(self.idle.is_empty() && self.tags.waits_with(queue, flow.weight)) {
-            self.weight_changed(now, queue, flow.weight);
+            self.reweigh(now, queue, flow.weight);
         }
         self.tags.arrive(packet)
-    }
-
-    #[inline(always)]
-    fn follow(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
-        // As in `arrive`.
-        self.idle.is_empty().then(|| self.tags.arrive(packet))
     }
 
     #[inline]
@@ -288,32 +294,18 @@ impl Scheduler for Wf2qPlus {
 
     #[inline]
     fn next(&mut self, now: Time, _store: &Store) -> Next {
+        if self.per_byte_at_once > 0 {
+            // Nothing but V is to be brought up to date: `sent` overwrites the rest.
+            self.virtual_time += u128::from(self.unsent_length) * u128::from(self.per_byte_at_once);
+            (self.unsent_length, self.per_byte_at_once) = (0, 0);
+            if let Some(queue) = self.first_begun() {
+                return Next::Queue(queue);
+            }
+        }
         self.updated = now;
         self.serve_rest();
         self.end_serving();
         self.first_begun().map_or(Next::Empty, Next::Queue)
-    }
-
-    #[inline(always)]
-    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
-        if self.per_byte_at_once == 0 {
-            return None;
-        }
-        // `next` would also take note of the time and that nothing is on the line, which `sent`
-        // overwrites.
-        self.virtual_time += u128::from(self.unsent_length) * u128::from(self.per_byte_at_once);
-        (self.unsent_length, self.per_byte_at_once) = (0, 0);
-        self.first_begun()
-    }
-
-    #[inline(always)]
-    fn soon(&self, packets: u32) -> Option<Slot> {
-        self.heads.soon(packets)
-    }
-
-    #[inline(always)]
-    fn fetch(&self, queue: Slot) {
-        self.tags.fetch(queue);
     }
 
     #[inline(always)]
@@ -350,20 +342,16 @@ impl Scheduler for Wf2qPlus {
         !self.is_counted(queue)
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.advance(now);
-        self.rate = rate;
-    }
-
-    #[inline]
-    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
-        self.advance(now);
-        if self.is_counted(queue) {
-            self.change_sum(self.tags.weight(queue), weight.thousandths());
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        match *change {
+            Change::Rate(rate) => {
+                self.advance(now);
+                self.rate = rate;
+            }
+            Change::Weight(queue, weight) => self.reweigh(now, queue, weight),
+            _ => return change.not_used(),
         }
-        if self.tags.set_weight(queue, weight).is_some() {
-            self.place(queue);
-        }
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

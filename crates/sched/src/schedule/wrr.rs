@@ -18,6 +18,7 @@
 //! the ratio of lengths. Rounds are as long as the sum of weights, and so is the wait of a flow
 //! that becomes backlogged.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
@@ -25,7 +26,7 @@ use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::units::{Time, Weight};
+use crate::units::Time;
 use alloc::vec::Vec;
 
 /// The order of a flow's packets in a round.
@@ -183,10 +184,12 @@ impl Scheduler for Wrr {
         true
     }
 
-    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Weight(queue, weight) = *change else { return change.not_used() };
         if let Some(account) = self.accounts.get_mut(queue as usize) {
             account.weight = u64::from(weight.thousandths());
         }
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

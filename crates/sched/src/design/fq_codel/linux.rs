@@ -2,6 +2,7 @@
 
 use super::Settings;
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
+use crate::change::{Change, Unsupported};
 use crate::contract::{
     BufferPolicy, Classifier, Dequeue, Discipline, End, Handle, Held, HeldPacket, Line, Marker, Slot, traits,
 };
@@ -178,6 +179,13 @@ impl Discipline for FqCodel {
 
     fn held(&self) -> Held {
         self.store.held()
+    }
+
+    fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
+        if let Change::Limit(limit) = *change {
+            self.store.set_limit(limit);
+        }
+        change.not_used()
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {

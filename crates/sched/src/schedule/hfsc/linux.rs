@@ -6,6 +6,7 @@
 
 use super::curve::Curve;
 use super::{Class, Settings};
+use crate::change::no_changes;
 use crate::class_tree::ClassTree;
 use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
@@ -437,6 +438,8 @@ impl Scheduler for Hfsc {
             }
         }
     }
+
+    no_changes!();
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true

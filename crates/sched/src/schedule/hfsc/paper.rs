@@ -2,6 +2,7 @@
 
 use super::Settings;
 use super::curve::{Curve, Service};
+use crate::change::no_changes;
 use crate::class_tree::ClassTree;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
@@ -258,6 +259,8 @@ impl Scheduler for Hfsc {
         self.now = now;
         self.set_head(gone.queue, gone.head);
     }
+
+    no_changes!();
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true

@@ -6,6 +6,7 @@
 //! class at the line with others below it on level 7, and so on down.
 
 use super::{Class, Settings};
+use crate::change::no_changes;
 use crate::class_tree::{ClassTree, LEVELS_MAX};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
@@ -446,6 +447,8 @@ impl Scheduler for Htb {
             self.sleep(self.leaf(gone.queue));
         }
     }
+
+    no_changes!();
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true

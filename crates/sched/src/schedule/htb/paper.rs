@@ -1,6 +1,7 @@
 //! HTB as its theory has it, in exact tokens.
 
 use super::{Class, Settings};
+use crate::change::{Change, Unsupported};
 use crate::class_tree::ClassTree;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
@@ -242,9 +243,11 @@ impl Scheduler for Htb {
         true
     }
 
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Rate(rate) = *change else { return change.not_used() };
         self.fill(now);
         self.divide(rate);
+        Ok(())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -11,9 +11,7 @@
 //! grow with the width, too, and all that one step of V makes eligible are the bits below one
 //! place.
 
-use super::guesses::Guesses;
 use crate::contract::Slot;
-use crate::prefetch::{QUEUES_MIN, fetch};
 use crate::units::Weight;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -52,8 +50,6 @@ struct Entity {
     /// Its neighbours in its slot. `previous` of the first and `next` of the last are stale.
     previous: u32,
     next: u32,
-    /// A guess of the entity that sends some packets after it.
-    behind: Slot,
     longest: u32,
     /// In thousandths; 0 while it is not known.
     weight: u32,
@@ -69,7 +65,6 @@ const UNKNOWN: Entity = Entity {
     inverse: 0,
     previous: NONE,
     next: NONE,
-    behind: NONE,
     longest: 0,
     weight: 0,
     group: 0,
@@ -132,7 +127,6 @@ pub(crate) struct Groups {
     latest: u128,
     /// 1/W.
     inverse_total: u64,
-    guesses: Guesses,
 }
 
 /// 1/w for a weight in thousandths, rounded down.
@@ -185,7 +179,6 @@ impl Groups {
             until: u64::MAX,
             latest: 0,
             inverse_total: 0,
-            guesses: Guesses::new(),
         }
     }
 
@@ -360,33 +353,6 @@ impl Groups {
         if !(waits && self.moves_on(entity, group, cost)) {
             self.sent_anyhow(entity, length, waits);
         }
-    }
-
-    /// Whether there are enough entities for prefetching to pay.
-    pub(crate) const fn is_wide(&self) -> bool {
-        self.entities.len() >= QUEUES_MIN
-    }
-
-    /// Notes that `entity` is served now, and into which slot the one before it has come.
-    #[inline(always)]
-    pub(crate) fn note_order(&mut self, entity: Slot) {
-        let last = self.guesses.sends(entity, self.entities[entity as usize].behind);
-        let before = self.guesses.comes(last, self.entities[last as usize].place);
-        if let Some(before) = self.entities.get_mut(before as usize) {
-            before.behind = last;
-        }
-    }
-
-    /// Prefetch hint: a guess which entity sends after `packets` more packets, fewer than eight.
-    #[inline(always)]
-    pub(crate) const fn soon(&self, packets: u32) -> Slot {
-        self.guesses.soon(packets)
-    }
-
-    /// Fetches the state of `entity` into the caches.
-    #[inline(always)]
-    pub(crate) fn fetch(&self, entity: Slot) {
-        fetch(&self.entities, entity);
     }
 
     /// If `entity`, the next to serve, of the group `index`, stands in the slot of its start, and
