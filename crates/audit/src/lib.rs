@@ -10,6 +10,8 @@ pub mod document;
 pub mod draw;
 pub mod driver;
 pub mod measure;
+pub mod plain_driver;
+mod probe;
 pub mod report;
 mod runs;
 pub mod subject;

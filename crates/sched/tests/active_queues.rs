@@ -460,7 +460,7 @@ fn mean_average(scheduler: &str, buffer: BufferSettings, flows: usize) -> f64 {
     let (mut sum, mut before) = (0.0, 40.0);
     run(&mut driver, &mut sources, 100.0, |now, driver| {
         if now > before {
-            sum += inner(&driver.discipline, "average_queue") * (now - before);
+            sum += inner(driver.discipline(), "average_queue") * (now - before);
             before = now;
         }
     });
@@ -674,7 +674,7 @@ fn sfb_finds_the_flood_and_spares_the_others() {
         let mut found = 0;
         run(&mut driver, &mut sources, 40.0, |_, driver| {
             let mut bins = 0.0;
-            driver.discipline.inspect(&mut |name, value| bins = if name == "bins_at_one" { value } else { bins });
+            driver.discipline().inspect(&mut |name, value| bins = if name == "bins_at_one" { value } else { bins });
             found += u32::from(bins >= 8.0);
         });
         let counts = counts(&driver, 21, 10, 40);
@@ -750,7 +750,7 @@ fn afd_gives_heavy_flows_one_rate_and_spares_light_ones() {
         let (mut fair, mut watched) = (0.0, 0.0);
         run(&mut driver, &mut sources, 120.0, |now, driver| {
             if now > 20.0 {
-                fair += inner(&driver.discipline, "fair_count");
+                fair += inner(driver.discipline(), "fair_count");
                 watched += 1.0;
             }
         });
@@ -784,7 +784,7 @@ fn afd_holds_the_queue_at_any_rate() {
             token += 1;
             if at > 20_000 {
                 arrivals[flow as usize] += 1.0;
-                queue += driver.discipline.held().packets as f64;
+                queue += driver.discipline().held().packets as f64;
                 looks += 1.0;
             }
         }
