@@ -10,7 +10,6 @@ pub mod document;
 pub mod draw;
 pub mod driver;
 pub mod measure;
-pub mod plain_driver;
 mod probe;
 pub mod report;
 mod runs;
