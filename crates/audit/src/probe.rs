@@ -2,9 +2,10 @@
 //! due once, at a time to come.
 
 use fairq_sched::change::{Change, Unsupported};
-use fairq_sched::contract::{Dequeue, Discipline, FlowTimes, Handle, Held};
+use fairq_sched::contract::{Dequeue, Discipline, Handle, Held};
 use fairq_sched::invariant::{Invariant, Tally};
 use fairq_sched::packet::{Fates, Header, Packet};
+use fairq_sched::reading::Reading;
 use fairq_sched::traits::Traits;
 use fairq_sched::units::Time;
 
@@ -115,15 +116,7 @@ impl<D: Discipline> Discipline for Probe<D> {
         self.discipline.put_back(now, unsent_bits);
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.discipline.inspect(visit);
-    }
-
-    fn flow_times(&self, now: Time) -> Option<FlowTimes> {
-        self.discipline.flow_times(now)
-    }
-
-    fn clear_flow_times(&mut self, now: Time) {
-        self.discipline.clear_flow_times(now);
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        self.discipline.readings(now, visit);
     }
 }

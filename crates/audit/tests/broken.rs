@@ -12,6 +12,7 @@ use fairq_sched::contract::{Dequeue, Discipline, Handle, Held, Line};
 use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use fairq_sched::promise::{Load, Measure};
 use fairq_sched::queue::Queue;
+use fairq_sched::reading::Reading;
 use fairq_sched::traits::Traits;
 use fairq_sched::units::{Limit, Rate, Time};
 use std::collections::VecDeque;
@@ -114,6 +115,8 @@ impl Discipline for Fake {
     fn held(&self) -> Held {
         Held { packets: self.waiting.len() as u64, bytes: self.bytes }
     }
+
+    fn readings(&self, _now: Time, _visit: &mut dyn FnMut(Reading<'_>)) {}
 }
 
 /// A fake as it is audited.
@@ -151,6 +154,8 @@ impl Discipline for WithHandles {
     fn held(&self) -> Held {
         self.fake.held()
     }
+
+    fn readings(&self, _now: Time, _visit: &mut dyn FnMut(Reading<'_>)) {}
 }
 
 impl Subject for Audited {

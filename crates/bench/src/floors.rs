@@ -6,6 +6,7 @@ use super::mix::{Mix, weighted_cost};
 use fairq_sched::change::{Change, Unsupported};
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Held};
 use fairq_sched::packet::{Address, Fates, Header, Packet};
+use fairq_sched::reading::Reading;
 use fairq_sched::traits::Traits;
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
@@ -59,6 +60,8 @@ impl Discipline for Nothing {
     fn held(&self) -> Held {
         self.held
     }
+
+    fn readings(&self, _now: Time, _visit: &mut dyn FnMut(Reading<'_>)) {}
 }
 
 /// The flow of `header`, which needs no table.
@@ -188,6 +191,8 @@ impl Discipline for Turns {
     fn held(&self) -> Held {
         self.rings.held()
     }
+
+    fn readings(&self, _now: Time, _visit: &mut dyn FnMut(Reading<'_>)) {}
 }
 
 /// Floor B: a ring of packets for each flow, the flow with the least finish number served next,
@@ -319,4 +324,6 @@ impl Discipline for Finishes {
     fn held(&self) -> Held {
         self.rings.held()
     }
+
+    fn readings(&self, _now: Time, _visit: &mut dyn FnMut(Reading<'_>)) {}
 }

@@ -369,6 +369,7 @@ mod tests {
     use fairq_sched::change::Unsupported;
     use fairq_sched::contract::Held;
     use fairq_sched::packet::{Header, Packet};
+    use fairq_sched::reading::Reading;
     use fairq_sched::traits::Traits;
 
     /// A discipline with a fault.
@@ -390,6 +391,8 @@ mod tests {
         fn held(&self) -> Held {
             Held::default()
         }
+
+        fn readings(&self, _now: Time, _visit: &mut dyn FnMut(Reading<'_>)) {}
     }
 
     #[test]

@@ -17,9 +17,9 @@ use self::table::{Builder, Table};
 use self::trace::Trace;
 use crate::columns::{COURSE, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
 use fairq_link::sketch::Coarse;
-use fairq_sched::contract::{Discipline as _, FlowTimes};
+use fairq_sched::contract::Discipline as _;
 use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
-use fairq_sim::net::line::Line;
+use fairq_sim::net::line::{Line, flow_times};
 use fairq_sim::observe::transfers::{Class, MILLION};
 use fairq_sim::plan::{FlowPlan, LinePlan, Plan};
 use fairq_sim::run::{FlowCounts, Simulation};
@@ -210,18 +210,21 @@ fn queue_table(plan: &Plan, simulation: &Simulation) -> Table {
     table.real("overtaken", lines().map(|(_, state)| overtaken(state)));
     let of_lines = plan.lines.iter().zip(jain(plan, simulation));
     table.real("jain", of_lines.filter(|(line, _)| !line.is_access).map(|(_, jain)| jain));
-    let mean = |of: fn(FlowTimes) -> u128| lines().map(move |(_, state)| flows_mean(plan, state, of));
-    table.real("sparse", mean(|times| times.sparse));
-    table.real("bulk", mean(|times| times.bulk));
-    table.real("unresponsive", mean(|times| times.unresponsive));
+    let means: Vec<_> = lines().map(|(_, state)| flow_means(plan, state)).collect();
+    for (kind, column) in ["sparse", "bulk", "unresponsive"].into_iter().enumerate() {
+        table.real(column, means.iter().map(|means| means.map(|means| means[kind])));
+    }
     table.finish()
 }
 
-/// How many flows of a kind there were at a mean in the measured time; `None` if the queue has no
-/// kinds of flows.
-fn flows_mean(plan: &Plan, line: &Line, of: fn(FlowTimes) -> u128) -> Option<f64> {
-    let times = line.gateway.as_ref()?.queue.flow_times(plan.warm_up + plan.duration)?;
-    Some(of(times) as f64 * 1000.0 / plan.duration.0 as f64)
+/// How many flows of each kind there were at a mean in the measured time; `None` if the queue has
+/// no kinds of flows.
+fn flow_means(plan: &Plan, line: &Line) -> Option<[f64; 3]> {
+    let gateway = line.gateway.as_ref()?;
+    let times = flow_times(&gateway.queue, plan.warm_up + plan.duration)?;
+    let before = line.flow_times.as_deref().copied().unwrap_or_default();
+    let mean = |kind: usize| (times[kind] - before[kind]) as f64 * 1000.0 / plan.duration.0 as f64;
+    Some([0, 1, 2].map(mean))
 }
 
 /// The part of the packets that a line sent before which a packet that arrived later was sent.
@@ -258,16 +261,22 @@ fn jain(plan: &Plan, simulation: &Simulation) -> Vec<Option<f64>> {
 /// A row for each number that a discipline shows of itself, as `tc -s` does: what it counted since
 /// the start of the run, and what it has at the end.
 pub fn state_table(plan: &Plan, simulation: &Simulation) -> Table {
-    let mut rows = Vec::new();
+    let (mut rows, end) = (Vec::new(), plan.warm_up + plan.duration);
     for (line, state) in lines(plan, simulation) {
         let Some(gateway) = &state.gateway else { continue };
-        gateway.queue.inspect(&mut |quantity, value| rows.push((line, Arc::<str>::from(quantity), value)));
+        gateway.queue.readings(end, &mut |reading| {
+            let text = Arc::<str>::from;
+            let queue = reading.queue.unwrap_or_default();
+            rows.push((line, text(reading.name), text(queue), reading.unit.name(), reading.value.real()));
+        });
     }
     let mut table = Builder::new(&STATES);
     table.text("link", rows.iter().map(|(line, ..)| Arc::clone(&line.name)));
     table.words("direction", rows.iter().map(|(line, ..)| line.direction()));
     table.text("discipline", rows.iter().map(|(line, ..)| Arc::<str>::from(line.queue.name())));
-    table.text("quantity", rows.iter().map(|(_, quantity, _)| Arc::clone(quantity)));
+    table.text("quantity", rows.iter().map(|(_, quantity, ..)| Arc::clone(quantity)));
+    table.text("queue", rows.iter().map(|(_, _, queue, ..)| Arc::clone(queue)));
+    table.words("unit", rows.iter().map(|(_, _, _, unit, _)| *unit));
     table.real("value", rows.iter().map(|(.., value)| *value));
     table.finish()
 }

@@ -414,7 +414,11 @@ impl Lane {
         let lateness = self.ideal.as_ref().map(Ideal::lateness);
         let late = |of: fn(&Lateness) -> Option<u64>| seconds(lateness.as_ref().and_then(of));
         let mut states = Vec::new();
-        self.queue.inspect(&mut |quantity, value| states.push(Shown { quantity: quantity.to_owned(), value }));
+        self.queue.readings(self.last, &mut |reading| {
+            let queue = reading.queue.unwrap_or_default().to_owned();
+            let (quantity, unit) = (reading.name.to_owned(), reading.unit.name());
+            states.push(Shown { quantity, queue, unit, value: reading.value.real() });
+        });
         DisciplineReport {
             name: self.name.clone(),
             direction,

@@ -185,8 +185,12 @@ pub struct DisciplineReport {
 /// A number from the discipline's state.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Shown {
-    /// Its name, with the unit.
+    /// What it is of.
     pub quantity: String,
+    /// The queue, class or tin of the discipline; empty if the number is of all of it.
+    pub queue: String,
+    /// Its unit; empty if it has none.
+    pub unit: &'static str,
     /// The number.
     pub value: f64,
 }

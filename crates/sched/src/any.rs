@@ -273,8 +273,8 @@ macro_rules! forward {
                 fn put_back(&mut self, queue: Slot, tag: Tag) {
                     match self { $(Self::$type(p) => p.put_back(queue, tag)),+ }
                 }
-                fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-                    match self { $(Self::$type(p) => p.inspect(visit)),+ }
+                fn readings(&self, now: Time, visit: &mut dyn FnMut(crate::reading::Reading<'_>)) {
+                    match self { $(Self::$type(p) => p.readings(now, visit)),+ }
                 }
             }
         };
@@ -322,8 +322,8 @@ macro_rules! forward {
                 fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
                     match self { $(Self::$type(p) => p.is_clear(now, flow)),+ }
                 }
-                fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-                    match self { $(Self::$type(p) => p.inspect(visit)),+ }
+                fn readings(&self, now: Time, visit: &mut dyn FnMut(crate::reading::Reading<'_>)) {
+                    match self { $(Self::$type(p) => p.readings(now, visit)),+ }
                 }
             }
         };
@@ -351,8 +351,8 @@ macro_rules! forward {
                 fn conforms(&mut self, now: Time, packet: &Packet) -> bool {
                     match self { $(Self::$type(p) => p.conforms(now, packet)),+ }
                 }
-                fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-                    match self { $(Self::$type(p) => p.inspect(visit)),+ }
+                fn readings(&self, now: Time, visit: &mut dyn FnMut(crate::reading::Reading<'_>)) {
+                    match self { $(Self::$type(p) => p.readings(now, visit)),+ }
                 }
             }
         };
@@ -385,8 +385,8 @@ macro_rules! forward {
                 fn is_clear(&mut self, flow: Slot) -> bool {
                     match self { $(Self::$type(p) => p.is_clear(flow)),+ }
                 }
-                fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-                    match self { $(Self::$type(p) => p.inspect(visit)),+ }
+                fn readings(&self, now: Time, visit: &mut dyn FnMut(crate::reading::Reading<'_>)) {
+                    match self { $(Self::$type(p) => p.readings(now, visit)),+ }
                 }
             }
         };

@@ -10,6 +10,7 @@ use crate::contract::{Dequeue, Discipline, Handle, Held};
 use crate::invariant::{Invariant, Tally};
 use crate::packet::{Address, Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::queue::Queue;
+use crate::reading::Reading;
 use crate::registry::{DESIGNS, SCHEDULERS};
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
@@ -203,7 +204,7 @@ impl Checked {
         self.tally.obey(Invariant::Limit, !is_over, || format!("{packets} packets, {bytes} B: over the limit"));
         let updates = [self.subject.next_update(), self.subject.next_update()];
         self.tally.obey(Invariant::AskingAgain, updates[0] == updates[1], || format!("next update: {updates:?}"));
-        self.subject.inspect(&mut |_, _| ());
+        self.subject.readings(self.now, &mut |_| ());
         self.tally.count(Invariant::NoPanic, 1);
     }
 }
@@ -373,8 +374,8 @@ impl Discipline for Checked {
         self.check();
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.subject.inspect(visit);
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        self.subject.readings(now, visit);
     }
 }
 /// "30 packets of 30000 B wait".

@@ -13,6 +13,7 @@ use crate::contract::{
 use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
+use crate::reading::{Reading, Unit};
 use crate::store::{Keeps, Place, Served, Store, Taken};
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
@@ -351,12 +352,12 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         self.buffer.joined(now, &self.store, HeldPacket { queue, flow, handle, packet: &packet });
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("flows", self.flows.len() as f64);
-        visit("backlogged_queues", f64::from(self.store.backlogged_queues()));
-        self.scheduler.inspect(visit);
-        self.buffer.inspect(visit);
-        self.marker.inspect(visit);
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("flows", Unit::None, self.flows.len() as u64));
+        visit(Reading::count("backlogged_queues", Unit::None, self.store.backlogged_queues()));
+        self.scheduler.readings(now, visit);
+        self.buffer.readings(now, visit);
+        self.marker.readings(now, visit);
     }
 }
 

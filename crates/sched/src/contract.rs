@@ -13,6 +13,7 @@
 use crate::change::{Change, Unsupported};
 use crate::class_tree::ClassTree;
 use crate::packet::{Fates, Header, Marks, Packet, Reason};
+use crate::reading::Reading;
 use crate::store::Store;
 use crate::traits::Traits;
 use crate::units::{Rate, Time, Weight};
@@ -129,27 +130,6 @@ impl Role {
     }
 }
 
-/// How long flows were of each of CAKE's kinds: nanoseconds, of all flows together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowTimes {
-    /// They woke a short while ago, or are empty and not forgotten yet.
-    pub sparse: u128,
-    /// They take turns.
-    pub bulk: u128,
-    /// They went on to overflow, and packets of theirs are dropped at random.
-    pub unresponsive: u128,
-}
-
-impl core::iter::Sum for FlowTimes {
-    fn sum<I: Iterator<Item = Self>>(times: I) -> Self {
-        times.fold(Self::default(), |all, one| Self {
-            sparse: all.sparse + one.sparse,
-            bulk: all.bulk + one.bulk,
-            unresponsive: all.unresponsive + one.unresponsive,
-        })
-    }
-}
-
 /// A whole queueing discipline.
 pub trait Discipline: Send {
     /// What it is. Constant.
@@ -213,17 +193,8 @@ pub trait Discipline: Send {
         unreachable!("only asked of a discipline that preempts")
     }
 
-    /// Visits inner values by name: tags, averages, R.
-    fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
-
-    /// How long flows were of each of CAKE's kinds, since the times were cleared; `None` if it has
-    /// no such kinds.
-    fn flow_times(&self, _now: Time) -> Option<FlowTimes> {
-        None
-    }
-
-    /// Restarts [`Discipline::flow_times`].
-    fn clear_flow_times(&mut self, _now: Time) {}
+    /// Shows what it counts and keeps, as it is at `now`: tags, averages, R.
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>));
 }
 
 /// Lets structures that hold a discipline derive `Debug`.
@@ -268,14 +239,8 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     fn put_back(&mut self, now: Time, unsent_bits: u32) {
         (**self).put_back(now, unsent_bits);
     }
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        (**self).inspect(visit);
-    }
-    fn flow_times(&self, now: Time) -> Option<FlowTimes> {
-        (**self).flow_times(now)
-    }
-    fn clear_flow_times(&mut self, now: Time) {
-        (**self).clear_flow_times(now);
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        (**self).readings(now, visit);
     }
 }
 
@@ -290,8 +255,8 @@ pub trait Policer: Send {
     /// Whether `packet`, which arrives, is within what may pass. One that is not is dropped.
     fn conforms(&mut self, now: Time, packet: &Packet) -> bool;
 
-    /// Visits inner values by name.
-    fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+    /// Shows what it counts and keeps, as it is at `now`.
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>));
 }
 
 /// Why a scheduler has no queue to name.
@@ -434,8 +399,8 @@ pub trait Scheduler: Send {
     /// An interrupted packet is the head of `queue` again, with its old tag.
     fn put_back(&mut self, _queue: Slot, _tag: Tag) {}
 
-    /// Visits inner values by name.
-    fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+    /// Shows what it counts and keeps, as it is at `now`.
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>));
 }
 
 /// A packet that left its queue without being sent.
@@ -561,8 +526,8 @@ pub trait BufferPolicy: Send {
         true
     }
 
-    /// Visits inner values by name.
-    fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+    /// Shows what it counts and keeps, as it is at `now`.
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>));
 }
 
 /// Which packets are marked to signal congestion?
@@ -596,8 +561,8 @@ pub trait Marker: Send {
         true
     }
 
-    /// Visits inner values by name.
-    fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+    /// Shows what it counts and keeps, as it is at `now`.
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>));
 }
 
 /// The traits of a part that has the same whatever its settings: those that are not plain.

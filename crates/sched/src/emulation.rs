@@ -8,6 +8,7 @@
 //! not served it.
 
 use crate::contract::Slot;
+use crate::reading::{Reading, Unit};
 use crate::round::{self, Round, Stamp};
 use crate::units::{Rate, Time, Weight};
 
@@ -81,8 +82,8 @@ impl Emulation {
     }
 
     /// Visits the weights of the flows that are in the fluid.
-    pub fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("active_weight", self.round.active_weight() as f64 / 1000.0);
+    pub fn readings(&self, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("active_weight", Unit::None, self.round.active_weight() as f64 / 1000.0));
     }
 
     #[inline(always)]

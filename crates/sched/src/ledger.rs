@@ -5,9 +5,10 @@
 //! builds assert it.
 
 use crate::change::{Change, Unsupported};
-use crate::contract::{Dequeue, Discipline, FlowTimes, Handle, Held};
+use crate::contract::{Dequeue, Discipline, Handle, Held};
 use crate::count::Count;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
+use crate::reading::Reading;
 use crate::traits::Traits;
 use crate::units::Time;
 use core::fmt;
@@ -219,15 +220,7 @@ impl<D: Discipline> Discipline for Ledger<D> {
         self.check();
     }
 
-    fn flow_times(&self, now: Time) -> Option<FlowTimes> {
-        self.discipline.flow_times(now)
-    }
-
-    fn clear_flow_times(&mut self, now: Time) {
-        self.discipline.clear_flow_times(now);
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.discipline.inspect(visit);
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        self.discipline.readings(now, visit);
     }
 }

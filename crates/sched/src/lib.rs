@@ -53,6 +53,7 @@ mod psched;
 pub mod queue;
 pub mod random;
 pub mod rank;
+pub mod reading;
 pub mod registry;
 pub mod ring;
 pub mod round;

@@ -8,6 +8,7 @@
 use crate::change::{Change, Unsupported};
 use crate::contract::{Dequeue, Discipline, Handle, Held};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
+use crate::reading::no_readings;
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
 use alloc::collections::BTreeSet;
@@ -179,6 +180,8 @@ impl Discipline for PlainFifo {
         self.bytes -= u64::from(packet.length);
         Some(packet)
     }
+
+    no_readings!();
 }
 
 #[cfg(test)]

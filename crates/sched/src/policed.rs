@@ -2,8 +2,9 @@
 //! sees it, all else is the discipline's.
 
 use crate::change::{Change, Unsupported};
-use crate::contract::{Dequeue, Discipline, FlowTimes, Handle, Held, Policer};
+use crate::contract::{Dequeue, Discipline, Handle, Held, Policer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
+use crate::reading::Reading;
 use crate::traits::Traits;
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -68,16 +69,8 @@ impl<P: Policer> Discipline for Policed<P> {
         self.discipline.put_back(now, unsent_bits);
     }
 
-    fn flow_times(&self, now: Time) -> Option<FlowTimes> {
-        self.discipline.flow_times(now)
-    }
-
-    fn clear_flow_times(&mut self, now: Time) {
-        self.discipline.clear_flow_times(now);
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.policer.inspect(visit);
-        self.discipline.inspect(visit);
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        self.policer.readings(now, visit);
+        self.discipline.readings(now, visit);
     }
 }

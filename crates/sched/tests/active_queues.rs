@@ -13,6 +13,7 @@ use fairq_sched::units::{Bytes, Limit, PS_PER_S, Rate, Time};
 use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Driver, End, header};
+use fairq_testkit::shown::number;
 use std::collections::VecDeque;
 
 /// With one queue, and with one for each flow.
@@ -33,12 +34,6 @@ fn line() -> Line {
 fn checked(queue: &Queue) -> Checked {
     assert_eq!(queue.fault(), None);
     Checked::new(Rules::of(queue), || queue.build(&line()))
-}
-
-fn inner(discipline: &impl Discipline, name: &str) -> f64 {
-    let mut found = None;
-    discipline.inspect(&mut |called, value| found = if called == name { Some(value) } else { found });
-    found.expect("a name that inspect gives")
 }
 
 /// Offers packets by hand, with numbers for tokens.
@@ -224,7 +219,7 @@ fn red_that_spares_the_empty_queue_drops_the_others_above_twice_max() {
         let mut hand = Hand::new(&queue("fifo", BufferSettings::Red(settings), Limit::Packets(200)));
         hand.fill(100);
         hand.at_fixed_queue(100, 500, Marks::NONE, LENGTH);
-        assert!(inner(&hand.discipline, "average_queue") > 35.0);
+        assert!(number(&hand.discipline, "average_queue") > 35.0);
         let leave =
             |hand: &mut Hand| assert!(matches!(hand.discipline.dequeue(hand.now, &mut Fates::new()), Dequeue::Send(_)));
         (0..99).for_each(|_| leave(&mut hand));
@@ -356,17 +351,17 @@ fn red_forgets_while_the_line_is_idle() {
             hand.offer(Time::ZERO, found, Marks::CE, LENGTH);
         }
         while hand.discipline.dequeue(Time::from_s(1), &mut Fates::new()) != Dequeue::Empty {}
-        assert!((inner(&hand.discipline, "average_queue") - expected).abs() < 1e-9);
+        assert!((number(&hand.discipline, "average_queue") - expected).abs() < 1e-9);
         // At 10 Mbit/s 10 ms are 12.5 packets; then the rate is halved, and 10 ms are 6.25.
         hand.offer(Time::from_ms(1010), 0, Marks::CE, LENGTH);
         expected *= libm::pow(0.9, 12.5);
-        assert!((inner(&hand.discipline, "average_queue") - expected).abs() < 1e-9);
+        assert!((number(&hand.discipline, "average_queue") - expected).abs() < 1e-9);
         let half = Change::Rate(Rate::new(RATE / 2).expect("a rate"));
         hand.discipline.change(Time::from_ms(1010), &half).expect("it follows the rate");
         while hand.discipline.dequeue(Time::from_ms(1020), &mut Fates::new()) != Dequeue::Empty {}
         hand.offer(Time::from_ms(1030), 0, Marks::CE, LENGTH);
         expected *= libm::pow(0.9, 6.25);
-        assert!((inner(&hand.discipline, "average_queue") - expected).abs() < 1e-9);
+        assert!((number(&hand.discipline, "average_queue") - expected).abs() < 1e-9);
     }
 }
 
@@ -460,7 +455,7 @@ fn mean_average(scheduler: &str, buffer: BufferSettings, flows: usize) -> f64 {
     let (mut sum, mut before) = (0.0, 40.0);
     run(&mut driver, &mut sources, 100.0, |now, driver| {
         if now > before {
-            sum += inner(driver.discipline(), "average_queue") * (now - before);
+            sum += number(driver.discipline(), "average_queue") * (now - before);
             before = now;
         }
     });
@@ -496,14 +491,14 @@ fn adaptive_red_catches_up_with_periods_that_were_missed() {
         each.discipline.update(Time::from_ms(500 * half));
     }
     once.discipline.update(Time::from_ms(4700));
-    let found = inner(&each.discipline, "max_probability");
-    assert!(found > 0.04 && found == inner(&once.discipline, "max_probability"), "{found}");
+    let found = number(&each.discipline, "max_probability");
+    assert!(found > 0.04 && found == number(&once.discipline, "max_probability"), "{found}");
     assert_eq!(once.discipline.next_update(), Some(Time::from_s(5)));
     assert_eq!(each.discipline.next_update(), Some(Time::from_s(5)));
     // Nothing arrives for a year's worth of periods: the least probability, in bounded time.
     while once.discipline.dequeue(Time::from_s(6), &mut Fates::new()) != Dequeue::Empty {}
     once.discipline.update(Time::from_s(10_000_000));
-    assert_eq!(inner(&once.discipline, "max_probability"), 0.01);
+    assert_eq!(number(&once.discipline, "max_probability"), 0.01);
 }
 
 #[test]
@@ -526,7 +521,7 @@ fn fred_spares_small_flows_and_caps_large_ones() {
             let flows = if step / 1000 % 3 == 0 { 12 } else { 3 };
             let flow = draw.below(flows).min(draw.below(flows)) as usize;
             flow_of.push(flow);
-            let average = inner(&hand.discipline, "average_queue");
+            let average = number(&hand.discipline, "average_queue");
             match hand.offer(now, flow as u32, Marks::CE, LENGTH).first().map(|fate| fate.outcome) {
                 None => held[flow] += 1,
                 Some(Outcome::Dropped(Reason::Early)) if average < 18.0 => {
@@ -541,7 +536,7 @@ fn fred_spares_small_flows_and_caps_large_ones() {
         }
         assert!(drawn > 100 && capped > 100 && high > 100, "{drawn}, {capped}, {high}");
         let active = held.iter().filter(|packets| **packets > 0).count() as f64;
-        assert_eq!(inner(&hand.discipline, "active_flows"), active);
+        assert_eq!(number(&hand.discipline, "active_flows"), active);
     }
 }
 
@@ -618,16 +613,16 @@ fn blue_rises_on_overflow_once_in_a_freeze_time_and_falls_while_idle() {
         let mut probabilities = Vec::new();
         for ms in 0..30 {
             hand.offer(Time::from_ms(10 * ms), ms as u32 % 3, Marks::CE, LENGTH);
-            probabilities.push(inner(&hand.discipline, "probability"));
+            probabilities.push(number(&hand.discipline, "probability"));
         }
         // The sixth packet does not fit; then nothing for ten, and again.
         let steps: Vec<f64> = (0..30).map(|at| f64::from((at + 5) / 10) * 0.25).collect();
         assert_eq!(probabilities, steps);
         while hand.discipline.dequeue(Time::from_ms(400), &mut Fates::new()) != Dequeue::Empty {}
-        assert_eq!(inner(&hand.discipline, "probability"), 0.6875, "the line is idle");
+        assert_eq!(number(&hand.discipline, "probability"), 0.6875, "the line is idle");
         // Idle at 400 ms; again at 500, 600 and 700.
         hand.offer(Time::from_ms(750), 0, Marks::CE, LENGTH);
-        assert_eq!(inner(&hand.discipline, "probability"), 0.5);
+        assert_eq!(number(&hand.discipline, "probability"), 0.5);
         // One in two is marked, or dropped if it takes no mark.
         hand.now = Time::from_ms(751);
         hand.fill(2);
@@ -673,9 +668,7 @@ fn sfb_finds_the_flood_and_spares_the_others() {
         sources.push(Source::new(false, flood));
         let mut found = 0;
         run(&mut driver, &mut sources, 40.0, |_, driver| {
-            let mut bins = 0.0;
-            driver.discipline().inspect(&mut |name, value| bins = if name == "bins_at_one" { value } else { bins });
-            found += u32::from(bins >= 8.0);
+            found += u32::from(number(driver.discipline(), "bins_at_one") >= 8.0);
         });
         let counts = counts(&driver, 21, 10, 40);
         (found, counts[20].1 / counts.iter().map(|(_, kept)| kept).sum::<f64>())
@@ -733,8 +726,8 @@ fn sfb_takes_packets_out_of_the_bins_they_were_counted_in() {
                 let since = (table * 1000).saturating_sub(400);
                 3.0 * held.iter().filter(|(_, arrival)| *arrival >= since).count() as f64
             };
-            assert_eq!(inner(&hand.discipline, "counted_packets"), counted(now / 1000), "at {now}");
-            assert_eq!(inner(&hand.discipline, "next_counted_packets"), counted(now / 1000 + 1), "at {now}");
+            assert_eq!(number(&hand.discipline, "counted_packets"), counted(now / 1000), "at {now}");
+            assert_eq!(number(&hand.discipline, "next_counted_packets"), counted(now / 1000 + 1), "at {now}");
         }
     }
 }
@@ -750,7 +743,7 @@ fn afd_gives_heavy_flows_one_rate_and_spares_light_ones() {
         let (mut fair, mut watched) = (0.0, 0.0);
         run(&mut driver, &mut sources, 120.0, |now, driver| {
             if now > 20.0 {
-                fair += inner(driver.discipline(), "fair_count");
+                fair += number(driver.discipline(), "fair_count");
                 watched += 1.0;
             }
         });
@@ -812,7 +805,7 @@ fn afd_catches_up_with_periods_that_were_missed() {
         each.discipline.update(Time(at * period));
     }
     once.discipline.update(Time(29 * period + 1));
-    let [each, once] = [each, once].map(|hand| (inner(&hand.discipline, "fair_count"), hand.discipline.next_update()));
+    let [each, once] = [each, once].map(|hand| (number(&hand.discipline, "fair_count"), hand.discipline.next_update()));
     assert!(
         (each.0 - once.0).abs() < 1e-9 && each.1 == Some(Time(30 * period)) && each.1 == once.1,
         "{each:?} {once:?}"

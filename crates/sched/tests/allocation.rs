@@ -17,6 +17,7 @@ use fairq_sched::units::{Limit, Rate, Time};
 use fairq_sched::work::{Ask, Dispatcher, Settings};
 use fairq_testkit::draw::Draw;
 use fairq_testkit::driver::header;
+use fairq_testkit::shown::number;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -156,8 +157,7 @@ fn flows_that_come_and_go_cost_no_allocation_once_their_slots_are_reused() {
     let before = ALLOCATIONS.get();
     run(&mut discipline, &mut draw, &load, now);
     assert_eq!(ALLOCATIONS.get() - before, 1, "the list of fates is one");
-    let mut flows = 0.0;
-    discipline.inspect(&mut |name, value| flows = if name == "flows" { value } else { flows });
+    let flows = number(&discipline, "flows");
     assert!(flows < 300.0, "{flows} slots");
 }
 
@@ -173,11 +173,8 @@ fn a_million_flows_that_never_leave_cost_bounded_memory_and_then_share_a_slot() 
     for flow in 0..flows {
         discipline.enqueue(Time::ZERO, Packet::new(flow.into(), Time::ZERO, 1000), &header(flow), &mut fates);
     }
-    let mut inner = Vec::new();
-    discipline.inspect(&mut |name, value| inner.push((name.to_owned(), value)));
-    let inner = |name: &str| inner.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
-    assert_eq!(inner("flows"), Some(f64::from(FLOWS_MAX - 1)));
-    assert_eq!(inner("backlogged_queues"), Some(f64::from(FLOWS_MAX)));
+    assert_eq!(number(&*discipline, "flows"), f64::from(FLOWS_MAX - 1));
+    assert_eq!(number(&*discipline, "backlogged_queues"), f64::from(FLOWS_MAX));
     // A packet with its place in a list, its flow's slot, key, clock, heap places; vectors may be
     // twice as long.
     let each = (HELD.get() - started) / i64::from(flows);
@@ -224,7 +221,7 @@ fn flooded(queue: &Queue) -> (Box<dyn Discipline>, [i64; 2], usize) {
 fn gives_no_slots(queue: &Queue) -> bool {
     let mut discipline = queue.build(&Line::new(Rate::new(1_000_000_000).expect("a rate")));
     discipline.enqueue(Time::ZERO, Packet::new(0, Time::ZERO, 1000), &header(0), &mut Fates::new());
-    inner(&*discipline, "flows") == 0.0
+    number(&*discipline, "flows") == 0.0
 }
 
 #[test]
@@ -257,7 +254,7 @@ fn where_flows_have_slots_a_million_take_some_bytes_each_at_most() {
     let markers = markers.map(|card| Queue { marker: MarkerSettings::by_name(card.name), ..base.clone() });
     for queue in policies.chain(markers).filter(|queue| queue.fault().is_none()) {
         let (discipline, [started, _], most) = flooded(&queue);
-        let slots = inner(&*discipline, "flows");
+        let slots = number(&*discipline, "flows");
         assert!(slots < f64::from(FLOWS_MAX), "{}: {slots} slots", queue.name());
         // A key, a weight, a place in a table, a few words of each part; vectors may be twice as
         // long. And what is there without flows: samples, tables of bins.
@@ -305,7 +302,7 @@ fn who_does_not_know_the_seed_cannot_aim_at_a_queue() {
             for at in 0..4096 {
                 discipline.enqueue(Time::ZERO, Packet::new(at, Time::ZERO, 100), &header(at), &mut Fates::new());
             }
-            let empty = 1024.0 - inner(&*discipline, "backlogged_queues");
+            let empty = 1024.0 - number(&*discipline, "backlogged_queues");
             assert!(empty < 18.7 + 6.0 * 4.0, "{}, kind {kind}, seed {seed}: {empty} are empty", queue.name());
         }
     }
@@ -344,7 +341,7 @@ fn who_knows_the_seed_and_fills_a_set_takes_no_more_than_its_places() {
                 held = HELD.get();
             }
         }
-        let queues = inner(&*discipline, "backlogged_queues");
+        let queues = number(&*discipline, "backlogged_queues");
         assert!(queues <= f64::from(places + 1), "{}: {queues} queues", queue.name());
         assert!(HELD.get() <= held, "{}: {} B more", queue.name(), HELD.get() - held);
         // Its queue takes turns with those of the set; COBALT and CoDel may leave it without a
@@ -352,10 +349,4 @@ fn who_knows_the_seed_and_fills_a_set_takes_no_more_than_its_places() {
         let share = f64::from(served[1]) / f64::from(served[0] + served[1]);
         assert!(share > 0.5 / f64::from(places + 1), "{}: {share} of the line", queue.name());
     }
-}
-
-fn inner(discipline: &dyn Discipline, wanted: &str) -> f64 {
-    let mut found = f64::NAN;
-    discipline.inspect(&mut |name, value| found = if name == wanted { value } else { found });
-    found
 }

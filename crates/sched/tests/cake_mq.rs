@@ -9,6 +9,7 @@ use fairq_sched::units::{Limit, PS_PER_S, Rate, Time};
 use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::Draw;
 use fairq_testkit::driver::{Arrival, Driver};
+use fairq_testkit::shown::number;
 
 const US: u64 = PS_PER_S / 1_000_000;
 const LENGTH: u32 = 1000;
@@ -37,12 +38,6 @@ fn of_port(port: u16) -> Header {
     Header { source, destination, protocol: 6, source_port: port, destination_port: 80, tos: 0 }
 }
 
-fn inner(discipline: &dyn Discipline, wanted: &str) -> f64 {
-    let mut found = f64::NAN;
-    discipline.inspect(&mut |name, value| found = if name == wanted { value } else { found });
-    found
-}
-
 /// A device with a line of 1 Gbit/s, whose flows always have two packets waiting.
 struct Device {
     discipline: Box<dyn Discipline>,
@@ -68,7 +63,7 @@ impl Device {
         let goes_there = |port: &u16| {
             let mut device = Self::new(queues);
             device.offer(*port);
-            inner(&*device.discipline, &format!("queue_{at}_packets")) == 1.0
+            number(&*device.discipline, &format!("queue_{at}_packets")) == 1.0
         };
         (0..500).filter(goes_there).take(count).collect()
     }
@@ -96,7 +91,7 @@ impl Device {
     }
 
     fn active(&self, at: u32) -> f64 {
-        inner(&*self.discipline, &format!("queue_{at}_active_queues"))
+        number(&*self.discipline, &format!("queue_{at}_active_queues"))
     }
 }
 

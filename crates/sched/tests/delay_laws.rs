@@ -8,6 +8,7 @@ use fairq_sched::registry::{BufferSettings, SchedulerSettings};
 use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Driver, End, header};
+use fairq_testkit::shown::number;
 use std::collections::VecDeque;
 
 const MS: u64 = PS_PER_S / 1000;
@@ -493,10 +494,8 @@ fn pie_steps_as_the_plain_reading_does() {
             let mut packet = Packet::new(token, Time(now), length);
             packet.accepts = Marks::CE;
             let is_held = discipline.enqueue(Time(now), packet, &header(0), &mut fates).is_some();
-            discipline.inspect(&mut |name, p| {
-                let plain = plain.p.min(1.0);
-                assert!(name != "drop_probability" || (p - plain).abs() < 1e-9, "{p}, {plain} at {now}");
-            });
+            let (p, expected) = (number(&discipline, "drop_probability"), plain.p.min(1.0));
+            assert!((p - expected).abs() < 1e-9, "{p}, {expected} at {now}");
             if is_held {
                 plain.waiting.push_back((token, now, length.into()));
             }
@@ -540,7 +539,7 @@ fn spread(settings: pie::Settings, seed: u64) -> (Vec<u64>, f64) {
     let (mut dropped, mut sum, mut shortest) = (Vec::new(), 0.0, f64::MAX);
     for token in 0..20_000 {
         driver.offer_packet(0, Packet::new(token, Time(token * MS * 4 / 5), 1000));
-        driver.discipline().inspect(&mut |name, p| sum += if name == "drop_probability" { p } else { 0.0 });
+        sum += number(driver.discipline(), "drop_probability");
         if let End::Dropped(..) = driver.journeys[token as usize].end {
             dropped.push(token);
             shortest = f64::min(shortest, sum);

@@ -12,6 +12,7 @@ use fairq_sched::units::{Bytes, Limit, PS_PER_S, Rate, Time, Weight};
 use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::header;
+use fairq_testkit::shown::number;
 
 const MS: u64 = PS_PER_S / 1000;
 const US: u64 = MS / 1000;
@@ -325,11 +326,8 @@ fn a_flood_of_flows_costs_bounded_memory_and_work() {
         fates.clear();
     }
     assert!(discipline.held().packets <= 10_240, "{:?}", discipline.held());
-    let mut inner = Vec::new();
-    discipline.inspect(&mut |name, value| inner.push((name.to_owned(), value)));
-    let inner = |name: &str| inner.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
-    assert_eq!(inner("flows"), Some(0.0), "no flow has a slot of its own");
-    assert!(inner("backlogged_queues") <= Some(1024.0));
+    assert_eq!(number(&*discipline, "flows"), 0.0, "no flow has a slot of its own");
+    assert!(number(&*discipline, "backlogged_queues") <= 1024.0);
     assert!(most < 200, "{most} packets were dropped at once");
 }
 
@@ -404,12 +402,6 @@ fn dualpi2(settings: dualpi2::Settings) -> Box<dyn Discipline> {
     queue.build(&Line::new(rate(8_000_000)))
 }
 
-fn inner(discipline: &dyn Discipline, wanted: &str) -> f64 {
-    let mut found = f64::NAN;
-    discipline.inspect(&mut |name, value| found = if name == wanted { value } else { found });
-    found
-}
-
 /// Offers a packet of each kind a millisecond, unless it has enough waiting, asks for one, and
 /// counts what of each was sent and what was signalled, from `from` to `to` ms.
 fn run_dual(discipline: &mut dyn Discipline, most: [f64; 2], from: u64, to: u64) -> [[u64; 3]; 2] {
@@ -417,7 +409,7 @@ fn run_dual(discipline: &mut dyn Discipline, most: [f64; 2], from: u64, to: u64)
     for ms in from..to {
         let now = Time(ms * MS);
         for (low, name) in [(true, "low_latency_packets"), (false, "classic_packets")] {
-            while inner(discipline, name) < most[usize::from(!low)] {
+            while number(discipline, name) < most[usize::from(!low)] {
                 discipline.enqueue(now, ect(0, now, low), &header(0), &mut fates);
             }
         }
@@ -449,7 +441,7 @@ fn dualpi2_couples_l_to_the_root_of_c() {
         held.enqueue(Time(1), ect(0, Time(1), false), &header(0), &mut fates);
         held.update(Time(16 * MS));
         held.dequeue(Time(16 * MS), &mut fates);
-        let p = inner(&*held, "base_probability");
+        let p = number(&*held, "base_probability");
         assert!((p - wanted).abs() < 1e-6, "{p}");
         // Within the next period, in which p' stays.
         let (mut counts, mut token) = ([[0_u32; 2]; 2], 0);
@@ -501,7 +493,7 @@ fn dualpi2_drops_in_l_when_it_is_saturated() {
     // loses as much as C.
     let mut dual = dualpi2(Default::default());
     run_dual(&mut *dual, [5.0, 300.0], 0, 20_000);
-    assert!(inner(&*dual, "base_probability") >= 0.5);
+    assert!(number(&*dual, "base_probability") >= 0.5);
     let [low, classic] = run_dual(&mut *dual, [5.0, 300.0], 20_000, 20_100);
     assert!(low[2] > 0 && classic[1] == 0, "{low:?} {classic:?}");
 }

@@ -21,6 +21,7 @@ use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Arrival, Driver, Journey, header};
 use fairq_testkit::gps_oracle::{BigRational, serve};
+use fairq_testkit::shown::number;
 
 fn weight(thousandths: u32) -> Weight {
     Weight::from_thousandths(thousandths).expect("a weight of the test")
@@ -209,7 +210,7 @@ fn conversations_that_come_and_go_have_the_bids_of_those_that_are_never_forgotte
             driver.offer(Arrival { time: now, flow: flow as u32, length: draw.pick(&[40, 1500]) });
         }
         driver.finish();
-        driver.discipline().inspect(&mut |name, value| slots = if name == "flows" { value } else { slots });
+        slots = number(driver.discipline(), "flows");
 
         let mut fq = Fq::new(&delta(bytes), &line);
         let tag = |journey: &Journey| {

@@ -8,6 +8,7 @@ use fairq_sched::contract::{Dequeue, Discipline, Handle, Held, Line, Role};
 use fairq_sched::facts::Need;
 use fairq_sched::packet::{Fates, Header, Marks, Packet};
 use fairq_sched::queue::Queue;
+use fairq_sched::reading::Reading;
 use fairq_sched::registry::{
     BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, POLICERS,
     PolicerSettings, SCHEDULERS, SchedulerSettings,
@@ -91,6 +92,10 @@ impl Discipline for Without {
     }
     fn update(&mut self, now: Time) {
         self.0.update(now);
+    }
+
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        self.0.readings(now, visit);
     }
 }
 

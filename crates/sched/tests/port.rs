@@ -6,6 +6,7 @@ use fairq_sched::contract::{Dequeue, Discipline, Handle, Held, Line};
 use fairq_sched::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use fairq_sched::port::{Port, PortCounts, Sink};
 use fairq_sched::queue::Queue;
+use fairq_sched::reading::Reading;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, DESIGNS, DesignSettings, SCHEDULERS, SchedulerSettings};
 use fairq_sched::schedule::{fq, token_bucket};
 use fairq_sched::service::Transmitter;
@@ -126,6 +127,7 @@ impl Discipline for Noting {
     fn change(&mut self, _: Time, change: &Change<'_>) -> Result<(), Unsupported> {
         change.not_used()
     }
+    fn readings(&self, _: Time, _: &mut dyn FnMut(Reading<'_>)) {}
     fn remove(&mut self, _: Time, handle: Handle) -> Option<Packet> {
         let at = self.packets.iter().position(|packet| packet.token == handle.to_bits())?;
         self.packets.remove(at)

@@ -10,6 +10,7 @@ use fairq_sched::schedule::{drr, ets, qfq, qfq_plus, srr, stochastic_fq, wrr};
 use fairq_sched::units::{Bytes, Limit, Rate, Time};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::header;
+use fairq_testkit::shown::number;
 
 /// Plays all plays with `weights` and `lengths`, the scheduler against its oracle.
 fn compare(scheduler: &SchedulerSettings, weights: &[u32], lengths: &[u64], oracle: impl Fn() -> Box<dyn Oracle>) {
@@ -160,13 +161,6 @@ fn stochastic(buckets: u32, perturb: Option<Time>) -> Queue {
     Queue::new(SchedulerSettings::StochasticFq(settings), Some(Limit::Packets(100_000)))
 }
 
-/// An inner value, by its name.
-fn inner(discipline: &dyn Discipline, name: &str) -> f64 {
-    let mut found = None;
-    discipline.inspect(&mut |called, value| found = if called == name { Some(value) } else { found });
-    found.expect("a name that inspect gives")
-}
-
 #[test]
 fn stochastic_fq_collides_as_often_as_chance_has_it() {
     // A flow shares its bucket if its first packet makes no other bucket wait, when all other flows
@@ -180,7 +174,7 @@ fn stochastic_fq_collides_as_often_as_chance_has_it() {
         let mut offer = |flow: u32| {
             let packet = Packet::new(flow.into(), Time::ZERO, 100);
             discipline.enqueue(Time::ZERO, packet, &header(flow), &mut Fates::new());
-            inner(&*discipline, "backlogged_buckets")
+            number(&*discipline, "backlogged_buckets")
         };
         (1..flows).for_each(|flow| {
             offer(flow);
@@ -218,11 +212,11 @@ fn stochastic_fq_keeps_the_order_of_a_flow_over_perturbations() {
             check(&flow_of, packet.token);
             moved += 1;
         }
-        assert!(inner(&*discipline, "remembered_flows") <= 30.0);
+        assert!(number(&*discipline, "remembered_flows") <= 30.0);
     }
     assert!(moved > 5000 && discipline.held().packets > 100);
     drain(&mut *discipline).iter().for_each(|token| check(&flow_of, *token));
-    assert_eq!(inner(&*discipline, "remembered_flows"), 0.0);
+    assert_eq!(number(&*discipline, "remembered_flows"), 0.0);
 }
 
 #[test]
@@ -236,8 +230,8 @@ fn stochastic_fq_keeps_nothing_of_flows_that_left() {
             discipline.dequeue(now, &mut fates);
         }
     }
-    assert_eq!(inner(&*discipline, "remembered_flows"), 10.0);
-    assert_eq!(inner(&*discipline, "flows"), 0.0, "no flow has a slot of its own");
+    assert_eq!(number(&*discipline, "remembered_flows"), 10.0);
+    assert_eq!(number(&*discipline, "flows"), 0.0, "no flow has a slot of its own");
 }
 
 /// A packet of band `precedence` of the map that names each band by its own number.

@@ -7,6 +7,7 @@ use fairq_sched::change::{Change, Unsupported};
 use fairq_sched::contract::{Dequeue, Discipline, End, Handle, Held, Line};
 use fairq_sched::packet::{Address, Fates, Header, Outcome, Packet, Reason};
 use fairq_sched::queue::Queue;
+use fairq_sched::reading::Reading;
 use fairq_sched::registry::{BufferSettings, SchedulerSettings};
 use fairq_sched::schedule::leap_forward_virtual_clock;
 use fairq_sched::traits::Traits;
@@ -108,6 +109,10 @@ impl Discipline for Compared {
             self.oracle.weight_changed(now, flow, weight);
         }
         self.discipline.change(now, change)
+    }
+
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        self.discipline.readings(now, visit);
     }
 }
 

@@ -9,5 +9,6 @@ pub mod gps_oracle;
 pub mod hierarchy_oracle;
 pub mod mutate;
 pub mod scenarios;
+pub mod shown;
 pub mod skip;
 pub mod tag_oracle;

@@ -24,6 +24,7 @@ use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
+use crate::reading::Reading;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::format;
@@ -202,7 +203,7 @@ impl BufferPolicy for AdaptiveRed {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.red.inspect(visit);
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        self.red.readings(now, visit);
     }
 }

@@ -29,6 +29,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::reading::{Reading, Unit};
 use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Rate, Time};
@@ -212,8 +213,8 @@ impl BufferPolicy for Afd {
         self.count(flow) == 0
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("fair_count", self.fair);
-        visit("sampled", self.sample.len() as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("fair_count", Unit::None, self.fair));
+        visit(Reading::count("sampled", Unit::None, self.sample.len() as u64));
     }
 }

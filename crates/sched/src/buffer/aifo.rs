@@ -21,6 +21,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Limit, Time};
 use alloc::format;
@@ -183,7 +184,7 @@ impl BufferPolicy for Aifo {
         self.program.is_clear(flow)
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("window_ranks", self.window.len() as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("window_ranks", Unit::None, self.window.len() as u64));
     }
 }

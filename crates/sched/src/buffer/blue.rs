@@ -22,6 +22,7 @@ use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Limit, Time};
 use alloc::format;
@@ -134,7 +135,7 @@ impl BufferPolicy for Blue {
         self.control.idle(since, now, &self.steps);
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("probability", self.control.probability());
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("probability", Unit::None, self.control.probability()));
     }
 }

@@ -26,6 +26,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::reading::Reading;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
 use alloc::string::String;
@@ -129,7 +130,7 @@ impl BufferPolicy for Choke {
         self.red.change(now, change)
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.red.inspect(visit);
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        self.red.readings(now, visit);
     }
 }

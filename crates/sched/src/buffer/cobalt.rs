@@ -28,6 +28,7 @@ use crate::packet::{Marks, Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::reading::no_readings;
 use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Rate, Time};
@@ -169,4 +170,6 @@ impl BufferPolicy for Cobalt {
     fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
         self.controls.get(flow as usize).is_none_or(|control| control.is_clear(now, &self.parameters))
     }
+
+    no_readings!();
 }

@@ -31,6 +31,7 @@ use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Marks, Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Time};
@@ -179,7 +180,7 @@ impl BufferPolicy for Codel {
         self.controls.get(flow as usize).is_none_or(|control| control.is_clear(now, &self.parameters))
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("codel_signals", self.signals as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("codel_signals", Unit::None, self.signals));
     }
 }

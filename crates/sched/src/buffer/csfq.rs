@@ -29,6 +29,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::Time;
 use alloc::format;
@@ -236,11 +237,11 @@ impl BufferPolicy for Csfq {
         self.flows.as_mut().is_none_or(|flows| flows.is_clear(now, flow))
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("fair_rate", self.fair);
-        visit("arrival_rate", self.arrived.bit_per_s());
-        visit("accepted_rate", self.accepted.bit_per_s());
-        visit("congested", f64::from(u8::from(matches!(self.state, State::Congested { .. }))));
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("fair_rate", Unit::BitPerS, self.fair));
+        visit(Reading::real("arrival_rate", Unit::BitPerS, self.arrived.bit_per_s()));
+        visit(Reading::real("accepted_rate", Unit::BitPerS, self.accepted.bit_per_s()));
+        visit(Reading::count("congested", Unit::None, u8::from(matches!(self.state, State::Congested { .. }))));
     }
 }
 

@@ -6,6 +6,7 @@ use super::tail_drop::{self, TailDrop};
 use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
+use crate::reading::no_readings;
 use crate::store::Store;
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
@@ -71,4 +72,6 @@ impl BufferPolicy for DefaultBuffer {
     fn victim(&mut self, now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
         if self.is_told { self.longest_queue_drop.victim(now, store, arriving) } else { None }
     }
+
+    no_readings!();
 }

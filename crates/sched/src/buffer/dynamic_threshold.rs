@@ -19,6 +19,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket};
 use crate::queue::Queue;
+use crate::reading::no_readings;
 use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Limit, Time};
@@ -126,4 +127,6 @@ impl BufferPolicy for DynamicThreshold {
             verdict => verdict,
         }
     }
+
+    no_readings!();
 }

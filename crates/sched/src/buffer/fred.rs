@@ -25,6 +25,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
 use alloc::string::{String, ToString};
@@ -183,8 +184,8 @@ impl BufferPolicy for Fred {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("average_queue", self.average.value());
-        visit("active_flows", f64::from(self.active));
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("average_queue", Unit::None, self.average.value()));
+        visit(Reading::count("active_flows", Unit::None, self.active));
     }
 }

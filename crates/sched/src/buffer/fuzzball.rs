@@ -26,6 +26,7 @@ use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket, precedence};
+use crate::reading::no_readings;
 use crate::registry::ClassifierSettings;
 use crate::slots::entry;
 use crate::store::Store;
@@ -219,4 +220,6 @@ impl BufferPolicy for Fuzzball {
         let (ticket, record) = record(&held);
         self.accounts.left(ticket, &record);
     }
+
+    no_readings!();
 }

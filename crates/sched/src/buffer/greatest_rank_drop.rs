@@ -19,6 +19,7 @@ use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
 use crate::queue::Queue;
+use crate::reading::no_readings;
 use crate::slots::entry;
 use crate::store::Store;
 use crate::units::Time;
@@ -88,4 +89,6 @@ impl BufferPolicy for GreatestRankDrop {
     fn left(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>, _is_sent: bool) {
         self.packets.remove(held.handle.index());
     }
+
+    no_readings!();
 }

@@ -17,6 +17,7 @@ use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdic
 use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
+use crate::reading::no_readings;
 use crate::store::Store;
 use crate::units::Time;
 use alloc::collections::VecDeque;
@@ -74,4 +75,6 @@ impl BufferPolicy for HeadDrop {
             }
         }
     }
+
+    no_readings!();
 }

@@ -17,6 +17,7 @@ use crate::facts::Overflow;
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
+use crate::reading::no_readings;
 use crate::store::Store;
 use crate::traits::Traits;
 use crate::units::{Bytes, Limit, Time};
@@ -165,4 +166,6 @@ impl BufferPolicy for LongestQueueDrop {
     fn victim(&mut self, _now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
         if self.is_over(store) { self.longest(store, arriving) } else { None }
     }
+
+    no_readings!();
 }

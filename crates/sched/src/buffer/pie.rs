@@ -40,6 +40,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Bytes, Time};
 use alloc::string::{String, ToString};
@@ -531,8 +532,8 @@ impl BufferPolicy for Pie {
         *control == new
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("drop_probability", self.touched.min(1.0));
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("drop_probability", Unit::None, self.touched.min(1.0)));
     }
 }
 

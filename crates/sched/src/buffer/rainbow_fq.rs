@@ -29,6 +29,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Limit, Rate, Time};
 use alloc::format;
@@ -205,8 +206,8 @@ impl BufferPolicy for RainbowFq {
         self.edge.as_mut().is_none_or(|edge| edge.flows.is_clear(now, flow))
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("threshold", f64::from(self.threshold));
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("threshold", Unit::None, self.threshold));
     }
 }
 

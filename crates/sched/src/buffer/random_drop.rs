@@ -18,6 +18,7 @@ use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
 use crate::random::Random;
+use crate::reading::no_readings;
 use crate::store::Store;
 use crate::units::Time;
 
@@ -56,4 +57,6 @@ impl BufferPolicy for RandomDrop {
         let (drawn, _) = store.drawn(self.random.below(store.packets()))?;
         Some((Victim::Packet(drawn), Reason::Drawn))
     }
+
+    no_readings!();
 }

@@ -33,6 +33,7 @@ use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::format;
@@ -258,8 +259,8 @@ impl BufferPolicy for Red {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("average_queue", self.average.value());
-        visit("max_probability", self.judge.curve.probability);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("average_queue", Unit::None, self.average.value()));
+        visit(Reading::real("max_probability", Unit::None, self.judge.curve.probability));
     }
 }

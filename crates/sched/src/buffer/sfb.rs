@@ -35,6 +35,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{PS_PER_S, Time};
 use alloc::format;
@@ -322,11 +323,23 @@ impl BufferPolicy for Sfb {
         }
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         let bins = || self.current.bins.iter();
-        visit("counted_packets", bins().map(|bin| f64::from(bin.packets)).sum::<f64>());
-        visit("next_counted_packets", self.next.bins.iter().map(|bin| f64::from(bin.packets)).sum::<f64>());
-        visit("bins_at_one", bins().filter(|bin| bin.blue.probability() >= 1.0).count() as f64);
-        visit("probability_max", bins().map(|bin| bin.blue.probability()).fold(0.0, f64::max));
+        visit(Reading::real("counted_packets", Unit::Packets, bins().map(|bin| f64::from(bin.packets)).sum::<f64>()));
+        visit(Reading::real(
+            "next_counted_packets",
+            Unit::Packets,
+            self.next.bins.iter().map(|bin| f64::from(bin.packets)).sum::<f64>(),
+        ));
+        visit(Reading::real(
+            "bins_at_one",
+            Unit::None,
+            bins().filter(|bin| bin.blue.probability() >= 1.0).count() as f64,
+        ));
+        visit(Reading::real(
+            "probability_max",
+            Unit::None,
+            bins().map(|bin| bin.blue.probability()).fold(0.0, f64::max),
+        ));
     }
 }

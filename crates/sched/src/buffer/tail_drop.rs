@@ -13,6 +13,7 @@ use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::reading::no_readings;
 use crate::store::Store;
 use crate::traits::Traits;
 use crate::units::{Bytes, Limit, Time};
@@ -75,6 +76,8 @@ impl BufferPolicy for TailDrop {
             verdict => verdict,
         }
     }
+
+    no_readings!();
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::reading::{self, Unit};
 use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Limit, Rate, Time};
@@ -291,9 +292,9 @@ impl BufferPolicy for Vwfq {
         is_clear
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("fair_rate", self.fair);
-        visit("queue_average", self.queue_average);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(reading::Reading<'_>)) {
+        visit(reading::Reading::real("fair_rate", Unit::BitPerS, self.fair));
+        visit(reading::Reading::real("queue_average", Unit::None, self.queue_average));
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
+use crate::reading::Reading;
 use crate::store::Store;
 use crate::traits::Traits;
 use crate::units::Time;
@@ -102,10 +103,10 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
         self.early.is_clear(now, flow) && self.full.as_mut().is_none_or(|full| full.is_clear(now, flow))
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.early.inspect(visit);
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        self.early.readings(now, visit);
         if let Some(full) = &self.full {
-            full.inspect(visit);
+            full.readings(now, visit);
         }
     }
 }
@@ -167,7 +168,7 @@ mod tests {
             self.note(8);
             true
         }
-        fn inspect(&self, _: &mut dyn FnMut(&str, f64)) {
+        fn readings(&self, _: Time, _: &mut dyn FnMut(Reading<'_>)) {
             self.note(9);
         }
     }
@@ -193,7 +194,7 @@ mod tests {
         both.update(now, &store);
         assert_eq!(both.change(now, &Change::Rate(Rate::MAX)), Ok(()));
         assert!(both.is_clear(now, 1));
-        both.inspect(&mut |_, _| ());
+        both.readings(now, &mut |_| ());
         assert_eq!(asked.map(|asked| asked.load(Ordering::Relaxed)), [(1 << QUESTIONS) - 1; 2]);
     }
 }

@@ -30,6 +30,7 @@ use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
 use alloc::format;
@@ -212,7 +213,7 @@ impl BufferPolicy for Wred {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("average_queue", self.average.value());
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("average_queue", Unit::None, self.average.value()));
     }
 }

@@ -55,7 +55,7 @@ use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::change::{Change, Unsupported};
 use crate::classify;
 use crate::contract::{
-    BufferPolicy, Classifier, Dequeue, Discipline, End, FlowTimes, Handle, Held, HeldPacket, Line, Slot, traits,
+    BufferPolicy, Classifier, Dequeue, Discipline, End, Handle, Held, HeldPacket, Line, Slot, traits,
 };
 use crate::facts::{Facts, Need};
 use crate::hash::Hash;
@@ -63,12 +63,12 @@ use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::reading::{Reading, Unit};
 use crate::registry::ClassifierSettings;
 use crate::store::Store;
 use crate::truesize::truesize;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 pub use presets::{Preset, Rtt};
@@ -81,6 +81,9 @@ pub use tins::Tins;
 /// least `MEMORY_MIN` bytes.
 const PACKETS_MAX: u64 = 10_240;
 const MEMORY_MIN: u64 = 4 << 20;
+
+/// The readings of how long flows were of each kind, of all flows together, since the start.
+pub const FLOW_TIMES: [&str; 3] = ["sparse_flow_ns", "bulk_flow_ns", "unresponsive_flow_ns"];
 
 /// Which acknowledgements are taken out that a later one makes unnecessary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -544,21 +547,13 @@ impl Discipline for Cake {
         Some(gone.packet)
     }
 
-    fn flow_times(&self, now: Time) -> Option<FlowTimes> {
-        Some(self.tins.iter().map(|tin| tin.flow_times(now.0 / 1000)).sum())
-    }
-
-    fn clear_flow_times(&mut self, now: Time) {
-        self.tins.iter_mut().for_each(|tin| tin.clear_flow_times(now.0 / 1000));
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("backlogged_queues", f64::from(self.store.backlogged_queues()));
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("backlogged_queues", Unit::None, self.store.backlogged_queues()));
         for (name, tin) in self.settings.tins.names().iter().zip(&self.tins) {
-            tin.inspect(&mut |what, value| visit(&format!("{name}_{what}"), value));
+            tin.readings(now.0 / 1000, &mut |reading| visit(reading.of_queue(name)));
             let queues = tin.first..tin.first + self.settings.queues;
             let bytes: u64 = queues.map(|queue| self.store.queue_bytes(queue)).sum();
-            visit(&format!("{name}_backlog_bytes"), bytes as f64);
+            visit(Reading::count("backlog_bytes", Unit::Bytes, bytes).of_queue(name));
         }
     }
 }

@@ -34,12 +34,13 @@
 
 use super::cake::{self, Cake};
 use crate::change::{Change, Unsupported, of_each};
-use crate::contract::{Classifier, Dequeue, Discipline, FlowTimes, Handle, Held, Line, traits};
+use crate::contract::{Classifier, Dequeue, Discipline, Handle, Held, Line, traits};
 use crate::facts::Facts;
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::registry::ClassifierSettings;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::boxed::Box;
@@ -264,19 +265,15 @@ impl Discipline for CakeMq {
         self.rings[(handle.index() % count) as usize].cake.remove(now, inner)
     }
 
-    fn flow_times(&self, now: Time) -> Option<FlowTimes> {
-        Some(self.rings.iter().filter_map(|ring| ring.cake.flow_times(now)).sum())
-    }
-
-    fn clear_flow_times(&mut self, now: Time) {
-        self.rings.iter_mut().for_each(|ring| ring.cake.clear_flow_times(now));
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         for (at, ring) in self.rings.iter().enumerate() {
-            visit(&format!("queue_{at}_active_queues"), ring.active.into());
-            visit(&format!("queue_{at}_packets"), ring.cake.held().packets as f64);
-            ring.cake.inspect(&mut |name, value| visit(&format!("queue_{at}_{name}"), value));
+            let name = format!("{at}");
+            visit(Reading::count("active_queues", Unit::None, ring.active).of_queue(&name));
+            visit(Reading::count("packets", Unit::Packets, ring.cake.held().packets).of_queue(&name));
+            ring.cake.readings(now, &mut |reading| match reading.queue {
+                Some(tin) => visit(reading.of_queue(&format!("{name} {tin}"))),
+                None => visit(reading.of_queue(&name)),
+            });
         }
     }
 }

@@ -32,6 +32,7 @@ use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Limit, Time};
 use alloc::boxed::Box;
@@ -366,9 +367,9 @@ impl Discipline for DualPi2 {
         self.store.remove(handle).map(|taken| taken.packet)
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("base_probability", self.pi.probability);
-        visit("low_latency_packets", f64::from(self.store.queue_packets(L)));
-        visit("classic_packets", f64::from(self.store.queue_packets(C)));
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("base_probability", Unit::None, self.pi.probability));
+        visit(Reading::count("low_latency_packets", Unit::Packets, self.store.queue_packets(L)));
+        visit(Reading::count("classic_packets", Unit::Packets, self.store.queue_packets(C)));
     }
 }

@@ -33,6 +33,7 @@ use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
+use crate::reading::no_readings;
 use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
 use crate::store::Store;
@@ -139,4 +140,6 @@ impl BufferPolicy for Room {
             verdict => verdict,
         }
     }
+
+    no_readings!();
 }

@@ -30,6 +30,7 @@ use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::registry::ClassifierSettings;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
@@ -360,10 +361,10 @@ impl Discipline for Hhf {
         self.store.remove(handle).map(|gone| gone.packet)
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("heavy_hitters", f64::from(self.filter.known));
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("heavy_hitters", Unit::None, self.filter.known));
         for (name, queue) in [("heavy", HEAVY), ("other", OTHERS)] {
-            visit(&(name.to_string() + "_packets"), f64::from(self.store.queue_packets(queue)));
+            visit(Reading::count("packets", Unit::Packets, self.store.queue_packets(queue)).of_queue(name));
         }
     }
 }

@@ -42,6 +42,7 @@ use crate::mark::step::Step;
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit, no_readings, show_paces};
 use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
 use crate::schedule::fq_pacing::Place;
@@ -245,6 +246,8 @@ impl BufferPolicy for Room {
             *waiting -= 1;
         }
     }
+
+    no_readings!();
 }
 
 #[derive(Clone)]
@@ -486,8 +489,9 @@ impl Scheduler for LinuxFq {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("flows_held_back", self.held_back.len() as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("flows_held_back", Unit::None, self.held_back.len() as u64));
+        show_paces(self.flows.iter().map(|state| state.rate), visit);
     }
 }
 

@@ -37,6 +37,7 @@ use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
+use crate::reading::{Reading, Unit};
 use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
 use crate::store::Store;
@@ -455,8 +456,8 @@ impl Discipline for LinuxSfq {
         Some(gone.packet)
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("backlogged_queues", f64::from(self.active));
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("backlogged_queues", Unit::None, self.active));
     }
 }
 
@@ -544,9 +545,9 @@ mod tests {
         assert_eq!(fates, []);
         let queues = |sfq: &dyn Discipline| {
             let mut found = 0.0;
-            sfq.inspect(&mut |name, value| {
-                if name == "backlogged_queues" {
-                    found = value
+            sfq.readings(Time::ZERO, &mut |reading| {
+                if reading.name == "backlogged_queues" {
+                    found = reading.value.real();
                 }
             });
             found

@@ -21,6 +21,7 @@ use crate::mark::none::None as NoMarks;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
 use crate::queue::Queue;
+use crate::reading::no_readings;
 use crate::store::Store;
 use crate::tos::{self, PRIOMAP};
 use crate::units::{Limit, Time};
@@ -73,6 +74,8 @@ impl BufferPolicy for Room {
         let is_full = u64::from(store.queue_packets(queue)) >= self.of_a_band;
         if is_full { Verdict::Drop(Reason::OverShare) } else { Verdict::Pass }
     }
+
+    no_readings!();
 }
 
 /// The bands; what each holds is asked of the store.
@@ -104,6 +107,8 @@ impl Scheduler for Bands {
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
     }
+
+    no_readings!();
 }
 
 #[cfg(test)]

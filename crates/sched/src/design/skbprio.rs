@@ -26,6 +26,7 @@ use crate::mark::none::None as NoMarks;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::reading::no_readings;
 use crate::store::Store;
 use crate::tos;
 use crate::units::{Limit, Time};
@@ -106,6 +107,8 @@ impl BufferPolicy for PushOut {
         let queue = lowest(store).filter(|_| store.is_over_limit())?;
         Some((Victim::End(queue, End::Tail), Reason::Rank))
     }
+
+    no_readings!();
 }
 
 impl Scheduler for Priorities {
@@ -147,6 +150,8 @@ impl Scheduler for Priorities {
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
     }
+
+    no_readings!();
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ use crate::mark::none::None as NoMarker;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::reading::no_readings;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::boxed::Box;
@@ -216,6 +217,8 @@ impl Scheduler for Classes {
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
     }
+
+    no_readings!();
 }
 
 /// The buffer policy: the limits of low delay and of all but high reliability.
@@ -276,4 +279,6 @@ impl BufferPolicy for Limits {
         self.set_rate(rate);
         Ok(())
     }
+
+    no_readings!();
 }

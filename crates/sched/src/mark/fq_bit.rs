@@ -17,6 +17,7 @@ use crate::facts::{Need, Queues};
 use crate::packet::{Marks, Packet};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::reading::no_readings;
 use crate::store::Store;
 use crate::units::{Limit, Time};
 use alloc::string::{String, ToString};
@@ -92,6 +93,8 @@ impl Marker for FqBit {
             Marks::NONE
         }
     }
+
+    no_readings!();
 }
 
 #[cfg(test)]

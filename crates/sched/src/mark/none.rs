@@ -10,6 +10,7 @@ use crate::change::no_changes;
 use crate::contract::{Line, Marker, Slot, traits};
 use crate::packet::{Marks, Packet};
 use crate::part::{Part, facts, no_settings};
+use crate::reading::no_readings;
 use crate::store::Store;
 use crate::units::Time;
 
@@ -40,4 +41,6 @@ impl Marker for None {
     fn arrive(&mut self, _now: Time, _store: &Store, _flow: Slot, _packet: &Packet) -> Marks {
         Marks::NONE
     }
+
+    no_readings!();
 }

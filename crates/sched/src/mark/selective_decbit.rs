@@ -19,6 +19,7 @@ use crate::contract::{Line, Marker, Slot, traits};
 use crate::facts::Need;
 use crate::packet::{Marks, Packet};
 use crate::part::{Part, facts};
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
@@ -181,8 +182,8 @@ impl Marker for SelectiveDecbit {
         demand.last == 0 && demand.present == 0
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("average_queue_packets", self.cycles.average());
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("average_queue_packets", Unit::Packets, self.cycles.average()));
     }
 }
 

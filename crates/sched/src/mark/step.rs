@@ -19,6 +19,7 @@ use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::reading::no_readings;
 use crate::store::Store;
 use crate::traits::Traits;
 use crate::units::{Threshold, Time};
@@ -125,6 +126,8 @@ impl Marker for Step {
         let on_clock = |at: Time| Time(at.0 - at.0 % self.unit.0);
         self.marks(on_clock(now).saturating_sub(on_clock(packet.arrival)) >= time, packet)
     }
+
+    no_readings!();
 }
 
 #[cfg(test)]

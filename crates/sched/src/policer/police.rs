@@ -26,6 +26,7 @@ use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::psched::{NS_PER_S, Ratio, saved};
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::units::{Bytes, Rate, Time};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -163,8 +164,8 @@ impl Policer for Police {
         true
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("policer_tokens_s", self.bucket.tokens as f64 / NS_PER_S as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("policer_tokens_s", Unit::Seconds, self.bucket.tokens as f64 / NS_PER_S as f64));
     }
 }
 

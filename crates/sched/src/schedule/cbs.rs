@@ -41,6 +41,7 @@ use crate::facts::{Facts, Need, Queues};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
 use alloc::format;
@@ -416,9 +417,10 @@ impl Scheduler for Cbs {
         true
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         for (class, credit) in self.settings.classes.iter().zip(&self.credits) {
-            visit(&format!("credit_{}_bytes", class.name), credit.level as f64 / PER_BYTE as f64);
+            let credit = credit.level as f64 / PER_BYTE as f64;
+            visit(Reading::real("credit_bytes", Unit::Bytes, credit).of_queue(&class.name));
         }
     }
 }

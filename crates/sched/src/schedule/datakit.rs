@@ -20,6 +20,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Queues;
 use crate::packet::Packet;
 use crate::part::{Part, facts};
+use crate::reading::no_readings;
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::units::{Bytes, Time};
@@ -120,4 +121,6 @@ impl Scheduler for Datakit {
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
     }
+
+    no_readings!();
 }

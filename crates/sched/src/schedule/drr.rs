@@ -33,6 +33,7 @@ use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Bytes, Time};
 use alloc::string::String;
@@ -143,8 +144,8 @@ impl Scheduler for Drr {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("backlogged_flows", f64::from(self.round.queues()));
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("backlogged_flows", Unit::None, self.round.queues()));
     }
 }
 

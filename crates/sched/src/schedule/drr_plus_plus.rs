@@ -27,6 +27,7 @@ use crate::packet::Packet;
 use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
+use crate::reading::no_readings;
 use crate::slots::entry;
 use crate::store::Store;
 use crate::turns::{Emptied, Listed, Turns, View};
@@ -199,4 +200,6 @@ impl Scheduler for DrrPlusPlus {
         self.set_quantum(queue, weight);
         Ok(())
     }
+
+    no_readings!();
 }

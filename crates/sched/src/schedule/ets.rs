@@ -27,6 +27,7 @@ use crate::facts::Queues;
 use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::reading::no_readings;
 use crate::schedule::drr;
 use crate::store::Store;
 use crate::tos;
@@ -188,6 +189,8 @@ impl Scheduler for Ets {
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
     }
+
+    no_readings!();
 }
 
 /// How many code points there are.

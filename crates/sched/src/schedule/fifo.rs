@@ -12,6 +12,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Queues;
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
+use crate::reading::no_readings;
 use crate::store::Store;
 use crate::units::Time;
 
@@ -59,4 +60,6 @@ impl Scheduler for Fifo {
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {
         true
     }
+
+    no_readings!();
 }

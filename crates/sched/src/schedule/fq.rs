@@ -29,6 +29,7 @@ use crate::packet::Packet;
 use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
+use crate::reading::{Reading, Unit};
 use crate::round;
 use crate::traits::Traits;
 use crate::units::{Bytes, Rate, Time, Weight};
@@ -196,10 +197,10 @@ impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
         None
     }
 
-    fn inspect(&self, least: Option<Tag>, visit: &mut dyn FnMut(&str, f64)) {
-        self.fluid.inspect(visit);
+    fn readings(&self, least: Option<Tag>, visit: &mut dyn FnMut(Reading<'_>)) {
+        self.fluid.readings(visit);
         if let Some(least) = least.filter(|_| BY_PAPER) {
-            visit("least_bid_bytes", rank::value(least) as f64 / (16.0 * 1_953_125.0));
+            visit(Reading::real("least_bid_bytes", Unit::Bytes, rank::value(least) as f64 / (16.0 * 1_953_125.0)));
         }
     }
 }

@@ -27,6 +27,7 @@ use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit, show_paces};
 use crate::ring::Ring;
 use crate::slots::entry;
 use crate::store::Store;
@@ -252,7 +253,8 @@ impl Scheduler for FqPacing {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("flows_held_back", self.held_back.len() as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("flows_held_back", Unit::None, self.held_back.len() as u64));
+        show_paces(self.flows.iter().map(|state| state.rate), visit);
     }
 }

@@ -38,6 +38,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
+use crate::reading::Reading;
 use crate::registry::SchedulerSettings;
 use crate::round;
 use crate::store::Store;
@@ -480,7 +481,7 @@ impl Scheduler for Hpfq {
         self.nodes[ROOT].scheduler.change(now, change)
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.nodes[ROOT].scheduler.inspect(visit);
+    fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        self.nodes[ROOT].scheduler.readings(now, visit);
     }
 }

@@ -34,6 +34,7 @@ use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::rank;
+use crate::reading::{Reading, Unit};
 use crate::round;
 use crate::slots::entry;
 use crate::store::Store;
@@ -233,10 +234,10 @@ impl Scheduler for LeapForwardVirtualClock {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("reserved_weight", self.weights_sum as f64 / 1000.0);
-        visit("server_clock_bytes", self.clock as f64 / round::BYTE as f64);
-        visit("held_queues", self.held.len() as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("reserved_weight", Unit::None, self.weights_sum as f64 / 1000.0));
+        visit(Reading::real("server_clock_bytes", Unit::Bytes, self.clock as f64 / round::BYTE as f64));
+        visit(Reading::count("held_queues", Unit::None, self.held.len() as u64));
     }
 }
 

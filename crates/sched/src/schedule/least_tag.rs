@@ -8,6 +8,7 @@ use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::rank;
+use crate::reading::Reading;
 use crate::store::Store;
 use crate::tournament::Tournament;
 use crate::traits::Traits;
@@ -68,7 +69,7 @@ pub trait Tagging: Send {
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) -> Option<Tag>;
 
     /// Visits inner values by name; `least` is the key of the head that goes next.
-    fn inspect(&self, least: Option<Tag>, visit: &mut dyn FnMut(&str, f64));
+    fn readings(&self, least: Option<Tag>, visit: &mut dyn FnMut(Reading<'_>));
 }
 
 /// Sends the head of the least key.
@@ -166,7 +167,7 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
         self.heads.push(queue, tag);
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.tagging.inspect(self.heads.peek().map(|(_, key)| key), visit);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        self.tagging.readings(self.heads.peek().map(|(_, key)| key), visit);
     }
 }

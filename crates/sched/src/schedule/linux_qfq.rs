@@ -27,6 +27,7 @@ use crate::facts::Facts;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::slots::entry;
 use crate::store::Store;
 use crate::traits::Traits;
@@ -677,9 +678,9 @@ impl Scheduler for LinuxQfq {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("known_weight", f64::from(self.weights));
-        visit("aggregates", (self.aggregates.len() - self.unused.len()) as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("known_weight", Unit::None, self.weights));
+        visit(Reading::count("aggregates", Unit::None, (self.aggregates.len() - self.unused.len()) as u64));
     }
 }
 

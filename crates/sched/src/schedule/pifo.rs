@@ -28,6 +28,7 @@ use crate::packet::Packet;
 use crate::part::Part;
 use crate::program::{Named, Program, Rank};
 use crate::rank::{self, Ranks};
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::Time;
 use alloc::vec::Vec;
@@ -151,9 +152,9 @@ impl<P: Program> Scheduler for PushIn<P> {
         self.program.is_clear(flow)
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         if let Some((_, tag)) = self.queues.peek() {
-            visit("least_rank", rank::value(tag) as f64);
+            visit(Reading::real("least_rank", Unit::None, rank::value(tag) as f64));
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag, trait
 use crate::facts::Queues;
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
+use crate::reading::no_readings;
 use crate::store::Store;
 use crate::units::Time;
 use alloc::vec::Vec;
@@ -86,4 +87,6 @@ impl Scheduler for Priority {
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
     }
+
+    no_readings!();
 }

@@ -37,6 +37,7 @@ use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::schedule::drr;
 use crate::store::Store;
 use crate::units::{Bytes, Time, Weight};
@@ -183,9 +184,9 @@ impl Scheduler for Qfq {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("known_weight", self.weights as f64 / 1000.0);
-        visit("virtual_time_bytes", self.groups.now_bytes());
-        visit("backlogged_groups", f64::from(self.groups.in_use().count_ones()));
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("known_weight", Unit::None, self.weights as f64 / 1000.0));
+        visit(Reading::real("virtual_time_bytes", Unit::Bytes, self.groups.now_bytes()));
+        visit(Reading::count("backlogged_groups", Unit::None, self.groups.in_use().count_ones()));
     }
 }

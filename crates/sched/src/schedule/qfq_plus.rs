@@ -29,6 +29,7 @@ use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::schedule::drr;
 use crate::schedule::qfq::groups::Groups;
 use crate::schedule::qfq::worst_case_index;
@@ -341,9 +342,9 @@ impl Scheduler for QfqPlus {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("known_weight", self.weights as f64 / 1000.0);
-        visit("virtual_time_bytes", self.groups.now_bytes());
-        visit("aggregates", (self.aggregates.len() - self.unused.len()) as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("known_weight", Unit::None, self.weights as f64 / 1000.0));
+        visit(Reading::real("virtual_time_bytes", Unit::Bytes, self.groups.now_bytes()));
+        visit(Reading::count("aggregates", Unit::None, (self.aggregates.len() - self.unused.len()) as u64));
     }
 }

@@ -14,6 +14,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
+use crate::reading::no_readings;
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::units::Time;
@@ -81,4 +82,6 @@ impl Scheduler for RoundRobin {
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {
         true
     }
+
+    no_readings!();
 }

@@ -7,6 +7,7 @@ use super::least_tag::Tagging;
 use crate::contract::{Flow, Slot, Tag, traits};
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
+use crate::reading::{Reading, Unit};
 use crate::round::BYTE;
 use crate::units::{Time, Weight};
 use core::marker::PhantomData;
@@ -79,7 +80,7 @@ impl<C: Counts> Tagging for SelfClocked<C> {
         self.tags.set_weight(queue, weight).map(key::<C>)
     }
 
-    fn inspect(&self, _least: Option<Tag>, visit: &mut dyn FnMut(&str, f64)) {
-        visit("virtual_time_bytes", self.virtual_time as f64 / BYTE as f64);
+    fn readings(&self, _least: Option<Tag>, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("virtual_time_bytes", Unit::Bytes, self.virtual_time as f64 / BYTE as f64));
     }
 }

@@ -21,6 +21,7 @@ use crate::part::Part;
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::rank::{self, Ranks};
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::Time;
 use alloc::format;
@@ -141,7 +142,7 @@ impl Scheduler for SpPifo {
         self.program.is_clear(flow)
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("least_bound", self.bounds[0] as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("least_bound", Unit::None, self.bounds[0] as f64));
     }
 }

@@ -28,6 +28,7 @@ use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::ring::Ring;
 use crate::schedule::drr;
 use crate::slots::entry;
@@ -271,9 +272,9 @@ impl Scheduler for Srr {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("quantum_bytes", f64::from(self.quantum));
-        visit("order", f64::from(u32::BITS - self.occupied.leading_zeros()));
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("quantum_bytes", Unit::Bytes, self.quantum));
+        visit(Reading::count("order", Unit::None, u32::BITS - self.occupied.leading_zeros()));
     }
 }
 

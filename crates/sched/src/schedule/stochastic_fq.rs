@@ -30,6 +30,7 @@ use crate::hash::{Hash, bucket_of};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::schedule::drr;
 use crate::store::Store;
 use crate::units::{Bytes, Time};
@@ -204,9 +205,9 @@ impl Scheduler for StochasticFq {
         true
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("backlogged_buckets", f64::from(self.round.queues()));
-        visit("remembered_flows", self.waiting.len() as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("backlogged_buckets", Unit::None, self.round.queues()));
+        visit(Reading::real("remembered_flows", Unit::None, self.waiting.len() as f64));
     }
 }
 

@@ -24,6 +24,7 @@ use crate::link_layer::{Link, LinkLayer};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
 use alloc::string::{String, ToString};
@@ -190,10 +191,10 @@ impl Scheduler for TokenBucket {
         true
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("tokens_bytes", self.bucket.level as f64 / PER_BYTE as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("tokens_bytes", Unit::Bytes, self.bucket.level as f64 / PER_BYTE as f64));
         if let Some(peak) = &self.peak {
-            visit("peak_tokens_bytes", peak.level as f64 / PER_BYTE as f64);
+            visit(Reading::real("peak_tokens_bytes", Unit::Bytes, peak.level as f64 / PER_BYTE as f64));
         }
     }
 }

@@ -26,6 +26,7 @@ use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank::Ranks;
+use crate::reading::{Reading, Unit};
 use crate::slots::entry;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
@@ -120,8 +121,8 @@ impl Tagging for Clocks {
         None
     }
 
-    fn inspect(&self, _least: Option<Tag>, visit: &mut dyn FnMut(&str, f64)) {
-        visit("reserved_weight", self.weights_sum as f64 / 1000.0);
+    fn readings(&self, _least: Option<Tag>, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("reserved_weight", Unit::None, self.weights_sum as f64 / 1000.0));
     }
 }
 

@@ -30,6 +30,7 @@ use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
+use crate::reading::{Reading, Unit};
 use crate::slots::entry;
 use crate::store::Store;
 use crate::tournament::Tournament;
@@ -156,9 +157,9 @@ impl Scheduler for Wf2q {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.fluid.inspect(visit);
-        visit("begun_queues", self.begun.len() as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        self.fluid.readings(visit);
+        visit(Reading::count("begun_queues", Unit::None, self.begun.len() as u64));
     }
 }
 

@@ -38,6 +38,7 @@ use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
 use crate::rank;
+use crate::reading::{Reading, Unit};
 use crate::round;
 use crate::store::Store;
 use crate::units::{Rate, Time, Weight};
@@ -354,10 +355,10 @@ impl Scheduler for Wf2qPlus {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("virtual_time_bytes", self.virtual_time as f64 / round::BYTE as f64);
-        visit("active_weight", self.weights_sum as f64 / 1000.0);
-        visit("begun_queues", self.heads.count_begun(&self.tags, self.virtual_time) as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::real("virtual_time_bytes", Unit::Bytes, self.virtual_time as f64 / round::BYTE as f64));
+        visit(Reading::real("active_weight", Unit::None, self.weights_sum as f64 / 1000.0));
+        visit(Reading::real("begun_queues", Unit::None, self.heads.count_begun(&self.tags, self.virtual_time) as f64));
     }
 }
 

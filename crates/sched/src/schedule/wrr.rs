@@ -23,6 +23,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts};
 use crate::promise::{Load, Measure};
+use crate::reading::{Reading, Unit};
 use crate::ring::Ring;
 use crate::slots::entry;
 use crate::store::Store;
@@ -192,8 +193,8 @@ impl Scheduler for Wrr {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("round", self.round as f64);
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("round", Unit::None, self.round));
     }
 }
 

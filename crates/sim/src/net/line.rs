@@ -6,9 +6,11 @@ use super::varying::{Course, Varying};
 use crate::segment::Token;
 use fairq_link::impairment::{Impaired, Impairment};
 use fairq_sched::contract::Discipline;
+use fairq_sched::design::cake::FLOW_TIMES;
 use fairq_sched::ledger::Ledger;
 use fairq_sched::packet::Reason;
 use fairq_sched::prefetch;
+use fairq_sched::reading::Value;
 use fairq_sched::service::{Service, Transmitter};
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::collections::VecDeque;
@@ -38,6 +40,19 @@ pub struct Gateway {
     pub ring: Ring,
     /// The discipline, with its counts.
     pub queue: Ledger<Box<dyn Discipline>>,
+}
+
+/// How long flows were of each of cake's kinds up to `now`, in nanoseconds of all flows together;
+/// `None` of another discipline.
+pub fn flow_times(queue: &impl Discipline, now: Time) -> Option<[u128; 3]> {
+    let mut times = None;
+    queue.readings(now, &mut |reading| {
+        let kind = FLOW_TIMES.iter().position(|name| *name == reading.name);
+        if let (Some(kind), Value::Count(time)) = (kind, reading.value) {
+            times.get_or_insert([0; 3])[kind] += time;
+        }
+    });
+    times
 }
 
 /// The present transmission of a line.
@@ -91,7 +106,9 @@ pub struct Line {
     pub merges: Time,
     /// Bytes that the link layer adds to every packet.
     pub header: u32,
-    pad: [u32; 3],
+    pad: [u32; 1],
+    /// How long flows were of each of cake's kinds before the counts were cleared.
+    pub flow_times: Option<Box<[u128; 3]>>,
     /// The propagation delay.
     pub delay: Time,
     /// When the present transmission ends.
@@ -383,7 +400,8 @@ impl Line {
             sent: Sent::default(),
             counts: Counts::default(),
             header: 0,
-            pad: [0; 3],
+            pad: [0; 1],
+            flow_times: None,
         }
     }
 
@@ -635,7 +653,7 @@ impl Line {
         self.sent = ahead.sent;
         self.counts = Counts { counted: now, begun: self.begun(now, ahead.begun), ..Counts::default() };
         if let Some(gateway) = &mut self.gateway {
-            gateway.queue.clear_flow_times(now);
+            self.flow_times = flow_times(&gateway.queue, now).map(Box::new);
         }
         if let Some(departures) = &mut self.departures {
             departures.pass(has_passed);

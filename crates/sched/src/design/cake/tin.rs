@@ -1,14 +1,16 @@
 //! A tin of CAKE: its flows, whose turn it is, and the hosts that they belong to
 //! (`struct cake_tin_data`).
 
+use super::FLOW_TIMES;
 use super::cobalt::{Control, Parameters};
 use super::rounds::Rounds;
 use super::shaper::ByteTime;
 use super::ways::Ways;
 use super::{Isolation, Settings};
-use crate::contract::{FlowTimes, Handle, Slot};
+use crate::contract::{Handle, Slot};
 use crate::packet::Packet;
 use crate::random::Random;
+use crate::reading::{Reading, Unit};
 use crate::ring::Ring;
 use crate::store::Store;
 use alloc::collections::VecDeque;
@@ -58,6 +60,17 @@ pub(super) struct Counts {
     mean: u64,
     peak: u64,
     base: u64,
+}
+
+/// How long flows were of each kind: nanoseconds, of all flows together.
+#[derive(Clone, Copy, Debug, Default)]
+struct FlowTimes {
+    /// They woke a short while ago, or are empty and not forgotten yet.
+    sparse: u128,
+    /// They take turns.
+    bulk: u128,
+    /// They went on to overflow, and packets of theirs are dropped at random.
+    unresponsive: u128,
 }
 
 /// The flows of a tin.
@@ -348,13 +361,8 @@ impl Tin {
         self.tallied = now;
     }
 
-    pub(super) fn clear_flow_times(&mut self, now: u64) {
-        self.tallied = now;
-        self.times = FlowTimes::default();
-    }
-
     /// As `tc -s` has the kinds (`cake_dump_stats`): a flow that decays is sparse.
-    pub(super) fn flow_times(&self, now: u64) -> FlowTimes {
+    fn flow_times(&self, now: u64) -> FlowTimes {
         let since = |flows: u32| u128::from(flows) * u128::from(now.saturating_sub(self.tallied));
         FlowTimes {
             sparse: self.times.sparse + since(self.sparse + self.decays),
@@ -439,26 +447,31 @@ impl Tin {
     }
 
     /// Names what it counts.
-    pub(super) fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+    /// `now` in nanoseconds.
+    pub(super) fn readings(&self, now: u64, visit: &mut dyn FnMut(Reading<'_>)) {
         let Counts { sent, bytes, dropped, marked, filtered, most, unresponsive, mean, peak, base } = self.counts;
         let seconds = |ns: u64| ns as f64 / 1e9;
         if let Some(threshold) = self.threshold {
-            visit("threshold_bit_per_s", threshold as f64 * 8.0);
+            visit(Reading::real("threshold_bit_per_s", Unit::BitPerS, threshold as f64 * 8.0));
         }
-        visit("target_s", seconds(self.parameters.target));
-        visit("interval_s", seconds(self.parameters.interval));
-        visit("sent_packets", sent as f64);
-        visit("sent_bytes", bytes as f64);
-        visit("dropped", dropped as f64);
-        visit("marked", marked as f64);
-        visit("filtered", filtered as f64);
-        visit("delay_mean_s", seconds(mean));
-        visit("delay_peak_s", seconds(peak));
-        visit("delay_base_s", seconds(base));
-        visit("sparse_flows", (self.sparse + self.decays).into());
-        visit("bulk_flows", self.bulk.into());
-        visit("unresponsive_flows", unresponsive.into());
-        visit("longest_bytes", most.into());
+        visit(Reading::real("target_s", Unit::Seconds, seconds(self.parameters.target)));
+        visit(Reading::real("interval_s", Unit::Seconds, seconds(self.parameters.interval)));
+        visit(Reading::count("sent_packets", Unit::Packets, sent));
+        visit(Reading::count("sent_bytes", Unit::Bytes, bytes));
+        visit(Reading::count("dropped", Unit::Packets, dropped));
+        visit(Reading::count("marked", Unit::Packets, marked));
+        visit(Reading::count("filtered", Unit::Packets, filtered));
+        visit(Reading::real("delay_mean_s", Unit::Seconds, seconds(mean)));
+        visit(Reading::real("delay_peak_s", Unit::Seconds, seconds(peak)));
+        visit(Reading::real("delay_base_s", Unit::Seconds, seconds(base)));
+        let FlowTimes { sparse, bulk, unresponsive: beyond } = self.flow_times(now);
+        for (name, time) in FLOW_TIMES.iter().zip([sparse, bulk, beyond]) {
+            visit(Reading::count(name, Unit::None, time));
+        }
+        visit(Reading::count("sparse_flows", Unit::None, self.sparse + self.decays));
+        visit(Reading::count("bulk_flows", Unit::None, self.bulk));
+        visit(Reading::count("unresponsive_flows", Unit::None, unresponsive));
+        visit(Reading::count("longest_bytes", Unit::Bytes, most));
     }
 }
 

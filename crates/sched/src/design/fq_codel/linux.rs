@@ -11,6 +11,7 @@ use crate::hash::{Hash, bucket_of};
 use crate::mark::step::Step;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::queue::Queue;
+use crate::reading::{Reading, Unit};
 use crate::slots::entry;
 use crate::store::Store;
 use crate::truesize::truesize;
@@ -194,8 +195,8 @@ impl Discipline for FqCodel {
         Some(gone.packet)
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("codel_signals", self.signals as f64);
-        visit("backlogged_queues", f64::from(self.store.backlogged_queues()));
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
+        visit(Reading::count("codel_signals", Unit::None, self.signals));
+        visit(Reading::count("backlogged_queues", Unit::None, self.store.backlogged_queues()));
     }
 }

@@ -7,9 +7,9 @@ use crate::class_tree::ClassTree;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{PS_PER_S, Time};
-use alloc::format;
 use alloc::vec::Vec;
 
 /// A guarantee at work, of a leaf.
@@ -266,12 +266,10 @@ impl Scheduler for Hfsc {
         true
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         for class in 0..self.tree.len() {
-            visit(
-                &format!("virtual_time_{}_s", self.tree.name(class)),
-                self.states[class].virtual_time as f64 / PS_PER_S as f64,
-            );
+            let time = self.states[class].virtual_time as f64 / PS_PER_S as f64;
+            visit(Reading::real("virtual_time_s", Unit::Seconds, time).of_queue(self.tree.name(class)));
         }
     }
 }

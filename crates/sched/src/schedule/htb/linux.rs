@@ -12,6 +12,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::psched::{NS_PER_S, Ratio, saved};
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -454,9 +455,10 @@ impl Scheduler for Htb {
         true
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         for (at, state) in self.states.iter().enumerate() {
-            visit(&alloc::format!("tokens_{}_s", self.tree.name(at)), state.tokens as f64 / NS_PER_S as f64);
+            let tokens = state.tokens as f64 / NS_PER_S as f64;
+            visit(Reading::real("tokens_s", Unit::Seconds, tokens).of_queue(self.tree.name(at)));
         }
     }
 }

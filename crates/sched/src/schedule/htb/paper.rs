@@ -6,9 +6,9 @@ use crate::class_tree::ClassTree;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
-use alloc::format;
 use alloc::vec::Vec;
 
 /// Tokens, in bits × 10⁻¹²: a rate in bit/s times picoseconds.
@@ -250,9 +250,10 @@ impl Scheduler for Htb {
         Ok(())
     }
 
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         for (class, state) in self.states.iter().enumerate() {
-            visit(&format!("tokens_{}_bytes", self.tree.name(class)), state.tokens.level as f64 / PER_BYTE as f64);
+            let tokens = state.tokens.level as f64 / PER_BYTE as f64;
+            visit(Reading::real("tokens_bytes", Unit::Bytes, tokens).of_queue(self.tree.name(class)));
         }
     }
 }
