@@ -10,7 +10,6 @@ use super::series::{Point, Series};
 use super::{Arrival, CapturedBytes, LaneSettings, Outcome, PacketFate, ReplayError, Sink, Under};
 use fairq_link::capture::Stamp;
 use fairq_link::ecn::Field;
-use fairq_link::line::Transmitter;
 use fairq_link::sketch::Fine;
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::facts::Need;
@@ -19,6 +18,7 @@ use fairq_sched::packet::{self, Fates, Marks, Packet};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::SchedulerSettings;
 use fairq_sched::schedule::fq::OnDrop;
+use fairq_sched::service::{Service, Transmitter};
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::sync::Arc;
 
