@@ -222,7 +222,7 @@ fn queue_table(plan: &Plan, simulation: &Simulation) -> Table {
 /// no kinds of flows.
 fn flow_means(plan: &Plan, line: &Line) -> Option<[f64; 3]> {
     let gateway = line.gateway.as_ref()?;
-    let times = flow_times(&gateway.queue, plan.warm_up + plan.duration)?;
+    let times = flow_times(gateway.port.discipline(), plan.warm_up + plan.duration)?;
     let before = line.flow_times.as_deref().copied().unwrap_or_default();
     let mean = |kind: usize| (times[kind] - before[kind]) as f64 * 1000.0 / plan.duration.0 as f64;
     Some([0, 1, 2].map(mean))
@@ -265,7 +265,7 @@ pub fn state_table(plan: &Plan, simulation: &Simulation) -> Table {
     let (mut rows, end) = (Vec::new(), plan.warm_up + plan.duration);
     for (line, state) in lines(plan, simulation) {
         let Some(gateway) = &state.gateway else { continue };
-        gateway.queue.readings(end, &mut |reading| {
+        gateway.port.discipline().readings(end, &mut |reading| {
             let text = Arc::<str>::from;
             let queue = reading.queue.unwrap_or_default();
             rows.push((line, text(reading.name), text(queue), reading.unit.name(), reading.value.real()));

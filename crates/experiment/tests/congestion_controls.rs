@@ -216,7 +216,7 @@ fn the_swing_of_dctcps_queue_is_the_sum_of_what_its_flows_take() {
         simulation.run_until(Time::from_ms(50));
         let waiting = (0..100_000).map(|microsecond| {
             simulation.run_until(Time::from_ms(50) + Time(1_000_000 * microsecond));
-            simulation.network.lines[0].gateway.as_ref().map_or(0, |gateway| gateway.queue.waiting())
+            simulation.network.lines[0].gateway.as_ref().map_or(0, |gateway| gateway.port.waiting())
         });
         let waiting: Vec<u64> = waiting.collect();
         let (low, high) = (waiting.iter().min().copied().unwrap_or(0), waiting.iter().max().copied().unwrap_or(0));

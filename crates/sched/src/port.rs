@@ -304,6 +304,24 @@ impl<D: Discipline, S: Service> Port<D, S> {
         self.run(after(now), after(now), out);
     }
 
+    /// Does one thing of those that [`Port::end`] does: what ends first, if it ends by `now`. For a
+    /// driver with other events in an instant, which come between two ends of the same line.
+    #[inline]
+    pub fn step(&mut self, now: Time, out: &mut (impl Sink + ?Sized)) {
+        if self.due <= now {
+            self.end_at(self.due, out);
+            self.check();
+        }
+    }
+
+    /// As [`Port::step`], for a periodic update: runs the one that is due by `now`, if any.
+    pub fn step_update(&mut self, now: Time, out: &mut (impl Sink + ?Sized)) {
+        if let Some(update) = self.next_update().filter(|update| *update <= now) {
+            self.update_at(update, out);
+            self.check();
+        }
+    }
+
     /// When [`Port::end`] is due: a transmission ends, or a packet that waits may leave. `None` if
     /// only an arrival can change that. May change with every other call that takes `out`.
     #[must_use]
@@ -476,6 +494,13 @@ impl<D: Discipline, S: Service> Port<D, S> {
         (self.state == State::Sending).then_some((self.sending, self.begun, self.due))
     }
 
+    /// Whether a packet is being sent.
+    #[must_use]
+    #[inline]
+    pub const fn is_sending(&self) -> bool {
+        matches!(self.state, State::Sending)
+    }
+
     /// Whether the line is up.
     #[must_use]
     pub const fn is_up(&self) -> bool {
@@ -498,8 +523,10 @@ impl<D: Discipline, S: Service> Port<D, S> {
         &self.counts
     }
 
+    /// How many packets wait, in the discipline and in the ring.
+    #[must_use]
     #[inline]
-    fn waiting(&self) -> u64 {
+    pub const fn waiting(&self) -> u64 {
         self.counts.arrived.packets - self.counts.sent.packets - self.counts.dropped.packets
     }
 
@@ -520,16 +547,20 @@ impl<D: Discipline, S: Service> Port<D, S> {
             if self.due < ends_before && self.due <= update {
                 self.end_at(self.due, out);
             } else if update < updates_before {
-                self.discipline.update(update);
-                debug_assert!(self.next_update().is_none_or(|next| next > update), "an update is done once");
-                if self.state == State::Waiting {
-                    self.ask(update, false, out);
-                }
+                self.update_at(update, out);
             } else {
                 break;
             }
         }
         self.check();
+    }
+
+    fn update_at(&mut self, at: Time, out: &mut (impl Sink + ?Sized)) {
+        self.discipline.update(at);
+        debug_assert!(self.next_update().is_none_or(|next| next > at), "an update is done once");
+        if self.state == State::Waiting {
+            self.ask(at, false, out);
+        }
     }
 
     /// A transmission ends at `at`, or the line has waited until then.

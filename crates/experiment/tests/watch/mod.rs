@@ -196,8 +196,9 @@ impl Watch {
         }
         self.check_sessions(&books, simulation);
         for (pool, lines) in network.pools.books() {
-            let held =
-                lines.filter_map(|line| network.lines[line].gateway.as_ref()).map(|gateway| gateway.queue.held());
+            let held = lines
+                .filter_map(|line| network.lines[line].gateway.as_ref())
+                .map(|gateway| gateway.port.discipline().held());
             let (packets, bytes) = held.fold((0, 0), |(p, b), held| (p + held.packets, b + held.bytes));
             assert_eq!((pool.held().packets, pool.held().bytes), (packets, bytes), "a pool's books and its lines");
             assert!(!pool.is_over_limit(), "{packets} packets, {bytes} B wait in a pool");
@@ -208,14 +209,15 @@ impl Watch {
             assert_eq!(line.in_flight(), book.flights.len(), "line {number}: in flight");
             assert!(line.flights.iter().is_sorted_by_key(|flight| flight.arrival), "line {number}: order of arrival");
             let Some(gateway) = &line.gateway else { continue };
-            let (queue, serving) = (&gateway.queue, u64::from(line.sending != Sending::Nothing));
-            let ring = gateway.waiting() - queue.waiting();
+            let (port, serving) = (&gateway.port, u64::from(line.sending != Sending::Nothing));
+            let (held, counts) = (port.discipline().held().packets, port.counts());
+            let ring = gateway.waiting() - held;
             let inside = book.inside.values().map(|flow| flow.len() as u64).sum::<u64>();
-            assert_eq!(queue.arrived().packets, book.arrived, "line {number}: arrived");
-            assert_eq!(queue.dropped().packets, book.dropped, "line {number}: dropped");
-            assert_eq!(queue.sent().packets, book.sent + serving + ring, "line {number}: sent");
-            assert_eq!(queue.held().packets + serving + ring, inside, "line {number}: inside");
-            assert!(line.counts.waiting_max >= queue.held().packets, "line {number}: the most that waited");
+            assert_eq!(counts.arrived.packets, book.arrived, "line {number}: arrived");
+            assert_eq!(counts.dropped.packets, book.dropped, "line {number}: dropped");
+            assert_eq!(counts.sent.packets, book.sent + serving, "line {number}: sent");
+            assert_eq!(held + serving + ring, inside, "line {number}: inside");
+            assert!(line.counts.waiting_max >= held, "line {number}: the most that waited");
             let is_shaper = match plan.queue.scheduler {
                 SchedulerSettings::TokenBucket(_) => true,
                 // A class has the line's nominal rate, which one that changes may exceed.
@@ -223,7 +225,7 @@ impl Watch {
                 _ => false,
             };
             assert!(serving == 1 || ring == 0, "line {number} is idle while its ring is not empty");
-            let has_work = queue.held().packets > 0;
+            let has_work = held > 0;
             assert!(
                 is_shaper || serving == 1 || !has_work,
                 "line {number} is idle while packets wait: {:?}",

@@ -92,8 +92,11 @@ pub struct Counts {
     pub dropped: u64,
     /// Packets marked in its gateway.
     pub marked: u64,
-    /// Packets sent from its gateway after one that arrived there later.
+    /// Packets sent from its gateway after one that arrived there later, as of the last
+    /// `Network::settle`.
     pub overtaken: u64,
+    /// How many there had been when the counts were cleared.
+    pub overtaken_before: u64,
     /// Waiting packets times picoseconds.
     pub area: u128,
     /// The most packets that waited.

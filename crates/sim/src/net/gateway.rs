@@ -1,56 +1,83 @@
 //! What stands before a line of finite rate: the discipline, the device's ring, the transmitter.
 
 use super::counts::Carried;
-use super::ring::Ring;
 use super::varying::Varying;
-use crate::segment::Token;
+use crate::segment::{Arena, Token};
 use fairq_sched::contract::Discipline;
-use fairq_sched::ledger::Ledger;
+use fairq_sched::packet::{Fate, Fates, Marks, Outcome, Packet, Reason};
+use fairq_sched::port::{Port, Sink};
 use fairq_sched::service::{Service, Transmitter};
 use fairq_sched::units::{Rate, Time};
 
-/// What stands before a line of finite rate: the discipline, the device's ring, the transmitter.
+/// What sends the packets of a line.
+pub enum LineService {
+    /// At one rate.
+    Fixed(Transmitter),
+    /// At a rate that changes.
+    Varying(Box<Varying>),
+}
+
+impl Service for LineService {
+    #[inline]
+    fn begin(&mut self, now: Time) {
+        match self {
+            Self::Fixed(transmitter) => transmitter.begin(now),
+            Self::Varying(varying) => varying.begin(now),
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, bits: u64) -> Time {
+        match self {
+            Self::Fixed(transmitter) => transmitter.send(bits),
+            Self::Varying(varying) => varying.send(bits),
+        }
+    }
+
+    fn interrupt(&mut self, now: Time, end: Time) -> u32 {
+        match self {
+            Self::Fixed(transmitter) => transmitter.interrupt(now, end),
+            Self::Varying(varying) => varying.interrupt(now, end),
+        }
+    }
+}
+
+/// What stands before a line of finite rate.
 pub struct Gateway {
-    /// The packet whose transmission ends with an event, and its bytes.
-    pub serving: (Token, u32),
+    /// The discipline, the device's ring and the transmitter. It is not told at once of a packet
+    /// that bypasses the discipline (`Line::is_told`), nor of the end of a transmission that is no
+    /// event.
+    pub port: Port<Box<dyn Discipline>, LineService>,
+    /// Computes the ends of transmissions that the port is not asked for. Its rate is nominal if
+    /// the line's rate varies.
+    pub(super) transmitter: Transmitter,
     /// The bits that were sent of packets whose transmission was interrupted and has not gone on.
     pub interrupted: u64,
-    /// Whether the discipline may interrupt the transmission of `serving`.
-    pub can_preempt: bool,
-    /// Whether the discipline must be told that the line has become idle.
-    pub notes_idle: bool,
-    /// Computes when a transmission ends. It is not told of a packet that bypasses the discipline
-    /// until the next `Line::send` that continues (`Line::is_told`).
-    transmitter: Transmitter,
-    /// The last packet that bypassed a discipline which replays such packets, with the time of its
-    /// arrival. It is replayed if another packet arrives while it is sent.
-    pub passed: Option<(Time, u32)>,
+    /// The last packet that bypassed the discipline, if the discipline may have to hear of it.
+    pub(super) passed: u32,
     /// The component of the discipline's next periodic update, if it has one.
     pub update: Option<u32>,
-    /// The transmitter of a line whose rate changes; it replaces `transmitter`.
-    varying: Option<Box<Varying>>,
-    /// Packets that the device has taken from the discipline and sends next.
-    pub ring: Ring,
-    /// The discipline, with its counts.
-    pub queue: Ledger<Box<dyn Discipline>>,
+    /// Whether the device has a ring.
+    pub(super) has_ring: bool,
 }
 
 impl Gateway {
-    /// Before an idle line of `rate`, which is nominal if the line has a `varying` one.
-    pub(super) fn new(rate: Rate, varying: Option<Varying>, queue: Box<dyn Discipline>, ring: Ring) -> Self {
-        let traits = queue.traits();
-        Self {
-            serving: (Token::default(), 0),
-            interrupted: 0,
-            can_preempt: traits.preempts,
-            notes_idle: traits.hears_idle,
-            transmitter: Transmitter::new(rate),
-            passed: None,
-            update: None,
-            varying: varying.map(Box::new),
-            ring,
-            queue: Ledger::new(queue),
+    /// Before an idle line of `rate`, which is nominal if the line has a `varying` one. The device
+    /// takes up to `ring` packets from the `queue` while another is sent.
+    pub(super) fn new(rate: Rate, varying: Option<Varying>, queue: Box<dyn Discipline>, ring: u32) -> Self {
+        let (traits, transmitter) = (queue.traits(), Transmitter::new(rate));
+        let service = match varying {
+            None => LineService::Fixed(transmitter.clone()),
+            Some(varying) => LineService::Varying(Box::new(varying)),
+        };
+        let mut port = Port::new(queue, service).taking_ahead(ring);
+        if traits.preempts {
+            port = port.interrupting();
         }
+        if traits.bypass > 0 {
+            port = port.bypassed_by_its_driver();
+        }
+        Self { port, transmitter, interrupted: 0, passed: 0, update: None, has_ring: ring > 0 }
     }
 
     /// The line's rate, or the nominal one if it varies.
@@ -60,7 +87,7 @@ impl Gateway {
 
     /// Whether the line's rate varies.
     pub(super) const fn varies(&self) -> bool {
-        self.varying.is_some()
+        matches!(self.port.service(), LineService::Varying(_))
     }
 
     /// How long it takes to send a packet of `length` bytes.
@@ -72,65 +99,90 @@ impl Gateway {
     /// The least time that a packet of `length` bytes takes to send.
     #[must_use]
     pub fn least_time(&self, length: u32) -> Time {
-        match &self.varying {
-            None => self.time_alone(length),
-            Some(varying) => varying.least_time(u64::from(length) * 8),
+        match self.port.service() {
+            LineService::Fixed(_) => self.time_alone(length),
+            LineService::Varying(varying) => varying.least_time(u64::from(length) * 8),
         }
     }
 
     /// The bits that the line could send between two times.
     #[must_use]
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
-        match &self.varying {
-            None => self.transmitter.rate().bit_per_s() as f64 * (to - from).as_s(),
-            Some(varying) => varying.capacity(from, to),
+        match self.port.service() {
+            LineService::Fixed(_) => self.rate().bit_per_s() as f64 * (to - from).as_s(),
+            LineService::Varying(varying) => varying.capacity(from, to),
         }
     }
 
-    /// Starts a busy period of the line, which was idle until `now`.
+    /// The packet that the port sends, and its bytes.
     #[inline]
-    pub(super) fn begin(&mut self, now: Time) {
-        match &mut self.varying {
-            None => self.transmitter.begin(now),
-            Some(varying) => varying.begin(now),
-        }
-    }
-
-    /// Sends `bits` right after what was sent before. Returns when that ends.
-    #[inline]
-    pub(super) fn send(&mut self, bits: u64) -> Time {
-        match &mut self.varying {
-            None => self.transmitter.send(bits),
-            Some(varying) => varying.send(bits),
-        }
+    pub(super) fn serving(&self) -> (Token, u32) {
+        self.port.sending().map_or((Token::default(), 0), |(packet, ..)| (Token(packet.token), packet.length))
     }
 
     /// Packets that wait in the discipline and in the device's ring.
     #[must_use]
     #[inline]
-    pub fn waiting(&self) -> u64 {
-        self.queue.waiting() + self.ring.held()
-    }
-
-    /// Stops the present transmission, which would have ended at `end`. Returns the bits that are
-    /// left to send.
-    pub fn interrupt(&mut self, now: Time, end: Time) -> u32 {
-        let left = match &mut self.varying {
-            None => self.transmitter.interrupt(now, end),
-            Some(varying) => varying.interrupt(now),
-        };
-        self.interrupted += (u64::from(self.serving.1) * 8).saturating_sub(left.into());
-        left
+    pub const fn waiting(&self) -> u64 {
+        self.port.waiting()
     }
 
     /// How much of a packet of `length` bytes, whose transmission ends at `end`, has been sent at
     /// `now`.
     #[must_use]
     pub fn part_sent(&self, now: Time, length: u32, end: Time) -> Carried {
-        let left = match &self.varying {
-            None => u128::from(end.0.saturating_sub(now.0)) * u128::from(self.transmitter.rate().bit_per_s()),
-            Some(varying) => varying.open(now),
+        let left = match self.port.service() {
+            LineService::Fixed(_) => u128::from(end.0.saturating_sub(now.0)) * u128::from(self.rate().bit_per_s()),
+            LineService::Varying(varying) => varying.open(now),
         };
         Carried::of_bytes(length.into()).without(left)
+    }
+}
+
+/// A transmission that begins: its packet, the packet's bytes, and when it ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begun {
+    pub served: (Token, u32),
+    pub end: Time,
+}
+
+/// Notes what a port says during one call; the network acts on it after the call.
+pub(super) struct Notes<'a> {
+    pub arena: &'a mut Arena,
+    pub fates: &'a mut Fates,
+    /// The ids of packets that went into the ring.
+    pub taken: &'a mut Vec<u32>,
+    /// The gateway's `interrupted`.
+    pub interrupted: &'a mut u64,
+    /// One at most: the network calls a port once for each end.
+    pub begun: Option<Begun>,
+}
+
+impl Sink for Notes<'_> {
+    #[inline]
+    fn begins(&mut self, packet: &Packet, _: Time, end: Time) {
+        debug_assert!(self.begun.is_none(), "one call begins one transmission");
+        if packet.unsent_bits > 0 {
+            // An interrupted transmission goes on.
+            *self.interrupted -= u64::from(packet.length) * 8 - u64::from(packet.unsent_bits);
+        }
+        self.arena.note(packet);
+        self.begun = Some(Begun { served: (Token(packet.token), packet.length), end });
+    }
+
+    fn dropped(&mut self, packet: &Packet, _: Time, why: Reason) {
+        self.fates.push(Fate { packet: *packet, outcome: Outcome::Dropped(why) });
+    }
+
+    fn marked(&mut self, packet: &Packet, _: Time, marks: Marks) {
+        self.fates.push(Fate { packet: *packet, outcome: Outcome::Marked(marks) });
+    }
+
+    fn interrupted(&mut self, packet: &Packet, _: Time) {
+        *self.interrupted += (u64::from(packet.length) * 8).saturating_sub(packet.unsent_bits.into());
+    }
+
+    fn taken(&mut self, packet: &Packet, _: Time) {
+        self.taken.push(self.arena.note(packet));
     }
 }

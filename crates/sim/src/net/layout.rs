@@ -11,7 +11,6 @@ use super::tally::Tally;
 use crate::engine::events::EventSet;
 use crate::observe::Observer;
 use crate::segment::Arena;
-use fairq_sched::contract::Discipline;
 use fairq_sched::packet::Fates;
 
 impl Network {
@@ -22,7 +21,7 @@ impl Network {
         let paths = Paths::new(paths);
         let mut updated = Vec::new();
         for (line, at) in lines.iter_mut().enumerate() {
-            if let Some(gateway) = at.gateway.as_mut().filter(|gateway| gateway.queue.next_update().is_some()) {
+            if let Some(gateway) = at.gateway.as_mut().filter(|gateway| gateway.port.next_update().is_some()) {
                 gateway.update = Some(components.updates + updated.len() as u32);
                 updated.push(line as u32);
             }
@@ -45,6 +44,7 @@ impl Network {
             components,
             updated,
             fates: Fates::new(),
+            taken: Vec::new(),
         };
         this.lay_out();
         this

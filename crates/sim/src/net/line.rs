@@ -4,7 +4,6 @@ use super::counts::{Ahead, Carried, Counts, Sent, flow_times};
 use super::departures::Departures;
 use super::gateway::Gateway;
 use super::hop::{Ends, Hop, Site};
-use super::ring::Ring;
 use super::varying::{Course, Varying};
 use crate::segment::Token;
 use fairq_link::impairment::{Impaired, Impairment};
@@ -12,6 +11,7 @@ use fairq_sched::contract::Discipline;
 use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::packet::Reason;
 use fairq_sched::prefetch;
+use fairq_sched::service::Service;
 use fairq_sched::units::{Rate, Time};
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 pub enum Sending {
     /// The line is idle.
     Nothing,
-    /// The gateway's `serving`; the end of its transmission is an event.
+    /// The packet that the port sends; the end of its transmission is an event.
     Packet,
     /// A packet that went into `flights` at once, because no packet waited behind it. The end of
     /// its transmission decides nothing and is no event unless another packet arrives before it. A
@@ -83,7 +83,7 @@ pub(super) enum Entry {
     Asked,
 }
 
-/// One direction of a link. It takes nine cache lines: an arriving packet needs the first, a packet
+/// One direction of a link. It takes 13 cache lines: an arriving packet needs the first, a packet
 /// that bypasses the discipline also the second.
 #[repr(C, align(64))]
 pub struct Line {
@@ -118,8 +118,9 @@ pub struct Line {
     pub sending: Sending,
     /// How it is decided when a packet leaves.
     pub(super) entry: Entry,
-    /// Whether the transmitter knows of the last packet.
-    is_told: bool,
+    /// Whether the port knows of the last packet or, where departures are computed, the gateway's
+    /// own transmitter.
+    pub(super) is_told: bool,
     /// Whether the end of every transmission is an event.
     pub(super) needs_end: bool,
     /// Whether the fate of a packet here may be decided before it arrives.
@@ -143,7 +144,7 @@ pub struct Line {
 // The layout is for processors with 64-bit pointers. With 32-bit pointers a `Line` is smaller; only
 // speed depends on its layout.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Line>() == 576 && core::mem::offset_of!(Line, gateway) == 128);
+const _: () = assert!(size_of::<Line>() == 832 && core::mem::offset_of!(Line, gateway) == 128);
 
 /// Departures after this time are not computed ahead, so that no sum of times overflows.
 const FORESEEN: Time = Time(u64::MAX / 4);
@@ -179,7 +180,7 @@ impl Line {
         let varying = settings.course.map(|course| Varying::new(course, seed, name));
         let is_impaired = !impairment.is_none();
         Self {
-            gateway: rate.map(|rate| Gateway::new(rate, varying, queue, Ring::new(ring))),
+            gateway: rate.map(|rate| Gateway::new(rate, varying, queue, ring)),
             departures: None,
             entry: Entry::Open,
             needs_end: false,
@@ -211,7 +212,7 @@ impl Line {
         Site {
             rate: gateway.map(Gateway::rate),
             delay: self.delay,
-            has_ring: gateway.is_some_and(|gateway| gateway.ring.has_room()),
+            has_ring: gateway.is_some_and(|gateway| gateway.has_ring),
             varies: gateway.is_some_and(Gateway::varies),
             is_impaired: self.impaired.is_some(),
             is_pooled: false,
@@ -224,7 +225,7 @@ impl Line {
     /// Makes packets pass as the line's [`Hop`] at `site` says. To be called before the run begins.
     pub(super) fn set_hop(&mut self, site: &Site) {
         let Some(gateway) = &self.gateway else { return };
-        let traits = gateway.queue.traits();
+        let traits = gateway.port.discipline().traits();
         self.recalls = traits.bypass > 0 && (traits.replays || traits.hears_idle);
         let hop = Hop::of(&traits, site);
         (self.entry, self.passes, self.departures) = match hop {
@@ -363,46 +364,46 @@ impl Line {
         }
         (self.sending, self.is_told) = (Sending::Alone { has_event: false }, false);
         self.end = Time(time.0 + self.alone.0);
-        if self.recalls {
-            self.note_passed(time, id);
+        if let Some(gateway) = self.gateway.as_mut().filter(|_| self.recalls) {
+            gateway.passed = id;
         }
         Some(self.end)
     }
 
     /// Whether the discipline allows a bypass at `time`.
     fn may_pass(&self, time: Time) -> bool {
-        self.gateway.as_ref().is_some_and(|gateway| gateway.queue.may_pass(time))
-    }
-
-    fn note_passed(&mut self, time: Time, id: u32) {
-        if let Some(gateway) = &mut self.gateway {
-            gateway.passed = Some((time, id));
-        }
+        self.gateway.as_ref().is_some_and(|gateway| gateway.port.discipline().may_pass(time))
     }
 
     /// Computes how long it takes to send `length` bytes. The transmitter forgets the last packet.
     #[inline(never)]
     fn measure(&mut self, length: u32) {
         if let Some(gateway) = &mut self.gateway {
-            gateway.begin(Time::ZERO);
-            (self.alone, self.alone_length) = (gateway.send(u64::from(length) * 8), length);
+            gateway.transmitter.begin(Time::ZERO);
+            (self.alone, self.alone_length) = (gateway.transmitter.send(u64::from(length) * 8), length);
         }
     }
 
+    /// When the transmission of the packet began that bypasses the discipline, and its bytes.
+    pub(super) fn passing(&self) -> (Time, u32) {
+        (self.end - self.alone, self.alone_length)
+    }
+
     /// Sends `bits` from `now` on, or right after the last packet if it `continues`. Returns when
-    /// the transmission ends.
+    /// the transmission ends. The port is not told.
     #[inline]
-    pub(super) fn send(&mut self, now: Time, bits: u64, continues: bool) -> Time {
+    fn send(&mut self, now: Time, bits: u64, continues: bool) -> Time {
         let Some(gateway) = &mut self.gateway else { unreachable!("an unlimited line takes no time") };
+        let transmitter = &mut gateway.transmitter;
         if !continues {
-            gateway.begin(now);
+            transmitter.begin(now);
         } else if !self.is_told {
             // The last packet bypassed the discipline, alone.
-            gateway.begin(self.end - self.alone);
-            gateway.send(u64::from(self.alone_length) * 8);
+            transmitter.begin(self.end - self.alone);
+            transmitter.send(u64::from(self.alone_length) * 8);
         }
         self.is_told = true;
-        self.end = gateway.send(bits);
+        self.end = transmitter.send(bits);
         self.end
     }
 
@@ -421,6 +422,11 @@ impl Line {
         self.counts.counted = now;
     }
 
+    /// Packets sent after one that arrived later, since the start.
+    pub(super) fn overtaken(&self) -> u64 {
+        self.gateway.as_ref().map_or(0, |gateway| gateway.port.counts().overtaken)
+    }
+
     /// Updates the maximum of waiting packets. To be called after the queue has settled.
     #[inline]
     pub(super) fn note_most(&mut self) {
@@ -437,7 +443,7 @@ impl Line {
         if let Some(gateway) = &self.gateway {
             begun += Carried::of_bits(gateway.interrupted);
             if self.sending == Sending::Packet {
-                begun += gateway.part_sent(now, gateway.serving.1, self.end);
+                begun += gateway.part_sent(now, gateway.serving().1, self.end);
             }
         }
         begun
@@ -447,9 +453,10 @@ impl Line {
     /// but whose transmission has not ended. Ends from `pending` on are to come.
     pub(super) fn clear_counts(&mut self, now: Time, ahead: Ahead, pending: Time) {
         self.sent = ahead.sent;
-        self.counts = Counts { counted: now, begun: self.begun(now, ahead.begun), ..Counts::default() };
+        let (begun, overtaken_before) = (self.begun(now, ahead.begun), self.overtaken());
+        self.counts = Counts { counted: now, begun, overtaken_before, ..Counts::default() };
         if let Some(gateway) = &mut self.gateway {
-            self.flow_times = flow_times(&gateway.queue, now).map(Box::new);
+            self.flow_times = flow_times(gateway.port.discipline(), now).map(Box::new);
         }
         if let Some(departures) = &mut self.departures {
             departures.pass(pending);

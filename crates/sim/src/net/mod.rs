@@ -11,7 +11,6 @@ pub mod line;
 pub mod network;
 pub mod path;
 pub mod pools;
-pub mod ring;
 pub mod route;
 mod settle;
 mod shortcut;

@@ -7,6 +7,7 @@
 //! the next update.
 
 use super::border::Border;
+use super::gateway::{Begun, LineService, Notes};
 use super::line::{Entered, Entry, Flight, Line, Sending};
 use super::path::{HOST, Paths};
 use super::pools::Pools;
@@ -15,10 +16,11 @@ use crate::engine::events::EventSet;
 use crate::observe::{Event, Observer};
 use crate::segment::{Arena, Direction, Segment, Token};
 use fairq_link::impairment::Journey;
-use fairq_sched::contract::{Dequeue, Discipline, Handle};
+use fairq_sched::contract::{Discipline, Handle};
 use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use fairq_sched::pool::Answer;
+use fairq_sched::port::Port;
 use fairq_sched::units::Time;
 use std::num::NonZeroU32;
 
@@ -78,6 +80,8 @@ pub struct Network {
     /// The lines with a periodic update, in the order of their numbers.
     pub(super) updated: Vec<u32>,
     pub(super) fates: Fates,
+    /// The ids of packets that a device has just taken into its ring.
+    pub(super) taken: Vec<u32>,
 }
 
 /// The way of a packet.
@@ -172,7 +176,11 @@ impl Network {
         let at = &mut self.lines[line as usize];
         match at.enter(now, id, length, pending) {
             Entered::Flies(end) => return self.fly(end, line, served, events),
-            Entered::Refused(reason) => return self.refuse(now, line, id, reason),
+            Entered::Refused(reason) => {
+                let (packet, _) = self.shown(now, line, id);
+                self.fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+                return self.settle_fates(now, line);
+            }
             Entered::Passes => self.pass_watched(now, line, served),
             Entered::Waits => self.enqueue(now, line, id, events),
         }
@@ -247,11 +255,11 @@ impl Network {
     }
 }
 
-/// The loop of a gateway: packets arrive, transmissions end, the discipline is asked for the next
-/// packet. After each change `plan` sets the gateway's next events.
+/// The calls of a gateway's port: packets arrive, transmissions end. What the port notes of a call
+/// is acted on after it (`go_on`), and `plan` sets the gateway's next events.
 impl Network {
-    /// Shows the packet `id` to the discipline of `line`; waiting packets have been counted up to
-    /// now. Not inlined: packets that bypass the discipline then save no registers.
+    /// Offers the packet `id` to the port of `line`; waiting packets have been counted up to now.
+    /// Not inlined: packets that bypass the discipline then save no registers.
     #[inline(never)]
     fn enqueue(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
         if let Some(observer) = &mut self.observer {
@@ -261,35 +269,75 @@ impl Network {
         if is_shared && !self.make_room(now, line, id, events) {
             return;
         }
-        if self.lines[line as usize].recalls {
-            self.recall(now, line);
-        }
         let (packet, header) = self.shown(now, line, id);
-        let at = &mut self.lines[line as usize];
-        let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
-        let handle = gateway.queue.enqueue(now, packet, &header, &mut self.fates);
+        self.catch_up(now, line, &header);
+        let length = packet.length;
+        let (handle, begun) = self.call(line, |port, notes| port.arrive(now, packet, &header, notes));
         if is_shared && let Some(handle) = handle {
-            self.pools.joined(id, line, &header, packet.length, handle);
+            self.pools.joined(id, line, &header, length, handle);
         }
-        match &mut at.sending {
-            Sending::Packet if gateway.can_preempt && at.end > now && gateway.queue.preempts() => {
-                let bits = gateway.interrupt(now, at.end);
-                at.sending = Sending::Nothing;
-                gateway.queue.put_back(now, bits);
-            }
-            Sending::Alone { has_event } => *has_event |= gateway.queue.waiting() > 0,
-            _ => {}
-        }
-        let (is_free, has_place) = (at.sending == Sending::Nothing, !gateway.ring.is_full());
         if !self.fates.is_empty() {
             self.settle_fates(now, line);
         }
-        if is_free {
-            self.start_next(now, line, false, events);
-        } else if has_place {
-            self.take_ahead(now, line);
-        }
+        self.go_on(now, line, begun, events);
         self.lines[line as usize].note_most();
+    }
+
+    /// Calls the port of `line`. What the call returned, and the transmission that it began.
+    #[inline(always)]
+    fn call<R>(
+        &mut self,
+        line: u32,
+        port: impl FnOnce(&mut Port<Box<dyn Discipline>, LineService>, &mut Notes<'_>) -> R,
+    ) -> (R, Option<Begun>) {
+        let Some(gateway) = &mut self.lines[line as usize].gateway else {
+            unreachable!("no queue before an unlimited line")
+        };
+        let mut notes = Notes {
+            arena: &mut self.arena,
+            fates: &mut self.fates,
+            taken: &mut self.taken,
+            interrupted: &mut gateway.interrupted,
+            begun: None,
+        };
+        let answer = port(&mut gateway.port, &mut notes);
+        (answer, notes.begun)
+    }
+
+    /// Takes over what a call of the port of `line` has changed: `begun` is the transmission that
+    /// it began.
+    #[inline]
+    fn go_on(&mut self, now: Time, line: u32, begun: Option<Begun>, events: &mut EventSet) {
+        let at = &mut self.lines[line as usize];
+        let Some(gateway) = &mut at.gateway else { unreachable!("no queue before an unlimited line") };
+        let has_waiting = gateway.waiting() > 0;
+        if let Some(Begun { served, end }) = begun {
+            self.pools.left(served.0.id());
+            at.end = end;
+            if end > now && !at.needs_end && !has_waiting {
+                take(FastPath::SilentEnd);
+                at.sending = Sending::Alone { has_event: false };
+                self.fly(end, line, served, events);
+            } else {
+                at.sending = Sending::Packet;
+                // The packet goes on when its transmission ends. It has waited long enough to have
+                // left the caches.
+                if let Some(follower) = self.lines.get(served.0.next() as usize) {
+                    self.arena.fetch(served.0.id());
+                    follower.fetch();
+                }
+            }
+        } else if !gateway.port.is_sending() {
+            (at.sending, at.end) = (Sending::Nothing, gateway.port.next_end().unwrap_or(Time::NEVER));
+        } else if let Sending::Alone { has_event } = &mut at.sending {
+            *has_event |= has_waiting;
+        }
+        if !self.taken.is_empty() {
+            self.taken.drain(..).for_each(|id| self.pools.left(id));
+        }
+        if !self.fates.is_empty() {
+            self.settle_fates(now, line);
+        }
     }
 
     /// Asks the pool of `line` for room for the arriving packet `id`, and evicts the packets that
@@ -303,7 +351,9 @@ impl Network {
                 Answer::Join => return true,
                 Answer::Evict { line, handle } => self.evict(now, line, handle, events),
                 Answer::Refuse(reason) => {
-                    self.refuse(now, line, id, reason);
+                    let (packet, _) = self.shown(now, line, id);
+                    self.call(line, |port, notes| port.refuse(now, &packet, reason, notes));
+                    self.settle_fates(now, line);
                     return false;
                 }
             }
@@ -315,36 +365,47 @@ impl Network {
         let at = &mut self.lines[line as usize];
         debug_assert_ne!(at.sending, Sending::Alone { has_event: false }, "a packet waits behind it");
         at.count_waiting(now);
-        let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
-        let Some(packet) = gateway.queue.remove(now, handle) else { unreachable!("a pool names packets that wait") };
-        let is_free = at.sending == Sending::Nothing;
+        let (packet, begun) = self.call(line, |port, notes| port.remove(now, handle, notes));
+        let Some(packet) = packet else { unreachable!("a pool names packets that wait") };
         self.pools.evicted(packet.token as u32);
-        self.fates.push(Fate { packet, outcome: Outcome::Dropped(Reason::Preempted) });
+        // Before what was dropped when the port then asked for a packet.
+        self.fates.insert(0, Fate { packet, outcome: Outcome::Dropped(Reason::Preempted) });
         self.settle_fates(now, line);
-        // An idle line waits for the time that its discipline named. That time may have depended on
-        // the evicted packet.
-        if is_free {
-            self.start_next(now, line, false, events);
-        }
+        self.go_on(now, line, begun, events);
         self.plan(line, events);
     }
 
-    /// Another packet arrives at `line`. If a packet that bypassed the discipline is still being
-    /// sent, it is replayed to the discipline. On an idle line the discipline is told that the line
-    /// is idle, as it may not know that yet.
+    /// Tells the port of `line`, before a packet comes that has `header`, what it need not hear at
+    /// once: that a transmission ended which was no event, and that the packet being sent bypassed
+    /// the discipline.
     #[inline]
-    fn recall(&mut self, now: Time, line: u32) {
+    fn catch_up(&mut self, now: Time, line: u32, header: &Header) {
         let at = &mut self.lines[line as usize];
         let Some(gateway) = &mut at.gateway else { return };
-        let passed = gateway.passed.take();
-        if at.sending == Sending::Nothing {
-            return gateway.queue.tell_idle(now, &mut self.fates);
+        let (is_told, is_idle) = (core::mem::replace(&mut at.is_told, true), at.sending == Sending::Nothing);
+        if gateway.port.is_sending() && (is_idle || !is_told) {
+            gateway.port.step(now, &mut ());
         }
-        let Some((time, id)) = passed else { return };
-        take(FastPath::Replay);
-        let (packet, header) = self.shown(time, line, id);
+        if !is_told && !is_idle {
+            self.tell_of_bypass(line, header);
+        }
+    }
+
+    /// Tells the port of `line` of the packet that bypasses the discipline. A packet with `header`
+    /// comes after it.
+    fn tell_of_bypass(&mut self, line: u32, header: &Header) {
+        let at = &self.lines[line as usize];
+        let Some(gateway) = &at.gateway else { return };
+        let (time, length) = at.passing();
+        let (packet, header) = if at.recalls {
+            take(FastPath::Replay);
+            self.shown(time, line, gateway.passed)
+        } else {
+            // The discipline need not hear of it, and what becomes of it is settled.
+            (Packet::new(0, time, length), *header)
+        };
         let Some(gateway) = &mut self.lines[line as usize].gateway else { return };
-        gateway.queue.recall(time, packet, &header, &mut self.fates);
+        gateway.port.bypassed(time, packet, &header);
     }
 
     /// The transmission on `line` ends, or the time has come before which its discipline sends
@@ -363,12 +424,9 @@ impl Network {
     fn decide(&mut self, now: Time, line: u32, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
-        let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
-        let sent = core::mem::replace(&mut at.sending, Sending::Nothing);
-        let continues = sent != Sending::Nothing;
-        let asks = !continues || gateway.notes_idle || gateway.waiting() > 0;
-        if sent == Sending::Packet {
-            let served = gateway.serving;
+        if at.sending == Sending::Packet {
+            let Some(gateway) = &at.gateway else { unreachable!("an end on an unlimited line") };
+            let served = gateway.serving();
             let id = served.0.id();
             if let Some(observer) = &mut self.observer {
                 observer.event(now, &Event::Sent { line, segment: &self.arena[id] });
@@ -379,11 +437,8 @@ impl Network {
                 self.fly(now, line, served, events);
             }
         }
-        if asks {
-            self.start_next(now, line, continues, events);
-        } else {
-            self.lines[line as usize].end = Time::NEVER;
-        }
+        let ((), begun) = self.call(line, |port, notes| port.step(now, notes));
+        self.go_on(now, line, begun, events);
         self.plan(line, events);
     }
 
@@ -391,100 +446,10 @@ impl Network {
     /// update may release one.
     pub fn update(&mut self, now: Time, number: u32, events: &mut EventSet) {
         let line = self.updated[number as usize];
-        let at = &mut self.lines[line as usize];
-        at.count_waiting(now);
-        let Some(gateway) = &mut at.gateway else { unreachable!("an update of an unlimited line") };
-        gateway.queue.update(now);
-        debug_assert!(gateway.queue.next_update().is_none_or(|next| next > now), "an update is done once");
-        if at.sending == Sending::Nothing && gateway.queue.waiting() > 0 {
-            self.start_next(now, line, false, events);
-        }
+        self.lines[line as usize].count_waiting(now);
+        let ((), begun) = self.call(line, |port, notes| port.step_update(now, notes));
+        self.go_on(now, line, begun, events);
         self.plan(line, events);
-    }
-
-    /// Asks the discipline of an idle line for a packet; waiting packets have been counted up to
-    /// now. With `continues`, a transmission ends at this instant: the next one is counted from the
-    /// start of that one.
-    fn start_next(&mut self, now: Time, line: u32, continues: bool, events: &mut EventSet) {
-        let at = &mut self.lines[line as usize];
-        let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
-        let sent = match gateway.ring.pop() {
-            Some(id) => {
-                let Segment { length, next, .. } = self.arena[id];
-                let length = length + at.header;
-                Ok(((Token::new(id, next), length), u64::from(length) * 8))
-            }
-            None => match gateway.queue.dequeue(now, &mut self.fates) {
-                Dequeue::Send(packet) => {
-                    at.counts.overtaken += u64::from(gateway.queue.is_overtaken());
-                    if packet.unsent_bits > 0 {
-                        // An interrupted transmission goes on.
-                        gateway.interrupted -= u64::from(packet.length) * 8 - u64::from(packet.unsent_bits);
-                    }
-                    let id = self.arena.note(&packet);
-                    self.pools.left(id);
-                    Ok(((Token(packet.token), packet.length), packet.bits_to_send()))
-                }
-                Dequeue::NotBefore(time) => Err(time),
-                Dequeue::Empty => Err(Time::NEVER),
-            },
-        };
-        match sent {
-            Ok((served, bits)) => {
-                let needs_end = at.needs_end || gateway.queue.waiting() > 0;
-                let has_place = !gateway.ring.is_full();
-                let end = at.send(now, bits, continues);
-                if end > now && !needs_end {
-                    take(FastPath::SilentEnd);
-                    at.sending = Sending::Alone { has_event: false };
-                    self.fly(end, line, served, events);
-                } else {
-                    self.serve(line, served);
-                    // The packet goes on when its transmission ends. It has waited long enough to
-                    // have left the caches.
-                    if let Some(follower) = self.lines.get(served.0.next() as usize) {
-                        self.arena.fetch(served.0.id());
-                        follower.fetch();
-                    }
-                    if has_place {
-                        self.take_ahead(now, line);
-                    }
-                }
-            }
-            Err(time) => at.end = time,
-        }
-        if !self.fates.is_empty() {
-            self.settle_fates(now, line);
-        }
-    }
-
-    /// While `line` is sending, its device takes packets from the discipline as long as its ring
-    /// has room.
-    #[cold]
-    fn take_ahead(&mut self, now: Time, line: u32) {
-        let at = &mut self.lines[line as usize];
-        let Some(gateway) = &mut at.gateway else { return };
-        // If the discipline releases none now, it is asked again when the present transmission
-        // ends.
-        while !gateway.ring.is_full()
-            && gateway.queue.waiting() > 0
-            && let Dequeue::Send(packet) = gateway.queue.dequeue(now, &mut self.fates)
-        {
-            at.counts.overtaken += u64::from(gateway.queue.is_overtaken());
-            gateway.ring.push(self.arena.note(&packet));
-            self.pools.left(packet.token as u32);
-        }
-        if !self.fates.is_empty() {
-            self.settle_fates(now, line);
-        }
-    }
-
-    /// The packet is sent, and the end of its transmission is an event: then it goes on.
-    #[inline(always)]
-    fn serve(&mut self, line: u32, served: (Token, u32)) {
-        let at = &mut self.lines[line as usize];
-        let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
-        (at.sending, gateway.serving) = (Sending::Packet, served);
     }
 
     /// Sets the next events of the gateway of `line`, after its state has changed.
@@ -495,35 +460,26 @@ impl Network {
         if let Some(gateway) = &at.gateway
             && let Some(component) = gateway.update
         {
-            events.keep(component, gateway.queue.next_update().unwrap_or(Time::NEVER));
+            events.keep(component, gateway.port.next_update().unwrap_or(Time::NEVER));
         }
     }
 }
 
 /// What becomes of a packet at a gateway.
 impl Network {
-    /// A bypass where the end of the transmission must be an event: the discipline's accounts and
-    /// the observer are told of the packet.
+    /// A bypass where the end of the transmission must be an event: the port and the observer are
+    /// told of the packet.
     #[cold]
     fn pass_watched(&mut self, now: Time, line: u32, served: (Token, u32)) {
-        if let Some(gateway) = &mut self.lines[line as usize].gateway {
-            gateway.queue.pass(&Packet::new(served.0.0, now, served.1));
+        let (packet, header) = self.shown(now, line, served.0.id());
+        let at = &mut self.lines[line as usize];
+        (at.sending, at.is_told) = (Sending::Packet, true);
+        if let Some(gateway) = &mut at.gateway {
+            gateway.port.bypassed(now, packet, &header);
         }
         if let Some(observer) = &mut self.observer {
             observer.event(now, &Event::Arrived { line, segment: &self.arena[served.0.id()] });
         }
-        self.serve(line, served);
-    }
-
-    /// Drops the packet `id` without showing it to the discipline of `line`.
-    #[inline(never)]
-    fn refuse(&mut self, now: Time, line: u32, id: u32, reason: Reason) {
-        let (packet, _) = self.shown(now, line, id);
-        if let Some(gateway) = &mut self.lines[line as usize].gateway {
-            gateway.queue.refuse(&packet);
-        }
-        self.fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
-        self.settle_fates(now, line);
     }
 
     /// The packet `id` and its header as the discipline of `line` sees them; the packet arrives at

@@ -19,6 +19,7 @@ impl Network {
             line.counts.carried = Carried::of_bytes(line.counts.bytes);
             line.counts.carried += line.begun(now, ahead.begun);
             line.counts.carried -= line.counts.begun;
+            line.counts.overtaken = line.overtaken() - line.counts.overtaken_before;
             self.packet_hops -= ahead.sent.packets;
         }
     }

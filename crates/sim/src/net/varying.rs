@@ -2,6 +2,7 @@
 
 use super::walk::{RateRange, Walk, Walking};
 use fairq_link::trace::{DeliveryTrace, OPPORTUNITY, Opportunities};
+use fairq_sched::service::Service;
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::sync::Arc;
 
@@ -46,30 +47,6 @@ impl Varying {
         }
     }
 
-    /// The line, idle until now, becomes busy.
-    pub const fn begin(&mut self, now: Time) {
-        match self {
-            Self::Trace(opportunities) => opportunities.begin(now),
-            Self::Walk(walking) => walking.begin(now),
-        }
-    }
-
-    /// Sends `bits` right after what was sent before; when that ends.
-    pub fn send(&mut self, bits: u64) -> Time {
-        match self {
-            Self::Trace(opportunities) => opportunities.send(bits),
-            Self::Walk(walking) => walking.send(bits),
-        }
-    }
-
-    /// Stops the present transmission. Returns the bits that are left to send.
-    pub fn interrupt(&mut self, now: Time) -> u32 {
-        match self {
-            Self::Trace(opportunities) => opportunities.interrupt(now),
-            Self::Walk(walking) => walking.interrupt(now),
-        }
-    }
-
     /// What is left to send of the present transmission, in bits times picoseconds per second.
     #[must_use]
     pub fn open(&self, now: Time) -> u128 {
@@ -100,6 +77,29 @@ impl Varying {
                 ((trace.up_to(to) - before) * u64::from(OPPORTUNITY) * 8) as f64
             }
             Self::Walk(walking) => walking.capacity(from, to),
+        }
+    }
+}
+
+impl Service for Varying {
+    fn begin(&mut self, now: Time) {
+        match self {
+            Self::Trace(opportunities) => opportunities.begin(now),
+            Self::Walk(walking) => walking.begin(now),
+        }
+    }
+
+    fn send(&mut self, bits: u64) -> Time {
+        match self {
+            Self::Trace(opportunities) => opportunities.send(bits),
+            Self::Walk(walking) => walking.send(bits),
+        }
+    }
+
+    fn interrupt(&mut self, now: Time, _: Time) -> u32 {
+        match self {
+            Self::Trace(opportunities) => opportunities.interrupt(now),
+            Self::Walk(walking) => walking.interrupt(now),
         }
     }
 }
