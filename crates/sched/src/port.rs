@@ -72,6 +72,9 @@ pub trait Sink {
     /// rate changes or the line goes down.
     fn begins(&mut self, packet: &Packet, at: Time, end: Time);
 
+    /// The discipline holds `packet`, which has just arrived, under this name.
+    fn joined(&mut self, _packet: &Packet, _at: Time, _handle: Handle) {}
+
     /// `packet` was dropped.
     fn dropped(&mut self, packet: &Packet, at: Time, why: Reason);
 
@@ -148,6 +151,8 @@ pub struct Port<D, S> {
     bypassing: Bypassing,
     interrupts: bool,
     gathers: bool,
+    /// Whether the discipline is told that the line is idle; `None`: if it must know.
+    tells_idle: Option<bool>,
     hears_idle: bool,
     replays: bool,
     has_updates: bool,
@@ -180,6 +185,7 @@ impl<D: Discipline, S: Service> Port<D, S> {
             bypassing: Bypassing::Never,
             interrupts: false,
             gathers: false,
+            tells_idle: None,
             hears_idle: false,
             replays: false,
             has_updates: false,
@@ -243,9 +249,18 @@ impl<D: Discipline, S: Service> Port<D, S> {
         self
     }
 
+    /// Tells the discipline that the line is idle, or does not, whatever its traits say: a device
+    /// asks once more when it has sent all, and a class of htb asks only while packets wait.
+    #[must_use]
+    pub fn telling_idle(mut self, tells: bool) -> Self {
+        self.tells_idle = Some(tells);
+        self.read_traits();
+        self
+    }
+
     fn read_traits(&mut self) {
         let traits = self.discipline.traits();
-        self.hears_idle = traits.hears_idle;
+        self.hears_idle = self.tells_idle.unwrap_or(traits.hears_idle);
         self.replays = traits.replays;
         self.has_updates = self.discipline.next_update().is_some();
         let interrupts = self.interrupts && traits.preempts;
@@ -276,6 +291,9 @@ impl<D: Discipline, S: Service> Port<D, S> {
         }
         let handle = self.discipline.enqueue(now, packet, header, &mut self.fates);
         self.settle(now, out);
+        if let Some(handle) = handle {
+            out.joined(&packet, now, handle);
+        }
         match self.state {
             State::Sending if self.interrupts && self.wants_interruption(now) => self.interrupt(now, out),
             State::Sending => self.take_ahead(now, out),
@@ -468,6 +486,12 @@ impl<D: Discipline, S: Service> Port<D, S> {
     #[must_use]
     pub const fn service(&self) -> &S {
         &self.service
+    }
+
+    /// What sends the packets, for what is no part of the contract of a port.
+    #[must_use]
+    pub const fn service_mut(&mut self) -> &mut S {
+        &mut self.service
     }
 
     /// The packet being sent, when its transmission began and when it ends.
