@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from markdown import markdown
-from programs import Cache, Fault, Ns2, Ns3, Peer, find_fairq, run_fairq
+from programs import Cache, Fault, Ns2, Ns3, Peer, ended, find_fairq, run_fairq
 from quantities import (
     REASONS,
     SCENARIOS,
@@ -54,15 +54,7 @@ Quantities = Mapping[str, float]
 def main() -> int:
     """Compare as the command line says."""
     arguments = _parser().parse_args()
-    try:
-        rows = _rows(arguments)
-        _write(arguments, rows)
-    except Fault as fault:
-        print(f"compare: {fault}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return ended("compare", lambda: _write(arguments, _rows(arguments)))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -23,6 +23,17 @@ NS3_MODULES = ["ns3-core", "ns3-network", "ns3-internet", "ns3-point-to-point", 
 
 class Fault(Exception):  # noqa: N818 - as often the user's as the system's
     """What keeps us from comparing, in one line for the user."""
+
+
+def ended(program: str, work: Callable[[], int | None]) -> int:
+    """The exit code of a program: what its work gives, 2 after a fault, 130 after Ctrl-C."""
+    try:
+        return work() or 0
+    except Fault as fault:
+        print(f"{program}: {fault}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
 
 
 @dataclass(frozen=True)

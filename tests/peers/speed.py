@@ -21,7 +21,7 @@ from typing import Any
 
 import legout
 from markdown import markdown
-from programs import HERE, Fault, Finished, Ns2, find_fairq, run, run_fairq
+from programs import HERE, Fault, Finished, Ns2, ended, find_fairq, run, run_fairq
 from quantities import SCENARIOS, draw_starts
 
 SAME_WORK = 0.05
@@ -44,18 +44,15 @@ class Work:
 def main() -> int:
     """Measure as the command line says."""
     arguments = _parser().parse_args()
-    try:
-        if arguments.rounds < 1:
-            raise Fault(f"--rounds {arguments.rounds}: at least 1")
-        with tempfile.TemporaryDirectory() as folder:
-            rows = _measured(arguments, Ns2(), find_fairq(), Path(folder))
-    except Fault as fault:
-        print(f"speed: {fault}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    return ended("speed", lambda: _measure(arguments))
+
+
+def _measure(arguments: argparse.Namespace) -> None:
+    if arguments.rounds < 1:
+        raise Fault(f"--rounds {arguments.rounds}: at least 1")
+    with tempfile.TemporaryDirectory() as folder:
+        rows = _measured(arguments, Ns2(), find_fairq(), Path(folder))
     print(json.dumps(rows, indent=1) if arguments.json else table(rows))
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -15,6 +15,7 @@ use fairq_sched::queue::Queue;
 use fairq_sched::reading::Reading;
 use fairq_sched::traits::Traits;
 use fairq_sched::units::{Limit, Rate, Time};
+use fairq_sched::waiting::{Stamps, Waiting};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -117,6 +118,10 @@ impl Discipline for Fake {
     }
 
     fn readings(&self, _now: Time, _visit: &mut dyn FnMut(Reading<'_>)) {}
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.waiting.iter().for_each(|packet| visit(Waiting { packet, queue: 0, stamps: Stamps::NONE }));
+    }
 }
 
 /// A fake as it is audited.
@@ -156,6 +161,10 @@ impl Discipline for WithHandles {
     }
 
     fn readings(&self, _now: Time, _visit: &mut dyn FnMut(Reading<'_>)) {}
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.fake.waiting(visit);
+    }
 }
 
 impl Subject for Audited {

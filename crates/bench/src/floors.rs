@@ -9,6 +9,7 @@ use fairq_sched::packet::{Address, Fates, Header, Packet};
 use fairq_sched::reading::Reading;
 use fairq_sched::traits::Traits;
 use fairq_sched::units::Time;
+use fairq_sched::waiting::Waiting;
 use std::collections::VecDeque;
 use std::hint::select_unpredictable;
 
@@ -62,6 +63,8 @@ impl Discipline for Nothing {
     }
 
     fn readings(&self, _now: Time, _visit: &mut dyn FnMut(Reading<'_>)) {}
+
+    fn waiting(&self, _visit: &mut dyn FnMut(Waiting<'_>)) {}
 }
 
 /// The flow of `header`, which needs no table.
@@ -193,6 +196,8 @@ impl Discipline for Turns {
     }
 
     fn readings(&self, _now: Time, _visit: &mut dyn FnMut(Reading<'_>)) {}
+
+    fn waiting(&self, _visit: &mut dyn FnMut(Waiting<'_>)) {}
 }
 
 /// Floor B: a ring of packets for each flow, the flow with the least finish number served next,
@@ -326,4 +331,6 @@ impl Discipline for Finishes {
     }
 
     fn readings(&self, _now: Time, _visit: &mut dyn FnMut(Reading<'_>)) {}
+
+    fn waiting(&self, _visit: &mut dyn FnMut(Waiting<'_>)) {}
 }

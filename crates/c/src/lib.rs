@@ -371,6 +371,7 @@ mod tests {
     use fairq_sched::packet::{Header, Packet};
     use fairq_sched::reading::Reading;
     use fairq_sched::traits::Traits;
+    use fairq_sched::waiting::Waiting;
 
     /// A discipline with a fault.
     struct Faulty;
@@ -393,6 +394,8 @@ mod tests {
         }
 
         fn readings(&self, _now: Time, _visit: &mut dyn FnMut(Reading<'_>)) {}
+
+        fn waiting(&self, _visit: &mut dyn FnMut(Waiting<'_>)) {}
     }
 
     #[test]

@@ -155,16 +155,7 @@ impl Builder<'_> {
     }
 
     fn add_link(&mut self, path: &str, link: &Link, media: &mut Media<'_>) -> Result<(), Fault> {
-        if link.name.is_empty() || link.name.starts_with('-') {
-            return Err(Fault::new(format!("{path}.name"), "a name is not empty and does not begin with -"));
-        }
-        if self.links.insert(link.name.clone(), self.lines.len() as u32).is_some() {
-            return Err(Fault::new(format!("{path}.name"), format!("there is another link called {}", link.name)));
-        }
-        let (from, to) = (self.node(&link.from), self.node(&link.to));
-        if from == to {
-            return Err(Fault::new(format!("{path}.to"), "a link leads to another node"));
-        }
+        let (from, to) = self.ends_of_link(path, link)?;
         let [there, back] = media.capacities(link, path)?;
         let link_header = media::link_header(link, path)?;
         if let Some(message) = buffers::fault(link.buffer, [there.rate, back.rate]) {
@@ -183,48 +174,50 @@ impl Builder<'_> {
         };
         let impairment = media::impairment(link, path)?;
         let name: Arc<str> = (*link.name).into();
-        let said = |given: bool, field: &str| -> Arc<str> {
-            if given { format!("{path}{field}").into() } else { "defaults.queue".into() }
-        };
-        let field = if path == "topology" { "" } else { ".queue" };
-        let queue_said = said(link.queue.is_some(), field);
-        let reverse_said =
-            if link.reverse_queue.is_some() { said(true, ".reverse_queue") } else { Arc::clone(&queue_said) };
-        for (is_reverse, Capacity { rate, course }, (queue, names_limit)) in
-            [(false, there, forward), (true, back, reverse)]
+        let [said, reverse_said] = queues_said(path, link);
+        for (is_reverse, Capacity { rate, course }, (queue, names_limit), queue_said) in
+            [(false, there, forward, said), (true, back, reverse, reverse_said)]
         {
             let ends = if is_reverse { Ends { from: to, to: from } } else { Ends { from, to } };
-            let (name, node) = (Arc::clone(&name), if is_reverse { &link.to } else { &link.from });
-            let (role, pool, delay) = (self.said.role(node), self.said.pool(node), link.delay);
-            let weight = link.weight.unwrap_or_default();
+            let node = if is_reverse { &link.to } else { &link.from };
             let line = LinePlan {
-                name,
+                name: Arc::clone(&name),
                 is_reverse,
                 is_access: false,
                 rate,
                 course,
-                delay,
+                delay: link.delay,
                 impairment,
                 queue: Arc::new(queue),
                 names_limit,
-                queue_said: Arc::clone(if is_reverse { &reverse_said } else { &queue_said }),
+                queue_said,
                 ring: link.ring.unwrap_or_default(),
                 link_header,
-                role,
-                pool,
+                role: self.said.role(node),
+                pool: self.said.pool(node),
                 ends,
-                weight,
+                weight: link.weight.unwrap_or_default(),
             };
-            if line.ring > RING_MAX {
-                return Err(Fault::new(format!("{path}.ring"), format!("a ring has at most {RING_MAX} places")));
-            }
-            if line.ring > 0 && line.interrupts() {
-                let message = "the queue interrupts transmissions, which goes with no ring; leave one of them out";
+            if let Some(message) = ring_fault(&line) {
                 return Err(Fault::new(format!("{path}.ring"), message));
             }
             self.lines.push(line);
         }
         Ok(())
+    }
+
+    /// Notes the name of `link`. Returns its nodes.
+    fn ends_of_link(&mut self, path: &str, link: &Link) -> Result<(u32, u32), Fault> {
+        if link.name.is_empty() || link.name.starts_with('-') {
+            return Err(Fault::new(format!("{path}.name"), "a name is not empty and does not begin with -"));
+        }
+        if self.links.insert(link.name.clone(), self.lines.len() as u32).is_some() {
+            return Err(Fault::new(format!("{path}.name"), format!("there is another link called {}", link.name)));
+        }
+        match (self.node(&link.from), self.node(&link.to)) {
+            (from, to) if from == to => Err(Fault::new(format!("{path}.to"), "a link leads to another node")),
+            ends => Ok(ends),
+        }
     }
 
     /// The discipline of the direction of `link` that leaves `node`, and whether the scenario names
@@ -358,4 +351,27 @@ impl Builder<'_> {
         route.extend(way(at, to, format!("{path}.to"))?);
         Ok(route)
     }
+}
+
+/// The fields that say the queues of `link`, whose place is `path`: there and back.
+fn queues_said(path: &str, link: &Link) -> [Arc<str>; 2] {
+    let field = if path == "topology" { "" } else { ".queue" };
+    let queue: Arc<str> = match link.queue {
+        Some(_) => format!("{path}{field}").into(),
+        None => "defaults.queue".into(),
+    };
+    let reverse = match link.reverse_queue {
+        Some(_) => format!("{path}.reverse_queue").into(),
+        None => Arc::clone(&queue),
+    };
+    [queue, reverse]
+}
+
+/// Why the ring of `line` makes no sense; `None` if it does.
+fn ring_fault(line: &LinePlan) -> Option<String> {
+    if line.ring > RING_MAX {
+        return Some(format!("a ring has at most {RING_MAX} places"));
+    }
+    let is_wrong = line.ring > 0 && line.interrupts();
+    is_wrong.then(|| "the queue interrupts transmissions, which goes with no ring; leave one of them out".to_owned())
 }

@@ -26,6 +26,8 @@ use fairq_sim::plan::{Files, FlowPlan, Plan};
 use fairq_text::Fault;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
+#[cfg(feature = "threads")]
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 
 /// What ended an experiment early.
@@ -397,62 +399,76 @@ fn execute_on_threads(
     options: Options<'_>,
 ) -> Result<(Vec<Tables>, u64), Stopped> {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::mpsc::{RecvTimeoutError, channel};
     let costs = Costs::new(runs);
     let next = AtomicUsize::new(0);
-    let mut all: Vec<Option<Tables>> = vec![None; runs.len()];
-    let mut first_problem: Option<(usize, Problem)> = None;
-    std::thread::scope(|scope| {
-        let (send, receive) = channel();
-        for _ in 0..workers {
-            let (send, costs, next, files) = (send.clone(), &costs, &next, options.files);
-            scope.spawn(move || {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(run) = runs.get(number) else { break };
-                    let Parts { split, regions } = &parts[run.point_number()];
-                    let on_step = |step| {
-                        costs.note(number, step);
-                        costs.goes_on()
-                    };
-                    let ended = run.execute(split.as_ref().ok(), regions.as_ref(), files, &on_step);
-                    if send.send((number, ended)).is_err() || !costs.goes_on() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop(send);
-        let mut finished = 0;
+    let work = |send: Sender<Worked>| {
         loop {
-            // Short runs leave no time between them in which nothing is received.
-            let is_due = match receive.recv_timeout(std::time::Duration::from_millis(100)) {
-                Ok((number, Ok((tables, packet_hops)))) => {
-                    costs.finish(number, packet_hops);
-                    all[number] = Some(tables);
-                    finished += 1;
-                    costs.is_due(finished)
-                }
-                Ok((_, Err(Ended::Stopped))) => false,
-                Ok((number, Err(Ended::Problem(problem)))) => {
-                    // Of several problems the first run's is told, whichever worker was faster.
-                    if first_problem.as_ref().is_none_or(|(other, _)| number < *other) {
-                        first_problem = Some((number, problem));
-                    }
-                    costs.stop();
-                    false
-                }
-                Err(RecvTimeoutError::Timeout) => true,
-                Err(RecvTimeoutError::Disconnected) => break,
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(run) = runs.get(number) else { break };
+            let Parts { split, regions } = &parts[run.point_number()];
+            let on_step = |step| {
+                costs.note(number, step);
+                costs.goes_on()
             };
-            if is_due && !(options.progress)(costs.progress()) {
-                costs.stop();
+            let ended = run.execute(split.as_ref().ok(), regions.as_ref(), options.files, &on_step);
+            if send.send((number, ended)).is_err() || !costs.goes_on() {
+                break;
             }
         }
+    };
+    let gathered = std::thread::scope(|scope| {
+        let (send, receive) = std::sync::mpsc::channel();
+        for _ in 0..workers {
+            let (send, work) = (send.clone(), &work);
+            scope.spawn(move || work(send));
+        }
+        drop(send);
+        gather(&receive, runs.len(), &costs, options.progress)
     });
-    if let Some((_, problem)) = first_problem {
-        return Err(Stopped::Problem(problem));
-    }
+    let all = gathered.map_err(Stopped::Problem)?;
     let packet_hops = costs.packet_hops();
     all.into_iter().collect::<Option<Vec<_>>>().map(|tables| (tables, packet_hops)).ok_or(Stopped::Interrupted)
+}
+
+/// What a worker sends: a run's number, and its tables and packet-hops.
+#[cfg(feature = "threads")]
+type Worked = (usize, Result<(Tables, u64), Ended>);
+
+/// Receives the tables of `runs` runs, until all workers have ended. The problem is that of the
+/// first run of several with one, whichever worker was faster.
+#[cfg(feature = "threads")]
+fn gather(
+    receive: &Receiver<Worked>,
+    runs: usize,
+    costs: &Costs,
+    progress: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Vec<Option<Tables>>, Problem> {
+    let mut all: Vec<Option<Tables>> = vec![None; runs];
+    let mut first_problem: Option<(usize, Problem)> = None;
+    let mut finished = 0;
+    loop {
+        // Short runs leave no time between them in which nothing is received.
+        let is_due = match receive.recv_timeout(std::time::Duration::from_millis(100)) {
+            Ok((number, Ok((tables, packet_hops)))) => {
+                costs.finish(number, packet_hops);
+                all[number] = Some(tables);
+                finished += 1;
+                costs.is_due(finished)
+            }
+            Ok((_, Err(Ended::Stopped))) => false,
+            Ok((number, Err(Ended::Problem(problem)))) => {
+                if first_problem.as_ref().is_none_or(|(other, _)| number < *other) {
+                    first_problem = Some((number, problem));
+                }
+                costs.stop();
+                false
+            }
+            Err(RecvTimeoutError::Timeout) => true,
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        if is_due && !progress(costs.progress()) {
+            costs.stop();
+        }
+    }
+    first_problem.map_or(Ok(all), |(_, problem)| Err(problem))
 }

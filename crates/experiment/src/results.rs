@@ -19,7 +19,8 @@ use crate::columns::{COURSE, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, ST
 use fairq_link::sketch::Coarse;
 use fairq_sched::contract::Discipline as _;
 use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
-use fairq_sim::net::line::{Line, flow_times};
+use fairq_sim::net::counts::flow_times;
+use fairq_sim::net::line::Line;
 use fairq_sim::observe::transfers::{Class, MILLION};
 use fairq_sim::plan::{FlowPlan, LinePlan, Plan};
 use fairq_sim::run::{FlowCounts, Simulation};

@@ -21,8 +21,8 @@ use fairq_sim::plan::{Files, Plan};
 use fairq_sim::run::Simulation;
 use fairq_sim::split;
 use fairq_text::Fault;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Reads a file that a flow names; for several threads.
 pub type SharedFiles<'a> = &'a (dyn Fn(&str) -> Result<Vec<u8>, String> + Sync);
@@ -258,20 +258,9 @@ impl Run {
         const SLICES: u64 = 256;
         let plan = self.plan();
         let mut simulation = self.simulation(regions, files).map_err(|fault| Ended::Problem(self.problem(fault)))?;
-        let samples = SharedSamples::default();
-        let journeys = packets::Shared::default();
-        let records = trace::Shared::default();
-        let mut observers: Vec<Box<dyn Observer>> = Vec::new();
+        let kept = Kept::default();
         let interval = self.keep.series.or_else(|| self.most_traced().map(|_| self.sampling()));
-        if let Some(interval) = interval {
-            observers.push(Box::new(Series::new(plan, interval, SharedSamples::clone(&samples))));
-        }
-        if let Some(name) = &self.keep.packets_of {
-            observers.push(Box::new(Packets::new(plan, name, packets::Shared::clone(&journeys))));
-        }
-        if let Some(most) = self.most_traced() {
-            observers.push(Box::new(Recorder::new(plan, most, trace::Shared::clone(&records))));
-        }
+        let observers = self.observers(interval, &kept);
         if !observers.is_empty() {
             simulation.observe(Box::new(observers));
         }
@@ -289,7 +278,7 @@ impl Run {
                 course.note(simulation);
                 if simulation.now() == next {
                     sampled = next;
-                    if let Ok(mut samples) = samples.lock() {
+                    if let Ok(mut samples) = kept.samples.lock() {
                         samples.note_senders(simulation);
                     }
                 }
@@ -307,20 +296,53 @@ impl Run {
         if let Some(mut observer) = simulation.network.observer.take() {
             observer.end(end);
         }
-        let samples = samples.lock().map(|mut samples| std::mem::take(&mut *samples)).unwrap_or_default();
-        let sampled = Samples::into_table(samples);
-        let records = records.lock().map(|mut records| std::mem::take(&mut *records)).unwrap_or_default();
-        let trace = self.most_traced().map(|_| Arc::new(Trace::new(plan, records, sampled.clone(), end)));
-        let series = if self.keep.series.is_some() { sampled } else { Table::empty(&SERIES) };
-        let journeys = journeys.lock().map(|mut journeys| std::mem::take(&mut *journeys)).unwrap_or_default();
-        let packets =
-            if self.keep.packets_of.is_some() { packets::table(plan, journeys) } else { Table::empty(&PACKETS) };
         simulation.settle();
-        let states = if self.keep.states { results::state_table(plan, &simulation) } else { Table::empty(&STATES) };
-        let course = course.into_table();
-        let tables = Tables { series, packets, states, course, trace, ..Tables::of(plan, &simulation) };
-        Ok((tables, simulation.network.packet_hops))
+        Ok((self.tables(&simulation, &kept, course), simulation.network.packet_hops))
     }
+
+    /// The observers of the run, which takes samples at this `interval`. They share `kept`.
+    fn observers(&self, interval: Option<Time>, kept: &Kept) -> Vec<Box<dyn Observer>> {
+        let plan = self.plan();
+        let mut observers: Vec<Box<dyn Observer>> = Vec::new();
+        if let Some(interval) = interval {
+            observers.push(Box::new(Series::new(plan, interval, Arc::clone(&kept.samples))));
+        }
+        if let Some(name) = &self.keep.packets_of {
+            observers.push(Box::new(Packets::new(plan, name, Arc::clone(&kept.journeys))));
+        }
+        if let Some(most) = self.most_traced() {
+            observers.push(Box::new(Recorder::new(plan, most, Arc::clone(&kept.records))));
+        }
+        observers
+    }
+
+    /// The tables of a run that has ended.
+    fn tables(&self, simulation: &Simulation, kept: &Kept, course: Course) -> Tables {
+        let (plan, keep) = (self.plan(), &self.keep);
+        let sampled = Samples::into_table(taken(&kept.samples));
+        let end = self.times()[1];
+        let trace = self.most_traced().map(|_| Arc::new(Trace::new(plan, taken(&kept.records), sampled.clone(), end)));
+        let series = if keep.series.is_some() { sampled } else { Table::empty(&SERIES) };
+        let packets = match keep.packets_of {
+            Some(_) => packets::table(plan, taken(&kept.journeys)),
+            None => Table::empty(&PACKETS),
+        };
+        let states = if keep.states { results::state_table(plan, simulation) } else { Table::empty(&STATES) };
+        Tables { series, packets, states, course: course.into_table(), trace, ..Tables::of(plan, simulation) }
+    }
+}
+
+/// What observers keep for the tables of a run.
+#[derive(Default)]
+struct Kept {
+    samples: SharedSamples,
+    journeys: packets::Shared,
+    records: trace::Shared,
+}
+
+/// What was kept; none of it if the observer that kept it has panicked.
+fn taken<T: Default>(kept: &Mutex<T>) -> T {
+    kept.lock().map(|mut kept| std::mem::take(&mut *kept)).unwrap_or_default()
 }
 
 /// Simulated milliseconds: a run of days over thousands of seeds fits in a sum.

@@ -1,6 +1,7 @@
 //! No axis hides a column: the name of each column of each table is refused as an axis.
 
-use fairq_experiment::experiment::{Experiment, Options};
+use crate::running;
+use fairq_experiment::experiment::Experiment;
 use fairq_sched::units::Time;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -44,13 +45,10 @@ receivers = [{ at = "b" }]
 const TABLES: [&str; 7] = ["flows", "links", "queues", "transfers", "sessions", "series", "packets"];
 
 fn columns() -> BTreeSet<String> {
-    let mut experiment = Experiment::read(ALL_TABLES, "all.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+    let mut experiment = running::read(ALL_TABLES);
     experiment.sample_every(Time::from_ms(100)).expect("few rows");
     experiment.trace_flow("file").expect("a flow");
-    let files = |name: &str| Err(name.to_string());
-    let Ok(document) = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }) else {
-        panic!("it is not stopped")
-    };
+    let document = running::document(&experiment);
     let mut names = BTreeSet::new();
     let mut add = |tables: &Value, which: &[&str]| {
         for table in which {

@@ -2,7 +2,8 @@
 //! of each on a queue and a line. A packet has 1000 bytes and an acknowledgement 40 unless a test
 //! says otherwise.
 
-use fairq_experiment::experiment::{Experiment, Options};
+use crate::running;
+use fairq_experiment::experiment::Experiment;
 use fairq_sched::units::Time;
 use fairq_sim::run::Simulation;
 use fairq_sim::transport::congestion::{Acked, Beginning, Congestion, copa, dctcp, fast, prague, vegas};
@@ -51,11 +52,7 @@ impl Scene {
 
     fn play(&self) -> Seen {
         let text = self.text();
-        let experiment =
-            Experiment::read(&text, "scene.toml", &[]).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
-        let files = |_: &str| Err("no file is read here".to_string());
-        let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-        let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+        let result = running::run(&text);
         Seen { result, round_trip: self.round_trip, packets_per_s: self.rate / f64::from(8 * self.packet) }
     }
 }
@@ -212,7 +209,7 @@ fn the_swing_of_dctcps_queue_is_the_sum_of_what_its_flows_take() {
             *more = "connection = { processing = \"0 s\" }".to_string();
         }
         let text = scene.text();
-        let experiment = Experiment::read(&text, "scene.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+        let experiment = running::read(&text);
         let files = |_: &str| Err("no file is read here".to_string());
         let started = Simulation::new(&experiment.plans()[0].1, 1, &files);
         let mut simulation = started.unwrap_or_else(|(_, fault)| panic!("{fault}"));

@@ -1,7 +1,8 @@
 //! Entries that end before the run does: the traffic of a flow, a session, a receiver.
 
 use crate::networks;
-use fairq_experiment::experiment::{Experiment, Options};
+use crate::running;
+use fairq_experiment::experiment::Experiment;
 use fairq_experiment::shares::max_min;
 use fairq_sched::units::Time;
 use fairq_sim::observe::{Event, Observer};
@@ -129,9 +130,7 @@ fn a_stop_after_the_end_of_the_run_changes_nothing() {
     let tables = |sets: &[(&str, &str)]| {
         let sets: Vec<_> = sets.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
         let experiment = Experiment::read(text, "stops.toml", &sets).unwrap_or_else(|problem| panic!("{problem}"));
-        let files = |_: &str| Err(String::new());
-        let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-        result.unwrap_or_else(|stopped| panic!("{stopped:?}"))["flows"].to_string()
+        running::document(&experiment)["flows"].to_string()
     };
     assert_eq!(tables(&[("defaults.stop", "11 s")]), tables(&[]));
     assert_ne!(tables(&[("defaults.stop", "9 s")]), tables(&[]));
@@ -145,7 +144,7 @@ fn a_share_is_the_mean_over_the_measured_time() {
                 [[flows]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"ftp\"\nstop = \"3 s\"\n\
                 [[flows]]\nname = \"y\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"ftp\"\nstart = \"2 s\"\nstop = \"9 s\"\n\
                 [[flows]]\nname = \"z\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"ftp\"\nstop = \"1 s\"\n";
-    let experiment = Experiment::read(text, "stops.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+    let experiment = running::read(text);
     let shares: Vec<Value> = max_min(&experiment).into_iter().map(|row| row["share_bit_per_s"].clone()).collect();
     assert_eq!(shares, [375_000.0, 625_000.0, 0.0]);
 }
@@ -159,7 +158,7 @@ fn session(more: &str) -> Plan {
          [[sessions]]\nname = \"s\"\nfrom = \"s\"\nlayers = {{ count = 5, rate = \"50 kbit/s\", factor = 1.5 }}\n\
          source = \"pairs\"\ncontrol = \"plm\"\nleave_latency = \"2 s\"\n{more}"
     );
-    let experiment = Experiment::read(&text, "stops.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+    let experiment = running::read(&text);
     experiment.plans()[0].1.clone()
 }
 

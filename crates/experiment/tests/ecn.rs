@@ -1,7 +1,8 @@
 //! Marks: which packets may be marked, how a mark changes a window, that no connection reacts to
 //! another's marks, and that the transport sets the ECN field of its packets.
 
-use fairq_experiment::experiment::{Experiment, Options};
+use crate::running;
+use fairq_experiment::experiment::Experiment;
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use fairq_sim::transport::receiver::Arrival;
@@ -22,7 +23,7 @@ fn settings(transport: &str) -> Arc<TransportSettings> {
         "links = [{{ name = \"l\", from = \"a\", to = \"b\", rate = \"1 Mbit/s\" }}]\n\
          flows = [{{ name = \"f\", from = \"a\", to = \"b\", traffic = \"ftp\", transport = \"{transport}\" }}]\n"
     );
-    let experiment = Experiment::read(&text, "a.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+    let experiment = running::read(&text);
     Arc::clone(&experiment.plans()[0].1.flows[0].entry.transport)
 }
 
@@ -329,6 +330,38 @@ fn story(pipe: &mut Pipe, begins: Time, strays: &[Arrival]) -> Story {
     panic!("the transfer is not complete after a minute");
 }
 
+/// What a first connection does, and what a second one does on the same ends, while packets of the
+/// first are still under way.
+fn fresh_and_reused(law: &str, connection: &Value) -> [Story; 2] {
+    let at = Time::from_s(100);
+    let make = || {
+        let mut ends = ends(law, connection, 0);
+        *ends.sender.supply() = Supply::empty();
+        Pipe::new(ends, Time::ZERO)
+    };
+    let fresh = story(&mut make(), at, &[]);
+    let mut pipe = make();
+    story(&mut pipe, Time::ZERO, &[]);
+    // The last packets of the first connection were sent again unnecessarily, and marked.
+    let strays: Vec<Arrival> = pipe.sent[pipe.sent.len() - 5..]
+        .iter()
+        .map(|(time, packet, _)| Arrival {
+            marks: Marks::CE.within(pipe.ends.sender.accepts().new),
+            flags: packet.flags,
+            ..Arrival::of(packet.sequence, packet.length, *time)
+        })
+        .collect();
+    let mut answers = Vec::new();
+    for stray in &strays[..2] {
+        // Two arrive between the connections, and their acknowledgements reach the next one.
+        answers.extend(pipe.ends.receiver.receive(pipe.now, stray).1);
+    }
+    for (number, answer) in answers.into_iter().enumerate() {
+        pipe.answers.push((at + Time::from_ms(30), u64::MAX - number as u64, answer));
+    }
+    [fresh, story(&mut pipe, at, &strays[2..])]
+}
+
 /// No state of a connection survives it: the second on the same ends does exactly what a first one
 /// does.
 #[test]
@@ -371,35 +404,7 @@ fn a_reused_connection_is_like_a_fresh_one() {
                 let mut connection = more.clone();
                 connection["recovery"] = recovery.into();
                 connection["timeout"] = json!({"floor": "200 ms"});
-                let at = Time::from_s(100);
-                let make = || {
-                    let mut ends = ends(law, &connection, 0);
-                    *ends.sender.supply() = Supply::empty();
-                    Pipe::new(ends, Time::ZERO)
-                };
-                let fresh = story(&mut make(), at, &[]);
-                let mut pipe = make();
-                story(&mut pipe, Time::ZERO, &[]);
-                // The last packets of the first connection were sent again unnecessarily, and
-                // marked.
-                let strays: Vec<Arrival> = pipe.sent[pipe.sent.len() - 5..]
-                    .iter()
-                    .map(|(time, packet, _)| Arrival {
-                        marks: Marks::CE.within(pipe.ends.sender.accepts().new),
-                        flags: packet.flags,
-                        ..Arrival::of(packet.sequence, packet.length, *time)
-                    })
-                    .collect();
-                let mut answers = Vec::new();
-                for stray in &strays[..2] {
-                    // Two arrive between the connections, and their acknowledgements reach the next
-                    // one.
-                    answers.extend(pipe.ends.receiver.receive(pipe.now, stray).1);
-                }
-                for (number, answer) in answers.into_iter().enumerate() {
-                    pipe.answers.push((at + Time::from_ms(30), u64::MAX - number as u64, answer));
-                }
-                let reused = story(&mut pipe, at, &strays[2..]);
+                let [fresh, reused] = fresh_and_reused(law, &connection);
                 let differs = fresh.iter().zip(&reused).position(|(one, other)| one != other);
                 let shown = differs.map(|at| (at, &fresh[at], &reused[at]));
                 assert!(fresh == reused, "{law} {connection}: {shown:?}");
@@ -411,8 +416,7 @@ fn a_reused_connection_is_like_a_fresh_one() {
 fn run(text: &str, set: &[(&str, String)]) -> Value {
     let set: Vec<(String, String)> = set.iter().map(|(path, value)| (path.to_string(), value.clone())).collect();
     let experiment = Experiment::read(text, "ecn.toml", &set).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
-    let files = |name: &str| Err(name.to_string());
-    experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }).expect("not stopped")
+    running::document(&experiment)
 }
 
 /// The row of the line's queue in the direction of the data.

@@ -1,18 +1,9 @@
 //! The defaults of a scenario by its edition, and the size of a buffer in each unit.
 
+use crate::running::{no_file, read, run};
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sim::plan::Plan;
 use serde_json::Value;
-
-fn experiment(text: &str) -> Experiment {
-    Experiment::read(text, "editions.toml", &[]).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
-}
-
-fn run(text: &str) -> Value {
-    let files = |name: &str| Err(name.to_owned());
-    let result = experiment(text).run(Options { workers: 1, files: &files, progress: &mut |_| true });
-    result.unwrap_or_else(|stopped| panic!("{stopped:?}"))
-}
 
 /// One line of 10 Mbit/s and 20 ms; `first`, `link` and `flow` are added at the top, to the link
 /// and to the flow.
@@ -25,7 +16,7 @@ fn network(first: &str, link: &str, flow: &str) -> String {
 }
 
 fn plan(text: &str) -> Plan {
-    experiment(text).plans()[0].1.clone()
+    read(text).plans()[0].1.clone()
 }
 
 /// The limits of all lines, those of the link first.
@@ -140,7 +131,7 @@ fn a_bandwidth_delay_product_is_that_of_the_longest_path_across_the_line() {
     let text = network("", "", "traffic = \"ftp\"\naccess = { rate = \"100 Mbit/s\", buffer = \"1 BDP\" }")
         + "[[axes]]\nname = \"room\"\npath = \"links[0].buffer\"\nvalues = [\"2 BDP\", \"8 ms\", \"5 packets\"]\n";
     let found: Vec<String> =
-        experiment(&text).plans().iter().map(|(_, plan)| plan.lines[0].queue.bound().to_string()).collect();
+        read(&text).plans().iter().map(|(_, plan)| plan.lines[0].queue.bound().to_string()).collect();
     assert_eq!(found, ["100 kB", "10 kB", "5 packets"]);
     assert_eq!(limits(&text)[2], "500 kB");
     for (value, limit) in [("2 BDP", "100 kB"), ("50ms", "62500 B"), ("3packets", "3 packets")] {
@@ -257,12 +248,11 @@ fn a_link_header_is_the_same_in_every_way_of_running() {
     for queue in ["fifo + 30packets", "fq_codel"] {
         let of = |header: &str, workers: usize, is_watched: bool| {
             let text = framed(queue, header, flow);
-            let mut experiment = experiment(&text);
+            let mut experiment = read(&text);
             if is_watched {
                 experiment.sample_every(fairq_sched::units::Time::from_s(1)).expect("few samples");
             }
-            let files = |name: &str| Err(name.to_owned());
-            let result = experiment.run(Options { workers, files: &files, progress: &mut |_| true });
+            let result = experiment.run(Options { workers, files: &no_file, progress: &mut |_| true });
             let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
             ["flows", "links", "queues"].map(|table| result[table].clone())
         };

@@ -1,7 +1,7 @@
 //! No congestion control floods a queue, with any recovery. A flood would occur if the decrease at
 //! a loss were computed from more than the window.
 
-use fairq_experiment::experiment::{Experiment, Options};
+use crate::running;
 use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
 use serde_json::{Value, json};
 
@@ -43,13 +43,7 @@ fn run(control: &str, connection: &str, queue: &str, count: u32, rate: u32, buff
         count = {count}
         "#
     );
-    play(&text)
-}
-
-fn play(text: &str) -> Value {
-    let experiment = Experiment::read(text, "floods.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
-    let files = |name: &str| Err(name.to_string());
-    experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }).expect("not stopped")
+    running::run(&text)
 }
 
 /// Packets dropped of those sent, and the line's utilisation.
@@ -150,7 +144,7 @@ fn bbr_floods_no_fifo_with_either_recovery() {
     };
     for recovery in ["sack", "rack"] {
         for seed in 1..=6 {
-            let (part, _) = lost(&play(&text(seed, recovery, "200 ms")));
+            let (part, _) = lost(&running::run(&text(seed, recovery, "200 ms")));
             assert!(part < 0.02, "{recovery}, seed {seed}: {part:.4} lost");
         }
     }
@@ -196,7 +190,7 @@ fn lost_acknowledgements_make_rack_neither_faster_nor_slower() {
             transport = "uncontrolled"
             "#
         );
-        let result = play(&text);
+        let result = running::run(&text);
         result["flows"][0]["throughput_bit_per_s"].as_f64().expect("a number") / 1e6
     };
     for control in ["cubic", "scalable"] {

@@ -1,14 +1,10 @@
 //! Links that lose, delay and reorder packets, and links whose rate changes.
 
+use crate::running::no_file;
 use fairq_experiment::experiment::{Experiment, Options};
 use serde_json::Value;
-use std::path::PathBuf;
 
 type Files<'a> = &'a (dyn Fn(&str) -> Result<Vec<u8>, String> + Sync);
-
-fn no_file(name: &str) -> Result<Vec<u8>, String> {
-    Err(format!("{name}: no file is read here"))
-}
 
 /// One link of `medium` and one flow of `traffic`, both as TOML.
 fn text(medium: &str, traffic: &str) -> String {
@@ -206,19 +202,15 @@ fn a_trace_of_a_line_each_millisecond_carries_12_megabits_per_second() {
 
 #[test]
 fn a_real_trace_carries_what_its_opportunities_let_it() {
-    #[expect(clippy::disallowed_methods, reason = "where the real data lie is said from outside")]
-    let Ok(folder) = std::env::var("FAIRQ_DATA") else {
-        fairq_testkit::skip::skip("FAIRQ_DATA does not name the folder of real data");
-        return;
-    };
-    let files = move |name: &str| std::fs::read(PathBuf::from(&folder).join(name)).map_err(|error| error.to_string());
+    let Some(folder) = fairq_testkit::real::folder("links", "no real trace was followed") else { return };
+    let files = move |name: &str| std::fs::read(folder.join(name)).map_err(|error| error.to_string());
     for name in
         ["ATT-LTE-driving-2016.down", "TMobile-LTE-short.down", "TMobile-LTE-short.up", "Verizon-LTE-short.down"]
     {
-        let medium = format!("trace = \"links/{name}\"\nreverse_rate = \"1 Gbit/s\"\ndelay = \"10 ms\"");
+        let medium = format!("trace = \"{name}\"\nreverse_rate = \"1 Gbit/s\"\ndelay = \"10 ms\"");
         // More than the line carries, in packets that fill an opportunity each.
         let result = run(&text(&medium, "traffic = \"constant_rate(rate=200Mbit/s, packet=1500B)\""), &files);
-        let bytes = files(&format!("links/{name}")).expect("a trace");
+        let bytes = files(name).expect("a trace");
         let times = String::from_utf8(bytes)
             .expect("text")
             .lines()
@@ -234,6 +226,73 @@ fn a_real_trace_carries_what_its_opportunities_let_it() {
     }
 }
 
+/// Media without sense, and the line that the user reads.
+const BAD_MEDIA: &[(&str, &str)] = &[
+    ("delay = \"1 ms\"", "a.toml:5: links[0]: rate is missing; write rate = \"56 kbit/s\""),
+    (
+        "rate = \"1 Mbit/s\"\ntrace = \"x\"",
+        "a.toml:10: links[0].trace: a link has a rate or a trace; leave one of them out",
+    ),
+    (
+        "rate = \"1 Mbit/s\"\nreverse_rate = \"1 Mbit/s\"\nreverse_trace = \"x\"",
+        "a.toml:11: links[0].reverse_trace: a direction has a rate or a trace; leave one of them out",
+    ),
+    ("trace = \"gone\"", "a.toml:9: links[0].trace: gone cannot be read: no such file"),
+    (
+        "trace = \"empty\"",
+        "a.toml:9: links[0].trace: empty: the trace is empty; a line is a millisecond at which 1500 bytes may leave",
+    ),
+    (
+        "trace = \"backwards\"",
+        "a.toml:9: links[0].trace: backwards:3: the trace goes backwards, from 5 to 4; if its file is cut, leave \
+         this line out",
+    ),
+    (
+        "rate = \"5 Mbit/s..3 Mbit/s\"",
+        "a.toml:9: links[0].rate: `5 Mbit/s..3 Mbit/s`: a walk goes from a lower rate to a higher one; write 3 \
+         Mbit/s..5 Mbit/s",
+    ),
+    ("rate = \"0 bit/s..3 Mbit/s\"", "a.toml:9: links[0].rate: `0 bit/s`: a rate is above zero and at most 10 Tbit/s"),
+    (
+        "trace = \"words\"",
+        "a.toml:9: links[0].trace: words:1: a line is a whole number of milliseconds, at most 53 days, not `hello`",
+    ),
+    ("trace = \"still\"", "a.toml:9: links[0].trace: still: the trace takes no time; its last line is above 0"),
+    ("trace = 3", "a.toml:9: links[0].trace: write text in quotes, not `3`"),
+    ("rate = \"1 Mbit/s\"\nring = 65537", "a.toml:10: links[0].ring: a ring has at most 65536 places"),
+    (
+        "rate = \"1 Mbit/s\"\nqueue = \"fq(preemptive=true)\"\nring = 1",
+        "a.toml:11: links[0].ring: the queue interrupts transmissions, which goes with no ring; leave one of them out",
+    ),
+    ("rate = \"1 Mbit/s\"\nloss = 1", "a.toml:10: links[0].loss: a probability is from 0 to below 1, not 1"),
+    ("rate = \"1 Mbit/s\"\nloss = -0.1", "a.toml:10: links[0].loss: a probability is from 0 to below 1, not -0.1"),
+    (
+        "rate = \"1 Mbit/s\"\nloss = \"1 of 100\"",
+        "a.toml:10: links[0].loss: `1 of 100`: a loss is a part of the packets, as 0.01, \"1%\" or \"2%@burst=5\"",
+    ),
+    (
+        "rate = \"1 Mbit/s\"\nloss = \"90%@burst=2\"",
+        "a.toml:10: links[0].loss: bursts of 2 lose at most 0.667 of the packets, as one that arrives parts two \
+         bursts; write a longer burst",
+    ),
+    (
+        "rate = \"1 Mbit/s\"\njitter = 3",
+        "a.toml:10: links[0].jitter: write a time as text with a unit, like \"3 s\" or \"3 ms\", not `3`",
+    ),
+    (
+        "rate = \"1 Mbit/s\"\nreorder = { probability = 2, delay = \"1 ms\" }",
+        "a.toml:10: links[0].reorder.probability: a probability is from 0 to below 1, not 2",
+    ),
+    (
+        "rate = \"1 Mbit/s\"\nreorder = { probability = 0.1 }",
+        "a.toml:10: links[0].reorder: delay is missing; write delay = \"5 ms\"",
+    ),
+    (
+        "rate = \"1 Mbit/s\"\nreorder = 0.1",
+        "a.toml:10: links[0].reorder: write a table like { probability = 0.01, delay = \"5 ms\" }, not `0.1`",
+    ),
+];
+
 #[test]
 fn bad_media_are_told_in_one_line() {
     let files = |name: &str| match name {
@@ -243,75 +302,8 @@ fn bad_media_are_told_in_one_line() {
         "still" => Ok(b"0\n".to_vec()),
         _ => Err(format!("{name} cannot be read: no such file")),
     };
-    for (medium, said) in [
-        ("delay = \"1 ms\"", "a.toml:5: links[0]: rate is missing; write rate = \"56 kbit/s\""),
-        (
-            "rate = \"1 Mbit/s\"\ntrace = \"x\"",
-            "a.toml:10: links[0].trace: a link has a rate or a trace; leave one of them out",
-        ),
-        (
-            "rate = \"1 Mbit/s\"\nreverse_rate = \"1 Mbit/s\"\nreverse_trace = \"x\"",
-            "a.toml:11: links[0].reverse_trace: a direction has a rate or a trace; leave one of them out",
-        ),
-        ("trace = \"gone\"", "a.toml:9: links[0].trace: gone cannot be read: no such file"),
-        (
-            "trace = \"empty\"",
-            "a.toml:9: links[0].trace: empty: the trace is empty; a line is a millisecond at which 1500 bytes may leave",
-        ),
-        (
-            "trace = \"backwards\"",
-            "a.toml:9: links[0].trace: backwards:3: the trace goes backwards, from 5 to 4; if its file is cut, leave \
-             this line out",
-        ),
-        (
-            "rate = \"5 Mbit/s..3 Mbit/s\"",
-            "a.toml:9: links[0].rate: `5 Mbit/s..3 Mbit/s`: a walk goes from a lower rate to a higher one; write 3 \
-             Mbit/s..5 Mbit/s",
-        ),
-        (
-            "rate = \"0 bit/s..3 Mbit/s\"",
-            "a.toml:9: links[0].rate: `0 bit/s`: a rate is above zero and at most 10 Tbit/s",
-        ),
-        (
-            "trace = \"words\"",
-            "a.toml:9: links[0].trace: words:1: a line is a whole number of milliseconds, at most 53 days, not `hello`",
-        ),
-        ("trace = \"still\"", "a.toml:9: links[0].trace: still: the trace takes no time; its last line is above 0"),
-        ("trace = 3", "a.toml:9: links[0].trace: write text in quotes, not `3`"),
-        ("rate = \"1 Mbit/s\"\nring = 65537", "a.toml:10: links[0].ring: a ring has at most 65536 places"),
-        (
-            "rate = \"1 Mbit/s\"\nqueue = \"fq(preemptive=true)\"\nring = 1",
-            "a.toml:11: links[0].ring: the queue interrupts transmissions, which goes with no ring; leave one of them out",
-        ),
-        ("rate = \"1 Mbit/s\"\nloss = 1", "a.toml:10: links[0].loss: a probability is from 0 to below 1, not 1"),
-        ("rate = \"1 Mbit/s\"\nloss = -0.1", "a.toml:10: links[0].loss: a probability is from 0 to below 1, not -0.1"),
-        (
-            "rate = \"1 Mbit/s\"\nloss = \"1 of 100\"",
-            "a.toml:10: links[0].loss: `1 of 100`: a loss is a part of the packets, as 0.01, \"1%\" or \"2%@burst=5\"",
-        ),
-        (
-            "rate = \"1 Mbit/s\"\nloss = \"90%@burst=2\"",
-            "a.toml:10: links[0].loss: bursts of 2 lose at most 0.667 of the packets, as one that arrives parts two \
-             bursts; write a longer burst",
-        ),
-        (
-            "rate = \"1 Mbit/s\"\njitter = 3",
-            "a.toml:10: links[0].jitter: write a time as text with a unit, like \"3 s\" or \"3 ms\", not `3`",
-        ),
-        (
-            "rate = \"1 Mbit/s\"\nreorder = { probability = 2, delay = \"1 ms\" }",
-            "a.toml:10: links[0].reorder.probability: a probability is from 0 to below 1, not 2",
-        ),
-        (
-            "rate = \"1 Mbit/s\"\nreorder = { probability = 0.1 }",
-            "a.toml:10: links[0].reorder: delay is missing; write delay = \"5 ms\"",
-        ),
-        (
-            "rate = \"1 Mbit/s\"\nreorder = 0.1",
-            "a.toml:10: links[0].reorder: write a table like { probability = 0.01, delay = \"5 ms\" }, not `0.1`",
-        ),
-    ] {
+    for (medium, said) in BAD_MEDIA {
         let problem = Experiment::read_with(&text(medium, STEADY), "a.toml", &[], &files).err();
-        assert_eq!(problem.map_or("NO FAULT".to_string(), |problem| problem.to_string()), said, "{medium}");
+        assert_eq!(problem.map_or("NO FAULT".to_string(), |problem| problem.to_string()), *said, "{medium}");
     }
 }

@@ -2,8 +2,8 @@
 //! second packet lost, idle times shorter than a timeout. There a congestion control must neither
 //! starve nor send without a reaction to losses.
 
+use crate::running;
 use fairq_experiment::build;
-use fairq_experiment::experiment::{Experiment, Options};
 use fairq_experiment::scenario::read::Document;
 use fairq_sched::units::Time;
 use fairq_sim::observe::{Event, Observer};
@@ -65,11 +65,8 @@ impl Crowd {
             self.start,
             self.more
         );
-        let experiment =
-            Experiment::read(&text, "crowd.toml", &[]).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
-        let files = |_: &str| Err("no file is read here".to_string());
-        let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-        Seen { result: result.unwrap_or_else(|stopped| panic!("{stopped:?}")), seconds: f64::from(self.seconds[1]) }
+        let result = running::run(&text);
+        Seen { result, seconds: f64::from(self.seconds[1]) }
     }
 }
 

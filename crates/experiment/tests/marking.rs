@@ -1,8 +1,7 @@
 //! Marks by the instantaneous queue: the effect of DCTCP's K on a line, given in packets, in bytes
 //! and in time.
 
-use fairq_experiment::experiment::{Experiment, Options};
-use serde_json::Value;
+use crate::running;
 
 /// Measurements of the line: utilisation, mean and greatest queue in packets, packets marked and
 /// dropped.
@@ -30,10 +29,7 @@ fn play(queue: &str, transport: &str, flows: usize, mbit_per_s: u32, us: u32) ->
              transport = \"{transport}\"\n"
         );
     }
-    let experiment = Experiment::read(&text, "marking.toml", &[]).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
-    let files = |_: &str| Err("no file is read here".to_string());
-    let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-    let result: Value = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+    let result = running::run(&text);
     let of = |table: &str, column: &str| {
         let rows = result[table].as_array().expect("rows");
         let row = rows.iter().find(|row| row["link"] == "line" && row["direction"] == "forward").expect("the line");

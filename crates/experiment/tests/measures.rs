@@ -1,16 +1,14 @@
 //! What tables say of queueing, order and fairness, held to cases that can be computed by hand.
 
-use fairq_experiment::experiment::{Experiment, Options};
+use crate::running;
 use fairq_sched::units::Time;
 use serde_json::Value;
 
 /// The document of a scenario with samples every 100 ms.
 fn run(text: &str) -> Value {
-    let mut experiment = Experiment::read(text, "a.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+    let mut experiment = running::read(text);
     experiment.sample_every(Time::from_ms(100)).expect("few samples");
-    let files = |_: &str| Err(String::new());
-    let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-    result.unwrap_or_else(|stopped| panic!("{stopped:?}"))
+    running::document(&experiment)
 }
 
 /// One line of 8 Mbit/s and 10 ms, so that a packet of 1000 B takes 1 ms.

@@ -1,7 +1,7 @@
 //! Sessions through whole networks whose numbers can be computed by hand.
 
+use crate::running;
 use fairq_experiment::build;
-use fairq_experiment::experiment::{Experiment, Options};
 use fairq_experiment::scenario::read::Document;
 use fairq_sched::units::Time;
 use fairq_sim::observe::{Event, Observer};
@@ -10,11 +10,9 @@ use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
 fn run(text: &str, series: Option<Time>) -> Value {
-    let mut experiment = Experiment::read(text, "multicast.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+    let mut experiment = running::read(text);
     experiment.sample_every(series.unwrap_or(Time::ZERO)).expect("few rows");
-    let files = |_: &str| Err("no file is read here".to_string());
-    let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-    result.unwrap_or_else(|stopped| panic!("{stopped:?}"))
+    running::document(&experiment)
 }
 
 fn receivers(text: &str) -> Vec<Value> {

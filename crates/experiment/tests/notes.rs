@@ -1,6 +1,7 @@
 //! Notes: limits of a run that its user may not have intended. Each code has a run that causes it,
 //! and a similar one that does not.
 
+use crate::running;
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_experiment::results::notes::CODES;
 use serde_json::Value;
@@ -9,10 +10,7 @@ use std::path::Path;
 
 /// The notes on a run, as `code where: text`.
 fn notes(text: &str) -> Vec<String> {
-    let experiment = Experiment::read(text, "notes.toml", &[]).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
-    let files = |name: &str| Err(name.to_owned());
-    let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-    let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+    let result = running::run(text);
     let notes = result["notes"].as_array().unwrap_or_else(|| panic!("no notes in {result}"));
     let word = |note: &Value, field: &str| note[field].as_str().unwrap_or_else(|| panic!("{note}: {field}")).to_owned();
     notes.iter().map(|note| format!("{} {}: {}", word(note, "code"), word(note, "where"), word(note, "text"))).collect()

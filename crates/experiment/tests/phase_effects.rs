@@ -3,7 +3,7 @@
 //! scenario names first. With it, or with jitter on the access lines instead, the longer path gets
 //! less the longer it is. The network is that of Floyd and Jacobson 1992, figure 3.
 
-use fairq_experiment::experiment::{Experiment, Options};
+use crate::running;
 use serde_json::Value;
 
 /// The delay of the second connection's access line is `far_ms`, that of the first 5 ms; a packet
@@ -65,9 +65,7 @@ impl World<'_> {
             {second}
             "#
         );
-        let experiment = Experiment::read(&text, "phase.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
-        let files = |name: &str| Err(name.to_string());
-        experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }).expect("not stopped")
+        running::run(&text)
     }
 
     /// The second connection's part of the line, in the mean of ten seeds.

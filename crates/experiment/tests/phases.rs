@@ -1,7 +1,7 @@
 //! Each congestion control names its phases in the words of its source, and each phase comes where
 //! the source has it.
 
-use fairq_experiment::experiment::{Experiment, Options};
+use crate::running;
 use fairq_sim::transport::registry::TRANSPORTS;
 use std::collections::BTreeSet;
 
@@ -29,11 +29,9 @@ traffic = "ftp"
 transport = "{transport}"
 "#
     );
-    let mut experiment = Experiment::read(&text, "phases.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+    let mut experiment = running::read(&text);
     experiment.sample_every(fairq_sched::units::Time::from_ms(10)).expect("few rows");
-    let files = |name: &str| Err(name.to_owned());
-    let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-    let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+    let result = running::document(&experiment);
     let of_flow = result["series"].as_array().expect("rows").iter().filter(|row| row["flow"].is_string());
     of_flow.map(|row| (row["time_s"].as_f64().expect("a time"), row["phase"].as_str().map(str::to_owned))).collect()
 }

@@ -1,7 +1,7 @@
 //! TCP's recovery in networks: the utilisation of a line, and that the work grows no faster than
 //! the packets sent.
 
-use fairq_experiment::experiment::{Experiment, Options};
+use crate::running::run;
 use fairq_sched::units::Time;
 use fairq_sim::transport::receiver::Arrival;
 use fairq_sim::transport::registry::TransportSettings;
@@ -10,13 +10,6 @@ use fairq_sim::transport::tcp::Setup;
 use fairq_sim::transport::tcp::settings::Terms;
 use serde_json::Value;
 use std::sync::Arc;
-
-/// The result of a scenario.
-fn run(text: &str) -> Value {
-    let experiment = Experiment::read(text, "recovery.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
-    let files = |name: &str| Err(name.to_string());
-    experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }).expect("not stopped")
-}
 
 /// One connection over a line of `packets` a round trip, with a buffer for some of them.
 fn alone(transport: &str, connection: &str, buffer: u32, seconds: u32) -> Value {

@@ -1,16 +1,9 @@
 //! Settings of nodes: roles under disciplines that label packets, and buffers that lines share.
 
-use fairq_experiment::experiment::{Experiment, Options};
+use crate::running::run;
+use fairq_experiment::experiment::Experiment;
 use fairq_sched::fluid::max_min;
 use serde_json::Value;
-
-/// The results of a scenario.
-fn run(text: &str) -> Value {
-    let experiment = Experiment::read(text, "a.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
-    let files = |_: &str| Err("no file is read here".to_string());
-    let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-    result.unwrap_or_else(|stopped| panic!("{stopped:?}"))
-}
 
 /// A column of a table, row by row.
 fn column(result: &Value, table: &str, column: &str) -> Vec<f64> {

@@ -1,6 +1,7 @@
 //! A run by itself: it gives what the experiment gives, wherever it is run, and its digest says
 //! what that depends on.
 
+use crate::running::{no_file, read};
 use fairq_experiment::digest::{Digest, RESULTS_VERSION};
 use fairq_experiment::experiment::{Experiment, Options, Stopped};
 use fairq_experiment::progress::Progress;
@@ -13,16 +14,8 @@ const TEXT: &str = "edition = 2\ntitle = \"two\"\n[measure]\nduration = \"2 s\"\
     [[flows]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\ncount = 2\ntraffic = \"poisson(rate=0.5Mbit/s)\"\n\
     [[axes]]\nname = \"rate\"\npath = \"links.line.rate\"\nvalues = [\"1 Mbit/s\", \"2 Mbit/s\"]\n";
 
-fn read(text: &str) -> Experiment {
-    Experiment::read(text, "a.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"))
-}
-
-fn none(_: &str) -> Result<Vec<u8>, String> {
-    Err("no file".to_owned())
-}
-
 fn digests(experiment: &Experiment) -> Vec<Digest> {
-    experiment.runs().map(|run| run.digest(&none).unwrap_or_else(|problem| panic!("{problem}"))).collect()
+    experiment.runs().map(|run| run.digest(&no_file).unwrap_or_else(|problem| panic!("{problem}"))).collect()
 }
 
 /// The document without what a machine contributes.
@@ -34,10 +27,10 @@ fn values(mut document: Value) -> String {
 #[test]
 fn runs_on_other_threads_in_any_order_give_what_the_experiment_gives() {
     let experiment = read(TEXT);
-    let whole = experiment.run(Options { workers: 1, files: &none, progress: &mut |_| true });
+    let whole = experiment.run(Options { workers: 1, files: &no_file, progress: &mut |_| true });
     let runs: Vec<Run> = experiment.runs().collect();
     assert_eq!(runs.len(), 4);
-    let mut threads: Vec<_> = runs.into_iter().map(|run| std::thread::spawn(move || run.finish(&none))).collect();
+    let mut threads: Vec<_> = runs.into_iter().map(|run| std::thread::spawn(move || run.finish(&no_file))).collect();
     threads.reverse();
     let mut tables: Vec<_> =
         threads.into_iter().map(|thread| thread.join().expect("no panic").expect("no problem")).collect();
@@ -88,7 +81,7 @@ fn a_file_counts_by_its_content() {
     let digest = |content: &'static str| run.digest(&|_| Ok(content.into())).ok();
     assert_ne!(digest("time_s,bytes\n0,100\n"), digest("time_s,bytes\n0,101\n"));
     assert_eq!(digest("x"), digest("x"));
-    let problem = run.digest(&none).expect_err("no such file").to_string();
+    let problem = run.digest(&no_file).expect_err("no such file").to_string();
     assert!(problem.starts_with("a.toml:") && problem.contains("flows[0].traffic"), "{problem}");
 }
 
@@ -143,7 +136,7 @@ fn every_field_that_matters_is_in_the_digest() {
     let tree = everything();
     let of = |tree: &Value| {
         let experiment = Experiment::read(&tree.to_string(), "a.json", &[]).ok()?;
-        experiment.runs().next()?.digest(&none).ok()
+        experiment.runs().next()?.digest(&no_file).ok()
     };
     let first = of(&tree).expect("it is read back");
     let mut paths = Vec::new();
@@ -211,7 +204,7 @@ fn tables_of_runs_have_the_same_columns_whatever_they_hold() {
     let columns = |text: &str, table: &str| {
         let experiment = read(text);
         let outcome =
-            experiment.outcome(Options { workers: 1, files: &none, progress: &mut |_| true }).expect("a result");
+            experiment.outcome(Options { workers: 1, files: &no_file, progress: &mut |_| true }).expect("a result");
         let table = outcome.by_seed(table).expect("a table");
         table.columns().iter().map(|(name, cells)| (name.to_string(), cells.kind())).collect::<Vec<_>>()
     };
@@ -227,11 +220,11 @@ fn a_run_is_had_by_its_point_and_any_seed() {
     let experiment = read(TEXT);
     for run in experiment.runs() {
         let same = experiment.run_at(run.point_number(), run.seed()).expect("the point is there");
-        assert_eq!(same.digest(&none).ok(), run.digest(&none).ok());
-        let given = run.given(&none).expect("no file is read");
-        assert_eq!(Some(given.digest(run.seed())), run.digest(&none).ok());
+        assert_eq!(same.digest(&no_file).ok(), run.digest(&no_file).ok());
+        let given = run.given(&no_file).expect("no file is read");
+        assert_eq!(Some(given.digest(run.seed())), run.digest(&no_file).ok());
         assert_ne!(given.digest(run.seed() + 1), given.digest(run.seed()));
-        let tables = |run: &fairq_experiment::run::Run| run.finish(&none).map(|tables| tables.flows).ok();
+        let tables = |run: &fairq_experiment::run::Run| run.finish(&no_file).map(|tables| tables.flows).ok();
         assert_eq!(tables(&same), tables(&run));
     }
     assert!(experiment.run_at(experiment.plans().len(), 1).is_none());
@@ -248,7 +241,7 @@ fn short_runs_tell_their_progress_too_and_stop() {
             (calls, fraction) = (calls + 1, progress.fraction);
             fraction < 0.1
         };
-        let stopped = read(text).outcome(Options { workers, files: &none, progress: &mut progress });
+        let stopped = read(text).outcome(Options { workers, files: &no_file, progress: &mut progress });
         assert!(matches!(stopped, Err(Stopped::Interrupted)), "{workers} workers");
         assert!(calls > 10 && (0.1..0.5).contains(&fraction), "{workers} workers: {calls} calls, {fraction}");
     }

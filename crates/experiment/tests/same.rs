@@ -3,6 +3,7 @@
 
 use crate::digest;
 use crate::networks;
+use crate::running;
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sim::run::Simulation;
 use serde_json::Value;
@@ -64,10 +65,7 @@ fn rows(more: bool) -> Vec<Value> {
          [[flows]]\nname = \"y\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"poisson(rate=50kbit/s)\"\n",
         if more { another } else { "" },
     );
-    let experiment = Experiment::read(&text, "a.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
-    let files = |_: &str| Err(String::new());
-    let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
-    let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+    let result = running::run(&text);
     let rows = result["flows"].as_array().expect("rows").iter();
     rows.filter(|row| row["flow"] != "new").cloned().collect()
 }

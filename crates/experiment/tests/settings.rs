@@ -2,10 +2,12 @@
 //! invalid values and values at the edge of validity. The user reads one line that names the place,
 //! or the run ends normally. The fields are those of the schema, so that a new part is covered.
 
+use crate::running::no_file;
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_experiment::scenario;
 use fairq_sched::units::Time;
 use fairq_sim::multicast::registry::ControlSettings;
+use fairq_sim::plan::Plan;
 use fairq_sim::run::Simulation;
 use fairq_sim::traffic::registry::TrafficSettings;
 use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
@@ -68,8 +70,7 @@ fn scenario_of(queue: &Value) -> Value {
 fn outcome(queue: &Value) -> Result<(), String> {
     let text = scenario_of(queue).to_string();
     let experiment = Experiment::read(&text, "a.toml", &[]).map_err(|problem| problem.to_string())?;
-    let files = |file: &str| Err(format!("{file}: there are no files here"));
-    let options = Options { workers: 1, files: &files, progress: &mut |_| true };
+    let options = Options { workers: 1, files: &no_file, progress: &mut |_| true };
     experiment.run(options).map(|_| ()).map_err(|stopped| format!("a.toml: while it runs: {stopped:?}"))
 }
 
@@ -167,7 +168,7 @@ fn fill(schema: &Value, field: &Value, value: &mut Value) {
 #[test]
 fn no_setting_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
     let schema = scenario::schema();
-    let (mut refused, mut run) = (0, 0);
+    let mut counts = Counts::default();
     for (part, scheduler, definition) in [
         ("scheduler", None, "SchedulerSettings"),
         ("buffer", Some("fifo"), "BufferSettings"),
@@ -185,19 +186,10 @@ fn no_setting_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
         for variant in schema["$defs"][definition]["oneOf"].as_array().expect("variants") {
             let whole = sound(&schema, variant);
             assert_eq!(outcome(&queue(&whole)), Ok(()), "{whole}");
-            broken(&whole, "", &mut |place, settings| {
-                let given = queue(&settings);
-                let Err(line) = outcome(&given) else {
-                    run += 1;
-                    return;
-                };
-                refused += 1;
-                let is_a_line = line.starts_with("a.toml: links[0].queue") && !line.contains('\n');
-                assert!(is_a_line && line.chars().count() < LONGEST, "{place}: {given}: {line}");
-            });
+            counts.try_all(&whole, "a.toml: links[0].queue", |settings| outcome(&queue(settings)));
         }
     }
-    assert!(refused > 5000 && run > 500, "{refused} refused, {run} run");
+    assert!(counts.refused > 5000 && counts.run > 500, "{counts:?}");
 }
 
 /// Every kind of traffic with all of its fields, and each of its distributions replaced by each
@@ -242,10 +234,15 @@ fn distributions(named: &str) -> Vec<Value> {
     ]
 }
 
+/// Some steps of a run of `plan`.
+fn take_steps(simulation: &mut Simulation, plan: &Plan) {
+    const STEPS: usize = 2000;
+    let _ = (0..STEPS).take_while(|_| simulation.step(plan.warm_up + plan.duration)).count();
+}
+
 /// Reads the scenario and runs some steps of it if it is valid; otherwise returns the line that the
 /// user reads.
 fn outcome_of_traffic(traffic: &Value) -> Result<(), String> {
-    const STEPS: usize = 2000;
     let mut scenario = scenario_of(&json!("fq + 20 packets"));
     scenario["flows"][0]["traffic"] = traffic.clone();
     scenario["flows"][0]["count"] = json!(3);
@@ -255,47 +252,29 @@ fn outcome_of_traffic(traffic: &Value) -> Result<(), String> {
     // A fault of a file is reported with the flow's place too.
     let started = Simulation::new(plan, 1, &table);
     let mut simulation = started.map_err(|(_, fault)| format!("a.toml: flows[0].traffic: {fault}"))?;
-    for _ in 0..STEPS {
-        if !simulation.step(plan.warm_up + plan.duration) {
-            break;
-        }
-    }
+    take_steps(&mut simulation, plan);
     Ok(())
 }
 
 #[test]
 fn no_setting_of_traffic_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
-    let (mut refused, mut run) = (0, 0);
+    let mut counts = Counts::default();
     for whole in traffic() {
         // A file that is to be a capture is refused: it is a table.
         let reads_capture = whole["file"].as_str().is_some_and(|file| !file.ends_with(".csv"));
         assert!(outcome_of_traffic(&whole).is_ok() || reads_capture, "{:?}", outcome_of_traffic(&whole));
-        broken(&whole, "", &mut |place, traffic| {
-            let Err(line) = outcome_of_traffic(&traffic) else {
-                run += 1;
-                return;
-            };
-            refused += 1;
-            let is_a_line = line.starts_with("a.toml: flows[0].t") && !line.contains('\n');
-            assert!(is_a_line && line.chars().count() < LONGEST, "{place}: {traffic}: {line}");
-        });
+        counts.try_all(&whole, "a.toml: flows[0].t", outcome_of_traffic);
     }
-    assert!(refused > 1000 && run > 100, "{refused} refused, {run} run");
+    assert!(counts.refused > 1000 && counts.run > 100, "{counts:?}");
 }
 
 /// Runs some steps of `scenario` if it is valid; otherwise returns the line that the user reads.
 fn outcome_of_steps(scenario: &Value) -> Result<(), String> {
-    const STEPS: usize = 2000;
     let _trying = Trying(scenario);
     let experiment = Experiment::read(&scenario.to_string(), "a.toml", &[]).map_err(|problem| problem.to_string())?;
     let plan = &experiment.plans()[0].1;
-    let files = |file: &str| Err(format!("{file}: there are no files here"));
-    let mut simulation = Simulation::new(plan, 1, &files).map_err(|(_, fault)| fault)?;
-    for _ in 0..STEPS {
-        if !simulation.step(plan.warm_up + plan.duration) {
-            break;
-        }
-    }
+    let mut simulation = Simulation::new(plan, 1, &no_file).map_err(|(_, fault)| fault)?;
+    take_steps(&mut simulation, plan);
     Ok(())
 }
 
@@ -310,21 +289,33 @@ impl Drop for Trying<'_> {
     }
 }
 
-/// Replaces each field of `whole` by each value. In the scenario that `within` makes, each outcome
-/// is a run or a line that starts with `begins`. Returns how many were refused, and how many ran.
-fn try_all(whole: &Value, begins: &str, within: impl Fn(Value) -> Value) -> [u32; 2] {
-    let mut counts = [0, 0];
-    assert_eq!(outcome_of_steps(&within(whole.clone())), Ok(()), "{whole}");
-    broken(whole, "", &mut |place, settings| {
-        let Err(line) = outcome_of_steps(&within(settings.clone())) else {
-            counts[1] += 1;
-            return;
-        };
-        counts[0] += 1;
-        let is_a_line = line.starts_with(begins) && !line.contains('\n');
-        assert!(is_a_line && line.chars().count() < LONGEST, "{place}: {settings}: {line}");
-    });
-    counts
+/// How many settings were refused, and how many ran.
+#[derive(Debug, Default)]
+struct Counts {
+    refused: u32,
+    run: u32,
+}
+
+impl Counts {
+    /// Replaces each field of `whole` by each value. Each `outcome` is a run or a line that starts
+    /// with `begins`.
+    fn try_all(&mut self, whole: &Value, begins: &str, outcome: impl Fn(&Value) -> Result<(), String>) {
+        broken(whole, "", &mut |place, settings| {
+            let Err(line) = outcome(&settings) else {
+                self.run += 1;
+                return;
+            };
+            self.refused += 1;
+            let is_a_line = line.starts_with(begins) && !line.contains('\n');
+            assert!(is_a_line && line.chars().count() < LONGEST, "{place}: {settings}: {line}");
+        });
+    }
+
+    /// As [`Self::try_all`], in the scenario that `within` makes and that runs with `whole`.
+    fn try_in(&mut self, whole: &Value, begins: &str, within: impl Fn(Value) -> Value) {
+        assert_eq!(outcome_of_steps(&within(whole.clone())), Ok(()), "{whole}");
+        self.try_all(whole, begins, |settings| outcome_of_steps(&within(settings.clone())));
+    }
 }
 
 /// A file transfer with `field` beside a flood.
@@ -339,7 +330,7 @@ fn transfer_with(field: &str, settings: Value) -> Value {
 #[test]
 fn no_setting_of_a_transport_or_a_connection_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
     let schema = scenario::schema();
-    let (mut refused, mut run) = (0, 0);
+    let mut counts = Counts::default();
     let mut names = Vec::new();
     for variant in schema["$defs"]["TransportSettings"]["oneOf"].as_array().expect("variants") {
         let mut whole = sound(&schema, variant);
@@ -347,8 +338,7 @@ fn no_setting_of_a_transport_or_a_connection_breaks_a_run_and_what_is_refused_is
         if whole["kind"] == "fixed_rate" {
             whole["rate"] = json!("1 Mbit/s");
         }
-        let counts = try_all(&whole, "a.toml: flows[0].transport", |settings| transfer_with("transport", settings));
-        (refused, run) = (refused + counts[0], run + counts[1]);
+        counts.try_in(&whole, "a.toml: flows[0].transport", |settings| transfer_with("transport", settings));
     }
     assert_eq!(names, TRANSPORTS.iter().map(|card| card.name).collect::<Vec<_>>(), "every one is tried");
     let whole = serde_json::to_value(Connection {
@@ -357,9 +347,8 @@ fn no_setting_of_a_transport_or_a_connection_breaks_a_run_and_what_is_refused_is
         ..Connection::default()
     });
     let whole = whole.expect("a table");
-    let counts = try_all(&whole, "a.toml: flows[0].connection", |settings| transfer_with("connection", settings));
-    (refused, run) = (refused + counts[0], run + counts[1]);
-    assert!(refused > 3000 && run > 300, "{refused} refused, {run} run");
+    counts.try_in(&whole, "a.toml: flows[0].connection", |settings| transfer_with("connection", settings));
+    assert!(counts.refused > 3000 && counts.run > 300, "{counts:?}");
 }
 
 /// Every number of every transport at extreme values, and every factor of a window, a rate or a
@@ -409,8 +398,7 @@ fn no_setting_of_a_transport_or_a_connection_makes_time_stand_still() {
     let moves = |field: &str, settings: Value| {
         let scenario = transfer_with(field, settings.clone());
         let Ok(experiment) = Experiment::read(&scenario.to_string(), "a.toml", &[]) else { return };
-        let files = |file: &str| Err(format!("{file}: there are no files here"));
-        let simulation = Simulation::new(&experiment.plans()[0].1, 1, &files);
+        let simulation = Simulation::new(&experiment.plans()[0].1, 1, &no_file);
         let mut simulation = simulation.unwrap_or_else(|(_, fault)| panic!("{fault}: {settings}"));
         // A packet takes 80 us to the gateway.
         let steps = (0..100_000).take_while(|_| simulation.step(Time::from_ms(1))).count();
@@ -436,7 +424,7 @@ fn no_setting_of_a_transport_or_a_connection_makes_time_stand_still() {
 #[test]
 fn no_setting_of_a_session_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
     let schema = scenario::schema();
-    let (mut refused, mut run) = (0, 0);
+    let mut counts = Counts::default();
     for variant in schema["$defs"]["ControlSettings"]["oneOf"].as_array().expect("variants") {
         let control = sound(&schema, variant);
         let typed: ControlSettings = serde_json::from_value(control.clone()).expect("a receiver");
@@ -449,12 +437,11 @@ fn no_setting_of_a_session_breaks_a_run_and_what_is_refused_is_said_in_a_line() 
         let whole = json!({"name": "s", "from": "gateway", "layers": layers, "packet": "100 B", "source": source,
                            "start": "0 s", "control": control, "leave_latency": "1 ms", "tos": 4,
                            "receivers": [receiver]});
-        let counts = try_all(&whole, "a.toml: sessions", |session| {
+        counts.try_in(&whole, "a.toml: sessions", |session| {
             let mut scenario = scenario_of(&json!("fq + 20 packets"));
             scenario["sessions"] = json!([session]);
             scenario
         });
-        (refused, run) = (refused + counts[0], run + counts[1]);
     }
-    assert!(refused > 1000 && run > 300, "{refused} refused, {run} run");
+    assert!(counts.refused > 1000 && counts.run > 300, "{counts:?}");
 }

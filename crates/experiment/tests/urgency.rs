@@ -1,6 +1,7 @@
 //! The rest of a transfer and the deadline of a packet: disciplines that use them do so in a run,
 //! and a discipline whose input no flow provides is refused.
 
+use crate::running::{self, no_file};
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sched::facts::Need;
 use fairq_sched::queue::Queue;
@@ -12,17 +13,13 @@ fn read(scenario: &Value) -> Result<Experiment, String> {
 }
 
 fn run(scenario: &Value) -> Value {
-    let experiment = read(scenario).unwrap_or_else(|problem| panic!("{problem}"));
-    let files = |name: &str| Err(format!("{name}: no file is read here"));
-    let options = Options { workers: 1, files: &files, progress: &mut |_| true };
-    experiment.run(options).unwrap_or_else(|stopped| panic!("{stopped:?}"))
+    running::run(&scenario.to_string())
 }
 
 /// Why `scenario` is refused: one line.
 fn refusal(scenario: &Value) -> String {
-    let files = |name: &str| Err(format!("{name}: no file is read here"));
     let outcome = read(scenario).and_then(|experiment| {
-        let options = Options { workers: 1, files: &files, progress: &mut |_| true };
+        let options = Options { workers: 1, files: &no_file, progress: &mut |_| true };
         experiment.run(options).map_err(|stopped| format!("{stopped:?}"))
     });
     outcome.expect_err("it is refused")

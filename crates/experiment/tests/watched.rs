@@ -1,16 +1,15 @@
 //! What is told of a run beside its counts: samples over time, and each packet of a flow.
 
-use fairq_experiment::experiment::{Experiment, Options};
+use crate::running;
 use fairq_sched::units::Time;
 use fairq_testkit::scenarios::dumbbell;
 
 #[test]
 fn the_samples_add_up_to_what_the_run_delivered() {
     let text = dumbbell("fq", 2);
-    let mut experiment = Experiment::read(&text, "dumbbell", &[]).unwrap();
+    let mut experiment = running::read(&text);
     experiment.sample_every(Time::from_ms(100)).unwrap();
-    let files = |name: &str| Err(name.to_string());
-    let Ok(result) = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }) else { panic!() };
+    let result = running::document(&experiment);
     let rows = result["series"].as_array().unwrap();
     let sum: f64 = rows.iter().filter_map(|row| row["throughput_bit_per_s"].as_f64()).sum();
     let flows = result["flows"].as_array().unwrap();
@@ -29,10 +28,9 @@ fn the_samples_add_up_to_what_the_run_delivered() {
 #[test]
 fn each_packet_that_was_counted_is_there_and_those_that_were_dropped_have_no_end() {
     let text = dumbbell("fifo", 2);
-    let mut experiment = Experiment::read(&text, "dumbbell", &[]).unwrap();
+    let mut experiment = running::read(&text);
     experiment.trace_flow("flow.1").unwrap();
-    let files = |name: &str| Err(name.to_string());
-    let Ok(result) = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }) else { panic!() };
+    let result = running::document(&experiment);
     let rows = result["packets"].as_array().unwrap();
     let of = |column: &str| result["flows"][0][column].as_u64().unwrap() as usize;
     assert!(rows.iter().all(|row| row["flow"] == "flow.1" && row["bytes"].as_u64().is_some()));

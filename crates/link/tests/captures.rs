@@ -85,14 +85,6 @@ fn v4(text: &str) -> Address {
 }
 
 /// The folder of real captures, if there is one.
-#[expect(clippy::disallowed_methods, reason = "where the test data is can only be told from outside")]
 fn captures() -> Option<PathBuf> {
-    let folder = std::env::var("FAIRQ_DATA").ok().map(|data| PathBuf::from(data).join("captures"));
-    match folder {
-        Some(folder) if folder.is_dir() => Some(folder),
-        _ => {
-            fairq_testkit::skip::skip("FAIRQ_DATA does not name a folder with captures/, so no real capture was read");
-            None
-        }
-    }
+    fairq_testkit::real::folder("captures", "no real capture was read")
 }

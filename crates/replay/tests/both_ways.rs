@@ -9,7 +9,6 @@ use fairq_replay::{
 use fairq_sched::hash::splitmix;
 use fairq_sched::units::Time;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 /// A packet of a capture: nanoseconds, and its bytes from the network layer on.
@@ -349,7 +348,7 @@ fn what_makes_no_sense_is_said_in_one_line_with_what_would() {
 
 #[test]
 fn real_captures_are_split_and_nothing_is_lost() {
-    for path in captures() {
+    for path in fairq_testkit::real::files("captures", "no real capture was split") {
         let file = std::fs::read(&path).expect("the capture is there");
         let name = path.display();
         // The address with most packets, as the refusal names it.
@@ -384,17 +383,4 @@ fn real_captures_are_split_and_nothing_is_lost() {
         );
         assert!(report.directions[0].packets > 0 && up > 0, "{name}: {:?}", report.directions);
     }
-}
-
-/// The real captures, if there are any.
-#[expect(clippy::disallowed_methods, reason = "where the test data is can only be told from outside")]
-fn captures() -> Vec<PathBuf> {
-    let folder = std::env::var("FAIRQ_DATA").ok().map(|data| PathBuf::from(data).join("captures"));
-    let Some(entries) = folder.and_then(|folder| folder.read_dir().ok()) else {
-        fairq_testkit::skip::skip("FAIRQ_DATA does not name a folder with captures/, so no real capture was split");
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("the folder can be listed").path()).collect();
-    paths.sort();
-    paths
 }

@@ -507,7 +507,7 @@ fn replay_file(path: &PathBuf, names: &[&str], rate: u64, limit: Limit) -> Repor
 
 #[test]
 fn real_captures_are_replayed_by_every_discipline_and_nothing_is_lost() {
-    for path in captures() {
+    for path in fairq_testkit::real::files("captures", "no real capture was replayed") {
         let report = replay_file(&path, &ALL, 300_000, Limit::Packets(40));
         assert_sums(&report);
         assert_eq!(report.disciplines.len(), ALL.len());
@@ -518,7 +518,7 @@ fn real_captures_are_replayed_by_every_discipline_and_nothing_is_lost() {
 
 #[test]
 fn fq_is_in_time_on_real_captures_when_nothing_is_dropped() {
-    for path in captures() {
+    for path in fairq_testkit::real::files("captures", "no real capture was replayed") {
         for rate in [100_000, 300_000, 3_000_000] {
             let report = replay_file(&path, &["fq"], rate, Limit::Unlimited);
             let fq = &report.disciplines[0];
@@ -526,17 +526,4 @@ fn fq_is_in_time_on_real_captures_when_nothing_is_dropped() {
             assert_eq!(fq.late_packets, Some(report.capture.packets));
         }
     }
-}
-
-/// The real captures, if there are any.
-#[expect(clippy::disallowed_methods, reason = "where the test data is can only be told from outside")]
-fn captures() -> Vec<PathBuf> {
-    let folder = std::env::var("FAIRQ_DATA").ok().map(|data| PathBuf::from(data).join("captures"));
-    let Some(entries) = folder.and_then(|folder| folder.read_dir().ok()) else {
-        fairq_testkit::skip::skip("FAIRQ_DATA does not name a folder with captures/, so no real capture was replayed");
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("the folder can be listed").path()).collect();
-    paths.sort();
-    paths
 }

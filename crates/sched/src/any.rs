@@ -273,6 +273,12 @@ macro_rules! forward {
                 fn put_back(&mut self, queue: Slot, tag: Tag) {
                     match self { $(Self::$type(p) => p.put_back(queue, tag)),+ }
                 }
+                fn stamps(&self, queue: Slot, tag: Tag, is_head: bool) -> crate::waiting::Stamps {
+                    match self { $(Self::$type(p) => p.stamps(queue, tag, is_head)),+ }
+                }
+                fn decision(&mut self, now: Time, queue: Slot) -> Option<crate::waiting::Decision> {
+                    match self { $(Self::$type(p) => p.decision(now, queue)),+ }
+                }
                 fn readings(&self, now: Time, visit: &mut dyn FnMut(crate::reading::Reading<'_>)) {
                     match self { $(Self::$type(p) => p.readings(now, visit)),+ }
                 }

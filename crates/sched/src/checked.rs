@@ -14,6 +14,7 @@ use crate::reading::Reading;
 use crate::registry::{DESIGNS, SCHEDULERS};
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
+use crate::waiting::{Decision, Waiting};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -205,6 +206,12 @@ impl Checked {
         let updates = [self.subject.next_update(), self.subject.next_update()];
         self.tally.obey(Invariant::AskingAgain, updates[0] == updates[1], || format!("next update: {updates:?}"));
         self.subject.readings(self.now, &mut |_| ());
+        let mut shown = Held::default();
+        self.subject.waiting(&mut |waiting| {
+            shown.packets += 1;
+            shown.bytes += u64::from(waiting.packet.length);
+        });
+        self.tally.obey(Invariant::Conservation, shown == waiting, || format!("{shown:?} is shown, {waiting:?} waits"));
         self.tally.count(Invariant::NoPanic, 1);
     }
 }
@@ -376,6 +383,14 @@ impl Discipline for Checked {
 
     fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         self.subject.readings(now, visit);
+    }
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.subject.waiting(visit);
+    }
+
+    fn decision(&self) -> Option<Decision> {
+        self.subject.decision()
     }
 }
 /// "30 packets of 30000 B wait".

@@ -17,6 +17,7 @@ use crate::reading::{Reading, Unit};
 use crate::store::{Keeps, Place, Served, Store, Taken};
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
+use crate::waiting::{Decision, Waiting};
 use alloc::vec::Vec;
 
 /// The four parts and what they share.
@@ -28,6 +29,10 @@ pub struct Composition<C, S, B, M> {
     hash: Hash,
     flows: Flows,
     store: Store,
+    /// Whether the scheduler's reasons are kept.
+    explains: bool,
+    /// Why the packet sent last was chosen.
+    decision: Option<Decision>,
 }
 
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, B, M> {
@@ -54,7 +59,8 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         if parts.draws_packets {
             store.prepare_draws();
         }
-        Self { classifier, scheduler, buffer, marker, hash, flows, store }
+        let explains = line.explains;
+        Self { classifier, scheduler, buffer, marker, hash, flows, store, explains, decision: None }
     }
 
     /// The flow of `header`; a new one takes a slot.
@@ -219,6 +225,9 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     /// Sends the head of `queue`.
     #[inline(always)]
     fn serve(&mut self, now: Time, queue: Slot) -> Packet {
+        if self.explains {
+            self.decision = self.scheduler.decision(now, queue);
+        }
         let keeps = Keeps { tags: self.scheduler.traits().tags, flows: self.keeps_flows() };
         let Some((served, packet)) = self.store.serve_kept(queue, keeps) else { panic_of_empty(queue) };
         let Served { handle, tag, flow, head } = served;
@@ -358,6 +367,17 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         self.scheduler.readings(now, visit);
         self.buffer.readings(now, visit);
         self.marker.readings(now, visit);
+    }
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.store.visit(&mut |entry, is_head| {
+            let stamps = self.scheduler.stamps(entry.queue, entry.tag, is_head);
+            visit(Waiting { packet: entry.packet, queue: entry.queue, stamps });
+        });
+    }
+
+    fn decision(&self) -> Option<Decision> {
+        self.decision
     }
 }
 

@@ -17,6 +17,7 @@ use crate::reading::Reading;
 use crate::store::Store;
 use crate::traits::Traits;
 use crate::units::{Rate, Time, Weight};
+use crate::waiting::{Decision, Stamps, Waiting};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -98,13 +99,15 @@ pub struct Line {
     pub classes: Vec<(Header, String)>,
     /// What the gateway is to the flows that pass it.
     pub role: Role,
+    /// Whether [`Discipline::decision`] is to be answered.
+    pub explains: bool,
 }
 
 impl Line {
     /// A line of `rate` with all weights 1, no classes, at a gateway that is edge and core at once.
     #[must_use]
     pub const fn new(rate: Rate) -> Self {
-        Self { rate, seed: 0, weights: Vec::new(), classes: Vec::new(), role: Role::Both }
+        Self { rate, seed: 0, weights: Vec::new(), classes: Vec::new(), role: Role::Both, explains: false }
     }
 }
 
@@ -195,6 +198,15 @@ pub trait Discipline: Send {
 
     /// Shows what it counts and keeps, as it is at `now`: tags, averages, R.
     fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>));
+
+    /// Shows the packets that wait, each queue's in its order.
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>));
+
+    /// Why the packet dequeued last was chosen, if the line asked for reasons ([`Line::explains`])
+    /// and the scheduler gives them.
+    fn decision(&self) -> Option<Decision> {
+        None
+    }
 }
 
 /// Lets structures that hold a discipline derive `Debug`.
@@ -241,6 +253,12 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     }
     fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         (**self).readings(now, visit);
+    }
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        (**self).waiting(visit);
+    }
+    fn decision(&self) -> Option<Decision> {
+        (**self).decision()
     }
 }
 
@@ -398,6 +416,16 @@ pub trait Scheduler: Send {
 
     /// An interrupted packet is the head of `queue` again, with its old tag.
     fn put_back(&mut self, _queue: Slot, _tag: Tag) {}
+
+    /// The virtual times of a packet in `queue` with `tag`, which `is_head` or waits behind others.
+    fn stamps(&self, _queue: Slot, _tag: Tag, _is_head: bool) -> Stamps {
+        Stamps::NONE
+    }
+
+    /// Why [`Scheduler::next`] has just named `queue`, if it gives reasons. Called before `sent`.
+    fn decision(&mut self, _now: Time, _queue: Slot) -> Option<Decision> {
+        None
+    }
 
     /// Shows what it counts and keeps, as it is at `now`.
     fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>));

@@ -79,8 +79,8 @@ impl Accounts {
         entry(&mut self.accounts, slot, OUT).quantum = quantum.clamp(1, 1 << 62) as i64;
     }
 
-    #[cfg(test)]
-    fn deficit(&self, slot: Slot) -> u64 {
+    /// D of `slot`, before its head is sent.
+    pub(crate) fn deficit(&self, slot: Slot) -> u64 {
         self.accounts.get(slot as usize).map_or(0, |account| (account.left + account.head as i64) as u64)
     }
 

@@ -25,6 +25,7 @@ use crate::packet::Packet;
 use crate::rank;
 use crate::round::BYTE_WORK;
 use crate::units::Weight;
+use crate::waiting::{Stamps, bytes};
 use alloc::vec::Vec;
 
 /// The tags of a head.
@@ -208,6 +209,16 @@ impl HeadTags {
     #[inline]
     pub fn head(&self, queue: Slot) -> Head {
         self.flows[queue as usize].head()
+    }
+
+    /// S and F of the head of `queue`; a packet behind it has none yet.
+    pub(crate) fn stamps(&self, queue: Slot, is_head: bool) -> Stamps {
+        let head = self.waiting_head(queue).filter(|_| is_head);
+        head.map_or(Stamps::NONE, |head| Stamps {
+            start: Some(bytes(head.start)),
+            finish: Some(bytes(head.finish)),
+            rank: None,
+        })
     }
 
     /// The tags of the head of `queue`, if a packet waits there.

@@ -11,6 +11,7 @@ use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::reading::Reading;
 use crate::traits::Traits;
 use crate::units::Time;
+use crate::waiting::{Decision, Waiting};
 use core::fmt;
 
 /// A discipline and what went through it.
@@ -222,5 +223,13 @@ impl<D: Discipline> Discipline for Ledger<D> {
 
     fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         self.discipline.readings(now, visit);
+    }
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.discipline.waiting(visit);
+    }
+
+    fn decision(&self) -> Option<Decision> {
+        self.discipline.decision()
     }
 }

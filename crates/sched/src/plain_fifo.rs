@@ -11,6 +11,7 @@ use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::reading::no_readings;
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
+use crate::waiting::{Decision, Stamps, Waiting};
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
@@ -182,6 +183,16 @@ impl Discipline for PlainFifo {
     }
 
     no_readings!();
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        for number in (self.first..self.next).filter(|number| !self.gaps.contains(number)) {
+            visit(Waiting { packet: &self.places[self.place(number)], queue: 0, stamps: Stamps::NONE });
+        }
+    }
+
+    fn decision(&self) -> Option<Decision> {
+        Some(Decision::by("arrival", 0))
+    }
 }
 
 #[cfg(test)]

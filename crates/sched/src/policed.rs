@@ -7,6 +7,7 @@ use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::reading::Reading;
 use crate::traits::Traits;
 use crate::units::Time;
+use crate::waiting::{Decision, Waiting};
 use alloc::boxed::Box;
 
 /// The two of them. No packet bypasses the policer, which would leave its tokens.
@@ -72,5 +73,13 @@ impl<P: Policer> Discipline for Policed<P> {
     fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         self.policer.readings(now, visit);
         self.discipline.readings(now, visit);
+    }
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.discipline.waiting(visit);
+    }
+
+    fn decision(&self) -> Option<Decision> {
+        self.discipline.decision()
     }
 }

@@ -61,6 +61,7 @@ use crate::count::Count;
 use crate::packet::{Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::service::Service;
 use crate::units::Time;
+use crate::waiting::Decision;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::fmt;
@@ -87,6 +88,15 @@ pub trait Sink {
     /// The transmission of `packet` was interrupted with [`Packet::unsent_bits`] left. It waits
     /// again.
     fn interrupted(&mut self, _packet: &Packet, _at: Time) {}
+
+    /// Whether it wants to hear why the discipline chose each packet.
+    fn hears_decisions(&self) -> bool {
+        false
+    }
+
+    /// Why the discipline chose `packet`; only if it was built to give reasons
+    /// ([`Line::explains`](crate::contract::Line::explains)).
+    fn decided(&mut self, _packet: &Packet, _at: Time, _decision: &Decision) {}
 
     /// The device took `packet` from the discipline into its ring ([`Port::taking_ahead`]).
     fn taken(&mut self, _packet: &Packet, _at: Time) {}
@@ -610,6 +620,12 @@ impl<D: Discipline, S: Service> Port<D, S> {
             self.latest = self.latest.max(packet.arrival);
         }
         self.settle(at, out);
+        if let Dequeue::Send(packet) = &answer
+            && out.hears_decisions()
+            && let Some(decision) = self.discipline.decision()
+        {
+            out.decided(packet, at, &decision);
+        }
         answer
     }
 

@@ -15,6 +15,7 @@ use crate::packet::{Marks, Packet};
 use crate::prefetch;
 use crate::slots::entry;
 use crate::units::Limit;
+use crate::waiting::Stamps;
 use alloc::vec::Vec;
 
 const NONE: u32 = u32::MAX;
@@ -312,6 +313,23 @@ impl Store {
     pub fn head(&self, queue: Slot) -> Option<(&Packet, Tag)> {
         let head = self.queues.get(queue as usize)?.head;
         self.nodes.get(head as usize).map(|node| (&node.packet, self.tag(head)))
+    }
+
+    /// Visits what waits, each queue from its head on, with whether a packet is the head.
+    pub fn visit(&self, visit: &mut dyn FnMut(Entry<'_>, bool)) {
+        for queue in &self.queues {
+            let mut index = queue.head;
+            while let Some(entry) = self.entry(index) {
+                visit(entry, index == queue.head);
+                index = if index == queue.tail { NONE } else { self.nodes[index as usize].next };
+            }
+        }
+    }
+
+    /// Shows what waits, without virtual times.
+    pub(crate) fn show(&self, visit: &mut dyn FnMut(crate::waiting::Waiting<'_>)) {
+        let stamps = Stamps::NONE;
+        self.visit(&mut |Entry { packet, queue, .. }, _| visit(crate::waiting::Waiting { packet, queue, stamps }));
     }
 
     /// The packet that is being sent: the last one dequeued, until dequeue is called again.

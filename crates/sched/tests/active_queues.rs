@@ -13,7 +13,7 @@ use fairq_sched::units::{Bytes, Limit, PS_PER_S, Rate, Time};
 use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Driver, End, header};
-use fairq_testkit::shown::number;
+use fairq_testkit::shown::{find, number};
 use std::collections::VecDeque;
 
 /// With one queue, and with one for each flow.
@@ -668,7 +668,7 @@ fn sfb_finds_the_flood_and_spares_the_others() {
         sources.push(Source::new(false, flood));
         let mut found = 0;
         run(&mut driver, &mut sources, 40.0, |_, driver| {
-            found += u32::from(number(driver.discipline(), "bins_at_one") >= 8.0);
+            found += u32::from(find(driver.discipline(), "bins_at_one") >= Some(8.0));
         });
         let counts = counts(&driver, 21, 10, 40);
         (found, counts[20].1 / counts.iter().map(|(_, kept)| kept).sum::<f64>())

@@ -63,7 +63,7 @@ impl Device {
         let goes_there = |port: &u16| {
             let mut device = Self::new(queues);
             device.offer(*port);
-            number(&*device.discipline, &format!("queue_{at}_packets")) == 1.0
+            number(&*device.discipline, &format!("{at}/packets")) == 1.0
         };
         (0..500).filter(goes_there).take(count).collect()
     }
@@ -91,7 +91,7 @@ impl Device {
     }
 
     fn active(&self, at: u32) -> f64 {
-        number(&*self.discipline, &format!("queue_{at}_active_queues"))
+        number(&*self.discipline, &format!("{at}/active_queues"))
     }
 }
 

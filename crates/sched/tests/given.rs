@@ -15,6 +15,7 @@ use fairq_sched::registry::{
 };
 use fairq_sched::traits::Traits;
 use fairq_sched::units::{Limit, Rate, Time, Weight};
+use fairq_sched::waiting::Waiting;
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Driver, Journey, header};
 use std::collections::BTreeSet;
@@ -96,6 +97,10 @@ impl Discipline for Without {
 
     fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         self.0.readings(now, visit);
+    }
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.0.waiting(visit);
     }
 }
 

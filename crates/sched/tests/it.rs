@@ -22,6 +22,7 @@ mod policed;
 mod port;
 mod ranked;
 mod reached;
+mod reasons;
 mod round_bounds;
 mod round_schedulers;
 mod rounds;

@@ -12,6 +12,7 @@ use fairq_sched::registry::{BufferSettings, SchedulerSettings};
 use fairq_sched::schedule::leap_forward_virtual_clock;
 use fairq_sched::traits::Traits;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
+use fairq_sched::waiting::Waiting;
 use fairq_testkit::arrivals::{self, Load, Pattern};
 use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::{Draw, Replay};
@@ -113,6 +114,10 @@ impl Discipline for Compared {
 
     fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         self.discipline.readings(now, visit);
+    }
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.discipline.waiting(visit);
     }
 }
 

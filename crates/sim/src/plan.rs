@@ -4,7 +4,7 @@ pub mod ideal;
 
 use self::ideal::Ideal;
 use crate::multicast::plan::SessionPlan;
-use crate::net::line::Line;
+use crate::net::line::{self, Line};
 use crate::net::path::Path;
 use crate::net::pools::Pools;
 use crate::net::route::Ends;
@@ -199,21 +199,24 @@ impl Plan {
         let mut build = |(at, plan): (usize, &LinePlan)| {
             let name = format!("{}/{}", plan.name, plan.direction());
             // A line without a rate never queues; any rate will do.
-            let line = contract::Line {
+            let before = contract::Line {
                 seed: random::key(seed, &format!("{name}/queue")),
                 weights: std::mem::take(&mut weights[at]),
                 classes: std::mem::take(&mut classes[at]),
                 role: plan.role,
                 ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX))
             };
-            let mut line = Line::new(plan.rate, plan.delay, plan.queue.build(&line));
-            line.take_ahead(plan.ring);
-            line.frame(plan.link_header);
-            if let Some(course) = &plan.course {
-                line.follow(course, seed, &name);
-            }
-            line.impair(plan.impairment, seed, &name);
-            line
+            let settings = line::Settings {
+                name: &name,
+                seed,
+                rate: plan.rate,
+                course: plan.course.as_ref(),
+                delay: plan.delay,
+                ring: plan.ring,
+                header: plan.link_header,
+                impairment: plan.impairment,
+            };
+            Line::new(&settings, plan.queue.build(&before))
         };
         self.lines.iter().enumerate().map(&mut build).collect()
     }

@@ -18,7 +18,6 @@ use self::regions::Regions;
 use self::urgency::{Stamp, Urgency};
 use crate::engine::events::EventSet;
 use crate::multicast::session::{Outlet, Session};
-use crate::net::line::Line;
 use crate::net::network::{Components, Network};
 use crate::net::path::Path;
 use crate::observe::{Event, Observer};
@@ -38,6 +37,7 @@ use crate::transport::tcp::held::HeldTimes;
 use crate::transport::{Acknowledgement, Blocks, Flags, Sender};
 use fairq_link::random::{self, Stream};
 use fairq_link::sketch::Coarse;
+use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{Time, Weight};
 use std::collections::VecDeque;
@@ -192,16 +192,7 @@ impl Simulation {
         let timers = ends + lines;
         let timers_shift = u32::from(partition.is_some());
         let components = Components { arrivals: 0, ends, updates: timers + (flows << timers_shift) };
-        let mut paths: Vec<Path> = plan.flows.iter().map(|flow| flow.path.clone()).collect();
-        let mut branches = Vec::new();
-        let mut sessions = Vec::with_capacity(plan.sessions.len());
-        let mut receivers = 0;
-        for (number, session) in plan.sessions.iter().enumerate() {
-            sessions.push(Session::new(session, paths.len() as u32, receivers, seed));
-            paths.extend(session.paths());
-            branches.extend((0..session.shape.branches.len()).map(|branch| (number, branch)));
-            receivers += session.receivers.len() as u32;
-        }
+        let (paths, sessions, branches) = paths_and_sessions(plan, seed);
         let network = Network::new(plan.lines(seed), plan.pools(), &paths, components);
         let sessions_from = components.updates + network.updates();
         let mut events = EventSet::new(sessions_from as usize + sessions.len());
@@ -240,22 +231,24 @@ impl Simulation {
             delivered: VecDeque::new(),
             prefetcher: Prefetcher::default(),
         };
-        if !this.urgencies.is_empty() {
-            this.network.urgent = flows;
-        }
-        this.network.prefetches = Self::is_wide(plan.lines.len());
-        if let Some(partition) = partition {
-            this.divide(partition);
-        } else if plan.sessions.is_empty() {
-            this.network.merge(plan.flows.iter().map(|flow| (&flow.path, flow.entry.acknowledgement)));
-        }
+        this.shape_network(plan, partition);
         Ok(this)
+    }
+
+    /// Tells the network of what depends on flows and regions.
+    fn shape_network(&mut self, plan: &Plan, partition: Option<&Partition>) {
+        if !self.urgencies.is_empty() {
+            self.network.urgent = plan.flows.len() as u32;
+        }
+        self.network.prefetches = Self::is_wide(plan.lines.len());
+        if let Some(partition) = partition {
+            self.divide(partition);
+        }
     }
 
     /// Passes every event to `observer`. To be called before the run begins.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
-        self.network.lines.iter_mut().for_each(Line::end_by_events);
-        self.network.observer = Some(observer);
+        self.network.watch(observer);
     }
 
     /// The time of the last event, or the end of the last run.
@@ -580,6 +573,7 @@ impl Simulation {
         counts.queueing.add(delay.saturating_sub(counts.alone).0);
         let (marks, flags) = (segment.marking.marks(), Flags(segment.flags));
         if let (Some(cumulative), marked) = connection.receiver.receive_next(segment.sequence, marks, flags) {
+            take(FastPath::NextPacket);
             let is_data = !flags.has(Flags::CONTROL);
             counts.unique += u64::from(is_data);
             if segment.flow < self.network.urgent {
@@ -759,6 +753,22 @@ fn groups(plan: &Plan, seed: u64, connections: &mut [Connection]) -> Vec<Group> 
         groups.push(Group::new(traffic, transfers, first.entry.deadline));
     }
     groups
+}
+
+/// The paths of flows and, behind them, of the sessions' branches; the sessions; and by branch its
+/// session with its number there.
+fn paths_and_sessions(plan: &Plan, seed: u64) -> (Vec<Path>, Vec<Session>, Vec<(usize, usize)>) {
+    let mut paths: Vec<Path> = plan.flows.iter().map(|flow| flow.path.clone()).collect();
+    let mut branches = Vec::new();
+    let mut sessions = Vec::with_capacity(plan.sessions.len());
+    let mut receivers = 0;
+    for (number, session) in plan.sessions.iter().enumerate() {
+        sessions.push(Session::new(session, paths.len() as u32, receivers, seed));
+        paths.extend(session.paths());
+        branches.extend((0..session.shape.branches.len()).map(|branch| (number, branch)));
+        receivers += session.receivers.len() as u32;
+    }
+    (paths, sessions, branches)
 }
 
 /// By flow: the urgency that its packets carry; empty if no flow's packets do.

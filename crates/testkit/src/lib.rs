@@ -8,6 +8,7 @@ pub mod drift;
 pub mod gps_oracle;
 pub mod hierarchy_oracle;
 pub mod mutate;
+pub mod real;
 pub mod scenarios;
 pub mod shown;
 pub mod skip;

@@ -130,14 +130,7 @@ fn drawn_tiers_hang_together_and_have_the_links_that_were_asked_for() {
 
 /// The real maps in the folder of test data, if it is there.
 fn real_maps() -> Vec<(String, Vec<u8>)> {
-    #[expect(clippy::disallowed_methods, reason = "where the real data lie is said from outside")]
-    let Ok(folder) = std::env::var("FAIRQ_DATA") else {
-        fairq_testkit::skip::skip("FAIRQ_DATA does not name the folder of real data");
-        return Vec::new();
-    };
-    let entries = std::fs::read_dir(format!("{folder}/topologies")).expect("the folder of topologies");
-    let mut paths: Vec<_> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
-    paths.sort();
+    let paths = fairq_testkit::real::files("topologies", "no real map was read");
     let read = |path: std::path::PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).expect("a name").to_string();
         (name, std::fs::read(&path).expect("a file that is there"))

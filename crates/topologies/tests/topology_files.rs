@@ -33,12 +33,8 @@ fn labels(graph: &Graph) -> Vec<&str> {
 
 /// One of the files in which these faults were found.
 fn case(file: &str) -> Option<Vec<u8>> {
-    #[expect(clippy::disallowed_methods, reason = "where the real data lie is said from outside")]
-    let Ok(folder) = std::env::var("FAIRQ_DATA") else {
-        fairq_testkit::skip::skip("FAIRQ_DATA does not name the folder of real data");
-        return None;
-    };
-    Some(std::fs::read(format!("{folder}/cases/{file}")).expect("a file that is there"))
+    let folder = fairq_testkit::real::folder("cases", "no file with a fault was read")?;
+    Some(std::fs::read(folder.join(file)).expect("a file that is there"))
 }
 
 /// GraphML with these keys, and these nodes and edges in an undirected graph.

@@ -114,7 +114,6 @@ class Verdict:
 
 def scenario(cell: Cell, seeds: range, starts_s: Sequence[float]) -> dict[str, Any]:
     """The cell as a scenario whose flows begin at the starts of a run."""
-    begin, end = (int(word) for word in cell.window.split("-"))
     switch: Mapping[str, Any] = next((SWITCHES[word] for word in cell.name.split(".") if word in SWITCHES), {})
     flows = [
         {
@@ -132,9 +131,17 @@ def scenario(cell: Cell, seeds: range, starts_s: Sequence[float]) -> dict[str, A
         "delay": f"{_delay_ms(cell):g} ms", "queue": queue(cell.queue, cell.rate_mbit),
         "reverse_queue": "fifo + unlimited",
     }  # fmt: skip
+    return document(cell.name, cell.window, seeds, [line], flows)
+
+
+def document(
+    title: str, window: str, seeds: range, links: list[dict[str, Any]], flows: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """A scenario of flows between hosts like the kernel's, measured in a window, as `5-20`."""
+    begin, end = (int(word) for word in window.split("-"))
     return {
         "edition": 2,
-        "title": cell.name,
+        "title": title,
         "measure": {
             "warm_up": f"{begin} s",
             "duration": f"{end - begin} s",
@@ -142,7 +149,7 @@ def scenario(cell: Cell, seeds: range, starts_s: Sequence[float]) -> dict[str, A
             "replications": len(seeds),
         },
         "defaults": {"access": {"rate": "unlimited"}, "acknowledgement": "66 B", "connection": "linux"},
-        "links": [line],
+        "links": links,
         "flows": flows,
     }
 

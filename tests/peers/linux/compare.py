@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from linux import cells, order, page, reasons, recorded, runs, truth
 from markdown import markdown
-from programs import Fault
+from programs import Fault, ended
 
 QUICK = [
     "20M.20ms.pfifo.4c", "20M.20ms.fq_codel.4c", "20M.20ms.codel.1c", "20M.20ms.pie.4c", "20M.20ms.red.1c",
@@ -40,13 +40,7 @@ SEEDS, QUICK_SEEDS = 20, 5
 def main() -> int:
     """Compare as the command line says."""
     arguments = _parser().parse_args()
-    try:
-        return _main(arguments)
-    except Fault as fault:
-        print(f"compare: {fault}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    return ended("compare", lambda: _main(arguments))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from linux import connections, kernel, order, seen, truth
 from linux.arrivals import Arrival, Recording, recordings
-from programs import Fault
+from programs import Fault, ended
 
 TABLE = ["case", "kind", "arrivals", "draws", "rate", "buffer", "tc", "fairq", "again", "record"]
 RECORD = 3
@@ -44,33 +44,29 @@ def main() -> int:
     parser.add_argument("--connections", metavar="PATTERNS", help=f"cells of connections, no cases; {RUNS} runs each")
     parser.add_argument("--again", type=Path, metavar="DIR", help="record the cases of this truth anew and compare")
     arguments = parser.parse_args()
-    try:
-        if (arguments.out is None) == (arguments.again is None):
-            raise Fault("say either --out or --again")
-        if arguments.connections:
-            if arguments.out is None:
-                raise Fault("--connections goes with --out")
-            _connections(arguments.kernel, arguments.out, arguments.connections)
-            return 0
-        wanted = _recorded(arguments.again) if arguments.again else recordings()
-        patterns = [word.strip() for word in arguments.cases.split(",")]
-        wanted = [one for one in wanted if any(fnmatch.fnmatch(one.name, pattern) for pattern in patterns)]
-        if not wanted:
-            raise Fault(
-                f"{arguments.cases}: no case is called so; there are {', '.join(one.name for one in recordings())}"
-            )
-        program = kernel.built(arguments.kernel)
-        with tempfile.TemporaryDirectory() as folder:
-            found = kernel.jobs(program, Path(folder), [_job(one) for one in wanted])
-        rows = {one.name: _rows(one, found[one.name]) for one in wanted}
-        if arguments.again:
-            return _compare(arguments.again, rows)
-        _write(arguments.out, wanted, rows)
-    except Fault as fault:
-        print(f"record: {fault}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    return ended("record", lambda: _record(arguments))
+
+
+def _record(arguments: argparse.Namespace) -> int:
+    if (arguments.out is None) == (arguments.again is None):
+        raise Fault("say either --out or --again")
+    if arguments.connections:
+        if arguments.out is None:
+            raise Fault("--connections goes with --out")
+        _connections(arguments.kernel, arguments.out, arguments.connections)
+        return 0
+    wanted = _recorded(arguments.again) if arguments.again else recordings()
+    patterns = [word.strip() for word in arguments.cases.split(",")]
+    wanted = [one for one in wanted if any(fnmatch.fnmatch(one.name, pattern) for pattern in patterns)]
+    if not wanted:
+        raise Fault(f"{arguments.cases}: no case is called so; there are {', '.join(one.name for one in recordings())}")
+    program = kernel.built(arguments.kernel)
+    with tempfile.TemporaryDirectory() as folder:
+        found = kernel.jobs(program, Path(folder), [_job(one) for one in wanted])
+    rows = {one.name: _rows(one, found[one.name]) for one in wanted}
+    if arguments.again:
+        return _compare(arguments.again, rows)
+    _write(arguments.out, wanted, rows)
     return 0
 
 

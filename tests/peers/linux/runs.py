@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from linux.cells import LAWS, Quantities, Verdict, judged, read_text, run_by_run
+from linux.cells import LAWS, Quantities, Verdict, document, judged, read_text, run_by_run
 from linux.connections import FRAME, Arrivals, Bursts, Cell, Flow, Greedy, Responses
 from linux.truth import Run, Seen
 
@@ -24,7 +24,6 @@ KNOWN = 0.99
 
 def scenario(cell: Cell, window: str, seeds: range, starts_s: Sequence[float]) -> dict[str, Any]:
     """The cell as a scenario; only the flows' names and what the cell says are beside the profile."""
-    begin, end = (int(word) for word in window.split("-"))
     queue = read_text(cell.queue)
     line = {
         "name": "line", "from": "router", "to": "receiver", "rate": f"{cell.rate_mbit:g} Mbit/s", "queue": queue,
@@ -37,22 +36,11 @@ def scenario(cell: Cell, window: str, seeds: range, starts_s: Sequence[float]) -
     }  # fmt: skip
     if cell.loss:
         path["loss"] = cell.loss
-    return {
-        "edition": 2,
-        "title": cell.name,
-        "measure": {
-            "warm_up": f"{begin} s",
-            "duration": f"{end - begin} s",
-            "seed": seeds[0],
-            "replications": len(seeds),
-        },
-        "defaults": {"access": {"rate": "unlimited"}, "acknowledgement": "66 B", "connection": "linux"},
-        "links": [path, line],
-        "flows": [
-            {**_flow(cell, flow, at), "start": f"{start_s:.9f} s"}
-            for at, (flow, start_s) in enumerate(zip(cell.each, starts_s, strict=True))
-        ],
-    }
+    flows = [
+        {**_flow(cell, flow, at), "start": f"{start_s:.9f} s"}
+        for at, (flow, start_s) in enumerate(zip(cell.each, starts_s, strict=True))
+    ]
+    return document(cell.name, window, seeds, [path, line], flows)
 
 
 def _flow(cell: Cell, flow: Flow, at: int) -> dict[str, Any]:

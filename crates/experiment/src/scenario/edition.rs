@@ -5,7 +5,7 @@
 //! comes with a new edition instead; a scenario that names its edition keeps the defaults of that
 //! edition. Why: `docs/design/editions.md`.
 
-use super::{Access, Scenario};
+use super::{Access, Defaults, Flow, Scenario};
 use crate::values::{LineRate, LinkRate, TextForm};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::DesignSettings;
@@ -258,32 +258,45 @@ impl Decided {
         if scenario.edition.is_some() {
             return;
         }
-        let (edition, defaults) = (Edition::LATEST, &scenario.defaults);
         for (number, flow) in scenario.flows.iter().enumerate() {
-            if plain.contains(&number) {
-                self.transports.entry("cubic with connection linux").or_default().add(&flow.name);
-            }
-            let given = flow.transport.as_ref().or(defaults.transport.as_ref());
-            let transport = given.map_or_else(|| edition.transport(&flow.traffic.0), |form| form.0.clone());
-            let answers = transport.heeds_answers();
-            // A source with a rate of its own sends at that rate in every edition.
-            if given.is_none() && answers {
-                self.transports.entry(transport.name()).or_default().add(&flow.name);
-            }
-            let connection = flow.connection.as_ref().or(defaults.connection.as_ref()).cloned().unwrap_or_default();
-            for setting in connection_settings(&connection, &transport) {
-                self.connections.entry(setting).or_default().add(&flow.name);
-            }
-            self.has_acknowledgements |= answers && defaults.acknowledgement.is_none();
-            self.has_packets |= flow.traffic.0.clone().packet_mut().is_some_and(|packet| packet.is_none());
-            let accesses = [
-                flow.access.as_ref().or(defaults.access.as_ref()),
-                flow.sink_access.as_ref().or(defaults.sink_access.as_ref()),
-            ];
-            let is_open = |access: &Access| access.buffer.is_none() && access.rate.0.is_some();
-            self.has_access |= accesses.into_iter().flatten().any(is_open);
+            self.add_flow(flow, &scenario.defaults, plain.contains(&number));
         }
         self.has_packets |= scenario.sessions.iter().any(|session| session.packet.is_none());
+        if scenario.defaults.buffer.is_none() {
+            self.add_limits(scenario);
+        }
+    }
+
+    /// Adds the defaults used by `flow`, whose profile was filled in if it `is_plain`.
+    fn add_flow(&mut self, flow: &Flow, defaults: &Defaults, is_plain: bool) {
+        let edition = Edition::LATEST;
+        if is_plain {
+            self.transports.entry("cubic with connection linux").or_default().add(&flow.name);
+        }
+        let given = flow.transport.as_ref().or(defaults.transport.as_ref());
+        let transport = given.map_or_else(|| edition.transport(&flow.traffic.0), |form| form.0.clone());
+        let answers = transport.heeds_answers();
+        // A source with a rate of its own sends at that rate in every edition.
+        if given.is_none() && answers {
+            self.transports.entry(transport.name()).or_default().add(&flow.name);
+        }
+        let connection = flow.connection.as_ref().or(defaults.connection.as_ref()).cloned().unwrap_or_default();
+        for setting in connection_settings(&connection, &transport) {
+            self.connections.entry(setting).or_default().add(&flow.name);
+        }
+        self.has_acknowledgements |= answers && defaults.acknowledgement.is_none();
+        self.has_packets |= flow.traffic.0.clone().packet_mut().is_some_and(|packet| packet.is_none());
+        let accesses = [
+            flow.access.as_ref().or(defaults.access.as_ref()),
+            flow.sink_access.as_ref().or(defaults.sink_access.as_ref()),
+        ];
+        let is_open = |access: &Access| access.buffer.is_none() && access.rate.0.is_some();
+        self.has_access |= accesses.into_iter().flatten().any(is_open);
+    }
+
+    /// Adds the limits of queues that have none of their own, nor a shared buffer.
+    fn add_limits(&mut self, scenario: &Scenario) {
+        let (edition, defaults) = (Edition::LATEST, &scenario.defaults);
         let mut limit = |name: &str, queue: Option<&Queue>| {
             let plain = Queue::unlimited_fifo();
             let queue = queue.or(defaults.queue.as_ref().map(|form| &form.0)).unwrap_or(&plain);
@@ -295,9 +308,6 @@ impl Decided {
             }
         };
         let shares = |node: &str| scenario.pools.iter().any(|pool| pool.node == node);
-        if defaults.buffer.is_some() {
-            return;
-        }
         if let Some(TextForm(topology)) = &scenario.topology
             && let (queue, None) = topology.queue()
         {

@@ -10,7 +10,7 @@
 
 use super::doubles::Doubles;
 use super::identity::{Fragment, HEAD_MAX, Identified, identify};
-use super::{CaptureError, Reader, Stamp};
+use super::{CaptureError, Reader, Record, Stamp};
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::units::PS_PER_S;
 use std::collections::{BTreeMap, BTreeSet};
@@ -228,46 +228,7 @@ impl End {
             if let Some(tunnel) = record.tunnel {
                 *end.counts.tunnels.entry(tunnel).or_default() += 1;
             }
-            let begin = end.heads.len();
-            let Some(found) = identify(record.link_type, record.data, record.length, &mut end.heads) else {
-                end.heads.truncate(begin);
-                continue;
-            };
-            let head_length = end.heads.len() - begin;
-            doubles.take(record.stamp, &found, &end.heads[begin..]);
-            if found.is_cut {
-                end.is_cut = true;
-                end.head_min = end.head_min.min(head_length);
-            }
-            let Identified { header, length: ip_length, hops, rest, fragment, .. } = found;
-            // A whole number of picoseconds until here, so that no digit is lost in the years
-            // since 1970.
-            let time_s = seconds(record.stamp.0.saturating_sub(end.zero.0));
-            let (flow, datagram) = match fragment {
-                None => (flows.of(&header), 0),
-                Some(Fragment { id, is_first: true }) => {
-                    let flow = flows.of(&header);
-                    let (number, early) = datagrams.begin(Datagram::of(&header, id), flow, time_s);
-                    for place in early {
-                        (end.seen[place].flow, end.seen[place].datagram) = (flow, number);
-                    }
-                    (flow, number)
-                }
-                Some(Fragment { id, is_first: false }) => {
-                    datagrams.of_later(Datagram::of(&header, id), time_s, end.seen.len()).unwrap_or((UNKNOWN, 0))
-                }
-            };
-            end.seen.push(Seen {
-                time_s,
-                rest,
-                begin,
-                flow,
-                datagram,
-                length: record.length,
-                ip_length,
-                head_length: head_length as u8,
-                hops,
-            });
+            end.take(&record, flows, &mut datagrams, &mut doubles);
         }
         end.counts.doubles = doubles.count();
         let before = end.seen.len();
@@ -277,6 +238,41 @@ impl End {
         end.counts.mended = reader.mended();
         end.counts.cut = reader.take_cut().map(|cut| cut.to_string());
         Ok(end)
+    }
+
+    /// Takes the packet of a record, if it has one.
+    fn take(&mut self, record: &Record<'_>, flows: &mut Flows, datagrams: &mut Datagrams, doubles: &mut Doubles) {
+        let begin = self.heads.len();
+        let Some(found) = identify(record.link_type, record.data, record.length, &mut self.heads) else {
+            return self.heads.truncate(begin);
+        };
+        let head_length = self.heads.len() - begin;
+        doubles.take(record.stamp, &found, &self.heads[begin..]);
+        if found.is_cut {
+            self.is_cut = true;
+            self.head_min = self.head_min.min(head_length);
+        }
+        let Identified { header, length: ip_length, hops, rest, fragment, .. } = found;
+        // A whole number of picoseconds until here, so that no digit is lost in the years since
+        // 1970.
+        let time_s = seconds(record.stamp.0.saturating_sub(self.zero.0));
+        let (flow, datagram) = match fragment {
+            None => (flows.of(&header), 0),
+            Some(Fragment { id, is_first: true }) => {
+                let flow = flows.of(&header);
+                let (number, early) = datagrams.begin(Datagram::of(&header, id), flow, time_s);
+                for place in early {
+                    (self.seen[place].flow, self.seen[place].datagram) = (flow, number);
+                }
+                (flow, number)
+            }
+            Some(Fragment { id, is_first: false }) => {
+                let datagram = Datagram::of(&header, id);
+                datagrams.of_later(datagram, time_s, self.seen.len()).unwrap_or((UNKNOWN, 0))
+            }
+        };
+        let (length, head_length) = (record.length, head_length as u8);
+        self.seen.push(Seen { time_s, rest, begin, flow, datagram, length, ip_length, head_length, hops });
     }
 
     fn head(&self, at: u32, compared: Compared) -> &[u8] {

@@ -68,6 +68,7 @@ use crate::registry::ClassifierSettings;
 use crate::store::Store;
 use crate::truesize::truesize;
 use crate::units::{Bytes, Limit, Rate, Time};
+use crate::waiting::Waiting;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -555,5 +556,9 @@ impl Discipline for Cake {
             let bytes: u64 = queues.map(|queue| self.store.queue_bytes(queue)).sum();
             visit(Reading::count("backlog_bytes", Unit::Bytes, bytes).of_queue(name));
         }
+    }
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.store.show(visit);
     }
 }

@@ -34,7 +34,7 @@
 
 use super::cake::{self, Cake};
 use crate::change::{Change, Unsupported, of_each};
-use crate::contract::{Classifier, Dequeue, Discipline, Handle, Held, Line, traits};
+use crate::contract::{Classifier, Dequeue, Discipline, Handle, Held, Line, Slot, traits};
 use crate::facts::Facts;
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
@@ -43,6 +43,7 @@ use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::registry::ClassifierSettings;
 use crate::units::{Bytes, Limit, Rate, Time};
+use crate::waiting::Waiting;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -274,6 +275,14 @@ impl Discipline for CakeMq {
                 Some(tin) => visit(reading.of_queue(&format!("{name} {tin}"))),
                 None => visit(reading.of_queue(&name)),
             });
+        }
+    }
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        for (at, ring) in (0..).zip(&self.rings) {
+            // Numbers of queues are told apart as handles are.
+            let count = self.rings.len() as Slot;
+            ring.cake.waiting(&mut |waiting| visit(Waiting { queue: waiting.queue * count + at, ..waiting }));
         }
     }
 }

@@ -35,6 +35,7 @@ use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Limit, Time};
+use crate::waiting::Waiting;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -371,5 +372,9 @@ impl Discipline for DualPi2 {
         visit(Reading::real("base_probability", Unit::None, self.pi.probability));
         visit(Reading::count("low_latency_packets", Unit::Packets, self.store.queue_packets(L)));
         visit(Reading::count("classic_packets", Unit::Packets, self.store.queue_packets(C)));
+    }
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.store.show(visit);
     }
 }

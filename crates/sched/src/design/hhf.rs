@@ -34,6 +34,7 @@ use crate::reading::{Reading, Unit};
 use crate::registry::ClassifierSettings;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
+use crate::waiting::Waiting;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
@@ -366,6 +367,10 @@ impl Discipline for Hhf {
         for (name, queue) in [("heavy", HEAVY), ("other", OTHERS)] {
             visit(Reading::count("packets", Unit::Packets, self.store.queue_packets(queue)).of_queue(name));
         }
+    }
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.store.show(visit);
     }
 }
 

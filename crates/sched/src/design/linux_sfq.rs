@@ -42,6 +42,7 @@ use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
+use crate::waiting::Waiting;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -458,6 +459,10 @@ impl Discipline for LinuxSfq {
 
     fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         visit(Reading::count("backlogged_queues", Unit::None, self.active));
+    }
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.store.show(visit);
     }
 }
 

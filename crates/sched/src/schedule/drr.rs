@@ -36,6 +36,7 @@ use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Bytes, Time};
+use crate::waiting::Decision;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -142,6 +143,10 @@ impl Scheduler for Drr {
         let Change::Weight(queue, weight) = *change else { return change.not_used() };
         self.accounts.set_quantum(queue, self.quantum * u64::from(weight.thousandths()));
         Ok(())
+    }
+
+    fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
+        Some(Decision::by("turn", queue).with_value(self.accounts.deficit(queue) as f64 / 1000.0))
     }
 
     fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {

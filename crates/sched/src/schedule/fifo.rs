@@ -15,6 +15,7 @@ use crate::part::{Part, facts, no_settings};
 use crate::reading::no_readings;
 use crate::store::Store;
 use crate::units::Time;
+use crate::waiting::Decision;
 
 no_settings!("Nothing can be set.");
 
@@ -59,6 +60,10 @@ impl Scheduler for Fifo {
 
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {
         true
+    }
+
+    fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
+        Some(Decision::by("arrival", queue))
     }
 
     no_readings!();

@@ -33,6 +33,7 @@ use crate::reading::{Reading, Unit};
 use crate::round;
 use crate::traits::Traits;
 use crate::units::{Bytes, Rate, Time, Weight};
+use crate::waiting::{Stamps, bytes, bytes_on_grid};
 use alloc::vec::Vec;
 
 /// What becomes of the charge for a packet that is dropped.
@@ -148,6 +149,8 @@ impl<const BY_PAPER: bool> Bids<BY_PAPER> {
 }
 
 impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
+    const BY: &'static str = "finish";
+
     /// A conversation that is not active leaves its F only for delta rounds, and what it sent alone
     /// has ended with the line.
     #[inline(always)]
@@ -197,10 +200,18 @@ impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
         None
     }
 
+    fn stamps(&self, _queue: Slot, tag: Tag, _is_head: bool) -> Stamps {
+        Stamps::finish(bytes_on_grid(tag))
+    }
+
+    fn clock(&mut self, now: Time) -> Option<f64> {
+        Some(bytes(self.fluid.round(now)))
+    }
+
     fn readings(&self, least: Option<Tag>, visit: &mut dyn FnMut(Reading<'_>)) {
         self.fluid.readings(visit);
         if let Some(least) = least.filter(|_| BY_PAPER) {
-            visit(Reading::real("least_bid_bytes", Unit::Bytes, rank::value(least) as f64 / (16.0 * 1_953_125.0)));
+            visit(Reading::real("least_bid_bytes", Unit::Bytes, bytes_on_grid(least)));
         }
     }
 }

@@ -40,6 +40,7 @@ use crate::slots::entry;
 use crate::store::Store;
 use crate::tournament::Tournament;
 use crate::units::{Bytes, Rate, Time, Weight};
+use crate::waiting::Stamps;
 use alloc::vec::Vec;
 
 /// How far ahead a flow may be.
@@ -232,6 +233,10 @@ impl Scheduler for LeapForwardVirtualClock {
             _ => return change.not_used(),
         }
         Ok(())
+    }
+
+    fn stamps(&self, queue: Slot, _tag: Tag, is_head: bool) -> Stamps {
+        self.tags.stamps(queue, is_head)
     }
 
     fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {

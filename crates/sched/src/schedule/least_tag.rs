@@ -13,6 +13,7 @@ use crate::store::Store;
 use crate::tournament::Tournament;
 use crate::traits::Traits;
 use crate::units::{Rate, Time, Weight};
+use crate::waiting::{Decision, Stamps, bytes_on_grid};
 
 /// What tells one scheduler that sends the head of the least tag from another. Methods that are
 /// called as those of [`Scheduler`] do what is said there.
@@ -20,6 +21,9 @@ pub trait Tagging: Send {
     /// [`Scheduler::traits`]. One that preempts has a head of a lesser value interrupt the packet
     /// being sent; keys are tags then.
     fn traits(&self) -> Traits;
+
+    /// What the key of a head is, as [`Decision::by`] says it.
+    const BY: &'static str;
 
     /// Whether the key of a head follows the weight of its flow. Weights are told before packets
     /// join then.
@@ -67,6 +71,19 @@ pub trait Tagging: Send {
 
     /// The flow of `queue` has a new weight from now. Returns the key of its head if that changed.
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) -> Option<Tag>;
+
+    /// [`Scheduler::stamps`].
+    fn stamps(&self, queue: Slot, tag: Tag, is_head: bool) -> Stamps;
+
+    /// The value of the key of a head, as [`Decision::value`].
+    fn shown(&self, key: Tag) -> f64 {
+        bytes_on_grid(key)
+    }
+
+    /// Its clock, as [`Decision::clock`].
+    fn clock(&mut self, _now: Time) -> Option<f64> {
+        None
+    }
 
     /// Visits inner values by name; `least` is the key of the head that goes next.
     fn readings(&self, least: Option<Tag>, visit: &mut dyn FnMut(Reading<'_>));
@@ -165,6 +182,16 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
 
     fn put_back(&mut self, queue: Slot, tag: Tag) {
         self.heads.push(queue, tag);
+    }
+
+    fn stamps(&self, queue: Slot, tag: Tag, is_head: bool) -> Stamps {
+        self.tagging.stamps(queue, tag, is_head)
+    }
+
+    fn decision(&mut self, now: Time, queue: Slot) -> Option<Decision> {
+        let (_, key) = self.heads.peek()?;
+        let decision = Decision::by(T::BY, queue).with_value(self.tagging.shown(key));
+        Some(Decision { clock: self.tagging.clock(now), ..decision })
     }
 
     fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {

@@ -31,6 +31,7 @@ use crate::rank::{self, Ranks};
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::Time;
+use crate::waiting::{Decision, Stamps};
 use alloc::vec::Vec;
 
 /// Which program ranks packets.
@@ -150,6 +151,15 @@ impl<P: Program> Scheduler for PushIn<P> {
 
     fn is_clear(&mut self, _now: Time, flow: Slot) -> bool {
         self.program.is_clear(flow)
+    }
+
+    fn stamps(&self, _queue: Slot, tag: Tag, _is_head: bool) -> Stamps {
+        Stamps::rank(rank::value(tag) as f64)
+    }
+
+    fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
+        let (_, tag) = self.queues.peek()?;
+        Some(Decision::by("rank", queue).with_value(rank::value(tag) as f64))
     }
 
     fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {

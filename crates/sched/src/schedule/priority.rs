@@ -19,6 +19,7 @@ use crate::part::{Part, facts, no_settings};
 use crate::reading::no_readings;
 use crate::store::Store;
 use crate::units::Time;
+use crate::waiting::Decision;
 use alloc::vec::Vec;
 
 no_settings!("Nothing can be set.");
@@ -86,6 +87,10 @@ impl Scheduler for Priority {
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
+    }
+
+    fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
+        Some(Decision::by("class", queue).with_value(queue.into()))
     }
 
     no_readings!();

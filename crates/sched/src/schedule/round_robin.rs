@@ -18,6 +18,7 @@ use crate::reading::no_readings;
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::units::Time;
+use crate::waiting::Decision;
 
 no_settings!("Nothing can be set.");
 
@@ -81,6 +82,10 @@ impl Scheduler for RoundRobin {
 
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {
         true
+    }
+
+    fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
+        Some(Decision::by("turn", queue))
     }
 
     no_readings!();

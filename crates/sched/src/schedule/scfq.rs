@@ -45,6 +45,8 @@ impl Part for Settings {
 pub struct ByFinish;
 
 impl Counts for ByFinish {
+    const NAME: &'static str = "finish";
+
     #[inline(always)]
     fn key_and_clock(head: Head) -> (Tag, u128) {
         (head.by_finish(), head.finish)

@@ -10,12 +10,16 @@ use crate::packet::Packet;
 use crate::reading::{Reading, Unit};
 use crate::round::BYTE;
 use crate::units::{Time, Weight};
+use crate::waiting::{Stamps, bytes};
 use core::marker::PhantomData;
 
 /// Which tag of a head counts.
 pub trait Counts: Send {
     /// The key by which `head` leaves, and V while it is in service.
     fn key_and_clock(head: Head) -> (Tag, u128);
+
+    /// The name of that tag.
+    const NAME: &'static str;
 }
 
 #[inline(always)]
@@ -43,6 +47,7 @@ impl<C: Counts> Tagging for SelfClocked<C> {
     // V and all F are zero when the line becomes idle: it does not matter which flow came last.
     traits!(hears_idle = true, bypass = u32::MAX, replays = true);
 
+    const BY: &'static str = C::NAME;
     const REWEIGHS_HEADS: bool = true;
 
     #[inline(always)]
@@ -78,6 +83,14 @@ impl<C: Counts> Tagging for SelfClocked<C> {
     #[inline]
     fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) -> Option<Tag> {
         self.tags.set_weight(queue, weight).map(key::<C>)
+    }
+
+    fn stamps(&self, queue: Slot, _tag: Tag, is_head: bool) -> Stamps {
+        self.tags.stamps(queue, is_head)
+    }
+
+    fn clock(&mut self, _now: Time) -> Option<f64> {
+        Some(bytes(self.virtual_time))
     }
 
     fn readings(&self, _least: Option<Tag>, visit: &mut dyn FnMut(Reading<'_>)) {

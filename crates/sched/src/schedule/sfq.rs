@@ -49,6 +49,8 @@ impl Part for Settings {
 pub struct ByStart;
 
 impl Counts for ByStart {
+    const NAME: &'static str = "start";
+
     #[inline(always)]
     fn key_and_clock(head: Head) -> (Tag, u128) {
         (head.by_start(), head.start)

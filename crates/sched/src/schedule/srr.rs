@@ -34,6 +34,7 @@ use crate::schedule::drr;
 use crate::slots::entry;
 use crate::store::Store;
 use crate::units::{Bytes, Time, Weight};
+use crate::waiting::Decision;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -270,6 +271,10 @@ impl Scheduler for Srr {
         let Change::Weight(queue, weight) = *change else { return change.not_used() };
         self.reweigh(queue, weight);
         Ok(())
+    }
+
+    fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
+        Some(Decision::by("turn", queue))
     }
 
     fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {

@@ -25,10 +25,12 @@ use crate::contract::{Flow, Line, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
+use crate::rank;
 use crate::rank::Ranks;
 use crate::reading::{Reading, Unit};
 use crate::slots::entry;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
+use crate::waiting::Stamps;
 use alloc::vec::Vec;
 
 no_settings!("Nothing can be set: the reserved rates follow from the weights.");
@@ -86,6 +88,8 @@ impl Clocks {
 }
 
 impl Tagging for Clocks {
+    const BY: &'static str = "finish";
+
     traits!();
 
     #[inline(always)]
@@ -119,6 +123,15 @@ impl Tagging for Clocks {
     fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) -> Option<Tag> {
         self.clock(queue, weight);
         None
+    }
+
+    // Stamps are times, in seconds.
+    fn stamps(&self, _queue: Slot, tag: Tag, _is_head: bool) -> Stamps {
+        Stamps::finish(self.shown(tag))
+    }
+
+    fn shown(&self, key: Tag) -> f64 {
+        rank::value(key) as f64 / PS_PER_S as f64
     }
 
     fn readings(&self, _least: Option<Tag>, visit: &mut dyn FnMut(Reading<'_>)) {

@@ -35,6 +35,7 @@ use crate::slots::entry;
 use crate::store::Store;
 use crate::tournament::Tournament;
 use crate::units::Time;
+use crate::waiting::{Decision, Stamps, bytes_on_grid};
 use alloc::vec::Vec;
 
 no_settings!("Nothing can be set: the weights are the line's.");
@@ -155,6 +156,17 @@ impl Scheduler for Wf2q {
             _ => return change.not_used(),
         }
         Ok(())
+    }
+
+    fn stamps(&self, _queue: Slot, tag: Tag, _is_head: bool) -> Stamps {
+        Stamps::finish(bytes_on_grid(tag))
+    }
+
+    fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
+        let (_, tag) = self.begun.peek()?;
+        let decision = Decision::by("finish", queue).with_value(bytes_on_grid(tag));
+        let clock = bytes_on_grid(rank::tag(self.begun_to, 0));
+        Some(Decision { eligible: Some(self.begun.len() as u32), ..decision.at_clock(clock) })
     }
 
     fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {

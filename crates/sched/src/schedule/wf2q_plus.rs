@@ -42,6 +42,7 @@ use crate::reading::{Reading, Unit};
 use crate::round;
 use crate::store::Store;
 use crate::units::{Rate, Time, Weight};
+use crate::waiting::{Decision, Stamps, bytes};
 
 no_settings!("Nothing can be set: the weights are the line's.");
 
@@ -353,6 +354,16 @@ impl Scheduler for Wf2qPlus {
             _ => return change.not_used(),
         }
         Ok(())
+    }
+
+    fn stamps(&self, queue: Slot, _tag: Tag, is_head: bool) -> Stamps {
+        self.tags.stamps(queue, is_head)
+    }
+
+    fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
+        let finish = self.tags.waiting_head(queue)?.finish;
+        let decision = Decision::by("finish", queue).with_value(bytes(finish)).at_clock(bytes(self.virtual_time));
+        Some(Decision { eligible: Some(self.heads.count_begun(&self.tags, self.virtual_time) as u32), ..decision })
     }
 
     fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {

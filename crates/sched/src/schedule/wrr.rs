@@ -28,6 +28,7 @@ use crate::ring::Ring;
 use crate::slots::entry;
 use crate::store::Store;
 use crate::units::Time;
+use crate::waiting::Decision;
 use alloc::vec::Vec;
 
 /// The order of a flow's packets in a round.
@@ -191,6 +192,10 @@ impl Scheduler for Wrr {
             account.weight = u64::from(weight.thousandths());
         }
         Ok(())
+    }
+
+    fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
+        Some(Decision::by("turn", queue))
     }
 
     fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {

@@ -159,6 +159,14 @@ impl EventSet {
         }
     }
 
+    /// As `set`, where the component often has this time already.
+    #[inline(always)]
+    pub fn keep(&mut self, component: u32, time: Time) {
+        if self.time_of(component) != time {
+            self.set(component, time);
+        }
+    }
+
     /// Removes the least time that is not after `end` and returns it with its component; among
     /// equal times the least component.
     #[inline(always)]
@@ -215,14 +223,14 @@ impl EventSet {
         self.queue.passed = self.queue.passed.max((end, u32::MAX));
     }
 
-    /// Whether an event of `component` would have occurred by now, had one been set for `time`
-    /// while that lay ahead. A caller that checks this instead of setting the event sees the same
-    /// order of equal times.
+    /// The least time for which an event of `component` would still be to come: had one been set
+    /// for an earlier time while that lay ahead, it would have occurred by now. A caller that
+    /// compares with this instead of setting the event sees the same order of equal times.
     #[must_use]
     #[inline]
-    pub fn has_passed(&self, component: u32, time: Time) -> bool {
-        let passed = self.queue.passed;
-        time < passed.0 || time == passed.0 && component <= passed.1
+    pub const fn pending_from(&self, component: u32) -> Time {
+        let (time, last) = self.queue.passed;
+        Time(time.0.saturating_add((component <= last) as u64))
     }
 
     /// The span of the last event, counted from time zero; its width changes.
@@ -247,18 +255,6 @@ impl EventSet {
     pub fn after(&self, component: u32) -> Option<u32> {
         let after = self.slots[component as usize].after;
         (after != END).then_some(after)
-    }
-
-    /// Whether `time` is exactly `after` the last event, and no other event is set for the instant
-    /// of that event.
-    #[must_use]
-    #[inline]
-    pub fn is_alone(&self, time: Time, after: Time) -> bool {
-        let (now, _) = self.queue.passed;
-        let is_last = |place: usize| self.time_of(self.queue.first[place]) > now;
-        time == now.saturating_add(after)
-            && self.queue.heap_least > now
-            && self.queue.occupied.next(self.place(self.queue.span)).is_none_or(is_last)
     }
 
     /// The place of a span in the ring.
@@ -431,25 +427,21 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_alone_if_no_other_is_set_for_its_instant_wherever_that_stands() {
-        let mut events = EventSet::new(100);
+    fn an_event_of_the_present_instant_is_to_come_if_its_component_is_behind_the_last() {
+        let mut events = EventSet::new(10);
+        assert_eq!([0, 1].map(|component| events.pending_from(component)), [Time(1), Time(0)]);
         events.set(5, Time(1000));
-        assert_eq!(events.pop(Time::NEVER), Some((Time(1000), 5)));
-        assert!(events.is_alone(Time(1300), Time(300)));
-        assert!(!events.is_alone(Time(1301), Time(300)) && !events.is_alone(Time(1299), Time(300)));
-        events.set(7, Time(1001));
-        assert!(events.is_alone(Time(1300), Time(300)));
         events.set(3, Time(1000));
-        assert!(!events.is_alone(Time(1300), Time(300)));
         assert_eq!(events.pop(Time::NEVER), Some((Time(1000), 3)));
-        assert!(events.is_alone(Time(1300), Time(300)));
-        // More events of one instant than a chain holds: some are in the heap.
-        (10..60).for_each(|component| events.set(component, Time(1001)));
-        for _ in 0..50 {
-            events.pop(Time::NEVER);
-            assert!(!events.is_alone(Time(1001), Time::ZERO));
-        }
-        events.pop(Time::NEVER);
-        assert!(events.is_alone(Time(1001), Time::ZERO));
+        assert_eq!([2, 3, 4].map(|component| events.pending_from(component)), [1001, 1001, 1000].map(Time));
+        assert_eq!(events.pop(Time::NEVER), Some((Time(1000), 5)));
+        // An event before the last one that is set in its instant changes nothing.
+        events.set(1, Time(1000));
+        assert_eq!(events.pop(Time::NEVER), Some((Time(1000), 1)));
+        assert_eq!([5, 6].map(|component| events.pending_from(component)), [1001, 1000].map(Time));
+        events.pass(Time(2000));
+        assert_eq!(events.pending_from(9), Time(2001));
+        events.pass(Time::NEVER);
+        assert_eq!(events.pending_from(9), Time::NEVER);
     }
 }

@@ -3,9 +3,7 @@
 //! other region's turn.
 
 use super::line::Flight;
-use super::network::Network;
-use crate::engine::events::EventSet;
-use crate::segment::{Segment, Token};
+use crate::segment::Segment;
 use fairq_sched::units::Time;
 
 /// A packet on its way into another part.
@@ -36,15 +34,47 @@ pub struct Border {
 }
 
 impl Border {
+    /// Makes this the border of `part` of `parts`; `to` gives the part that each line's packets go
+    /// to.
+    pub(super) fn confine(&mut self, part: u32, to: Vec<u32>, parts: usize) {
+        (self.part, self.to, self.left) = (part, to, vec![Vec::new(); parts]);
+    }
+
+    /// Adds borders between `regions`; `to` gives the region that each line's packets go to.
+    pub(super) fn divide(&mut self, to: Vec<u32>, regions: usize) {
+        (self.regions, self.crossed) = (to, vec![Vec::new(); regions]);
+    }
+
+    /// Whether this network is divided into regions.
+    pub(super) const fn has_regions(&self) -> bool {
+        !self.regions.is_empty()
+    }
+
     /// Whether `line` leads to another part.
-    fn leads_out(&self, line: u32) -> bool {
+    pub(super) fn leads_out(&self, line: u32) -> bool {
         self.to.get(line as usize).is_some_and(|part| *part != self.part)
     }
 
     /// A packet leaves over `line` and arrives at `arrival`.
-    fn leave(&mut self, line: u32, arrival: Time, segment: Segment) {
+    pub(super) fn leave(&mut self, line: u32, arrival: Time, segment: Segment) {
         let to = self.to[line as usize];
         self.left[to as usize].push(Parcel { line, arrival, segment });
+    }
+
+    /// The packet of `flight` on `line` goes to the region at the end of that line.
+    pub(super) fn cross(&mut self, line: u32, flight: Flight) {
+        let region = self.regions[line as usize];
+        self.crossed[region as usize].push((line, flight));
+    }
+
+    /// Takes the packets that crossed into `region`, each with its line.
+    pub(super) fn take_crossed(&mut self, region: usize) -> Vec<(u32, Flight)> {
+        std::mem::take(&mut self.crossed[region])
+    }
+
+    /// Gives back the memory of packets that were taken.
+    pub(super) fn reuse_crossed(&mut self, region: usize, emptied: Vec<(u32, Flight)>) {
+        self.crossed[region] = emptied;
     }
 
     /// Whether anything left for `part` since that was last fetched.
@@ -56,89 +86,5 @@ impl Border {
     /// The packets that left for `part` since the last call, in the order in which they left.
     pub fn left_for(&mut self, part: usize) -> &mut Vec<Parcel> {
         &mut self.left[part]
-    }
-}
-
-impl Network {
-    /// Makes this network part number `part` of `parts`. `tails` and `heads` give the part at each
-    /// line's begin and end; packets on a line between two parts leave there. To be called before
-    /// the run begins.
-    pub fn confine(&mut self, (tails, heads): (&[u32], &[u32]), part: u32, parts: usize) {
-        let is_cut = |line: usize| tails[line] != heads[line];
-        self.cut(is_cut);
-        for line in (0..self.lines.len()).filter(|line| is_cut(*line)) {
-            // A packet that left is counted as sent, so it leaves at the end of its transmission.
-            self.lines[line].end_by_events();
-        }
-        (self.border.part, self.border.to, self.border.left) = (part, heads.to_vec(), vec![Vec::new(); parts]);
-    }
-
-    /// Divides this network into `regions`. `tails` and `heads` give the region at each line's
-    /// begin and end; packets on a line between two regions wait until `let_in`. To be called
-    /// before the run begins.
-    pub fn divide(&mut self, (tails, heads): (&[u32], &[u32]), regions: usize) {
-        self.cut(|line| tails[line] != heads[line]);
-        (self.border.regions, self.border.crossed) = (heads.to_vec(), vec![Vec::new(); regions]);
-    }
-
-    /// Packets on a line that `is_cut` leave the part or region. The line after it does not follow
-    /// it: the fate of such a packet there is not known at its sending.
-    fn cut(&mut self, is_cut: impl Fn(usize) -> bool) {
-        for (line, feeder) in self.paths.feeders(self.lines.len()).into_iter().enumerate() {
-            let at = &mut self.lines[line];
-            at.follows &= feeder.is_some_and(|feeder| !is_cut(feeder as usize));
-            at.leaves |= is_cut(line);
-        }
-    }
-
-    /// The packet of `flight` leaves over `line`. Not inlined: packets that stay then save no
-    /// registers for it.
-    #[inline(never)]
-    pub(super) fn leave(&mut self, line: u32, flight: Flight) {
-        if self.border.leads_out(line) {
-            self.border.leave(line, flight.arrival, self.arena.release(flight.token.id()));
-        } else {
-            self.cross(line, flight);
-        }
-    }
-
-    /// The packet of `flight` on `line` goes to the region at the end of that line.
-    fn cross(&mut self, line: u32, flight: Flight) {
-        let region = self.border.regions[line as usize];
-        self.border.crossed[region as usize].push((line, flight));
-    }
-
-    /// Puts the packets that crossed into `region` on their lines there.
-    pub fn let_in(&mut self, region: usize, events: &mut EventSet) {
-        let mut crossed = std::mem::take(&mut self.border.crossed[region]);
-        for (line, flight) in crossed.drain(..) {
-            // The packet may arrive in this turn.
-            self.arena.fetch(flight.token.id());
-            self.take_off(line, flight, events);
-        }
-        self.border.crossed[region] = crossed;
-    }
-
-    /// A packet arrives from another part.
-    pub fn receive(&mut self, Parcel { line, arrival, segment }: Parcel, events: &mut EventSet) {
-        let flight = Flight { arrival, token: Token::new(self.arena.keep(segment), segment.next) };
-        if self.border.regions.is_empty() {
-            self.take_off(line, flight, events);
-        } else {
-            self.cross(line, flight);
-        }
-    }
-
-    /// Takes over the counts of `other`, a part of the same network; packets on the lines in
-    /// `others` leave that part. Both parts have been settled; neither can continue.
-    pub fn absorb(&mut self, other: Self, others: impl Fn(usize) -> bool) {
-        for (line, theirs) in other.lines.into_iter().enumerate().filter(|(line, _)| others(*line)) {
-            self.lines[line] = theirs;
-        }
-        self.packet_hops += other.packet_hops;
-        self.packet_hops_known += other.packet_hops_known;
-        self.dropped.add(&other.dropped);
-        self.lost.add(&other.lost);
-        self.marked.add(&other.marked);
     }
 }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 /// The packets that wait before a line, in order, and their waiting time.
 #[derive(Clone, Debug)]
-pub struct Departures {
+pub(super) struct Departures {
     /// By packet: when its transmission begins, and its bytes.
     waiting: VecDeque<(Time, u32)>,
     /// Waiting bytes.
@@ -22,16 +22,15 @@ pub struct Departures {
 impl Departures {
     /// No waiting packet, and room for `limit`.
     #[must_use]
-    pub const fn new(limit: Limit) -> Self {
+    pub(super) const fn new(limit: Limit) -> Self {
         Self { waiting: VecDeque::new(), bytes: 0, limit, area: 0 }
     }
 
-    /// Removes the packets whose transmission has begun; `has_passed` says whether a time is in the
-    /// past.
+    /// Removes the packets whose transmission has begun, before `pending`.
     #[inline]
-    pub fn pass(&mut self, has_passed: impl Fn(Time) -> bool) {
+    pub(super) fn pass(&mut self, pending: Time) {
         while let Some((start, length)) = self.waiting.front()
-            && has_passed(*start)
+            && *start < pending
         {
             self.bytes -= u64::from(*length);
             self.waiting.pop_front();
@@ -40,7 +39,7 @@ impl Departures {
 
     /// Why a packet of `length` bytes cannot wait here; `None` if it can.
     #[inline]
-    pub fn refusal(&self, length: u32) -> Option<Reason> {
+    pub(super) fn refusal(&self, length: u32) -> Option<Reason> {
         let length = u64::from(length);
         if !self.limit.is_exceeded_by(self.count() + 1, self.bytes + length) {
             return None;
@@ -50,7 +49,7 @@ impl Departures {
 
     /// A packet of `length` bytes that arrives `now` waits until `start`, behind all others.
     #[inline]
-    pub fn join(&mut self, now: Time, start: Time, length: u32) {
+    pub(super) fn join(&mut self, now: Time, start: Time, length: u32) {
         self.waiting.push_back((start, length));
         self.bytes += u64::from(length);
         self.area += u128::from((start - now).0);
@@ -58,17 +57,17 @@ impl Departures {
 
     /// The number of waiting packets, if those whose transmission has begun were removed (`pass`).
     #[inline]
-    pub fn count(&self) -> u64 {
+    pub(super) fn count(&self) -> u64 {
         self.waiting.len() as u64
     }
 
     /// Waiting packets times picoseconds up to `now`, since this was last cleared.
-    pub fn area(&self, now: Time) -> u128 {
+    pub(super) fn area(&self, now: Time) -> u128 {
         self.area - self.to_come(now)
     }
 
     /// Forgets the waiting time up to `now`.
-    pub fn clear(&mut self, now: Time) {
+    pub(super) fn clear(&mut self, now: Time) {
         self.area = self.to_come(now);
     }
 
@@ -82,10 +81,6 @@ impl Departures {
 mod tests {
     use super::*;
 
-    fn until(now: u64) -> impl Fn(Time) -> bool {
-        move |end| end <= Time(now)
-    }
-
     #[test]
     fn a_waiting_packet_is_within_the_limit_until_its_transmission_begins() {
         let mut departures = Departures::new(Limit::Bytes(250));
@@ -93,9 +88,9 @@ mod tests {
         departures.join(Time(10), Time(30), 100);
         departures.join(Time(20), Time(60), 150);
         assert_eq!((departures.count(), departures.refusal(1)), (2, Some(Reason::BufferFull)));
-        departures.pass(until(29));
+        departures.pass(Time(30));
         assert_eq!(departures.count(), 2);
-        departures.pass(until(30));
+        departures.pass(Time(31));
         assert_eq!(
             (departures.count(), departures.refusal(100), departures.refusal(101)),
             (1, None, Some(Reason::BufferFull))
@@ -111,7 +106,7 @@ mod tests {
         departures.join(Time(10), Time(30), 100);
         departures.join(Time(20), Time(60), 100);
         assert_eq!([20, 30, 50, 60, 90].map(|now| departures.area(Time(now))), [10, 30, 50, 60, 60]);
-        departures.pass(until(50));
+        departures.pass(Time(51));
         assert_eq!(departures.area(Time(50)), 50);
         departures.clear(Time(50));
         assert_eq!([50, 60].map(|now| departures.area(Time(now))), [0, 10]);

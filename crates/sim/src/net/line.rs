@@ -1,59 +1,19 @@
 //! One direction of a link: a queueing discipline, a transmitter, and the packets in flight.
 
+use super::counts::{Ahead, Carried, Counts, Sent, flow_times};
 use super::departures::Departures;
+use super::gateway::Gateway;
+use super::hop::{Ends, Hop, Site};
 use super::ring::Ring;
 use super::varying::{Course, Varying};
 use crate::segment::Token;
 use fairq_link::impairment::{Impaired, Impairment};
 use fairq_sched::contract::Discipline;
-use fairq_sched::design::cake::FLOW_TIMES;
-use fairq_sched::ledger::Ledger;
+use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::packet::Reason;
 use fairq_sched::prefetch;
-use fairq_sched::reading::Value;
-use fairq_sched::service::{Service, Transmitter};
-use fairq_sched::units::{PS_PER_S, Rate, Time};
+use fairq_sched::units::{Rate, Time};
 use std::collections::VecDeque;
-use std::ops::{AddAssign, SubAssign};
-
-/// What stands before a line of finite rate: the discipline, the device's ring, the transmitter.
-pub struct Gateway {
-    /// The packet whose transmission ends with an event, and its bytes.
-    pub serving: (Token, u32),
-    /// The bits that were sent of packets whose transmission was interrupted and has not gone on.
-    pub interrupted: u64,
-    /// Whether the discipline may interrupt the transmission of `serving`.
-    pub can_preempt: bool,
-    /// Whether the discipline must be told that the line has become idle.
-    pub notes_idle: bool,
-    /// Computes when a transmission ends. It is not told of a packet that bypasses the discipline
-    /// until the next `Line::send` that continues (`Line::is_told`).
-    transmitter: Transmitter,
-    /// The last packet that bypassed a discipline which replays such packets, with the time of its
-    /// arrival. It is replayed if another packet arrives while it is sent.
-    pub passed: Option<(Time, u32)>,
-    /// The component of the discipline's next periodic update, if it has one.
-    pub update: Option<u32>,
-    /// The transmitter of a line whose rate changes; it replaces `transmitter`.
-    varying: Option<Box<Varying>>,
-    /// Packets that the device has taken from the discipline and sends next.
-    pub ring: Ring,
-    /// The discipline, with its counts.
-    pub queue: Ledger<Box<dyn Discipline>>,
-}
-
-/// How long flows were of each of cake's kinds up to `now`, in nanoseconds of all flows together;
-/// `None` of another discipline.
-pub fn flow_times(queue: &impl Discipline, now: Time) -> Option<[u128; 3]> {
-    let mut times = None;
-    queue.readings(now, &mut |reading| {
-        let kind = FLOW_TIMES.iter().position(|name| *name == reading.name);
-        if let (Some(kind), Value::Count(time)) = (kind, reading.value) {
-            times.get_or_insert([0; 3])[kind] += time;
-        }
-    });
-    times
-}
 
 /// The present transmission of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,14 +42,44 @@ pub struct Flight {
 
 const _: () = assert!(size_of::<Flight>() == 16);
 
-/// How it is decided when a packet leaves.
+/// What a line is built from, beside its discipline.
+pub struct Settings<'a> {
+    /// Its name, and the run's seed: of the random draws of its impairments and of its rate.
+    pub name: &'a str,
+    /// See `name`.
+    pub seed: u64,
+    /// Its rate, or the nominal one if it varies; `None` if unlimited.
+    pub rate: Option<Rate>,
+    /// What its rate follows, if it varies; its discipline believes in the nominal rate.
+    pub course: Option<&'a Course>,
+    /// Its propagation delay.
+    pub delay: Time,
+    /// The number of packets that its device takes from the discipline while another is sent.
+    pub ring: u32,
+    /// Bytes that the link layer adds to every packet: they are sent, counted and seen by the
+    /// discipline.
+    pub header: u8,
+    /// Its impairments.
+    pub impairment: Impairment,
+}
+
+/// What becomes of a packet that arrives at a line.
+pub(super) enum Entered {
+    /// It is sent until then, and that end is no event.
+    Flies(Time),
+    /// It bypasses the discipline, and the end of its transmission is an event.
+    Passes,
+    /// It is dropped.
+    Refused(Reason),
+    /// It is shown to the discipline.
+    Waits,
+}
+
+/// The kind of a line's [`Hop`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
-    /// Not at all: the rate is unlimited, so a packet takes no time to send and never waits.
+pub(super) enum Entry {
     Open,
-    /// By computation: a plain FIFO without further duties. The discipline is shown no packet.
     Computed,
-    /// By the discipline, which is asked for packets.
     Asked,
 }
 
@@ -101,18 +91,16 @@ pub struct Line {
     pub flights: VecDeque<Flight>,
     /// The impairments of the line, and the packets that lost their place by them.
     pub impaired: Option<Box<Impaired>>,
-    /// The least time between the sending of a packet by its host and its arrival here, if packets
-    /// come from several hosts; else [`Time::NEVER`].
-    pub merges: Time,
     /// Bytes that the link layer adds to every packet.
     pub header: u32,
-    pad: [u32; 1],
+    pad: [u32; 3],
     /// How long flows were of each of cake's kinds before the counts were cleared.
     pub flow_times: Option<Box<[u128; 3]>>,
     /// The propagation delay.
     pub delay: Time,
-    /// When the present transmission ends.
-    pub end: Time,
+    /// When the present transmission ends; of an idle line, the time before which its discipline
+    /// sends nothing.
+    pub(super) end: Time,
     /// What was sent since the counts were last cleared, including packets whose transmission ends
     /// later but whose end is known.
     pub sent: Sent,
@@ -122,32 +110,28 @@ pub struct Line {
     alone_length: u32,
     /// A packet of at most this many bytes that finds the line idle may bypass the discipline; 0:
     /// none may.
-    pub passes: u32,
+    passes: u32,
     /// Packets on their way to this line whose fate here was not known when they were sent; it
     /// follows another line.
-    pub coming: u32,
+    pub(super) coming: u32,
     /// The present transmission.
     pub sending: Sending,
     /// How it is decided when a packet leaves.
-    pub entry: Entry,
+    pub(super) entry: Entry,
     /// Whether the transmitter knows of the last packet.
     is_told: bool,
-    /// Whether the end of every transmission must be an event. One reason is that the discipline
-    /// may interrupt it or must be told at once that the line is idle. The other is a delay of
-    /// zero: the arrival then belongs to the same instant, but after the end, and not where
-    /// arrivals go among equal times.
-    pub needs_end: bool,
-    /// Whether the fate of a packet here is known before it arrives: all packets come in order from
-    /// one other line, or from several hosts at the same distance (`merge`).
-    pub follows: bool,
+    /// Whether the end of every transmission is an event.
+    pub(super) needs_end: bool,
+    /// Whether the fate of a packet here may be decided before it arrives.
+    pub(super) follows: bool,
     /// Whether a line after this one may follow it.
-    pub leads: bool,
+    pub(super) leads: bool,
     /// Whether packets on this line leave for another part or region of the network.
-    pub leaves: bool,
+    pub(super) leaves: bool,
     /// Whether the discipline decides at each packet if it may bypass. A packet that did is
     /// replayed to the discipline if another arrives while it is sent. The discipline is then also
     /// told that the line was idle.
-    pub recalls: bool,
+    pub(super) recalls: bool,
     /// `None` if the rate is unlimited.
     pub gateway: Option<Gateway>,
     /// The packets that wait before a plain FIFO whose departures are computed.
@@ -161,166 +145,8 @@ pub struct Line {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Line>() == 576 && core::mem::offset_of!(Line, gateway) == 128);
 
-/// Packets that were sent.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sent {
-    /// How many.
-    pub packets: u64,
-    /// Their bytes.
-    pub bytes: u64,
-}
-
-impl Sent {
-    /// Counts a packet of `length` bytes.
-    #[inline]
-    pub fn add(&mut self, length: u32) {
-        self.packets += 1;
-        self.bytes += u64::from(length);
-    }
-}
-
-/// The packets in flight that are counted as sent though their transmission has not ended.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Ahead {
-    /// All of them.
-    pub sent: Sent,
-    /// The part of them that has been sent.
-    pub begun: Carried,
-}
-
-/// What a line has carried, in bits times picoseconds per second: a part of a packet is exact.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Carried(u128);
-
-impl Carried {
-    /// Whole packets of this many bytes.
-    #[must_use]
-    pub fn of_bytes(bytes: u64) -> Self {
-        Self(u128::from(bytes) * 8 * u128::from(PS_PER_S))
-    }
-
-    /// The bits, with their parts.
-    #[must_use]
-    pub fn bits(self) -> f64 {
-        self.0 as f64 / PS_PER_S as f64
-    }
-}
-
-impl AddAssign for Carried {
-    fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
-    }
-}
-
-impl SubAssign for Carried {
-    fn sub_assign(&mut self, other: Self) {
-        self.0 = self.0.saturating_sub(other.0);
-    }
-}
-
-/// Counts of a line.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
-    /// Packets whose transmission ended, as of the last `Network::settle`.
-    pub packets: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// What it carried, as of the last `Network::settle`: as `bytes`, but a packet whose
-    /// transmission crosses the beginning or the end of the counted time counts by its part.
-    pub carried: Carried,
-    /// The parts that had been sent when the counts were cleared.
-    pub begun: Carried,
-    /// Packets of `packets` that were lost on the way.
-    pub lost: u64,
-    /// Packets dropped in its gateway.
-    pub dropped: u64,
-    /// Packets marked in its gateway.
-    pub marked: u64,
-    /// Packets sent from its gateway after one that arrived there later.
-    pub overtaken: u64,
-    /// Waiting packets times picoseconds.
-    pub area: u128,
-    /// The most packets that waited.
-    pub waiting_max: u64,
-    /// The time up to which `area` is counted.
-    pub counted: Time,
-}
-
 /// Departures after this time are not computed ahead, so that no sum of times overflows.
 const FORESEEN: Time = Time(u64::MAX / 4);
-
-impl Gateway {
-    /// How long it takes to send a packet of `length` bytes.
-    #[must_use]
-    pub fn time_alone(&self, length: u32) -> Time {
-        self.transmitter.time_alone(u64::from(length) * 8)
-    }
-
-    /// The least time that a packet of `length` bytes takes to send.
-    #[must_use]
-    pub fn least_time(&self, length: u32) -> Time {
-        match &self.varying {
-            None => self.time_alone(length),
-            Some(varying) => varying.least_time(u64::from(length) * 8),
-        }
-    }
-
-    /// The bits that the line could send between two times.
-    #[must_use]
-    pub fn capacity(&self, from: Time, to: Time) -> f64 {
-        match &self.varying {
-            None => self.transmitter.rate().bit_per_s() as f64 * (to - from).as_s(),
-            Some(varying) => varying.capacity(from, to),
-        }
-    }
-
-    /// Starts a busy period of the line, which was idle until `now`.
-    #[inline]
-    fn begin(&mut self, now: Time) {
-        match &mut self.varying {
-            None => self.transmitter.begin(now),
-            Some(varying) => varying.begin(now),
-        }
-    }
-
-    /// Sends `bits` right after what was sent before. Returns when that ends.
-    #[inline]
-    fn send(&mut self, bits: u64) -> Time {
-        match &mut self.varying {
-            None => self.transmitter.send(bits),
-            Some(varying) => varying.send(bits),
-        }
-    }
-
-    /// Packets that wait in the discipline and in the device's ring.
-    #[must_use]
-    #[inline]
-    pub fn waiting(&self) -> u64 {
-        self.queue.waiting() + self.ring.held()
-    }
-
-    /// Stops the present transmission, which would have ended at `end`. Returns the bits that are
-    /// left to send.
-    pub fn interrupt(&mut self, now: Time, end: Time) -> u32 {
-        let left = match &mut self.varying {
-            None => self.transmitter.interrupt(now, end),
-            Some(varying) => varying.interrupt(now),
-        };
-        self.interrupted += (u64::from(self.serving.1) * 8).saturating_sub(left.into());
-        left
-    }
-
-    /// How much of a packet of `length` bytes, whose transmission ends at `end`, has been sent at
-    /// `now`.
-    #[must_use]
-    pub fn part_sent(&self, now: Time, length: u32, end: Time) -> Carried {
-        let left = match &self.varying {
-            None => u128::from(end.0.saturating_sub(now.0)) * u128::from(self.transmitter.rate().bit_per_s()),
-            Some(varying) => varying.open(now),
-        };
-        Carried(Carried::of_bytes(length.into()).0.saturating_sub(left))
-    }
-}
 
 impl Line {
     /// Prefetches what a packet that bypasses the discipline needs of this line.
@@ -346,42 +172,17 @@ impl Line {
         }
     }
 
-    /// An idle line.
+    /// An idle line. How packets pass it is decided when its network is known (`set_hop`).
     #[must_use]
-    pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>) -> Self {
-        let traits = queue.traits();
-        let passes = traits.bypass;
-        // A discipline that allows the bypass is told that the line became idle before it is shown
-        // the next packet.
-        let is_asked = traits.preempts || (traits.hears_idle && passes == 0);
-        let recalls = passes > 0 && (traits.replays || traits.hears_idle);
-        let passes = if is_asked || delay == Time::ZERO || rate.is_none() { 0 } else { passes };
-        // At 8 Tbit/s a byte takes one picosecond: up to that rate no transmission ends at the
-        // instant when it begins.
-        let is_timed = |rate: &Rate| rate.bit_per_s() <= 8 * PS_PER_S;
-        let limit = traits.fifo.filter(|_| !is_asked && rate.as_ref().is_some_and(is_timed));
-        let entry = match (rate, limit) {
-            (None, _) => Entry::Open,
-            (Some(_), Some(_)) => Entry::Computed,
-            (Some(_), None) => Entry::Asked,
-        };
-        let gateway = rate.map(|rate| Gateway {
-            can_preempt: traits.preempts,
-            notes_idle: traits.hears_idle,
-            update: None,
-            passed: None,
-            queue: Ledger::new(queue),
-            transmitter: Transmitter::new(rate),
-            varying: None,
-            ring: Ring::default(),
-            serving: (Token::default(), 0),
-            interrupted: 0,
-        });
+    pub fn new(settings: &Settings<'_>, queue: Box<dyn Discipline>) -> Self {
+        let Settings { name, seed, rate, delay, ring, impairment, .. } = *settings;
+        let varying = settings.course.map(|course| Varying::new(course, seed, name));
+        let is_impaired = !impairment.is_none();
         Self {
-            gateway,
-            departures: limit.map(Departures::new),
-            entry,
-            needs_end: is_asked || (delay == Time::ZERO && entry != Entry::Computed),
+            gateway: rate.map(|rate| Gateway::new(rate, varying, queue, Ring::new(ring))),
+            departures: None,
+            entry: Entry::Open,
+            needs_end: false,
             sending: Sending::Nothing,
             end: Time::NEVER,
             alone: Time::ZERO,
@@ -389,92 +190,70 @@ impl Line {
             is_told: true,
             delay,
             flights: VecDeque::new(),
-            passes,
+            passes: 0,
             follows: false,
-            merges: Time::NEVER,
             leads: false,
             coming: 0,
             leaves: false,
-            recalls,
-            impaired: None,
+            recalls: false,
+            impaired: is_impaired.then(|| Box::new(Impaired::new(impairment, seed, name))),
             sent: Sent::default(),
             counts: Counts::default(),
-            header: 0,
-            pad: [0; 1],
+            header: settings.header.into(),
+            pad: [0; 3],
             flow_times: None,
         }
     }
 
-    /// Makes the rate of the line called `name` follow `course`, in a run with `seed`; its rate is
-    /// then what its discipline believes. Every end of a transmission is an event then: the
-    /// duration of a transmission depends on when it begins.
-    pub fn follow(&mut self, course: &Course, seed: u64, name: &str) {
-        if let Some(gateway) = &mut self.gateway {
-            gateway.varying = Some(Box::new(Varying::new(course, seed, name)));
-            self.passes = 0;
-            self.end_by_events();
+    /// What decides its [`Hop`], as far as the line itself knows it.
+    pub(super) fn site(&self) -> Site {
+        let gateway = self.gateway.as_ref();
+        Site {
+            rate: gateway.map(Gateway::rate),
+            delay: self.delay,
+            has_ring: gateway.is_some_and(|gateway| gateway.ring.has_room()),
+            varies: gateway.is_some_and(Gateway::varies),
+            is_impaired: self.impaired.is_some(),
+            is_pooled: false,
+            leads_out: false,
+            is_fed: false,
+            is_watched: false,
         }
     }
 
-    /// Lets the device take up to `places` packets from the discipline while another packet is
-    /// sent.
-    pub fn take_ahead(&mut self, places: u32) {
-        if let Some(gateway) = self.gateway.as_mut().filter(|_| places > 0) {
-            gateway.ring = Ring::new(places);
-            self.passes = 0;
-            self.end_by_events();
-        }
-    }
-
-    /// Adds `header` bytes of the link layer to every packet: they are sent, counted and seen by
-    /// the discipline.
-    pub fn frame(&mut self, header: u8) {
-        self.header = header.into();
-    }
-
-    /// Makes the line consult its discipline even if it is a plain FIFO.
-    pub fn show_all(&mut self) {
-        self.stop_computing();
-        self.needs_end |= self.delay == Time::ZERO;
-    }
-
-    /// Makes every end of a transmission an event.
-    pub fn end_by_events(&mut self) {
-        self.follows = false;
-        self.stop_computing();
-        self.needs_end = true;
-    }
-
-    fn stop_computing(&mut self) {
-        self.departures = None;
-        if self.entry == Entry::Computed {
-            self.entry = Entry::Asked;
-        }
-    }
-
-    /// Adds impairments to the line called `name`, in a run with `seed`. The fate of a packet is a
-    /// random draw at the end of its transmission, which is therefore an event.
-    pub fn impair(&mut self, what: Impairment, seed: u64, name: &str) {
-        if what.is_none() {
-            return;
-        }
-        self.impaired = Some(Box::new(Impaired::new(what, seed, name)));
-        self.passes = 0;
-        self.end_by_events();
+    /// Makes packets pass as the line's [`Hop`] at `site` says. To be called before the run begins.
+    pub(super) fn set_hop(&mut self, site: &Site) {
+        let Some(gateway) = &self.gateway else { return };
+        let traits = gateway.queue.traits();
+        self.recalls = traits.bypass > 0 && (traits.replays || traits.hears_idle);
+        let hop = Hop::of(&traits, site);
+        (self.entry, self.passes, self.departures) = match hop {
+            Hop::Open => (Entry::Open, 0, None),
+            Hop::Computed { limit, bypass } => (Entry::Computed, bypass, Some(Departures::new(limit))),
+            Hop::Asked { bypass, .. } => (Entry::Asked, bypass, None),
+        };
+        self.needs_end = matches!(hop, Hop::Asked { ends: Ends::Evented, .. });
+        self.follows = matches!(hop, Hop::Asked { ends: Ends::Foreseen, .. });
     }
 
     /// Whether a packet arrives at the end of its transmission without an event for that end. The
     /// arrival then takes the place of that end in the order of equal times.
     #[must_use]
     #[inline]
-    pub const fn arrives_at_end(&self) -> bool {
+    pub(super) const fn arrives_at_end(&self) -> bool {
         self.delay.0 == 0 && matches!(self.entry, Entry::Computed)
     }
 
     /// Whether every packet on its way over this line is in `flights`, in the order of arrival.
     #[must_use]
-    pub const fn is_orderly(&self) -> bool {
+    pub(super) const fn is_orderly(&self) -> bool {
         self.impaired.is_none() && (self.gateway.is_some() || self.delay.0 > 0)
+    }
+
+    /// The time of the event at which the line sends next; [`Time::NEVER`] if no event is needed.
+    #[inline]
+    pub(super) fn next_end(&self) -> Time {
+        if self.sending == (Sending::Alone { has_event: false }) { Time::NEVER } else { self.end }
     }
 
     /// Packets that wait, are being sent, or are in flight.
@@ -492,7 +271,7 @@ impl Line {
 
     /// Takes the first packet in flight. Returns its arrival and id, and when the next packet
     /// arrives. At equal times a packet that kept its place goes before one that lost it.
-    pub fn land(&mut self) -> Option<((Time, u32), Option<Time>)> {
+    pub(super) fn land(&mut self) -> Option<((Time, u32), Option<Time>)> {
         let late = self.impaired.as_ref().and_then(|impaired| impaired.first());
         let first = match (self.flights.front(), late) {
             (Some(flight), Some(late)) if late < flight.arrival => self.impaired.as_mut()?.take()?,
@@ -504,17 +283,65 @@ impl Line {
 
     /// When the first packet in flight arrives.
     #[must_use]
-    pub fn next_arrival(&self) -> Option<Time> {
+    pub(super) fn next_arrival(&self) -> Option<Time> {
         let in_order = self.flights.front().map(|flight| flight.arrival);
         let late = self.impaired.as_ref().and_then(|impaired| impaired.first());
         in_order.into_iter().chain(late).min()
+    }
+
+    /// The packet `id` of `length` bytes arrives now. Ends of transmission from `pending` on are to
+    /// come.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, now: Time, id: u32, length: u32, pending: Time) -> Entered {
+        self.coming -= u32::from(self.follows);
+        self.settle(pending);
+        if let Some(end) = self.pass_at(now, id, length) {
+            if self.entry == Entry::Asked {
+                take(FastPath::Bypass);
+            }
+            return if self.needs_end { Entered::Passes } else { Entered::Flies(end) };
+        }
+        match self.entry {
+            Entry::Computed => self.join_fifo(now, length, pending),
+            _ => {
+                self.count_waiting(now);
+                Entered::Waits
+            }
+        }
+    }
+
+    /// Makes the line idle if its transmission ended without an event before `pending`.
+    #[inline(always)]
+    fn settle(&mut self, pending: Time) {
+        if self.sending == (Sending::Alone { has_event: false }) && self.end < pending {
+            (self.sending, self.end) = (Sending::Nothing, Time::NEVER);
+        }
+    }
+
+    /// A packet of `length` bytes joins a plain FIFO whose departures are computed.
+    #[inline]
+    fn join_fifo(&mut self, now: Time, length: u32, pending: Time) -> Entered {
+        let Some(departures) = &mut self.departures else { unreachable!("another discipline") };
+        departures.pass(pending);
+        if let Some(reason) = departures.refusal(length) {
+            return Entered::Refused(reason);
+        }
+        take(FastPath::ComputedFifo);
+        let is_idle = self.sending == Sending::Nothing;
+        if is_idle {
+            self.sending = Sending::Alone { has_event: false };
+        } else {
+            departures.join(now, self.end, length);
+            self.counts.waiting_max = self.counts.waiting_max.max(departures.count());
+        }
+        Entered::Flies(self.send(now, u64::from(length) * 8, !is_idle))
     }
 
     /// Lets the packet `id` of `length` bytes, which arrives at `time`, bypass the discipline.
     /// `time` is not before any earlier arrival. Returns when its transmission ends. `None`: no
     /// state was changed, because the bypass is not allowed or the line may be busy then.
     #[inline(always)]
-    pub fn pass_at(&mut self, time: Time, id: u32, length: u32) -> Option<Time> {
+    pub(super) fn pass_at(&mut self, time: Time, id: u32, length: u32) -> Option<Time> {
         let is_idle = match self.sending {
             Sending::Nothing => true,
             // At the same instant the arrival precedes the end.
@@ -557,15 +384,15 @@ impl Line {
     #[inline(never)]
     fn measure(&mut self, length: u32) {
         if let Some(gateway) = &mut self.gateway {
-            gateway.transmitter.begin(Time::ZERO);
-            (self.alone, self.alone_length) = (gateway.transmitter.send(u64::from(length) * 8), length);
+            gateway.begin(Time::ZERO);
+            (self.alone, self.alone_length) = (gateway.send(u64::from(length) * 8), length);
         }
     }
 
     /// Sends `bits` from `now` on, or right after the last packet if it `continues`. Returns when
     /// the transmission ends.
     #[inline]
-    pub fn send(&mut self, now: Time, bits: u64, continues: bool) -> Time {
+    pub(super) fn send(&mut self, now: Time, bits: u64, continues: bool) -> Time {
         let Some(gateway) = &mut self.gateway else { unreachable!("an unlimited line takes no time") };
         if !continues {
             gateway.begin(now);
@@ -577,37 +404,6 @@ impl Line {
         self.is_told = true;
         self.end = gateway.send(bits);
         self.end
-    }
-
-    /// The packet `id` of `length` bytes arrives now and joins a plain FIFO whose departures are
-    /// computed. Returns when its transmission ends, or why there is no room for it. `has_passed`
-    /// says whether the end of a transmission is in the past.
-    #[inline]
-    pub fn join_fifo(
-        &mut self,
-        now: Time,
-        (id, length): (u32, u32),
-        has_passed: impl Fn(Time) -> bool,
-    ) -> Result<Time, Reason> {
-        let is_idle = self.sending == Sending::Nothing || has_passed(self.end);
-        if is_idle {
-            self.sending = Sending::Nothing;
-            if let Some(end) = self.pass_at(now, id, length) {
-                return Ok(end);
-            }
-        }
-        let Some(departures) = &mut self.departures else { unreachable!("another discipline") };
-        departures.pass(&has_passed);
-        if let Some(reason) = departures.refusal(length) {
-            return Err(reason);
-        }
-        if is_idle {
-            self.sending = Sending::Alone { has_event: false };
-        } else {
-            departures.join(now, self.end, length);
-            self.counts.waiting_max = self.counts.waiting_max.max(departures.count());
-        }
-        Ok(self.send(now, u64::from(length) * 8, !is_idle))
     }
 
     /// Adds the waiting time up to now to `area`. Must be called before the number of waiting
@@ -627,7 +423,7 @@ impl Line {
 
     /// Updates the maximum of waiting packets. To be called after the queue has settled.
     #[inline]
-    pub fn note_most(&mut self) {
+    pub(super) fn note_most(&mut self) {
         if let Some(gateway) = &self.gateway {
             self.counts.waiting_max = self.counts.waiting_max.max(gateway.waiting());
         }
@@ -636,10 +432,10 @@ impl Line {
     /// What has been sent of packets whose transmission has not ended: of those in flight,
     /// `in_flight`, and of the others.
     #[must_use]
-    pub fn begun(&self, now: Time, in_flight: Carried) -> Carried {
+    pub(super) fn begun(&self, now: Time, in_flight: Carried) -> Carried {
         let mut begun = in_flight;
         if let Some(gateway) = &self.gateway {
-            begun += Carried(u128::from(gateway.interrupted) * u128::from(PS_PER_S));
+            begun += Carried::of_bits(gateway.interrupted);
             if self.sending == Sending::Packet {
                 begun += gateway.part_sent(now, gateway.serving.1, self.end);
             }
@@ -648,15 +444,15 @@ impl Line {
     }
 
     /// Restarts the counts: with the packets that wait already, and with `ahead`, which was sent
-    /// but whose transmission has not ended.
-    pub fn clear_counts(&mut self, now: Time, ahead: Ahead, has_passed: impl Fn(Time) -> bool) {
+    /// but whose transmission has not ended. Ends from `pending` on are to come.
+    pub(super) fn clear_counts(&mut self, now: Time, ahead: Ahead, pending: Time) {
         self.sent = ahead.sent;
         self.counts = Counts { counted: now, begun: self.begun(now, ahead.begun), ..Counts::default() };
         if let Some(gateway) = &mut self.gateway {
             self.flow_times = flow_times(&gateway.queue, now).map(Box::new);
         }
         if let Some(departures) = &mut self.departures {
-            departures.pass(has_passed);
+            departures.pass(pending);
             departures.clear(now);
             self.counts.waiting_max = departures.count();
             return;

@@ -1,14 +1,20 @@
 //! Lines, gateways and routes. Knows nothing of transports.
 
 pub mod border;
-pub mod departures;
+pub mod counts;
+mod crossing;
+mod departures;
+pub mod gateway;
+mod hop;
+mod layout;
 pub mod line;
-pub mod merge;
 pub mod network;
 pub mod path;
 pub mod pools;
 pub mod ring;
 pub mod route;
+mod settle;
+mod shortcut;
 pub mod tally;
 pub mod varying;
 pub mod walk;

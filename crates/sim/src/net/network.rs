@@ -1,4 +1,5 @@
 //! How packets move: from line to line along their flow's path, through the gateway of each line.
+//! Which way a packet takes through a gateway is decided before the run (`hop.rs`).
 //!
 //! A line has two components in the event set. One is the arrival of its first packet in flight.
 //! The other is the end of its transmission or, on an idle line, the time before which its
@@ -6,8 +7,8 @@
 //! the next update.
 
 use super::border::Border;
-use super::line::{Ahead, Carried, Entry, Flight, Line, Sending};
-use super::path::{HOST, Path, Paths};
+use super::line::{Entered, Entry, Flight, Line, Sending};
+use super::path::{HOST, Paths};
 use super::pools::Pools;
 use super::tally::Tally;
 use crate::engine::events::EventSet;
@@ -15,6 +16,7 @@ use crate::observe::{Event, Observer};
 use crate::segment::{Arena, Direction, Segment, Token};
 use fairq_link::impairment::Journey;
 use fairq_sched::contract::{Dequeue, Discipline, Handle};
+use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use fairq_sched::pool::Answer;
 use fairq_sched::units::Time;
@@ -75,105 +77,11 @@ pub struct Network {
     pub(super) components: Components,
     /// The lines with a periodic update, in the order of their numbers.
     pub(super) updated: Vec<u32>,
-    fates: Fates,
+    pub(super) fates: Fates,
 }
 
+/// The way of a packet.
 impl Network {
-    /// A network of idle lines.
-    #[must_use]
-    pub fn new(mut lines: Vec<Line>, pools: Pools, paths: &[Path], components: Components) -> Self {
-        let flows = paths.len();
-        let paths = Paths::new(paths);
-        for (line, feeder) in paths.feeders(lines.len()).into_iter().enumerate() {
-            let is_orderly = feeder.is_some_and(|feeder| lines[feeder as usize].is_orderly());
-            let at = &mut lines[line];
-            if pools.has(line as u32) {
-                // A packet needs room in its pool, even before an idle line.
-                at.passes = 0;
-                at.show_all();
-            }
-            at.follows = at.passes > 0 && is_orderly;
-            if at.follows {
-                at.show_all();
-                if let Some(feeder) = feeder {
-                    lines[feeder as usize].leads = true;
-                }
-            }
-        }
-        let mut updated = Vec::new();
-        for (line, at) in lines.iter_mut().enumerate() {
-            if let Some(gateway) = at.gateway.as_mut().filter(|gateway| gateway.queue.next_update().is_some()) {
-                gateway.update = Some(components.updates + updated.len() as u32);
-                updated.push(line as u32);
-            }
-        }
-        Self {
-            lines,
-            pools,
-            paths,
-            arena: Arena::default(),
-            dropped: Tally::new(flows),
-            lost: Tally::new(flows),
-            marked: Tally::new(flows),
-            packet_hops: 0,
-            packet_hops_known: 0,
-            dropped_reports: Vec::new(),
-            observer: None,
-            border: Border::default(),
-            prefetches: false,
-            urgent: 0,
-            components,
-            updated,
-            fates: Fates::new(),
-        }
-    }
-
-    /// The number of lines with a periodic update.
-    #[must_use]
-    pub const fn updates(&self) -> u32 {
-        self.updated.len() as u32
-    }
-
-    /// The line of the periodic update number `number`.
-    #[must_use]
-    pub fn updated_line(&self, number: u32) -> u32 {
-        self.updated[number as usize]
-    }
-
-    /// Schedules the first run of every periodic update.
-    pub fn begin(&self, events: &mut EventSet) {
-        self.updated.iter().for_each(|line| self.plan_update(*line, events));
-    }
-
-    /// Runs the periodic update number `number`. If its line is idle though packets wait, the
-    /// update may release one.
-    pub fn update(&mut self, now: Time, number: u32, events: &mut EventSet) {
-        let line = self.updated[number as usize];
-        let at = &mut self.lines[line as usize];
-        at.count_waiting(now);
-        let Some(gateway) = &mut at.gateway else { unreachable!("an update of an unlimited line") };
-        gateway.queue.update(now);
-        debug_assert!(gateway.queue.next_update().is_none_or(|next| next > now), "an update is done once");
-        if at.sending == Sending::Nothing && gateway.queue.waiting() > 0 {
-            self.start_next(now, line, false, events);
-        } else {
-            self.plan_update(line, events);
-        }
-    }
-
-    /// Schedules the next periodic update of `line`, if it has one.
-    #[inline]
-    fn plan_update(&self, line: u32, events: &mut EventSet) {
-        if let Some(gateway) = &self.lines[line as usize].gateway
-            && let Some(component) = gateway.update
-        {
-            let next = gateway.queue.next_update().unwrap_or(Time::NEVER);
-            if events.time_of(component) != next {
-                events.set(component, next);
-            }
-        }
-    }
-
     /// A host sends `segment`. If its path has no line, the segment is delivered at once. Returns
     /// the id of a packet that reached its destination. The packet stays in the arena; the caller
     /// releases it. The same holds for the functions below.
@@ -223,40 +131,79 @@ impl Network {
         self.forward(now, id, events)
     }
 
+    /// Sends the packet `id` on to its next line. Returns its id if it has reached the end of its
+    /// path.
+    fn forward(&mut self, now: Time, id: u32, events: &mut EventSet) -> Option<u32> {
+        loop {
+            let segment = &mut self.arena[id];
+            let (line, length) = (segment.next, segment.length);
+            if line >= HOST {
+                return Some(id);
+            }
+            self.paths.step(segment);
+            let at = &mut self.lines[line as usize];
+            let served = (Token::new(id, segment.next), length + at.header);
+            if at.entry != Entry::Open {
+                self.enter(now, line, served, events);
+                return None;
+            }
+            if let Some(observer) = &mut self.observer {
+                observer.event(now, &Event::Sent { line, segment });
+            }
+            if at.is_orderly() {
+                self.fly(now, line, served, events);
+                return None;
+            }
+            if at.impaired.is_some() {
+                self.fly_impaired(now, line, id, events);
+                return None;
+            }
+            at.sent.add(served.1);
+            self.packet_hops_known += 1;
+        }
+    }
+
+    /// The packet comes to the gateway of `line`: it bypasses the discipline, joins a plain FIFO
+    /// whose departures are computed, or is shown to the discipline.
+    #[inline]
+    fn enter(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) {
+        let pending = events.pending_from(self.components.ends + line);
+        let (id, length) = (served.0.id(), served.1);
+        let at = &mut self.lines[line as usize];
+        match at.enter(now, id, length, pending) {
+            Entered::Flies(end) => return self.fly(end, line, served, events),
+            Entered::Refused(reason) => return self.refuse(now, line, id, reason),
+            Entered::Passes => self.pass_watched(now, line, served),
+            Entered::Waits => self.enqueue(now, line, id, events),
+        }
+        self.plan(line, events);
+    }
+
     /// The packet of `token` is in flight on `line` from `end` on, when its transmission ends. If
-    /// the next line follows this one (`Line::follows`) and will be idle at the arrival, the
-    /// packet's fate there is known already. It is then in flight on that next line at once, and so
-    /// on, without an event for each arrival.
-    fn fly(&mut self, mut end: Time, (mut token, mut length): (Token, u32), mut line: u32, events: &mut EventSet) {
+    /// its fate on the next line is known already (`shortcut.rs`), it is in flight on that line at
+    /// once, and so on, without an event for each arrival.
+    fn fly(&mut self, mut end: Time, mut line: u32, (mut token, mut length): (Token, u32), events: &mut EventSet) {
         loop {
             let at = &mut self.lines[line as usize];
             at.sent.add(length);
             self.packet_hops_known += 1;
             let arrival = end.saturating_add(at.delay);
-            let header = at.header;
+            let (header, leaves) = (at.header, at.leaves);
             if at.leads
                 && let Some(follower) = self.lines.get_mut(token.next() as usize)
                 && follower.follows
             {
-                // Safe only if no undecided packet is ahead of this one and none can arrive over
-                // another line first.
-                let is_next = follower.merges == Time::NEVER || events.is_alone(arrival, follower.merges);
                 let there = length - header + follower.header;
-                if follower.coming == 0
-                    && is_next
-                    && let Some(then) = follower.pass_at(arrival, token.id(), there)
-                {
+                if let Some(then) = follower.foresee(arrival, token.id(), there) {
                     (end, line, length) = (then, token.next(), there);
                     let segment = &mut self.arena[token.id()];
                     self.paths.step(segment);
                     token = Token::new(token.id(), segment.next);
                     continue;
                 }
-                follower.coming += 1;
             }
-            let at = &mut self.lines[line as usize];
             let flight = Flight { arrival, token };
-            if at.leaves {
+            if leaves {
                 return self.leave(line, flight);
             }
             return self.take_off(line, flight, events);
@@ -296,182 +243,15 @@ impl Network {
             Journey::InOrder(arrival) => at.flights.push_back(Flight { arrival, token: Token::new(id, segment.next) }),
             Journey::Late(arrival) => impaired.keep(arrival, id),
         }
-        let (component, next) = (self.components.arrivals + line, at.next_arrival().unwrap_or(Time::NEVER));
-        if events.time_of(component) != next {
-            events.set(component, next);
-        }
+        events.keep(self.components.arrivals + line, at.next_arrival().unwrap_or(Time::NEVER));
     }
+}
 
-    /// The transmission on `line` ends, or the time has come before which its discipline sends
-    /// nothing. Returns the packet's id if its arrival at its host is this event
-    /// (`Line::arrives_at_end`).
-    pub fn end(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<u32> {
-        if self.lines[line as usize].arrives_at_end() {
-            return self.arrival(now, line, events);
-        }
-        self.decide(now, line, events);
-        None
-    }
-
-    /// As `end`, where the discipline decides what is sent next.
-    fn decide(&mut self, now: Time, line: u32, events: &mut EventSet) {
-        let at = &mut self.lines[line as usize];
-        at.count_waiting(now);
-        let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
-        let sent = core::mem::replace(&mut at.sending, Sending::Nothing);
-        let asks = gateway.notes_idle || gateway.waiting() > 0;
-        match sent {
-            Sending::Nothing => return self.start_next(now, line, false, events),
-            Sending::Packet => {
-                let served = gateway.serving;
-                let id = served.0.id();
-                if let Some(observer) = &mut self.observer {
-                    observer.event(now, &Event::Sent { line, segment: &self.arena[id] });
-                }
-                if at.impaired.is_some() {
-                    self.fly_impaired(now, line, id, events);
-                } else {
-                    self.fly(now, served, line, events);
-                }
-            }
-            Sending::Alone { .. } => {}
-        }
-        if asks {
-            self.start_next(now, line, true, events);
-        }
-    }
-
-    /// Makes the counts of sent packets exact for the present instant. Call it before the counts of
-    /// lines are read.
-    pub fn settle(&mut self, now: Time, events: &EventSet) {
-        self.packet_hops = self.packet_hops_known;
-        for (at, ahead) in self.ahead(now, events).into_iter().enumerate() {
-            let line = &mut self.lines[at];
-            line.counts.packets = line.sent.packets - ahead.sent.packets;
-            line.counts.bytes = line.sent.bytes - ahead.sent.bytes;
-            line.counts.carried = Carried::of_bytes(line.counts.bytes);
-            line.counts.carried += line.begun(now, ahead.begun);
-            line.counts.carried -= line.counts.begun;
-            self.packet_hops -= ahead.sent.packets;
-        }
-    }
-
-    /// By line, the packets that are counted as sent though their transmission has not ended.
-    fn ahead(&self, now: Time, events: &EventSet) -> Vec<Ahead> {
-        let mut ahead = vec![Ahead::default(); self.lines.len()];
-        for at in &self.lines {
-            for flight in at.flights.iter().rev() {
-                if !self.note_ahead(now, (flight.arrival, flight.token.id()), events, &mut ahead) {
-                    break;
-                }
-            }
-        }
-        ahead
-    }
-
-    /// The packet `id` is in flight and arrives at `arrival`. Notes it on each line where its
-    /// transmission has not ended: its last line, and the lines before it that forwarded it without
-    /// an event. Returns whether there is such a line.
-    fn note_ahead(&self, now: Time, (arrival, id): (Time, u32), events: &EventSet, ahead: &mut [Ahead]) -> bool {
-        let Segment { flow, direction, place, length, .. } = self.arena[id];
-        let passed = self.paths.first(flow, direction)..place;
-        let (mut arrival, mut is_ahead) = (arrival, false);
-        for line in passed.rev().map(|place| self.paths.line(place)) {
-            let at = &self.lines[line as usize];
-            let Some(gateway) = at.gateway.as_ref().filter(|_| !at.needs_end) else { break };
-            let end = arrival - at.delay;
-            if events.has_passed(self.components.ends + line, end) {
-                break;
-            }
-            is_ahead = true;
-            let ahead = &mut ahead[line as usize];
-            ahead.sent.add(length + at.header);
-            ahead.begun += gateway.part_sent(now, length + at.header, end);
-            if !at.follows {
-                break;
-            }
-            // If the packet waited there, the time of its arrival at that line has passed as well.
-            arrival = end - gateway.time_alone(length + at.header);
-        }
-        is_ahead
-    }
-
-    /// Makes the line idle if its transmission ended without an event.
-    #[inline]
-    fn settle_line(&mut self, line: u32, events: &EventSet) {
-        let at = &mut self.lines[line as usize];
-        if at.sending == (Sending::Alone { has_event: false }) && events.has_passed(self.components.ends + line, at.end)
-        {
-            at.sending = Sending::Nothing;
-        }
-    }
-
-    /// Sends the packet `id` on to its next line. Returns its id if it has reached the end of its
-    /// path.
-    fn forward(&mut self, now: Time, id: u32, events: &mut EventSet) -> Option<u32> {
-        loop {
-            let segment = &mut self.arena[id];
-            let (line, length) = (segment.next, segment.length);
-            if line >= HOST {
-                return Some(id);
-            }
-            self.paths.step(segment);
-            let at = &mut self.lines[line as usize];
-            let length = length + at.header;
-            let served = (Token::new(id, segment.next), length);
-            if at.entry == Entry::Computed {
-                self.join_fifo(now, line, served, events);
-                return None;
-            }
-            if at.entry == Entry::Asked {
-                at.coming -= u32::from(at.follows);
-                self.settle_line(line, events);
-                if !self.pass(now, line, served, events) {
-                    self.enqueue(now, line, id, events);
-                }
-                return None;
-            }
-            if let Some(observer) = &mut self.observer {
-                observer.event(now, &Event::Sent { line, segment });
-            }
-            if at.impaired.is_some() {
-                self.fly_impaired(now, line, id, events);
-                return None;
-            }
-            if at.delay > Time::ZERO {
-                self.fly(now, served, line, events);
-                return None;
-            }
-            at.sent.add(length);
-            self.packet_hops_known += 1;
-        }
-    }
-
-    /// The packet `id` joins the plain FIFO of `line`: its arrival at the end of the line is known
-    /// at once.
-    #[inline]
-    fn join_fifo(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) {
-        let component = self.components.ends + line;
-        let (id, length) = (served.0.id(), served.1);
-        match self.lines[line as usize].join_fifo(now, (id, length), |end| events.has_passed(component, end)) {
-            Ok(end) => self.fly(end, served, line, events),
-            Err(reason) => self.refuse(now, line, id, reason),
-        }
-    }
-
-    /// Drops the packet `id` without showing it to the discipline of `line`.
-    #[inline(never)]
-    fn refuse(&mut self, now: Time, line: u32, id: u32, reason: Reason) {
-        let (packet, _) = self.shown(now, line, id);
-        if let Some(gateway) = &mut self.lines[line as usize].gateway {
-            gateway.queue.refuse(&packet);
-        }
-        self.fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
-        self.settle_fates(now, line);
-    }
-
-    /// Shows the packet `id` to the discipline of `line`. Not inlined: packets that bypass the
-    /// discipline then save no registers.
+/// The loop of a gateway: packets arrive, transmissions end, the discipline is asked for the next
+/// packet. After each change `plan` sets the gateway's next events.
+impl Network {
+    /// Shows the packet `id` to the discipline of `line`; waiting packets have been counted up to
+    /// now. Not inlined: packets that bypass the discipline then save no registers.
     #[inline(never)]
     fn enqueue(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
         if let Some(observer) = &mut self.observer {
@@ -486,7 +266,6 @@ impl Network {
         }
         let (packet, header) = self.shown(now, line, id);
         let at = &mut self.lines[line as usize];
-        at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
         let handle = gateway.queue.enqueue(now, packet, &header, &mut self.fates);
         if is_shared && let Some(handle) = handle {
@@ -498,10 +277,7 @@ impl Network {
                 at.sending = Sending::Nothing;
                 gateway.queue.put_back(now, bits);
             }
-            Sending::Alone { has_event } if !*has_event && gateway.queue.waiting() > 0 => {
-                *has_event = true;
-                events.set(self.components.ends + line, at.end);
-            }
+            Sending::Alone { has_event } => *has_event |= gateway.queue.waiting() > 0,
             _ => {}
         }
         let (is_free, has_place) = (at.sending == Sending::Nothing, !gateway.ring.is_full());
@@ -510,73 +286,10 @@ impl Network {
         }
         if is_free {
             self.start_next(now, line, false, events);
-        } else {
-            if has_place {
-                self.take_ahead(now, line);
-            }
-            self.plan_update(line, events);
+        } else if has_place {
+            self.take_ahead(now, line);
         }
         self.lines[line as usize].note_most();
-    }
-
-    /// While `line` is sending, its device takes packets from the discipline as long as its ring
-    /// has room.
-    #[cold]
-    fn take_ahead(&mut self, now: Time, line: u32) {
-        let at = &mut self.lines[line as usize];
-        let Some(gateway) = &mut at.gateway else { return };
-        // If the discipline releases none now, it is asked again when the present transmission
-        // ends.
-        while !gateway.ring.is_full()
-            && gateway.queue.waiting() > 0
-            && let Dequeue::Send(packet) = gateway.queue.dequeue(now, &mut self.fates)
-        {
-            at.counts.overtaken += u64::from(gateway.queue.is_overtaken());
-            gateway.ring.push(self.arena.note(&packet));
-            self.pools.left(packet.token as u32);
-        }
-        if !self.fates.is_empty() {
-            self.settle_fates(now, line);
-        }
-    }
-
-    /// The packet `id` and its header as the discipline of `line` sees them; the packet arrives at
-    /// `time`.
-    #[inline]
-    fn shown(&self, time: Time, line: u32, id: u32) -> (Packet, Header) {
-        let (segment, framing) = (&self.arena[id], self.lines[line as usize].header);
-        let mut header = self.paths.header(segment);
-        header.tos = segment.tos(header.tos);
-        let mut packet = Packet::new(Token::new(id, segment.next).0, time, segment.length + framing);
-        packet.link_header = framing as u8;
-        packet.marks = segment.marking.marks();
-        packet.accepts = segment.marking.accepts();
-        if segment.direction == Direction::Backward {
-            packet.acknowledges = NonZeroU32::new(segment.cumulative as u32);
-        } else if segment.flow < self.urgent {
-            packet.remaining = segment.marked;
-            packet.deadline = segment.due();
-        }
-        packet.label = segment.label;
-        packet.tos = header.tos;
-        (packet, header)
-    }
-
-    /// Another packet arrives at `line`. If a packet that bypassed the discipline is still being
-    /// sent, it is replayed to the discipline. On an idle line the discipline is told that the line
-    /// is idle, as it may not know that yet.
-    #[inline]
-    fn recall(&mut self, now: Time, line: u32) {
-        let at = &mut self.lines[line as usize];
-        let Some(gateway) = &mut at.gateway else { return };
-        let passed = gateway.passed.take();
-        if at.sending == Sending::Nothing {
-            return gateway.queue.tell_idle(now, &mut self.fates);
-        }
-        let Some((time, id)) = passed else { return };
-        let (packet, header) = self.shown(time, line, id);
-        let Some(gateway) = &mut self.lines[line as usize].gateway else { return };
-        gateway.queue.recall(time, packet, &header, &mut self.fates);
     }
 
     /// Asks the pool of `line` for room for the arriving packet `id`, and evicts the packets that
@@ -599,8 +312,8 @@ impl Network {
 
     /// Removes the packet called `handle`, which has left its pool, from the queue of `line`.
     fn evict(&mut self, now: Time, line: u32, handle: Handle, events: &mut EventSet) {
-        self.settle_line(line, events);
         let at = &mut self.lines[line as usize];
+        debug_assert_ne!(at.sending, Sending::Alone { has_event: false }, "a packet waits behind it");
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
         let Some(packet) = gateway.queue.remove(now, handle) else { unreachable!("a pool names packets that wait") };
@@ -613,34 +326,80 @@ impl Network {
         if is_free {
             self.start_next(now, line, false, events);
         }
+        self.plan(line, events);
     }
 
-    /// Sends the packet past the discipline of `line` (bypass), if the line is idle and the
-    /// discipline need not see the packet. Returns whether it did.
+    /// Another packet arrives at `line`. If a packet that bypassed the discipline is still being
+    /// sent, it is replayed to the discipline. On an idle line the discipline is told that the line
+    /// is idle, as it may not know that yet.
     #[inline]
-    fn pass(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) -> bool {
+    fn recall(&mut self, now: Time, line: u32) {
         let at = &mut self.lines[line as usize];
-        let Some(end) = at.pass_at(now, served.0.id(), served.1) else { return false };
-        if at.needs_end {
-            self.pass_watched(now, line, served, events);
-        } else {
-            self.fly(end, served, line, events);
+        let Some(gateway) = &mut at.gateway else { return };
+        let passed = gateway.passed.take();
+        if at.sending == Sending::Nothing {
+            return gateway.queue.tell_idle(now, &mut self.fates);
         }
-        true
+        let Some((time, id)) = passed else { return };
+        take(FastPath::Replay);
+        let (packet, header) = self.shown(time, line, id);
+        let Some(gateway) = &mut self.lines[line as usize].gateway else { return };
+        gateway.queue.recall(time, packet, &header, &mut self.fates);
     }
 
-    /// A bypass where the end of the transmission must be an event: the discipline and the observer
-    /// are told of the packet.
-    #[cold]
-    fn pass_watched(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) {
-        let at = &mut self.lines[line as usize];
-        let Some(gateway) = &mut at.gateway else { unreachable!("unlimited lines pass all") };
-        gateway.queue.pass(&Packet::new(served.0.0, now, served.1));
-        (at.sending, gateway.serving) = (Sending::Packet, served);
-        events.set(self.components.ends + line, at.end);
-        if let Some(observer) = &mut self.observer {
-            observer.event(now, &Event::Arrived { line, segment: &self.arena[served.0.id()] });
+    /// The transmission on `line` ends, or the time has come before which its discipline sends
+    /// nothing. Returns the packet's id if its arrival at its host is this event
+    /// (`Line::arrives_at_end`).
+    pub fn end(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<u32> {
+        if self.lines[line as usize].arrives_at_end() {
+            take(FastPath::ArrivalAtEnd);
+            return self.arrival(now, line, events);
         }
+        self.decide(now, line, events);
+        None
+    }
+
+    /// As `end`, where the discipline decides what is sent next.
+    fn decide(&mut self, now: Time, line: u32, events: &mut EventSet) {
+        let at = &mut self.lines[line as usize];
+        at.count_waiting(now);
+        let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
+        let sent = core::mem::replace(&mut at.sending, Sending::Nothing);
+        let continues = sent != Sending::Nothing;
+        let asks = !continues || gateway.notes_idle || gateway.waiting() > 0;
+        if sent == Sending::Packet {
+            let served = gateway.serving;
+            let id = served.0.id();
+            if let Some(observer) = &mut self.observer {
+                observer.event(now, &Event::Sent { line, segment: &self.arena[id] });
+            }
+            if at.impaired.is_some() {
+                self.fly_impaired(now, line, id, events);
+            } else {
+                self.fly(now, line, served, events);
+            }
+        }
+        if asks {
+            self.start_next(now, line, continues, events);
+        } else {
+            self.lines[line as usize].end = Time::NEVER;
+        }
+        self.plan(line, events);
+    }
+
+    /// Runs the periodic update number `number`. If its line is idle though packets wait, the
+    /// update may release one.
+    pub fn update(&mut self, now: Time, number: u32, events: &mut EventSet) {
+        let line = self.updated[number as usize];
+        let at = &mut self.lines[line as usize];
+        at.count_waiting(now);
+        let Some(gateway) = &mut at.gateway else { unreachable!("an update of an unlimited line") };
+        gateway.queue.update(now);
+        debug_assert!(gateway.queue.next_update().is_none_or(|next| next > now), "an update is done once");
+        if at.sending == Sending::Nothing && gateway.queue.waiting() > 0 {
+            self.start_next(now, line, false, events);
+        }
+        self.plan(line, events);
     }
 
     /// Asks the discipline of an idle line for a packet; waiting packets have been counted up to
@@ -674,14 +433,13 @@ impl Network {
             Ok((served, bits)) => {
                 let needs_end = at.needs_end || gateway.queue.waiting() > 0;
                 let has_place = !gateway.ring.is_full();
-                gateway.serving = served;
                 let end = at.send(now, bits, continues);
                 if end > now && !needs_end {
+                    take(FastPath::SilentEnd);
                     at.sending = Sending::Alone { has_event: false };
-                    self.fly(end, served, line, events);
+                    self.fly(end, line, served, events);
                 } else {
-                    at.sending = Sending::Packet;
-                    events.set(self.components.ends + line, end);
+                    self.serve(line, served);
                     // The packet goes on when its transmission ends. It has waited long enough to
                     // have left the caches.
                     if let Some(follower) = self.lines.get(served.0.next() as usize) {
@@ -693,12 +451,101 @@ impl Network {
                     }
                 }
             }
-            Err(time) => events.set(self.components.ends + line, time),
+            Err(time) => at.end = time,
         }
-        self.plan_update(line, events);
         if !self.fates.is_empty() {
             self.settle_fates(now, line);
         }
+    }
+
+    /// While `line` is sending, its device takes packets from the discipline as long as its ring
+    /// has room.
+    #[cold]
+    fn take_ahead(&mut self, now: Time, line: u32) {
+        let at = &mut self.lines[line as usize];
+        let Some(gateway) = &mut at.gateway else { return };
+        // If the discipline releases none now, it is asked again when the present transmission
+        // ends.
+        while !gateway.ring.is_full()
+            && gateway.queue.waiting() > 0
+            && let Dequeue::Send(packet) = gateway.queue.dequeue(now, &mut self.fates)
+        {
+            at.counts.overtaken += u64::from(gateway.queue.is_overtaken());
+            gateway.ring.push(self.arena.note(&packet));
+            self.pools.left(packet.token as u32);
+        }
+        if !self.fates.is_empty() {
+            self.settle_fates(now, line);
+        }
+    }
+
+    /// The packet is sent, and the end of its transmission is an event: then it goes on.
+    #[inline(always)]
+    fn serve(&mut self, line: u32, served: (Token, u32)) {
+        let at = &mut self.lines[line as usize];
+        let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
+        (at.sending, gateway.serving) = (Sending::Packet, served);
+    }
+
+    /// Sets the next events of the gateway of `line`, after its state has changed.
+    #[inline(always)]
+    pub(super) fn plan(&self, line: u32, events: &mut EventSet) {
+        let at = &self.lines[line as usize];
+        events.keep(self.components.ends + line, at.next_end());
+        if let Some(gateway) = &at.gateway
+            && let Some(component) = gateway.update
+        {
+            events.keep(component, gateway.queue.next_update().unwrap_or(Time::NEVER));
+        }
+    }
+}
+
+/// What becomes of a packet at a gateway.
+impl Network {
+    /// A bypass where the end of the transmission must be an event: the discipline's accounts and
+    /// the observer are told of the packet.
+    #[cold]
+    fn pass_watched(&mut self, now: Time, line: u32, served: (Token, u32)) {
+        if let Some(gateway) = &mut self.lines[line as usize].gateway {
+            gateway.queue.pass(&Packet::new(served.0.0, now, served.1));
+        }
+        if let Some(observer) = &mut self.observer {
+            observer.event(now, &Event::Arrived { line, segment: &self.arena[served.0.id()] });
+        }
+        self.serve(line, served);
+    }
+
+    /// Drops the packet `id` without showing it to the discipline of `line`.
+    #[inline(never)]
+    fn refuse(&mut self, now: Time, line: u32, id: u32, reason: Reason) {
+        let (packet, _) = self.shown(now, line, id);
+        if let Some(gateway) = &mut self.lines[line as usize].gateway {
+            gateway.queue.refuse(&packet);
+        }
+        self.fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+        self.settle_fates(now, line);
+    }
+
+    /// The packet `id` and its header as the discipline of `line` sees them; the packet arrives at
+    /// `time`.
+    #[inline]
+    fn shown(&self, time: Time, line: u32, id: u32) -> (Packet, Header) {
+        let (segment, framing) = (&self.arena[id], self.lines[line as usize].header);
+        let mut header = self.paths.header(segment);
+        header.tos = segment.tos(header.tos);
+        let mut packet = Packet::new(Token::new(id, segment.next).0, time, segment.length + framing);
+        packet.link_header = framing as u8;
+        packet.marks = segment.marking.marks();
+        packet.accepts = segment.marking.accepts();
+        if segment.direction == Direction::Backward {
+            packet.acknowledges = NonZeroU32::new(segment.cumulative as u32);
+        } else if segment.flow < self.urgent {
+            packet.remaining = segment.marked;
+            packet.deadline = segment.due();
+        }
+        packet.label = segment.label;
+        packet.tos = header.tos;
+        (packet, header)
     }
 
     /// Counts the packets that the discipline of `line` dropped or marked, and releases the dropped
@@ -738,18 +585,9 @@ impl Network {
             }
         }
     }
+}
 
-    /// Restarts all counts.
-    pub fn clear_counts(&mut self, now: Time, events: &EventSet) {
-        for (line, ahead) in self.ahead(now, events).into_iter().enumerate() {
-            let component = self.components.ends + line as u32;
-            self.lines[line].clear_counts(now, ahead, |end| events.has_passed(component, end));
-        }
-        self.dropped.clear();
-        self.lost.clear();
-        self.marked.clear();
-    }
-
+impl Network {
     /// How long a data packet of `flow` with `length` bytes takes where it waits for no other:
     /// propagation and its own transmission on each line of its path. On a line whose rate changes
     /// the transmission takes the least time that it could.

@@ -22,6 +22,12 @@ impl Ring {
         Self((places > 0).then(|| Box::new(Places { packets: VecDeque::new(), most: places as usize })))
     }
 
+    /// Whether the ring ever holds a packet.
+    #[must_use]
+    pub const fn has_room(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The number of packets in the ring.
     #[must_use]
     #[inline]

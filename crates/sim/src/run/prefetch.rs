@@ -9,6 +9,7 @@ use super::{Connection, Simulation};
 use crate::net::line::Line;
 use crate::net::path::HOST;
 use crate::segment::{Direction, Token};
+use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::prefetch;
 
 /// The least number of lines. With fewer, most of the state stays in the caches.
@@ -87,6 +88,7 @@ impl Simulation {
     /// Notes a found event. Prefetches the first step for it, and the next steps for those found
     /// before it.
     fn fetch_for(&mut self, coming: Coming) {
+        take(FastPath::Prefetch);
         self.prefetcher.found = self.prefetcher.found.wrapping_add(1);
         *self.prefetcher.before(0) = coming;
         if let Coming::Flight(line) = coming {

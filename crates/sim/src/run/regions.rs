@@ -11,6 +11,7 @@
 
 use super::Simulation;
 use crate::partition::Partition;
+use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::units::Time;
 
 /// The regions and the progress of each.
@@ -65,6 +66,7 @@ impl Simulation {
     pub(super) fn run_turn(&mut self, end: Time) -> bool {
         let Some(regions) = &mut self.regions else { return false };
         let Some((region, until)) = regions.next(end) else { return false };
+        take(FastPath::Regions);
         self.now = regions.from[region];
         regions.from[region] = Time(until.0 + 1);
         let least = regions.from.iter().copied().min().unwrap_or(end);

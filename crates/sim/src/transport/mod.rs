@@ -41,7 +41,6 @@ pub mod tcp;
 pub mod tfrc;
 pub mod uncontrolled;
 
-use congestion::{Beginning, LawSettings};
 use ecn::{Accepts, CodePoint};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
@@ -300,9 +299,9 @@ pub enum Delivery {
     Reliable,
 }
 
-/// Implemented by the settings of every transport. No method has a default where forgetting would
-/// be a wrong number in a result, and no message. For congestion controls over a TCP connection it
-/// follows from [`LawSettings`].
+/// Implemented by the settings of a transport with rules of its own. No method has a default where
+/// forgetting would be a wrong number in a result, and no message. Those of a congestion control
+/// over a TCP connection implement [`LawSettings`](congestion::LawSettings) instead.
 pub trait Transport {
     /// Both ends of a connection, with what it has to send.
     fn build(&self, setup: Setup) -> Ends;
@@ -325,30 +324,4 @@ pub trait Transport {
     /// Why the settings make no sense, if they do not. What no time and no count may be is checked
     /// for all (`sense.rs`).
     fn fault(&self) -> Option<String>;
-}
-
-impl<L: LawSettings> Transport for L {
-    fn build(&self, setup: Setup) -> Ends {
-        tcp::ends(setup)
-    }
-
-    fn delivery(&self) -> Delivery {
-        Delivery::Reliable
-    }
-
-    fn window(&self) -> Option<u32> {
-        None
-    }
-
-    fn code_point(&self) -> CodePoint {
-        self.law(&Beginning::with_window(1.0)).code_point()
-    }
-
-    fn names_code_point(&self) -> bool {
-        LawSettings::names_code_point(self)
-    }
-
-    fn fault(&self) -> Option<String> {
-        LawSettings::fault(self)
-    }
 }

@@ -315,6 +315,45 @@ impl Sink {
         true
     }
 
+    /// Notes a packet that `is_marked` or not: whether marks are echoed from now on (RFC 3168,
+    /// section 6.1.3).
+    #[inline]
+    fn note_mark(&mut self, arrival: &Arrival, is_marked: bool) {
+        self.marked += u32::from(is_marked);
+        if self.answers.ecn != Ecn::Classic {
+            return;
+        }
+        let echoed = self.echoes_mark;
+        self.echoes_mark = is_marked || echoed && !arrival.flags.has(Flags::HEARD);
+        if let Some(quick) = self.quick.as_mut().filter(|_| echoed != self.echoes_mark) {
+            quick.heard(self.echoes_mark);
+        }
+    }
+
+    /// Delays the acknowledgement of a packet in order, unless as many wait as are acknowledged
+    /// together: then `answer` is for the first of them, too.
+    #[inline]
+    fn delays(&mut self, now: Time, arrival: &Arrival, answer: &mut Acknowledgement) -> bool {
+        let delayed = &mut **self.delayed.get_or_insert_with(|| Box::new(Delayed::none()));
+        delayed.unanswered += 1;
+        // Linux's `tcp_ecn_accept_cwr`: the sender's window may be small.
+        let is_heard = self.answers.ecn == Ecn::Dctcp && arrival.flags.has(Flags::HEARD);
+        let is_quick = is_heard || self.quick.as_ref().is_some_and(|quick| quick.is_due());
+        if delayed.unanswered < self.answers.every && !is_quick {
+            if delayed.pending.is_none() {
+                delayed.deadline = now.saturating_add(self.answers.delay);
+            }
+            let sent = delayed.pending.map_or(arrival.sent, |pending| pending.arrival.sent);
+            delayed.pending = Some(Pending { arrival: Arrival { sent, ..*arrival }, received: now });
+            return true;
+        }
+        if let Some(pending) = delayed.pending {
+            answer.sent = pending.arrival.sent;
+            answer.marks = answer.marks.with(pending.arrival.marks);
+        }
+        false
+    }
+
     fn answer(&mut self, mut answer: Acknowledgement) -> Acknowledgement {
         if let Some(beyond) = &mut self.beyond {
             beyond.compressed.held = 0;
@@ -357,14 +396,7 @@ impl Receiver for Sink {
         let was_in_order = self.is_in_order() && arrival.sequence == expected;
         let is_new = self.keep(arrival.sequence, was_in_order);
         let is_marked = arrival.marks.intersects(Marks::CE);
-        self.marked += u32::from(is_marked);
-        if self.answers.ecn == Ecn::Classic {
-            let echoed = self.echoes_mark;
-            self.echoes_mark = is_marked || echoed && !arrival.flags.has(Flags::HEARD);
-            if let Some(quick) = self.quick.as_mut().filter(|_| echoed != self.echoes_mark) {
-                quick.heard(self.echoes_mark);
-            }
-        }
+        self.note_mark(arrival, is_marked);
         if was_in_order && let Some(quick) = &mut self.quick {
             quick.takes(now, self.expected, arrival.round_trip);
         }
@@ -376,24 +408,9 @@ impl Receiver for Sink {
         // packets are acknowledged with their own state.
         let changes =
             self.answers.ecn == Ecn::Dctcp && core::mem::replace(&mut self.was_marked, is_marked) != is_marked;
-        if self.answers.every > 1 && was_in_order && !changes && !arrival.flags.has(Flags::CONTROL) {
-            let delayed = &mut **self.delayed.get_or_insert_with(|| Box::new(Delayed::none()));
-            delayed.unanswered += 1;
-            // Linux's `tcp_ecn_accept_cwr`: the sender's window may be small.
-            let is_heard = self.answers.ecn == Ecn::Dctcp && arrival.flags.has(Flags::HEARD);
-            let is_quick = is_heard || self.quick.as_ref().is_some_and(|quick| quick.is_due());
-            if delayed.unanswered < self.answers.every && !is_quick {
-                if delayed.pending.is_none() {
-                    delayed.deadline = now.saturating_add(self.answers.delay);
-                }
-                let sent = delayed.pending.map_or(arrival.sent, |pending| pending.arrival.sent);
-                delayed.pending = Some(Pending { arrival: Arrival { sent, ..*arrival }, received: now });
-                return (is_new, None);
-            }
-            if let Some(pending) = delayed.pending {
-                this.sent = pending.arrival.sent;
-                this.marks = this.marks.with(pending.arrival.marks);
-            }
+        let may_wait = self.answers.every > 1 && was_in_order && !changes && !arrival.flags.has(Flags::CONTROL);
+        if may_wait && self.delays(now, arrival, &mut this) {
+            return (is_new, None);
         }
         if self.answers.compresses && is_new && !was_in_order && !changes && self.holds(now, arrival, expected) {
             return (is_new, None);

@@ -9,8 +9,8 @@
 
 use super::congestion::{Beginning, Congestion, LawSettings};
 use super::ecn::CodePoint;
-use super::tcp::Setup;
 use super::tcp::settings::Recovery;
+use super::tcp::{self, Setup};
 use super::{Delivery, Ends, Transport};
 use fairq_link::ecn::Field;
 use fairq_sched::card::Card;
@@ -52,14 +52,23 @@ macro_rules! transports {
             }
 
             /// The facts that its settings give.
-            fn part(&self) -> &dyn Transport {
-                match self { $(Self::$type(settings) => settings,)+ $(Self::$law(settings) => settings,)+ }
+            fn part(&self) -> Part<'_> {
+                match self {
+                    $(Self::$type(settings) => Part::Own(settings),)+
+                    $(Self::$law(settings) => Part::Law(settings),)+
+                }
             }
 
-            /// What its settings say of a congestion control; `None` for a transport with rules of
-            /// its own.
-            fn law_part(&self) -> Option<&dyn LawSettings> {
-                match self { $(Self::$type(_))|+ => None, $(Self::$law(settings) => Some(settings),)+ }
+            /// The congestion control alone, without its connection; `None` for a transport with
+            /// rules of its own.
+            #[must_use]
+            pub fn law(&self, beginning: &Beginning) -> Option<Box<dyn Congestion>> {
+                Some(match self {
+                    $(Self::$type(_))|+ => return None,
+                    $(Self::$law(settings) => {
+                        Box::new(super::congestion::$law_module::$law::new(settings, beginning))
+                    })+
+                })
             }
         }
 
@@ -70,6 +79,14 @@ macro_rules! transports {
             $(card!($law_name [$($law_alias),*] concat!("congestion/", stringify!($law_module), ".rs")),)+
         ];
     };
+}
+
+/// What implements the facts of settings.
+enum Part<'a> {
+    /// A transport with rules of its own.
+    Own(&'a dyn Transport),
+    /// A congestion control over a TCP connection.
+    Law(&'a dyn LawSettings),
 }
 
 macro_rules! card {
@@ -117,32 +134,31 @@ impl TransportSettings {
     /// Both ends of a connection, with what it has to send.
     #[must_use]
     pub fn build(&self, setup: Setup) -> Ends {
-        self.part().build(setup)
-    }
-
-    /// The congestion control alone, without its connection; `None` for a transport with rules of
-    /// its own.
-    #[must_use]
-    pub fn law(&self, beginning: &Beginning) -> Option<Box<dyn Congestion>> {
-        self.law_part().map(|part| part.law(beginning))
+        match self.part() {
+            Part::Own(part) => part.build(setup),
+            Part::Law(_) => tcp::ends(setup),
+        }
     }
 
     /// Whether it is a congestion control over a connection, which has settings of its own.
     #[must_use]
     pub fn has_connection(&self) -> bool {
-        self.law_part().is_some()
+        matches!(self.part(), Part::Law(_))
     }
 
     /// Whether the formulas of Mathis and of Padhye describe its rate.
     #[must_use]
     pub fn keeps_to_tcp_formulas(&self) -> bool {
-        self.law_part().is_some_and(LawSettings::keeps_to_tcp_formulas)
+        matches!(self.part(), Part::Law(part) if part.keeps_to_tcp_formulas())
     }
 
     /// How it delivers the data that it is given.
     #[must_use]
     pub fn delivery(&self) -> Delivery {
-        self.part().delivery()
+        match self.part() {
+            Part::Own(part) => part.delivery(),
+            Part::Law(_) => Delivery::Reliable,
+        }
     }
 
     /// Whether it keeps packets until they are acknowledged, and so waits for answers.
@@ -173,13 +189,19 @@ impl TransportSettings {
     /// The most packets that may be unacknowledged; `None` without flow control of its own.
     #[must_use]
     pub fn window(&self) -> Option<u32> {
-        self.part().window()
+        match self.part() {
+            Part::Own(part) => part.window(),
+            Part::Law(_) => None,
+        }
     }
 
     /// The ECN field of the packets that it sends, new data at least.
     #[must_use]
     pub fn code_point(&self) -> CodePoint {
-        self.part().code_point()
+        match self.part() {
+            Part::Own(part) => part.code_point(),
+            Part::Law(_) => self.law(&Beginning::with_window(1.0)).map_or(CodePoint::None, |law| law.code_point()),
+        }
     }
 
     /// Why packets under this transport cannot have the type-of-service byte `tos`, if they cannot.
@@ -190,9 +212,13 @@ impl TransportSettings {
             return None;
         }
         let (name, said, sent) = (self.name(), given.name(), own.name());
+        let names_code_point = match self.part() {
+            Part::Own(part) => part.names_code_point(),
+            Part::Law(part) => part.names_code_point(),
+        };
         let other = match given {
-            Field::Ect1 if self.part().names_code_point() => format!(" and {name}(ecn=ect1)"),
-            Field::Ect0 if self.part().names_code_point() => format!(" and {name}(ecn=ect0)"),
+            Field::Ect1 if names_code_point => format!(" and {name}(ecn=ect1)"),
+            Field::Ect0 if names_code_point => format!(" and {name}(ecn=ect0)"),
             _ => String::new(),
         };
         let plain = tos - given.bits();
@@ -209,7 +235,10 @@ impl TransportSettings {
             Some(window) if !(1..=1_000_000).contains(&window) => {
                 Some(format!("a window of {window}; it is from 1 to 1000000 packets"))
             }
-            _ => self.part().fault(),
+            _ => match self.part() {
+                Part::Own(part) => part.fault(),
+                Part::Law(part) => part.fault(),
+            },
         }
     }
 }

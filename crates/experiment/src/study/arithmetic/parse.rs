@@ -119,21 +119,26 @@ impl<'a> Parser<'a> {
     }
 
     fn any(&mut self) -> Result<Part, String> {
-        let from = self.start();
-        let mut parts = vec![self.all()?];
-        while self.word("or") {
-            parts.push(self.all()?);
-        }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { self.part(from, Node::Any(parts)) })
+        self.joined("or", Self::all, Node::Any)
     }
 
     fn all(&mut self) -> Result<Part, String> {
+        self.joined("and", Self::not, Node::All)
+    }
+
+    /// Parts with `word` between them, as a node if there are several.
+    fn joined(
+        &mut self,
+        word: &str,
+        next: fn(&mut Self) -> Result<Part, String>,
+        node: fn(Vec<Part>) -> Node,
+    ) -> Result<Part, String> {
         let from = self.start();
-        let mut parts = vec![self.not()?];
-        while self.word("and") {
-            parts.push(self.not()?);
+        let mut parts = vec![next(self)?];
+        while self.word(word) {
+            parts.push(next(self)?);
         }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { self.part(from, Node::All(parts)) })
+        Ok(if parts.len() == 1 { parts.remove(0) } else { self.part(from, node(parts)) })
     }
 
     fn not(&mut self) -> Result<Part, String> {

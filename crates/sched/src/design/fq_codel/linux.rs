@@ -17,6 +17,7 @@ use crate::store::Store;
 use crate::truesize::truesize;
 use crate::turns::{Emptied, Turns, View};
 use crate::units::Time;
+use crate::waiting::Waiting;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -198,5 +199,9 @@ impl Discipline for FqCodel {
     fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         visit(Reading::count("codel_signals", Unit::None, self.signals));
         visit(Reading::count("backlogged_queues", Unit::None, self.store.backlogged_queues()));
+    }
+
+    fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
+        self.store.show(visit);
     }
 }

@@ -22,6 +22,7 @@
 
 mod policer;
 
+use super::path_model::{Bunch, Growth, next_pace, next_window, paces_by_a_model};
 use super::rounds::{Quiet, Rounds};
 use super::windowed::Windowed;
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, LostPacket, RateSample, outside, pace};
@@ -63,14 +64,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Bbr::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         let fault = outside(&[
             ("startup_gain", self.startup_gain, 1.0, 10.0),
@@ -116,10 +109,7 @@ pub struct Bbr {
     /// RTprop and when it was seen.
     least: Time,
     least_at: Time,
-    /// The rate that must be exceeded for the pipe not to be full, and the number of rounds in
-    /// which it was not.
-    full_rate: f64,
-    full_rounds: u32,
+    growth: Growth,
     is_full: bool,
     phase_began: Time,
     aggregation: Aggregation,
@@ -158,11 +148,10 @@ impl Bbr {
             bandwidth: Windowed::greatest(),
             least: Time::NEVER,
             least_at: beginning.now,
-            full_rate: 0.0,
-            full_rounds: 0,
+            growth: Growth::default(),
             is_full: false,
             phase_began: beginning.now,
-            aggregation: Aggregation { began: beginning.now, ..Aggregation::default() },
+            aggregation: Aggregation { bunch: Bunch::new(beginning.now), most: [0.0; 2], rounds: 0 },
             has_restarted: false,
             losses: 0,
             has_lost: false,
@@ -283,12 +272,7 @@ impl Bbr {
         if self.is_full || !ends_round || rate.is_application_limited || self.quiet.covers(rate) {
             return;
         }
-        if self.bandwidth.value() >= self.full_rate * FULL_GROWTH {
-            (self.full_rate, self.full_rounds) = (self.bandwidth.value(), 0);
-            return;
-        }
-        self.full_rounds += 1;
-        self.is_full = self.full_rounds >= FULL_ROUNDS;
+        self.is_full = self.growth.ends_with(self.bandwidth.value());
     }
 
     fn check_drain(&mut self, now: Time, in_flight: u64) {
@@ -363,9 +347,7 @@ impl Bbr {
             self.pace = Some(part * self.settings.startup_gain * self.window / smoothed.as_s());
         }
         let pace = part * self.pace_gain() * self.used_bandwidth();
-        if pace > 0.0 && (self.is_full || self.pace.is_none_or(|present| pace > present)) {
-            self.pace = Some(pace);
-        }
+        self.pace = next_pace(self.pace, pace, self.is_full);
     }
 
     fn set_window(&mut self, acked: &Acked, in_flight: u64) {
@@ -379,11 +361,8 @@ impl Bbr {
                 let bandwidth = self.used_bandwidth();
                 let aggregated = if self.is_full { self.aggregation.extra(bandwidth) } else { 0.0 };
                 let target = self.with_quanta(self.product(self.window_gain(), bandwidth) + aggregated);
-                if self.is_full {
-                    self.window = (self.window + delivered).min(target);
-                } else if self.window < target || (self.delivered as f64) < self.first_window {
-                    self.window += delivered;
-                }
+                let is_first = (self.delivered as f64) < self.first_window;
+                self.window = next_window(self.window, delivered, target, self.is_full, is_first);
                 self.window = self.window.max(self.settings.window_min);
             }
         }
@@ -394,6 +373,8 @@ impl Bbr {
 }
 
 impl Congestion for Bbr {
+    paces_by_a_model!();
+
     fn window(&self) -> f64 {
         self.window
     }
@@ -418,7 +399,7 @@ impl Congestion for Bbr {
             return;
         }
         self.has_restarted = true;
-        self.aggregation.restart(now);
+        self.aggregation.bunch = Bunch::new(now);
         match self.state {
             State::ProbeBandwidth { .. } => {
                 self.pace = Some((1.0 - self.settings.pacing_margin) * self.used_bandwidth());
@@ -426,10 +407,6 @@ impl Congestion for Bbr {
             State::ProbeRoundTrip { .. } => self.leave_probe(now),
             State::Startup | State::Drain => {}
         }
-    }
-
-    fn watches_sending(&self) -> bool {
-        true
     }
 
     fn opened(&mut self, now: Time, round_trip: Option<Time>, smoothed: Time, length: u32) {
@@ -488,27 +465,16 @@ impl Congestion for Bbr {
         self.losses = 0;
     }
 
-    /// Marks are no signal.
-    fn marked(&mut self, _congested: &Congested) {}
-
     fn timed_out(&mut self, congested: &Congested) {
         self.save_window();
         (self.is_recovering, self.has_timed_out, self.conserves) = (true, true, false);
-        (self.window, self.losses, self.full_rate) = (congested.restart, 0, 0.0);
+        (self.window, self.losses, self.growth) = (congested.restart, 0, Growth::default());
         self.rounds.begin(self.delivered);
     }
 
     fn recovered(&mut self, _now: Time) {
         (self.is_recovering, self.has_timed_out, self.conserves) = (false, false, false);
         self.window = self.window.max(self.saved_window);
-    }
-
-    fn has_own_recovery(&self) -> bool {
-        true
-    }
-
-    fn wants_rate(&self) -> bool {
-        true
     }
 
     fn phase(&self) -> &'static str {
@@ -529,20 +495,15 @@ impl Congestion for Bbr {
 }
 
 /// Packets acknowledged beyond what the bandwidth explains: aggregation of acknowledgements.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Aggregation {
-    began: Time,
-    acked: f64,
+    bunch: Bunch,
     /// The most in each of two spans of rounds.
     most: [f64; 2],
     rounds: u32,
 }
 
 impl Aggregation {
-    fn restart(&mut self, now: Time) {
-        (self.began, self.acked) = (now, 0.0);
-    }
-
     fn sample(&mut self, acked: &Acked, ends_round: bool, bandwidth: f64, window: f64) {
         if acked.delivered == 0 {
             return;
@@ -552,13 +513,7 @@ impl Aggregation {
             self.rounds = 0;
             self.most = [0.0, self.most[0]];
         }
-        let mut expected = bandwidth * acked.now.saturating_sub(self.began).as_s();
-        if self.acked <= expected {
-            self.restart(acked.now);
-            expected = 0.0;
-        }
-        self.acked += acked.delivered as f64;
-        self.most[0] = self.most[0].max((self.acked - expected).min(window));
+        self.most[0] = self.most[0].max(self.bunch.excess(acked, bandwidth, window));
     }
 
     /// The extra window for aggregation, at most 100 ms of the bandwidth.
@@ -568,9 +523,6 @@ impl Aggregation {
 }
 
 const PHASES: u64 = 8;
-/// The pipe is full when the bandwidth grew by less than a quarter in three rounds.
-const FULL_GROWTH: f64 = 1.25;
-const FULL_ROUNDS: u32 = 3;
 /// The spans of [`Aggregation`].
 const AGGREGATION_ROUNDS: u32 = 5;
 

@@ -26,6 +26,7 @@ mod round_trip;
 #[cfg(test)]
 mod tests;
 
+use super::path_model::{Bunch, Growth, next_pace, next_window, paces_by_a_model};
 use super::rounds::{Quiet, Rounds};
 use super::windowed::Windowed;
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, LostPacket, RateSample, no_part, outside, pace};
@@ -69,14 +70,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Bbr3::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         let fault = outside(&[
             ("startup_gain", self.startup_gain, 1.0, 10.0),
@@ -166,15 +159,13 @@ pub struct Bbr3 {
     is_probe_due: bool,
     probe_done_at: Option<Time>,
     probe_has_passed_round: bool,
-    full_rate: f64,
-    full_rounds: u32,
+    growth: Growth,
     is_full_now: bool,
     is_full: bool,
     drain_began: u64,
     cycle: probe::Cycle,
     extra: Windowed,
-    extra_began: Time,
-    extra_delivered: f64,
+    bunch: Bunch,
     has_restarted: bool,
 }
 
@@ -212,15 +203,13 @@ impl Bbr3 {
             is_probe_due: false,
             probe_done_at: None,
             probe_has_passed_round: false,
-            full_rate: 0.0,
-            full_rounds: 0,
+            growth: Growth::default(),
             is_full_now: false,
             is_full: false,
             drain_began: 0,
             cycle: probe::Cycle::new(now),
             extra: Windowed::greatest(),
-            extra_began: now,
-            extra_delivered: 0.0,
+            bunch: Bunch::new(now),
             has_restarted: false,
         }
     }
@@ -335,30 +324,20 @@ impl Bbr3 {
     }
 
     fn update_aggregation(&mut self, acked: &Acked) {
-        let mut expected = self.bandwidth() * acked.now.saturating_sub(self.extra_began).as_s();
-        if self.extra_delivered <= expected {
-            (self.extra_delivered, self.extra_began, expected) = (0.0, acked.now, 0.0);
-        }
-        self.extra_delivered += acked.delivered as f64;
-        let extra = (self.extra_delivered - expected).min(self.window);
+        let extra = self.bunch.excess(acked, self.bandwidth(), self.window);
         let rounds = if self.is_full { EXTRA_ROUNDS } else { 1 };
         self.extra.update(rounds, self.rounds.count, extra);
     }
 
     fn reset_full(&mut self, rate: f64) {
-        (self.full_rate, self.full_rounds, self.is_full_now) = (rate, 0, false);
+        (self.growth, self.is_full_now) = (Growth::from(rate), false);
     }
 
     fn check_full(&mut self, rate: &RateSample) {
         if self.is_full_now || !self.ends_round || self.is_limited(rate) {
             return;
         }
-        if rate.packets_per_s >= self.full_rate * FULL_GROWTH {
-            self.reset_full(rate.packets_per_s);
-            return;
-        }
-        self.full_rounds += 1;
-        self.is_full_now = self.full_rounds >= FULL_ROUNDS;
+        self.is_full_now = self.growth.ends_with(rate.packets_per_s);
         self.is_full |= self.is_full_now;
     }
 
@@ -399,18 +378,13 @@ impl Bbr3 {
             self.pace = Some(self.settings.startup_gain * self.first_window / smoothed.as_s());
         }
         let pace = gain * self.bandwidth() * (1.0 - self.settings.pacing_margin);
-        if pace > 0.0 && (self.is_full || self.pace.is_none_or(|present| pace > present)) {
-            self.pace = Some(pace);
-        }
+        self.pace = next_pace(self.pace, pace, self.is_full);
     }
 
     fn set_window(&mut self, delivered: u64) {
         let greatest = self.with_quanta(self.product(self.window_gain()) + self.extra.value());
-        if self.is_full {
-            self.window = (self.window + delivered as f64).min(greatest);
-        } else if self.window < greatest || (self.delivered as f64) < self.first_window {
-            self.window += delivered as f64;
-        }
+        let is_first = (self.delivered as f64) < self.first_window;
+        self.window = next_window(self.window, delivered as f64, greatest, self.is_full, is_first);
         self.window = self.window.max(self.settings.window_min);
         if self.state == State::ProbeRoundTrip {
             self.window = self.window.min(self.probe_window());
@@ -425,6 +399,8 @@ impl Bbr3 {
 }
 
 impl Congestion for Bbr3 {
+    paces_by_a_model!();
+
     fn window(&self) -> f64 {
         self.window
     }
@@ -444,16 +420,12 @@ impl Congestion for Bbr3 {
             return;
         }
         self.has_restarted = true;
-        self.extra_began = now;
+        self.bunch.began = now;
         if self.state.is_cycle() {
             self.set_pace(1.0, Time::ZERO);
         } else if self.state == State::ProbeRoundTrip {
             self.leave_probe(now);
         }
-    }
-
-    fn watches_sending(&self) -> bool {
-        true
     }
 
     fn acknowledged(&mut self, acked: &Acked) {
@@ -487,9 +459,6 @@ impl Congestion for Bbr3 {
         self.recovering_since = Some(self.rounds.count);
     }
 
-    /// Marks are no signal.
-    fn marked(&mut self, _congested: &Congested) {}
-
     fn timed_out(&mut self, _congested: &Congested) {
         self.save_window();
         self.recovering_since = Some(self.rounds.count);
@@ -499,14 +468,6 @@ impl Congestion for Bbr3 {
     fn recovered(&mut self, _now: Time) {
         self.recovering_since = None;
         self.window = self.window.max(self.saved_window);
-    }
-
-    fn has_own_recovery(&self) -> bool {
-        true
-    }
-
-    fn wants_rate(&self) -> bool {
-        true
     }
 
     fn phase(&self) -> &'static str {
@@ -531,9 +492,6 @@ impl Congestion for Bbr3 {
     }
 }
 
-/// The pipe is full when the delivery rate grew by less than a quarter in three rounds.
-const FULL_GROWTH: f64 = 1.25;
-const FULL_ROUNDS: u32 = 3;
 /// Ranges lost in a round that end Startup.
 const STARTUP_LOSS_RANGES: u32 = 6;
 /// The most rounds of Drain.

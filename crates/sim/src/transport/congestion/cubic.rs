@@ -20,7 +20,7 @@ mod whole;
 
 use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 use whole::Whole;
 
@@ -64,14 +64,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Cubic::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         let first = self.first_increase;
         no_part(&[("decrease", self.decrease), ("mark_decrease", self.mark_decrease)])
@@ -231,6 +223,7 @@ impl LossBased for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion::Congestion;
 
     const TRIP: Time = Time::from_ms(100);
 

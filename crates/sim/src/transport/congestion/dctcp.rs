@@ -18,11 +18,12 @@
 //! Range: needs a line that marks by its present queue, above C·RTT/7 packets; in one queue with
 //! sources that react to losses only, one of the two starves.
 
+use super::loss_based::{LossBased, Signal, keeps_a_window};
+use super::mark_share::MarkShare;
 use super::slow_start::{SlowStart, Window};
 use super::whole::{self, Increase};
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, Ecn, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, Ecn, LawSettings, no_part, outside};
 use crate::transport::ecn::CodePoint;
-use fairq_sched::units::Time;
 
 settings! {
     /// The gain of the average, and the factor after a loss.
@@ -51,14 +52,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Dctcp::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn names_code_point(&self) -> bool {
         true
     }
@@ -80,8 +73,7 @@ pub struct Dctcp {
     settings: Settings,
     window: Window,
     alpha: f64,
-    delivered: u64,
-    marked: u64,
+    marks: MarkShare,
     /// Packets that were in flight at the last decrease and are not acknowledged yet.
     outstanding: u64,
     /// Whether slow start counts all packets of an acknowledgement.
@@ -96,11 +88,10 @@ pub struct Dctcp {
 const ONE: f64 = 1024.0;
 const SHARE: u64 = 64;
 
-/// Linux's `dctcp_update_alpha`: alpha in 1024ths after a window in which `marked` of `delivered`
-/// packets were marked.
-fn updated(alpha: u64, marked: u64, delivered: u64) -> u64 {
+/// Linux's `dctcp_update_alpha`: alpha in 1024ths after a window of data with these `marks`.
+fn updated(alpha: u64, marks: MarkShare) -> u64 {
     let less = if alpha < 16 { alpha } else { alpha / 16 };
-    (alpha - less + marked * SHARE / delivered.max(1)).min(ONE as u64)
+    (alpha - less + marks.marked * SHARE / marks.delivered.max(1)).min(ONE as u64)
 }
 
 impl Dctcp {
@@ -111,8 +102,7 @@ impl Dctcp {
             settings: settings.clone(),
             window: Window::new(SlowStart::Standard, None, beginning),
             alpha: settings.first_alpha,
-            delivered: 0,
-            marked: 0,
+            marks: MarkShare::default(),
             outstanding: 0,
             counts_all: beginning.counts_all,
             is_told: beginning.spreads_marks,
@@ -122,18 +112,15 @@ impl Dctcp {
 
     fn end_window(&mut self) {
         if self.settings.in_1024ths {
-            self.alpha = updated((self.alpha * ONE) as u64, self.marked, self.delivered) as f64 / ONE;
-        } else if self.delivered > 0 {
-            // A duplicate may report a mark and deliver nothing.
-            let (g, m) = (self.settings.gain, (self.marked as f64 / self.delivered as f64).min(1.0));
-            // alpha = (1 − g) alpha + g M
-            self.alpha = (1.0 - g) * self.alpha + g * m;
+            self.alpha = updated((self.alpha * ONE) as u64, self.marks) as f64 / ONE;
+        } else {
+            self.alpha = self.marks.averaged(self.alpha, self.settings.gain);
         }
-        (self.delivered, self.marked) = (0, 0);
+        self.marks = MarkShare::default();
     }
 
-    /// Grows by an acknowledgement of `newly` packets.
-    fn grow(&mut self, newly: u64) {
+    /// Increases the window by an acknowledgement of `newly` packets.
+    fn increase(&mut self, newly: u64) {
         if let Some(increase) = &mut self.increase {
             return increase.reno(&mut self.window.cwnd(), newly);
         }
@@ -145,39 +132,36 @@ impl Dctcp {
         };
     }
 
-    /// ssthresh after a loss (Linux: `dctcp_react_to_loss`).
-    fn left_of(&mut self, flight: u64) -> f64 {
-        let part = self.settings.decrease;
-        let Some(increase) = &mut self.increase else { return flight as f64 * part };
-        increase.reset();
-        whole::part_of(flight, part)
-    }
-
-    fn decrease(&mut self, in_flight: u64) {
+    /// What marks leave of the window, with `outstanding` packets in flight.
+    fn left_by_marks(&mut self, outstanding: u64) -> f64 {
+        self.outstanding = outstanding;
         self.increase.iter_mut().for_each(Increase::reset);
         // cwnd = cwnd (1 − alpha/2)
         let window = self.window.packets;
-        self.window.reduce(if self.settings.in_1024ths {
-            window.floor() - (window.floor() * self.alpha / 2.0).floor()
-        } else {
-            window * (1.0 - self.alpha / 2.0)
-        });
-        self.outstanding = in_flight;
+        match self.settings.in_1024ths {
+            true => window.floor() - (window.floor() * self.alpha / 2.0).floor(),
+            false => window * (1.0 - self.alpha / 2.0),
+        }
     }
 }
 
-impl Congestion for Dctcp {
-    fn window(&self) -> f64 {
-        self.window.packets
+impl LossBased for Dctcp {
+    keeps_a_window!();
+
+    fn hears(&self) -> Ecn {
+        Ecn::Dctcp
     }
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn field(&self) -> CodePoint {
+        self.settings.ecn
+    }
+
+    fn grow(&mut self, acked: &Acked) {
         // Linux's round ends before the acknowledgement that ends it counts (`tcp_in_ack_event`).
         if acked.begins_round && self.settings.in_1024ths {
             self.end_window();
         }
-        self.delivered += acked.delivered;
-        self.marked += acked.marked;
+        self.marks.count(acked);
         if acked.begins_round && !self.settings.in_1024ths {
             self.end_window();
         }
@@ -185,57 +169,30 @@ impl Congestion for Dctcp {
         self.outstanding = self.outstanding.saturating_sub(acked.delivered);
         if acked.marked > 0 {
             if was_sent_after && !acked.is_recovering && !self.is_told {
-                self.decrease(acked.flight.saturating_sub(acked.delivered));
+                let left = self.left_by_marks(acked.flight.saturating_sub(acked.delivered));
+                self.window.reduce(left);
             }
         } else if acked.lets_grow() {
-            self.grow(acked.newly);
+            self.increase(acked.newly);
         }
     }
 
-    fn found_lost(&mut self, congested: &Congested) {
-        self.outstanding = self.outstanding.saturating_sub(congested.packets);
+    fn find_lost(&mut self, packets: u64) {
+        self.outstanding = self.outstanding.saturating_sub(packets);
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        let left = self.left_of(congested.flight);
-        self.window.reduce(left);
-    }
-
-    /// Otherwise the decrease by marks is done where they are counted.
-    fn marked(&mut self, _congested: &Congested) {
-        if self.is_told {
-            self.decrease(0);
+    /// Of a mark it is told where the connection says when; otherwise marks reduce where they are
+    /// counted. After a loss ssthresh is as in Linux (`dctcp_react_to_loss`).
+    fn left(&mut self, signal: Signal, congested: &Congested) -> f64 {
+        match signal {
+            Signal::Mark => return self.left_by_marks(0),
+            Signal::Timeout => self.outstanding = 0,
+            Signal::Loss => {}
         }
+        whole::left_of(self.increase.as_mut(), congested.flight, self.settings.decrease)
     }
 
-    fn timed_out(&mut self, congested: &Congested) {
-        let left = self.left_of(congested.flight);
-        self.window.restart(left, congested);
-        self.outstanding = 0;
-    }
-
-    fn rested(&mut self, _now: Time) {
-        self.window.rest();
-    }
-
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn ecn(&self) -> Ecn {
-        Ecn::Dctcp
-    }
-
-    fn code_point(&self) -> CodePoint {
-        self.settings.ecn
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    fn readings(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("alpha", self.alpha);
     }
 }
@@ -244,6 +201,8 @@ impl Congestion for Dctcp {
 mod tests {
     use super::super::bottleneck::Bottleneck;
     use super::*;
+    use crate::transport::congestion::Congestion;
+    use fairq_sched::units::Time;
 
     fn law() -> Dctcp {
         Dctcp::new(&Settings::default(), &Beginning::with_window(10.0))
@@ -281,6 +240,7 @@ mod tests {
     /// nothing, one of 64 a 1024th.
     #[test]
     fn alpha_in_1024ths_is_rounded_down() {
+        let updated = |alpha, marked, delivered| updated(alpha, MarkShare { delivered, marked });
         assert_eq!([1024, 960, 16, 15, 1].map(|alpha| updated(alpha, 0, 10)), [960, 900, 15, 0, 0]);
         assert_eq!([(1, 65), (1, 64), (1, 32), (64, 64)].map(|(m, n)| updated(0, m, n)), [0, 1, 2, 64]);
         assert_eq!(updated(1024, 64, 64), 1024);

@@ -37,14 +37,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Fast::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         let fault = no_part(&[("decrease", self.decrease)])
             .or_else(|| outside(&[("alpha", self.alpha, 0.0, 1e6), ("gamma", self.gamma, 0.0, 1.0)]));

@@ -20,7 +20,7 @@
 
 use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
+use super::{Acked, Beginning, Congested, LawSettings, outside};
 
 settings! {
     /// Two points of the response function, and the start.
@@ -117,14 +117,6 @@ const ROWS: [u32; 72] = [
 const LOW_DECREASE: f64 = 0.5;
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Hstcp::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         outside(&[
             ("low_window", self.low_window, 0.0, 1e6),
@@ -186,6 +178,7 @@ impl LossBased for Hstcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion::Congestion;
     use fairq_sched::units::Time;
 
     fn near(value: f64, expected: f64, tolerance: f64) {

@@ -24,7 +24,7 @@
 
 use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, LawSettings};
+use super::{Acked, Beginning, Congested, LawSettings};
 use fairq_sched::units::Time;
 
 settings! {
@@ -61,14 +61,6 @@ const FADING: f64 = 0.95;
 const ALPHA_MAX: f64 = 65_535.0 / 128.0;
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Htcp::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         None
     }
@@ -226,6 +218,7 @@ impl Throughput {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion::Congestion;
 
     const LEAST: Time = Time::from_ms(100);
 

@@ -19,7 +19,7 @@
 
 use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
+use super::{Acked, Beginning, Congested, LawSettings, outside};
 use fairq_sched::units::Time;
 
 settings! {
@@ -43,14 +43,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Hybla::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         if self.round_trip == Time::ZERO {
             return Some("round_trip is 0 s; that of the path to imitate is above zero, like \"25 ms\"".to_owned());
@@ -163,6 +155,7 @@ impl LossBased for Hybla {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion::Congestion;
 
     fn law(window: f64, first_threshold: Option<u32>) -> Hybla {
         Hybla::new(&Settings { first_threshold, ..Settings::default() }, &Beginning::with_window(window))

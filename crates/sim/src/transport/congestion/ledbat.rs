@@ -40,14 +40,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Ledbat::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         no_part(&[("decrease", self.decrease)]).or_else(|| {
             outside(&[

@@ -6,6 +6,7 @@
 
 use super::slow_start::{Window, threshold_of_ns2};
 use super::{Acked, Congested, Congestion, Cwnd, Ecn};
+use crate::transport::ecn::CodePoint;
 use fairq_sched::units::Time;
 
 /// A sign of congestion.
@@ -27,8 +28,15 @@ pub trait LossBased: Send {
     /// cwnd and ssthresh, to change them.
     fn state_mut(&mut self) -> &mut Window;
 
-    /// Whether packets may be marked instead of dropped (RFC 3168).
-    fn takes_marks(&self) -> bool;
+    /// How it learns of marks.
+    fn hears(&self) -> Ecn {
+        Ecn::Not
+    }
+
+    /// The ECN field of its packets.
+    fn field(&self) -> CodePoint {
+        self.hears().code_point()
+    }
 
     /// Grows the window by an acknowledgement, in slow start and after it.
     fn grow(&mut self, acked: &Acked);
@@ -44,6 +52,9 @@ pub trait LossBased: Send {
 
     /// The opening packet was acknowledged.
     fn open(&mut self, _now: Time, _smoothed: Time) {}
+
+    /// `packets` were found lost, before the loss is told.
+    fn find_lost(&mut self, _packets: u64) {}
 
     /// All losses have been repaired.
     fn end_recovery(&mut self) {}
@@ -86,6 +97,10 @@ impl<L: LossBased> Congestion for L {
         self.grow(acked);
     }
 
+    fn found_lost(&mut self, congested: &Congested) {
+        self.find_lost(congested.packets);
+    }
+
     fn lost(&mut self, congested: &Congested) {
         reduce(self, Signal::Loss, congested);
     }
@@ -116,7 +131,11 @@ impl<L: LossBased> Congestion for L {
     }
 
     fn ecn(&self) -> Ecn {
-        if self.takes_marks() { Ecn::Classic } else { Ecn::Not }
+        self.hears()
+    }
+
+    fn code_point(&self) -> CodePoint {
+        self.field()
     }
 
     fn phase(&self) -> &'static str {
@@ -129,10 +148,10 @@ impl<L: LossBased> Congestion for L {
     }
 }
 
-/// The window of a congestion control, and whether it takes marks, by the names that their fields
-/// have in all.
+/// The window of a congestion control, and whether packets may be marked instead of dropped (RFC
+/// 3168), by the names that their fields have in all.
 macro_rules! keeps_a_window {
-    ($($ecn:ident).+) => {
+    () => {
         fn state(&self) -> &Window {
             &self.window
         }
@@ -140,9 +159,12 @@ macro_rules! keeps_a_window {
         fn state_mut(&mut self) -> &mut Window {
             &mut self.window
         }
+    };
+    ($($ecn:ident).+) => {
+        keeps_a_window!();
 
-        fn takes_marks(&self) -> bool {
-            self.$($ecn).+
+        fn hears(&self) -> crate::transport::congestion::Ecn {
+            if self.$($ecn).+ { crate::transport::congestion::Ecn::Classic } else { crate::transport::congestion::Ecn::Not }
         }
     };
 }

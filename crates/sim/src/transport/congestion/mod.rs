@@ -20,9 +20,11 @@ pub mod hybla;
 pub mod jk;
 pub mod ledbat;
 pub mod loss_based;
+mod mark_share;
 pub mod newreno;
 pub mod pace;
 pub mod packet_pair;
+mod path_model;
 pub mod prague;
 pub mod reno;
 pub mod rounds;
@@ -322,16 +324,26 @@ pub enum Ecn {
     Accurate,
 }
 
-/// Implemented by the settings of a congestion control over a TCP connection;
-/// [`Transport`](super::Transport) follows. No method has a default: a forgotten one would be a
-/// wrong number in a result, and no message.
-pub trait LawSettings {
-    /// The congestion control of a connection that begins.
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion>;
+impl Ecn {
+    /// The ECN field of packets that are to be marked so.
+    #[must_use]
+    pub const fn code_point(self) -> CodePoint {
+        match self {
+            Self::Not => CodePoint::None,
+            Self::Classic | Self::Dctcp => CodePoint::Ect0,
+            Self::Accurate => CodePoint::Ect1,
+        }
+    }
+}
 
+/// Implemented by the settings of a congestion control over a TCP connection. The control itself is
+/// made by its `new(&Settings, &Beginning)`, which the line of the registry names.
+pub trait LawSettings {
     /// Whether the formulas of Mathis and of Padhye describe its rate: a packet more a round trip,
-    /// half of the window after a loss.
-    fn keeps_to_tcp_formulas(&self) -> bool;
+    /// half of the window after a loss. They are compared only with a control that says so.
+    fn keeps_to_tcp_formulas(&self) -> bool {
+        false
+    }
 
     /// Whether its setting `ecn` names the ECN field, as `ect0` or `ect1`: a message then says so.
     fn names_code_point(&self) -> bool {
@@ -459,11 +471,7 @@ pub trait Congestion: Send {
 
     /// The ECN field of its packets.
     fn code_point(&self) -> CodePoint {
-        match self.ecn() {
-            Ecn::Not => CodePoint::None,
-            Ecn::Classic | Ecn::Dctcp => CodePoint::Ect0,
-            Ecn::Accurate => CodePoint::Ect1,
-        }
+        self.ecn().code_point()
     }
 
     /// ssthresh in packets, as `inspect` names it; `None` if it names none.

@@ -36,14 +36,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(PacketPair::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         outside(&[("set_point", self.set_point, 0.0, 1e6), ("gain", self.gain, 0.0, 1.0)])
     }

@@ -19,6 +19,7 @@
 //! Range: its packets are ECT(1), all but acknowledgements without data; a queue that treats marks
 //! as losses should not hold them.
 
+use super::mark_share::MarkShare;
 use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside, pace};
 use fairq_sched::units::{Rate, Time};
@@ -42,14 +43,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Prague::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         no_part(&[("decrease", self.decrease)])
             .or_else(|| outside(&[("gain", self.gain, 0.0, 1.0), ("window_min", self.window_min, 0.0, 1e6)]))
@@ -63,8 +56,7 @@ pub struct Prague {
     alpha: f64,
     /// Whether a mark was ever reported; alpha is constant before the first mark.
     has_seen_mark: bool,
-    delivered: u64,
-    marked: u64,
+    marks: MarkShare,
     rounds: u64,
     round_trip: Time,
     averaged: Time,
@@ -83,8 +75,7 @@ impl Prague {
             window: Window::new(SlowStart::Standard, None, beginning),
             alpha: 1.0,
             has_seen_mark: false,
-            delivered: 0,
-            marked: 0,
+            marks: MarkShare::default(),
             rounds: 0,
             round_trip: Time::ZERO,
             averaged: beginning.now,
@@ -120,11 +111,10 @@ impl Prague {
         if now.saturating_sub(self.averaged) < self.governing() && self.governing() > self.round_trip {
             return;
         }
-        if self.has_seen_mark && self.delivered > 0 {
-            let (g, share) = (self.settings.gain, (self.marked as f64 / self.delivered as f64).min(1.0));
-            self.alpha = (1.0 - g) * self.alpha + g * share;
+        if self.has_seen_mark {
+            self.alpha = self.marks.averaged(self.alpha, self.settings.gain);
         }
-        (self.delivered, self.marked, self.averaged) = (0, 0, now);
+        (self.marks, self.averaged) = (MarkShare::default(), now);
     }
 
     fn shrink(&mut self) {
@@ -155,8 +145,7 @@ impl Congestion for Prague {
 
     fn acknowledged(&mut self, acked: &Acked) {
         (self.round_trip, self.length) = (acked.smoothed, acked.length);
-        self.delivered += acked.delivered;
-        self.marked += acked.marked;
+        self.marks.count(acked);
         self.has_seen_mark |= acked.marked > 0;
         if acked.begins_round {
             self.end_round(acked.now);

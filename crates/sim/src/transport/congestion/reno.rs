@@ -19,7 +19,7 @@
 use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
 use super::whole::{self, Increase};
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, LawSettings, no_part, outside};
 
 settings! {
     /// The factors after a loss and a mark, and whether packets may be marked.
@@ -47,10 +47,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Reno::new(self, beginning))
-    }
-
     fn keeps_to_tcp_formulas(&self) -> bool {
         self.decrease == 0.5
     }
@@ -115,15 +111,9 @@ impl LossBased for Reno {
     }
 
     fn left(&mut self, signal: Signal, congested: &Congested) -> f64 {
+        // ssthresh = max(FlightSize / 2, 2)
         let part = self.part(signal);
-        match &mut self.increase {
-            Some(increase) => {
-                increase.reset();
-                whole::part_of(congested.flight, part)
-            }
-            // ssthresh = max(FlightSize / 2, 2)
-            None => congested.flight as f64 * part,
-        }
+        whole::left_of(self.increase.as_mut(), congested.flight, part)
     }
 
     fn left_in_ns2(&mut self, signal: Signal, window: f64) -> Option<f64> {
@@ -134,6 +124,7 @@ impl LossBased for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion::Congestion;
     use fairq_sched::units::Time;
 
     /// The windows after `rounds` rounds in which every packet is acknowledged separately.

@@ -16,7 +16,7 @@
 
 use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, LawSettings, no_part, outside};
 
 settings! {
     /// Increase, decrease, the window from which on they apply, and the start.
@@ -41,14 +41,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Scalable::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         no_part(&[("decrease", self.decrease), ("legacy_decrease", self.legacy_decrease)]).or_else(|| {
             outside(&[("increase", self.increase, 0.0, 1.0), ("legacy_window", self.legacy_window, 0.0, 1e6)])
@@ -92,6 +84,7 @@ impl LossBased for Scalable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion::Congestion;
     use fairq_sched::units::Time;
 
     /// Round trips until the window is as large as before a loss; the last one as a fraction.

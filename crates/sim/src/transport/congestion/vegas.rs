@@ -19,9 +19,10 @@
 
 mod whole;
 
+use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
 use super::whole::part_of;
-use super::{Acked, Beginning, Congested, Congestion, Cwnd, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 use whole::Whole;
 
@@ -50,14 +51,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(Vegas::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         let fault = no_part(&[("decrease", self.decrease)]).or_else(|| {
             outside(&[("alpha", self.alpha, 0.0, 1e6), ("beta", self.beta, 0.0, 1e6), ("gamma", self.gamma, 0.0, 1e6)])
@@ -120,12 +113,10 @@ impl Vegas {
     }
 }
 
-impl Congestion for Vegas {
-    fn window(&self) -> f64 {
-        self.window.packets
-    }
+impl LossBased for Vegas {
+    keeps_a_window!();
 
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn grow(&mut self, acked: &Acked) {
         if let Some(whole) = &mut self.whole {
             return whole.acknowledge(acked, &self.settings, &mut self.window.cwnd());
         }
@@ -145,41 +136,27 @@ impl Congestion for Vegas {
         }
     }
 
-    fn lost(&mut self, congested: &Congested) {
-        if let Some(whole) = &mut self.whole {
-            whole.stop();
-            return self.window.reduce(part_of(congested.flight, self.settings.decrease));
+    fn left(&mut self, signal: Signal, congested: &Congested) -> f64 {
+        let is_timeout = signal == Signal::Timeout;
+        self.grows |= is_timeout;
+        let part = if is_timeout { 0.5 } else { self.settings.decrease };
+        match &mut self.whole {
+            Some(whole) => {
+                whole.stop();
+                part_of(congested.flight, part)
+            }
+            None if is_timeout => congested.flight as f64 * part,
+            None => self.window.packets * part,
         }
-        self.window.reduce(self.window.packets * self.settings.decrease);
     }
 
-    fn recovered(&mut self, _now: Time) {
+    fn end_recovery(&mut self) {
         if let Some(whole) = &mut self.whole {
             whole.resume();
         }
     }
 
-    fn timed_out(&mut self, congested: &Congested) {
-        let half = congested.flight as f64 / 2.0;
-        self.window.restart(if self.whole.is_some() { half.floor() } else { half }, congested);
-        self.whole.iter_mut().for_each(|whole| whole.stop());
-        self.grows = true;
-    }
-
-    fn rested(&mut self, _now: Time) {
-        self.window.rest();
-    }
-
-    fn cwnd(&mut self) -> Option<Cwnd<'_>> {
-        Some(self.window.cwnd())
-    }
-
-    fn phase(&self) -> &'static str {
-        self.window.phase()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.window.inspect(visit);
+    fn readings(&self, visit: &mut dyn FnMut(&str, f64)) {
         let whole = self.whole.as_ref().and_then(|whole| whole.base()).map(|us| us as f64 / 1e6);
         visit("base_s", whole.unwrap_or(self.base.as_s()));
     }
@@ -189,6 +166,7 @@ impl Congestion for Vegas {
 mod tests {
     use super::super::bottleneck::Bottleneck;
     use super::*;
+    use crate::transport::congestion::Congestion;
 
     /// A Vegas past slow start that has measured a base of 100 ms and then a round of 120 ms.
     fn judged(settings: &Settings, window: f64) -> f64 {

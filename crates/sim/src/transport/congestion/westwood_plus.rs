@@ -22,7 +22,7 @@ mod whole;
 use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
 use super::whole::part_of;
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
+use super::{Acked, Beginning, Congested, LawSettings, outside};
 use fairq_sched::units::Time;
 use whole::Whole;
 
@@ -51,14 +51,6 @@ settings! {
 }
 
 impl LawSettings for Settings {
-    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
-        Box::new(WestwoodPlus::new(self, beginning))
-    }
-
-    fn keeps_to_tcp_formulas(&self) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<String> {
         outside(&[("gain", self.gain, 0.0, 1.0)])
     }
@@ -187,6 +179,7 @@ impl LossBased for WestwoodPlus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion::Congestion;
 
     /// 100 packets arrive in the first 100 ms, then 200 in each.
     #[test]

@@ -61,6 +61,14 @@ pub fn part_of(packets: u64, part: f64) -> f64 {
     libm::floor(packets as f64 * part).max(2.0)
 }
 
+/// The part that a loss leaves of `packets`: a whole number where windows are (`increase` then
+/// begins anew), and a real number elsewhere.
+pub fn left_of(increase: Option<&mut Increase>, packets: u64, part: f64) -> f64 {
+    let Some(increase) = increase else { return packets as f64 * part };
+    increase.reset();
+    part_of(packets, part)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,8 +2,9 @@
 //! notes what was delivered, repairs losses, and tells its congestion control. The fast path does a
 //! subset of it.
 
+use super::quirks::Quirk;
 use super::scoreboard::Delivery;
-use super::settings::{BackoffEnds, Grows, Recovery, Timed};
+use super::settings::{Grows, Recovery, Timed};
 use super::{Phase, Tcp};
 use crate::transport::congestion::{Acked, Ecn, Pair, RateSample};
 use crate::transport::{Acknowledgement, Flags};
@@ -31,7 +32,7 @@ impl Tcp {
         let sample = self.sample_before(now, ack);
         let pair = self.trackers.pairs().and_then(|pairs| pairs.answered(now, ack, &self.board));
         let soonest = if self.least == Time::NEVER { Time::ZERO } else { self.least };
-        let (runs, holds_resent) = (ack.blocks.iter(ack.cumulative), self.connection.holds_resent);
+        let (runs, holds_resent) = (ack.blocks.iter(ack.cumulative), self.has_quirk(Quirk::HoldsResent));
         let delivery = self.board.acknowledge(now, ack.cumulative, runs, soonest, holds_resent);
         let sample = self.sample_of_latest(now, was_opening, &delivery).or(sample);
         self.judge_reduction(now, ack, &delivery);
@@ -92,20 +93,6 @@ impl Tcp {
         gives.then(|| now - ack.sent)
     }
 
-    /// The round trip of the packet that was timed, if it is acknowledged in order.
-    fn sample_of_one(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        self.trackers.timed_below(ack.cumulative).map(|sent| now - sent)
-    }
-
-    /// The round trip of the oldest packet that is acknowledged in order and was sent after the
-    /// last timeout, if it was sent once.
-    fn sample_of_oldest(&self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        let first = self.board.first();
-        let oldest = if let Phase::TimedOut { until } = self.phase { first.max(until) } else { first };
-        let packet = self.board.packet(oldest).filter(|packet| ack.cumulative > oldest && !packet.is_repeated)?;
-        Some(now - packet.sent)
-    }
-
     /// Takes the round trip of the packet that was sent last of those delivered, if such packets
     /// are timed and it was sent once.
     fn sample_of_latest(&mut self, now: Time, was_opening: bool, delivery: &Delivery) -> Option<Time> {
@@ -127,18 +114,14 @@ impl Tcp {
         }
         self.is_opening = false;
         self.has_timed_out &= ack.cumulative == heard.first;
-        if self.connection.timeout.backoff_ends == BackoffEnds::Acknowledgement {
+        if self.has_quirk(Quirk::EndsBackoff) {
             self.estimator.end_backoff();
         }
         self.progress(now, &heard.delivery);
         // RFC 6582, section 3.2: only the first partial acknowledgement restarts the timer.
-        let is_impatient =
-            self.recovery == Recovery::NewReno || self.recovery == Recovery::Sack && self.connection.impatient;
+        let is_impatient = self.recovery == Recovery::NewReno || self.is_impatient_sack();
         let is_partial = self.is_recovering();
-        self.sends_now = is_partial
-            && self.recovery == Recovery::Sack
-            && self.connection.partial_lets_go
-            && self.board.packet(self.board.first()).is_some_and(|oldest| !oldest.is_repeated);
+        self.sends_now = is_partial && self.partial_lets_go();
         if !(is_partial && is_impatient && core::mem::replace(&mut self.had_partial, true)) {
             self.timer = Time::NEVER;
         }
@@ -220,16 +203,26 @@ impl Tcp {
         // not grow by it. RFC 3168, section 6.1.2: nor by one that reports a mark.
         let tells_of_mark = marked > 0 && self.control.ecn() == Ecn::Classic;
         let is_reducing = matches!(self.phase, Phase::Recovering { .. } | Phase::Reducing { .. });
+        let is_recovering = is_reducing || ends_without || tells_of_mark;
+        let (newly, delivered) = (self.counted(heard), delivery.delivered);
+        let acked = self.acked(now, ack, sample, flight);
+        self.control.acknowledged(&Acked { newly, goes_on, delivered, marked, is_recovering, rate, pair, ..acked });
+    }
+
+    /// The state of the sender after `ack`, as the congestion control is told of it; without what
+    /// the acknowledgement delivered. `flight` packets were in flight before.
+    #[inline]
+    pub(super) fn acked(&mut self, now: Time, ack: &Acknowledgement, sample: Option<Time>, flight: u64) -> Acked {
         let begins_round = self.board.first() > self.round_end;
         if begins_round {
             self.round_end = self.board.next();
         }
-        self.control.acknowledged(&Acked {
+        Acked {
             now,
-            newly: self.counted(heard),
-            goes_on,
-            delivered: delivery.delivered,
-            marked,
+            newly: 0,
+            goes_on: false,
+            delivered: 0,
+            marked: 0,
             marks: ack.marks,
             length: self.length,
             round_trip: sample,
@@ -239,11 +232,11 @@ impl Tcp {
             flight,
             in_flight: self.flight(),
             is_limited: self.uses_window(),
-            is_recovering: is_reducing || ends_without || tells_of_mark,
+            is_recovering: false,
             begins_round,
-            rate,
-            pair,
-        });
+            rate: None,
+            pair: None,
+        }
     }
 
     /// The sample of the delivery rate, where the congestion control asks for it.
@@ -258,31 +251,29 @@ impl Tcp {
     /// Whether the acknowledgement covers more packets than it counts, and whether it ends a
     /// recovery without growth of the window.
     fn end_of_recovery(&self, heard: &Heard<'_>) -> (bool, bool) {
-        // At the acknowledgement that ends a timeout's recovery, ns-3 does not count the packets
-        // sent before the timeout.
+        if !self.has_quirk(Quirk::CountsAfterTimeout) {
+            let is_counted = self.connection.grows != Grows::Packets;
+            return (false, !is_counted && matches!(heard.phase, Phase::Recovering { .. }));
+        }
         let after_timeout = match heard.phase {
             Phase::TimedOut { until } if self.phase == Phase::Open => Some(self.board.first().saturating_sub(until)),
             _ => None,
         };
-        match self.connection.grows {
-            Grows::Packets => (false, matches!(heard.phase, Phase::Recovering { .. })),
-            Grows::Acknowledgements | Grows::All => (false, false),
-            Grows::ExceptTimeout => (after_timeout.unwrap_or(heard.delivery.newly) > 1, after_timeout == Some(0)),
-        }
+        (after_timeout.unwrap_or(heard.delivery.newly) > 1, after_timeout == Some(0))
     }
 
     /// The number of packets that count for the growth of the window.
     fn counted(&self, heard: &Heard<'_>) -> u64 {
-        let (grows, delivery) = (self.connection.grows, &heard.delivery);
+        let delivery = &heard.delivery;
         // After a loss an acknowledgement may cover several windows that had arrived out of order:
         // packets that were known to have arrived do not count again.
         let newly = match heard.phase {
-            _ if grows == Grows::All && delivery.newly > 0 => delivery.delivered,
+            _ if self.connection.grows == Grows::All && delivery.newly > 0 => delivery.delivered,
             Phase::Recovering { .. } | Phase::TimedOut { .. } if self.recovery.is_selective() => {
                 delivery.newly.min(delivery.delivered)
             }
             _ => delivery.newly,
         };
-        if matches!(grows, Grows::Packets | Grows::All) { newly } else { newly.min(1) }
+        if self.has_quirk(Quirk::CountsAcknowledgements) { newly.min(1) } else { newly }
     }
 }

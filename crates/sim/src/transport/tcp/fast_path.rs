@@ -2,10 +2,10 @@
 //! subset of `acknowledge_any`, and is separate because a simulation spends a tenth of its time
 //! here. The test below holds both equal.
 
-use super::settings::{BackoffEnds, Grows, Timed};
 use super::{Phase, Tcp};
 use crate::transport::Acknowledgement;
 use crate::transport::congestion::Acked;
+use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 
@@ -14,7 +14,6 @@ impl Tcp {
     /// arrived in order, and reports nothing else; the sender has no tracker.
     #[inline]
     pub(super) fn takes_fast_path(&self, ack: &Acknowledgement) -> bool {
-        let connection = &self.connection;
         ack.cumulative > self.board.first()
             && self.phase == Phase::Open
             && !self.is_opening
@@ -24,16 +23,14 @@ impl Tcp {
             && ack.blocks.is_empty()
             && ack.marks == Marks::NONE
             && ack.marked == self.marked
-            && connection.timestamps
-            && connection.timed == Timed::Each
-            && matches!(connection.grows, Grows::Packets | Grows::All)
-            && connection.timeout.backoff_ends == BackoffEnds::Sample
+            && self.connection.has_fast_path
     }
 
     /// Takes an acknowledgement to which the [fast path applies](Self::takes_fast_path), with the
     /// same effect as [`Self::acknowledge_any`].
     #[inline]
     pub(super) fn acknowledge_next(&mut self, now: Time, ack: &Acknowledgement) -> Time {
+        take(FastPath::NextAcknowledgement);
         let flight = self.flight();
         let sample = now - ack.sent;
         self.note_sample(now, sample);
@@ -44,30 +41,8 @@ impl Tcp {
         } else {
             self.start_timer(now);
         }
-        let begins_round = self.board.first() > self.round_end;
-        if begins_round {
-            self.round_end = self.board.next();
-        }
-        self.control.acknowledged(&Acked {
-            now,
-            newly,
-            goes_on: false,
-            delivered: newly,
-            marked: 0,
-            marks: Marks::NONE,
-            length: self.length,
-            round_trip: Some(sample),
-            one_way: Some(ack.received - ack.sent),
-            smoothed: self.smoothed(),
-            least: self.least,
-            flight,
-            in_flight: self.flight(),
-            is_limited: self.uses_window(),
-            is_recovering: false,
-            begins_round,
-            rate: None,
-            pair: None,
-        });
+        let acked = self.acked(now, ack, Some(sample), flight);
+        self.control.acknowledged(&Acked { newly, delivered: newly, ..acked });
         sample
     }
 }

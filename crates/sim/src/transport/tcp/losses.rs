@@ -8,6 +8,7 @@
 //! its part of the window as the recovery left it: its cause is a retransmission that was lost.
 //! With `reduces_once` both are as in Linux, which lowers again when the recovery has ended.
 
+use super::quirks::Quirk;
 use super::scoreboard::{Delivery, Packet};
 use super::settings::{Recovery, Reduces};
 use super::{Budget, Congested, Ecn, Phase, Tcp, rack};
@@ -55,7 +56,7 @@ impl Tcp {
             now,
             packets,
             flight,
-            window: (self.connection.reduces == Reduces::Window).then(|| self.control.window()),
+            window: self.has_quirk(Quirk::ReducesWindow).then(|| self.control.window()),
             in_flight: self.flight(),
             delivered: 0,
             smoothed: self.smoothed(),
@@ -91,10 +92,7 @@ impl Tcp {
     /// Packets were found lost by an acknowledgement that reported `delivered` others. A recovery
     /// begins unless one is under way.
     pub(super) fn lose(&mut self, now: Time, found: Found, delivered: u64) {
-        let flight = match self.connection.reduces {
-            Reduces::Pipe => self.flight(),
-            _ => self.board.outstanding(),
-        };
+        let flight = if self.has_quirk(Quirk::ReducesPipe) { self.flight() } else { self.board.outstanding() };
         let congested = Congested { delivered, ..self.congested(now, found.packets, flight) };
         // Linux counts for them what an acknowledgement finds (`rs->losses` of `tcp_rate_gen`).
         if found.packets > 0 && !(self.ends_late() && delivered == 0) {
@@ -131,9 +129,15 @@ impl Tcp {
         } else {
             self.reduce(&congested);
         }
+        self.begin_recovery(now, reducing, delivered);
+    }
+
+    /// A recovery begins, by an acknowledgement that reported `delivered` packets. `reducing` is
+    /// where the reduction for a mark was to end, if one is under way.
+    fn begin_recovery(&mut self, now: Time, reducing: Option<u64>, delivered: u64) {
         self.has_lost = true;
         let until = reducing.unwrap_or_else(|| self.board.next());
-        if self.recovery != Recovery::Reno || self.connection.answers_once {
+        if self.recovery != Recovery::Reno || self.has_quirk(Quirk::AnswersOnce) {
             self.recover = until;
         }
         self.phase = Phase::Recovering { until };
@@ -142,7 +146,7 @@ impl Tcp {
         if let Some(rack) = self.trackers.rack() {
             rack.recovers();
         }
-        if !(self.recovery == Recovery::Sack && self.connection.impatient) {
+        if !self.is_impatient_sack() {
             self.start_timer(now);
         }
         if self.recovery.is_selective() && !self.has_own_recovery {
@@ -217,7 +221,7 @@ impl Tcp {
                 rack.detect(now, &mut self.board, rules, !is_open)
             }
             Recovery::Sack => {
-                let mut lost = self.board.lose_overtaken(limit, self.connection.resends_once);
+                let mut lost = self.board.lose_overtaken(limit, self.has_quirk(Quirk::ResendsOnce));
                 if lost == 0 && is_open && self.duplicates >= limit {
                     lost = u64::from(self.board.lose(self.board.first()));
                 }
@@ -291,7 +295,7 @@ impl Tcp {
         // For the timer, a packet that duplicates caused to be sent again is lost for the first
         // time (RFC 5681, section 3.1).
         let is_repeated =
-            (self.is_timed_out_again() || self.has_answered_mark()) && !self.connection.timeout.always_reduces;
+            (self.is_timed_out_again() || self.has_answered_mark()) && !self.has_quirk(Quirk::AlwaysReduces);
         let is_first = self.is_open() || self.has_timed_out;
         self.has_timed_out = true;
         self.make_room();
@@ -317,12 +321,12 @@ impl Tcp {
             self.begin_frto(is_first);
             self.control.timed_out(&congested);
             self.note_reduction(false);
-        } else if self.connection.reduces == Reduces::Window {
+        } else if self.has_quirk(Quirk::ReducesWindow) {
             // ns-2's slowdown() treats the opening packet like others.
             self.control.timed_out(&congested);
         } else if self.connection.counts_lost_opening {
             self.lose_opening(now, &congested);
-        } else if !self.connection.forgives_lost_opening {
+        } else if !self.has_quirk(Quirk::ForgivesLostOpening) {
             // RFC 5681, section 3.1: a window of one packet; it does not mention ssthresh.
             self.control = self.connection.begin_with(1, now, self.seed);
         }

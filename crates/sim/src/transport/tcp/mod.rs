@@ -17,6 +17,7 @@ pub mod losses;
 mod marks;
 pub mod pairs;
 pub mod prr;
+mod quirks;
 pub mod rack;
 pub mod rate;
 pub mod scoreboard;
@@ -36,8 +37,9 @@ use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Time};
 use held::{Held, HeldTimes, Holder};
 use prr::Budget;
+use quirks::Quirk;
 use scoreboard::Scoreboard;
-use settings::{Grows, Recovery, Terms, Timed};
+use settings::{Grows, Recovery, Terms};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use trackers::Trackers;
@@ -172,7 +174,6 @@ impl Tcp {
         let begun = board.next();
         let recovery = connection.recovery;
         let control = connection.begin(now, seed);
-        let one = connection.timed == Timed::One || connection.times_lost_opening;
         let burst = control.burst();
         Self {
             recovery,
@@ -199,7 +200,7 @@ impl Tcp {
             resends_now: false,
             sends_now: false,
             probe: None,
-            trackers: Trackers::new(recovery, &*control, one, now, begun),
+            trackers: Trackers::new(recovery, &*control, connection.quirks.time_one(), now, begun),
             round_end: begun,
             reduced_before: None,
             is_reduced_by_mark: false,
@@ -330,17 +331,12 @@ impl Tcp {
             (Phase::Open, recovery) if recovery != Recovery::Rack => {
                 self.board.outstanding().saturating_sub(self.let_go())
             }
-            (Phase::TimedOut { .. }, _) if self.connection.transmits_after_timeout => {
+            (Phase::TimedOut { .. }, _) if self.has_quirk(Quirk::TransmitsAfterTimeout) => {
                 self.flight().saturating_sub(self.let_go())
             }
             _ => self.flight(),
         };
         window.saturating_sub(flight)
-    }
-
-    /// Whether the timed packet is the first copy of the opening packet, lost or not.
-    fn times_opening(&self) -> bool {
-        self.is_opening && self.connection.times_lost_opening
     }
 
     /// The number of packets that duplicates allow beyond the window.

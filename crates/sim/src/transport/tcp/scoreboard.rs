@@ -90,6 +90,33 @@ pub struct Latest {
     pub is_repeated: bool,
 }
 
+/// What an acknowledgement has reported so far, and what its report is judged by.
+struct Heard {
+    now: Time,
+    soonest: Time,
+    /// One above the highest packet that was known to have arrived before it.
+    highest: u64,
+    delivery: Delivery,
+}
+
+impl Heard {
+    /// Notes that `packet`, which was not known to have arrived, did.
+    #[inline]
+    fn note(&mut self, sequence: u64, packet: &Packet) {
+        let delivery = &mut self.delivery;
+        delivery.delivered += 1;
+        if !packet.is_repeated {
+            delivery.is_reordered |= sequence < self.highest;
+            delivery.lowest_original = Some(delivery.lowest_original.map_or(sequence, |low| low.min(sequence)));
+        }
+        let Packet { transmission, sent, is_repeated, .. } = *packet;
+        let is_evidence = !is_repeated || self.now - sent >= self.soonest;
+        if is_evidence && delivery.latest.is_none_or(|latest| latest.transmission < transmission) {
+            delivery.latest = Some(Latest { transmission, sent, sequence, is_repeated });
+        }
+    }
+}
+
 /// Packets from the oldest unacknowledged one on.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
@@ -262,21 +289,17 @@ impl Scoreboard {
         soonest: Time,
         holds_resent: bool,
     ) -> Delivery {
-        let mut delivery = Delivery::default();
-        let highest = self.highest_arrived;
-        let note = |delivery: &mut Delivery, sequence: u64, packet: &Packet| {
-            delivery.delivered += 1;
-            if !packet.is_repeated {
-                delivery.is_reordered |= sequence < highest;
-                delivery.lowest_original = Some(delivery.lowest_original.map_or(sequence, |low| low.min(sequence)));
-            }
-            let is_evidence = !packet.is_repeated || now - packet.sent >= soonest;
-            let transmission = packet.transmission;
-            if is_evidence && delivery.latest.is_none_or(|latest| latest.transmission < transmission) {
-                delivery.latest =
-                    Some(Latest { transmission, sent: packet.sent, sequence, is_repeated: packet.is_repeated });
-            }
-        };
+        let mut heard = Heard { now, soonest, highest: self.highest_arrived, delivery: Delivery::default() };
+        self.take_in_order(cumulative, &mut heard);
+        for run in runs {
+            self.take_run(run, holds_resent, &mut heard);
+        }
+        heard.delivery
+    }
+
+    /// All below `cumulative` has arrived.
+    #[inline]
+    fn take_in_order(&mut self, cumulative: u64, heard: &mut Heard) {
         while self.first < cumulative
             && let Some(packet) = self.packets.pop_front()
         {
@@ -284,15 +307,12 @@ impl Scoreboard {
             self.lost -= u32::from(packet.is_lost());
             self.missing -= u32::from(packet.was_lost());
             if !packet.is_sacked {
-                note(&mut delivery, self.first, &packet);
-            }
-            if packet.is_sacked
-                && let Some(gaps) = &mut self.gaps
-            {
+                heard.note(self.first, &packet);
+            } else if let Some(gaps) = &mut self.gaps {
                 gaps.arrived_count -= 1;
             }
             self.first += 1;
-            delivery.newly += 1;
+            heard.delivery.newly += 1;
         }
         if let Some(gaps) = &mut self.gaps
             && !gaps.arrived.is_empty()
@@ -300,30 +320,33 @@ impl Scoreboard {
             gaps.arrived.forget_below(self.first);
         }
         self.highest_arrived = self.highest_arrived.max(self.first);
+    }
+
+    /// The packets of `run` have arrived, some of them perhaps known to have. With `holds_resent`
+    /// one that was sent again stays in flight.
+    #[inline]
+    fn take_run(&mut self, run: Run, holds_resent: bool, heard: &mut Heard) {
         let (first, next) = (self.first, self.next());
-        for run in runs {
-            let run = Run { start: run.start.max(first), end: run.end.min(next) };
-            if run.start >= run.end {
-                continue;
-            }
-            let gaps = &mut **self.gaps.get_or_insert_default();
-            let (packets, pipe, count) = (&mut self.packets, &mut self.pipe, &mut gaps.arrived_count);
-            let (lost, missing) = (&mut self.lost, &mut self.missing);
-            gaps.arrived.add(run, |part| {
-                for sequence in part.start..part.end {
-                    let packet = &mut packets[(sequence - first) as usize];
-                    let held = if holds_resent && packet.is_repeated { packet.copies.min(1) } else { 0 };
-                    *pipe -= u32::from(packet.copies - held);
-                    *lost -= u32::from(packet.is_lost());
-                    *missing -= u32::from(packet.was_lost());
-                    (packet.copies, packet.is_sacked, packet.fate) = (held, true, Fate::Open);
-                    *count += 1;
-                    note(&mut delivery, sequence, packet);
-                }
-            });
-            self.highest_arrived = self.highest_arrived.max(run.end);
+        let run = Run { start: run.start.max(first), end: run.end.min(next) };
+        if run.start >= run.end {
+            return;
         }
-        delivery
+        let gaps = &mut **self.gaps.get_or_insert_default();
+        let (packets, pipe, count) = (&mut self.packets, &mut self.pipe, &mut gaps.arrived_count);
+        let (lost, missing) = (&mut self.lost, &mut self.missing);
+        gaps.arrived.add(run, |part| {
+            for sequence in part.start..part.end {
+                let packet = &mut packets[(sequence - first) as usize];
+                let held = if holds_resent && packet.is_repeated { packet.copies.min(1) } else { 0 };
+                *pipe -= u32::from(packet.copies - held);
+                *lost -= u32::from(packet.is_lost());
+                *missing -= u32::from(packet.was_lost());
+                (packet.copies, packet.is_sacked, packet.fate) = (held, true, Fate::Open);
+                *count += 1;
+                heard.note(sequence, packet);
+            }
+        });
+        self.highest_arrived = self.highest_arrived.max(run.end);
     }
 
     /// Marks packet `sequence` as lost, with every copy of it, unless it arrived. Returns whether

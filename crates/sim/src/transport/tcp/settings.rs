@@ -1,6 +1,7 @@
 //! The settings of a connection besides its congestion control: how losses are found and repaired,
 //! when the receiver acknowledges, how a connection begins.
 
+use super::quirks::Quirks;
 use crate::transport::congestion::{Beginning, Congestion, Ecn};
 #[cfg(feature = "schema")]
 use crate::transport::estimator::is_zero;
@@ -403,6 +404,10 @@ pub struct Terms {
     pub reduces: Reduces,
     /// The rules of the estimator, derived from the timeout's settings.
     pub estimator: estimator::Rules,
+    /// What is as in a simulator and in no host.
+    pub(super) quirks: Quirks,
+    /// Whether an acknowledgement may take the fast path, as far as settings are concerned.
+    pub(super) has_fast_path: bool,
 }
 
 impl Terms {
@@ -412,7 +417,10 @@ impl Terms {
         // A transport with rules of its own has no recovery; its terms are not used.
         let recovery = connection.recovery.or(transport.recovery()).unwrap_or(Recovery::Rack);
         let reduces = connection.reduces.unwrap_or_default();
-        Self { estimator: connection.timeout.estimator().into(), connection, transport, recovery, reduces }
+        let quirks = Quirks::of(&connection);
+        let has_fast_path = quirks.are_none() && connection.timestamps && connection.timed == Timed::Each;
+        let estimator = connection.timeout.estimator().into();
+        Self { connection, transport, recovery, reduces, estimator, quirks, has_fast_path }
     }
 
     /// The congestion control of a connection that begins at `now`; `seed` is the connection's own
