@@ -8,7 +8,7 @@ use fairq_sched::packet::{Fates, Header, Packet};
 use fairq_sched::reading::Reading;
 use fairq_sched::traits::Traits;
 use fairq_sched::units::Time;
-use fairq_sched::waiting::Waiting;
+use fairq_sched::waiting::{Decision, Waiting};
 
 /// A discipline whose named times are checked.
 pub(crate) struct Probe<D> {
@@ -120,7 +120,12 @@ impl<D: Discipline> Discipline for Probe<D> {
     fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         self.discipline.readings(now, visit);
     }
+
     fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
         self.discipline.waiting(visit);
+    }
+
+    fn decision(&self) -> Option<Decision> {
+        self.discipline.decision()
     }
 }

@@ -61,6 +61,7 @@ use crate::count::Count;
 use crate::packet::{Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::service::Service;
 use crate::units::Time;
+use crate::waiting::Decision;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::fmt;
@@ -71,6 +72,9 @@ pub trait Sink {
     /// The transmission of `packet` begins at `at`; it ends at `end` unless it is interrupted, the
     /// rate changes or the line goes down.
     fn begins(&mut self, packet: &Packet, at: Time, end: Time);
+
+    /// The discipline holds `packet`, which has just arrived, under this name.
+    fn joined(&mut self, _packet: &Packet, _at: Time, _handle: Handle) {}
 
     /// `packet` was dropped.
     fn dropped(&mut self, packet: &Packet, at: Time, why: Reason);
@@ -84,6 +88,15 @@ pub trait Sink {
     /// The transmission of `packet` was interrupted with [`Packet::unsent_bits`] left. It waits
     /// again.
     fn interrupted(&mut self, _packet: &Packet, _at: Time) {}
+
+    /// Whether it wants to hear why the discipline chose each packet.
+    fn hears_decisions(&self) -> bool {
+        false
+    }
+
+    /// Why the discipline chose `packet`; only if it was built to give reasons
+    /// ([`Line::explains`](crate::contract::Line::explains)).
+    fn decided(&mut self, _packet: &Packet, _at: Time, _decision: &Decision) {}
 
     /// The device took `packet` from the discipline into its ring ([`Port::taking_ahead`]).
     fn taken(&mut self, _packet: &Packet, _at: Time) {}
@@ -148,6 +161,8 @@ pub struct Port<D, S> {
     bypassing: Bypassing,
     interrupts: bool,
     gathers: bool,
+    /// Whether the discipline is told that the line is idle; `None`: if it must know.
+    tells_idle: Option<bool>,
     hears_idle: bool,
     replays: bool,
     has_updates: bool,
@@ -180,6 +195,7 @@ impl<D: Discipline, S: Service> Port<D, S> {
             bypassing: Bypassing::Never,
             interrupts: false,
             gathers: false,
+            tells_idle: None,
             hears_idle: false,
             replays: false,
             has_updates: false,
@@ -243,9 +259,18 @@ impl<D: Discipline, S: Service> Port<D, S> {
         self
     }
 
+    /// Tells the discipline that the line is idle, or does not, whatever its traits say: a device
+    /// asks once more when it has sent all, and a class of htb asks only while packets wait.
+    #[must_use]
+    pub fn telling_idle(mut self, tells: bool) -> Self {
+        self.tells_idle = Some(tells);
+        self.read_traits();
+        self
+    }
+
     fn read_traits(&mut self) {
         let traits = self.discipline.traits();
-        self.hears_idle = traits.hears_idle;
+        self.hears_idle = self.tells_idle.unwrap_or(traits.hears_idle);
         self.replays = traits.replays;
         self.has_updates = self.discipline.next_update().is_some();
         let interrupts = self.interrupts && traits.preempts;
@@ -276,6 +301,9 @@ impl<D: Discipline, S: Service> Port<D, S> {
         }
         let handle = self.discipline.enqueue(now, packet, header, &mut self.fates);
         self.settle(now, out);
+        if let Some(handle) = handle {
+            out.joined(&packet, now, handle);
+        }
         match self.state {
             State::Sending if self.interrupts && self.wants_interruption(now) => self.interrupt(now, out),
             State::Sending => self.take_ahead(now, out),
@@ -488,6 +516,12 @@ impl<D: Discipline, S: Service> Port<D, S> {
         &self.service
     }
 
+    /// What sends the packets, for what is no part of the contract of a port.
+    #[must_use]
+    pub const fn service_mut(&mut self) -> &mut S {
+        &mut self.service
+    }
+
     /// The packet being sent, when its transmission began and when it ends.
     #[must_use]
     pub fn sending(&self) -> Option<(Packet, Time, Time)> {
@@ -617,6 +651,12 @@ impl<D: Discipline, S: Service> Port<D, S> {
             self.latest = self.latest.max(packet.arrival);
         }
         self.settle(at, out);
+        if let Dequeue::Send(packet) = &answer
+            && out.hears_decisions()
+            && let Some(decision) = self.discipline.decision()
+        {
+            out.decided(packet, at, &decision);
+        }
         answer
     }
 

@@ -12,6 +12,7 @@ use fairq_sched::schedule::{fq, token_bucket};
 use fairq_sched::service::Transmitter;
 use fairq_sched::traits::Traits;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
+use fairq_sched::waiting::{Decision, Waiting};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::header;
 use std::collections::VecDeque;
@@ -128,6 +129,7 @@ impl Discipline for Noting {
         change.not_used()
     }
     fn readings(&self, _: Time, _: &mut dyn FnMut(Reading<'_>)) {}
+    fn waiting(&self, _: &mut dyn FnMut(Waiting<'_>)) {}
     fn remove(&mut self, _: Time, handle: Handle) -> Option<Packet> {
         let at = self.packets.iter().position(|packet| packet.token == handle.to_bits())?;
         self.packets.remove(at)
@@ -383,6 +385,33 @@ fn a_change_of_the_rate_moves_the_end_of_the_transmission() {
     assert_eq!(port.next_end(), Some(Time(11_250_000_000)));
     let weight = Change::Weight(header(0), Weight::ONE);
     assert!(port.change(ms(9), &weight, &mut deeds).is_err(), "a FIFO has no weights");
+}
+
+/// Hears why each packet was chosen.
+#[derive(Default)]
+struct Reasons(Vec<(u64, Time, &'static str, Option<f64>)>);
+
+impl Sink for Reasons {
+    fn begins(&mut self, _: &Packet, _: Time, _: Time) {}
+    fn dropped(&mut self, _: &Packet, _: Time, _: Reason) {}
+    fn hears_decisions(&self) -> bool {
+        true
+    }
+    fn decided(&mut self, packet: &Packet, at: Time, decision: &Decision) {
+        self.0.push((packet.token, at, decision.by, decision.value));
+    }
+}
+
+#[test]
+fn a_sink_that_wants_them_hears_reasons() {
+    let fq = SchedulerSettings::by_name("fq").expect("it is in the registry");
+    let line = Line { explains: true, ..Line::new(rate(8_000_000)) };
+    let (mut port, mut reasons) = (Port::new(Queue::new(fq, None).build(&line), slow()), Reasons::default());
+    for token in 0..2 {
+        port.arrive(ms(0), Packet::new(token, ms(0), 1000), &header(0), &mut reasons);
+    }
+    port.end(ms(5), &mut reasons);
+    assert_eq!(reasons.0, [(0, ms(0), "finish", Some(1000.0)), (1, ms(1), "finish", Some(2000.0))]);
 }
 
 #[test]
