@@ -272,6 +272,39 @@ fn updates_come_last_at_their_instant_and_may_release_a_packet() {
 }
 
 #[test]
+fn a_step_ends_one_of_several_transmissions_of_an_instant() {
+    // At 8000 Tbit/s a packet of 100 bytes takes a tenth of a picosecond, which rounds to none.
+    let mut port = Port::new(by_name("fifo"), Transmitter::new(rate(8_000_000_000_000_000)));
+    let mut deeds = Deeds::default();
+    let packet = |token| Packet::new(token, ms(1), 100);
+    (0..3).for_each(|token| drop(port.arrive(ms(1), packet(token), &header(0), &mut deeds)));
+    assert_eq!(deeds.take(), [Begins(0, ms(1), ms(1))]);
+    port.step(Time(999_999_999), &mut deeds);
+    assert_eq!((deeds.take(), port.is_sending(), port.waiting()), (vec![], true, 2));
+    port.step(ms(1), &mut deeds);
+    assert_eq!(deeds.take(), [Ended(0, ms(1)), Begins(1, ms(1), ms(1))]);
+    port.end(ms(1), &mut deeds);
+    assert_eq!(deeds.take(), [Ended(1, ms(1)), Begins(2, ms(1), ms(1)), Ended(2, ms(1))]);
+    port.step(ms(2), &mut deeds);
+    assert_eq!((deeds.take(), port.is_sending(), port.waiting()), (vec![], false, 0));
+}
+
+#[test]
+fn a_step_of_an_update_ends_no_transmission() {
+    let (mut discipline, calls) = Noting::new(Traits::PLAIN);
+    discipline.updates = Some((ms(1), ms(1)));
+    let (mut port, mut deeds) = (Port::new(discipline, slow()), Deeds::default());
+    offer(&mut port, Time::ZERO, (0, 0), &mut deeds);
+    deeds.take();
+    calls.lock().expect("one thread").clear();
+    port.step_update(Time(999_999_999), &mut deeds);
+    port.step_update(ms(1), &mut deeds);
+    port.step_update(ms(1), &mut deeds);
+    assert_eq!(*calls.lock().expect("one thread"), [Call::Update(ms(1))]);
+    assert_eq!((deeds.take(), port.is_sending()), (vec![], true), "its end at the same instant is another step");
+}
+
+#[test]
 fn a_transmission_is_interrupted_only_by_a_port_that_does() {
     let settings = fq::Settings { preemptive: true, ..Default::default() };
     let queue = || built(SchedulerSettings::Fq(settings.clone()), 100);

@@ -232,7 +232,7 @@ impl Watch {
                 plan.queue
             );
             let swaps_lengths = matches!(&plan.queue.scheduler, SchedulerSettings::Fq(fq) if fq.preemptive);
-            let held = queue.held();
+            let held = port.discipline().held();
             match plan.queue.limit.unwrap_or_default() {
                 Limit::Packets(limit) => assert!(held.packets <= limit, "line {number}: {} wait", held.packets),
                 // A short packet that goes before its turn may put back a long one.

@@ -448,7 +448,10 @@ impl Network {
         let line = self.updated[number as usize];
         self.lines[line as usize].count_waiting(now);
         let ((), begun) = self.call(line, |port, notes| port.step_update(now, notes));
-        self.go_on(now, line, begun, events);
+        // A packet that the port does not know of may be bypassing the discipline.
+        if self.lines[line as usize].sending == Sending::Nothing {
+            self.go_on(now, line, begun, events);
+        }
         self.plan(line, events);
     }
 
