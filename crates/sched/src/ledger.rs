@@ -23,12 +23,6 @@ pub struct Ledger<D> {
     marked: u64,
     /// The length of the packet being sent: an interrupted one is not sent yet.
     serving: u32,
-    /// Whether the discipline must be told that the line has become idle.
-    hears_idle: bool,
-    /// Whether the packet sent last was overtaken.
-    is_overtaken: bool,
-    /// The latest arrival among the packets sent.
-    latest: Time,
 }
 
 impl<D> fmt::Debug for Ledger<D> {
@@ -43,49 +37,7 @@ impl<D: Discipline> Ledger<D> {
     /// An empty ledger around `discipline`.
     pub fn new(discipline: D) -> Self {
         const NOTHING: Count = Count { packets: 0, bytes: 0 };
-        Self {
-            hears_idle: discipline.traits().hears_idle,
-            discipline,
-            arrived: NOTHING,
-            sent: NOTHING,
-            dropped: NOTHING,
-            marked: 0,
-            serving: 0,
-            latest: Time::ZERO,
-            is_overtaken: false,
-        }
-    }
-
-    /// A packet came that its driver dropped before the discipline saw it.
-    pub fn refuse(&mut self, packet: &Packet) {
-        self.arrived.add(packet);
-        self.dropped.add(packet);
-    }
-
-    /// A packet came and was sent that its driver did not show to the discipline
-    /// ([`Traits::bypass`]).
-    pub fn pass(&mut self, packet: &Packet) {
-        self.arrived.add(packet);
-        self.sent.add(packet);
-    }
-
-    /// Tells the discipline, before its first packet since, that the line was idle until `now`, if
-    /// it must know. Repeated calls are harmless.
-    pub fn tell_idle(&mut self, now: Time, fates: &mut Fates) {
-        if self.hears_idle {
-            let nothing = self.discipline.dequeue(now, fates);
-            debug_assert_eq!(nothing, Dequeue::Empty, "the line was idle");
-        }
-    }
-
-    /// Replays a bypassed packet, because another comes while it is being sent: with its time of
-    /// arrival, and not counted again ([`Traits::replays`]).
-    pub fn recall(&mut self, time: Time, packet: Packet, header: &Header, fates: &mut Fates) {
-        self.tell_idle(time, fates);
-        self.discipline.enqueue(time, packet, header, fates);
-        let sent = self.discipline.dequeue(time, fates);
-        debug_assert!(matches!(sent, Dequeue::Send(sent) if sent.token == packet.token), "it was alone");
-        debug_assert!(fates.is_empty(), "and was sent as it came");
+        Self { discipline, arrived: NOTHING, sent: NOTHING, dropped: NOTHING, marked: 0, serving: 0 }
     }
 
     /// What was offered.
@@ -111,13 +63,6 @@ impl<D: Discipline> Ledger<D> {
     /// Packets that were given a mark here.
     pub const fn marked(&self) -> u64 {
         self.marked
-    }
-
-    /// Whether the packet sent last was overtaken: a packet that arrived later was sent before it.
-    /// Never with FIFO.
-    #[inline]
-    pub const fn is_overtaken(&self) -> bool {
-        self.is_overtaken
     }
 
     /// Most packets have no fate to note.
@@ -173,8 +118,6 @@ impl<D: Discipline> Discipline for Ledger<D> {
         if let Dequeue::Send(packet) = &answer {
             self.sent.add(packet);
             self.serving = packet.length;
-            self.is_overtaken = packet.arrival < self.latest;
-            self.latest = self.latest.max(packet.arrival);
         }
         self.check();
         answer
