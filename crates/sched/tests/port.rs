@@ -273,20 +273,20 @@ fn updates_come_last_at_their_instant_and_may_release_a_packet() {
 
 #[test]
 fn a_step_ends_one_of_several_transmissions_of_an_instant() {
-    // At 8000 Tbit/s a packet of 100 bytes takes a tenth of a picosecond, which rounds to none.
-    let mut port = Port::new(by_name("fifo"), Transmitter::new(rate(8_000_000_000_000_000)));
-    let mut deeds = Deeds::default();
-    let packet = |token| Packet::new(token, ms(1), 100);
-    (0..3).for_each(|token| drop(port.arrive(ms(1), packet(token), &header(0), &mut deeds)));
-    assert_eq!(deeds.take(), [Begins(0, ms(1), ms(1))]);
-    port.step(Time(999_999_999), &mut deeds);
-    assert_eq!((deeds.take(), port.is_sending(), port.waiting()), (vec![], true, 2));
-    port.step(ms(1), &mut deeds);
-    assert_eq!(deeds.take(), [Ended(0, ms(1)), Begins(1, ms(1), ms(1))]);
-    port.end(ms(1), &mut deeds);
-    assert_eq!(deeds.take(), [Ended(1, ms(1)), Begins(2, ms(1), ms(1)), Ended(2, ms(1))]);
-    port.step(ms(2), &mut deeds);
-    assert_eq!((deeds.take(), port.is_sending(), port.waiting()), (vec![], false, 0));
+    // A packet of a byte takes four fifths of a picosecond: the ends are rounded to 1, 2, 2 and 3.
+    let (mut port, mut deeds) = (Port::new(by_name("fifo"), Transmitter::new(Rate::MAX)), Deeds::default());
+    for token in 0..4 {
+        port.arrive(Time::ZERO, Packet::new(token, Time::ZERO, 1), &header(0), &mut deeds);
+    }
+    assert_eq!(deeds.take(), [Begins(0, Time(0), Time(1))]);
+    port.step(Time::ZERO, &mut deeds);
+    assert_eq!((deeds.take(), port.is_sending(), port.waiting()), (vec![], true, 3));
+    port.step(Time(1), &mut deeds);
+    assert_eq!(deeds.take(), [Ended(0, Time(1)), Begins(1, Time(1), Time(2))]);
+    port.step(Time(2), &mut deeds);
+    assert_eq!(deeds.take(), [Ended(1, Time(2)), Begins(2, Time(2), Time(2))]);
+    port.step(Time(2), &mut deeds);
+    assert_eq!(deeds.take(), [Ended(2, Time(2)), Begins(3, Time(2), Time(3))]);
 }
 
 #[test]
