@@ -385,8 +385,8 @@ impl Hpfq {
 impl Scheduler for Hpfq {
     #[inline(always)]
     fn traits(&self) -> Traits {
-        // Whatever the scheduler of the root needs: the service of the last packet ends with it, and
-        // its classes choose anew.
+        // Whatever the scheduler of the root needs: the service of the last packet ends with it,
+        // and its classes choose anew.
         Traits { queue_per_flow: false, hears_idle: true, ..Traits::PLAIN }
     }
 
