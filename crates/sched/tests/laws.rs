@@ -208,7 +208,9 @@ fn fifo_keeps_the_order_of_arrival() {
                 (busy_since, bits) = (journey.arrival.time, 0);
             }
             bits += u128::from(journey.arrival.length) * 8;
-            let picoseconds = (bits * u128::from(PS_PER_S)).div_ceil(u128::from(world.line.rate.bit_per_s()));
+            // To the nearest picosecond.
+            let rate = u128::from(world.line.rate.bit_per_s());
+            let picoseconds = (2 * bits * u128::from(PS_PER_S) + rate) / (2 * rate);
             free = busy_since + Time(picoseconds as u64);
             assert_eq!(journey.departure(), Some(free));
         }

@@ -209,8 +209,6 @@ pub struct Hpfq {
     /// The packet on the line.
     serving: Option<Serving>,
     rate: Rate,
-    /// Whether the scheduler of the root must be told that the line has become idle.
-    hears_idle: bool,
 }
 
 /// A packet on the line.
@@ -277,8 +275,7 @@ impl Hpfq {
             }
         }
         let due = Vec::with_capacity(nodes.len());
-        let hears_idle = nodes[ROOT].scheduler.traits().hears_idle;
-        Self { tree, nodes, leaves, due, arriving: None, serving: None, rate: line.rate, hears_idle }
+        Self { tree, nodes, leaves, due, arriving: None, serving: None, rate: line.rate }
     }
 
     /// What `node`'s scheduler takes for the time: at the line real time, else the bytes that the
@@ -388,7 +385,9 @@ impl Hpfq {
 impl Scheduler for Hpfq {
     #[inline(always)]
     fn traits(&self) -> Traits {
-        Traits { queue_per_flow: false, hears_idle: self.hears_idle, ..Traits::PLAIN }
+        // Whatever the scheduler of the root needs: the service of the last packet ends with it,
+        // and its classes choose anew.
+        Traits { queue_per_flow: false, hears_idle: true, ..Traits::PLAIN }
     }
 
     fn classes(&self) -> Vec<&str> {
