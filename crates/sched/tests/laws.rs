@@ -324,6 +324,24 @@ fn virtual_clock_punishes_past_use() {
     assert_eq!(order[..6], [1, 0, 1, 0, 1, 0]);
 }
 
+/// A scheduler that ranks packets may leave it to its program whether a weight counts.
+#[test]
+fn a_weight_is_taken_by_schedulers_that_go_by_weights_alone() {
+    let line = Line::new(rate(1_000_000));
+    let (mut taken, mut refused) = (0, 0);
+    for settings in SCHEDULERS.iter().flat_map(|card| SchedulerSettings::variants(card.name)) {
+        let facts = settings.part().facts();
+        let queue = Queue::new(settings, None);
+        if queue.fault().is_some() || (facts.ranks_packets && !facts.goes_by_weights) {
+            continue;
+        }
+        let answer = queue.build(&line).change(Time::ZERO, &Change::Weight(header(1), weight(3000)));
+        assert_eq!(answer.is_ok(), facts.goes_by_weights, "{queue:?}: {answer:?}");
+        *if answer.is_ok() { &mut taken } else { &mut refused } += 1;
+    }
+    assert!(taken > 10 && refused > 10, "{taken} taken, {refused} refused");
+}
+
 #[test]
 fn a_weight_counts_from_when_it_is_changed() {
     for name in ["fq", "virtual_clock"] {

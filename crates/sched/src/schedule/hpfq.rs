@@ -29,6 +29,9 @@
 //! level is its scheduler, packet by packet (hierarchies.rs: hpfq_with_one_level_is_its_scheduler).
 //! A flow without a class whose packets differ in DSCP is reordered (class_trees.rs:
 //! a_flow_of_two_code_points_is_reordered).
+//! Changes: at a new rate what has left of the packet on the line is counted at the old one, and
+//! the root's scheduler does as its card says; the classes' tags stand. A flow's new class holds
+//! for the packets that arrive from then on; weights are refused.
 //!
 //! Range: the clock of a class counts 2⁶⁴ bytes and stands still then: 213 days at 8 Tbit/s.
 
