@@ -27,7 +27,6 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket, precedence};
 use crate::reading::no_readings;
-use crate::registry::ClassifierSettings;
 use crate::slots::entry;
 use crate::store::Store;
 use crate::units::Time;
@@ -38,11 +37,7 @@ use core::cmp::Reverse;
 no_settings!("Nothing can be set; the limit is the queue's, or the size of the pool.");
 
 impl Part for Settings {
-    facts!(overflow = Overflow::Deals);
-
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
-        Some(ClassifierSettings::Source(Default::default()))
-    }
+    facts!(classifier = Some("source"), overflow = Overflow::Deals);
 
     fn sharing(&self) -> Option<Box<dyn Sharing>> {
         Some(Box::new(Accounts::default()))

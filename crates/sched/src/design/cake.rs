@@ -64,7 +64,6 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
-use crate::registry::ClassifierSettings;
 use crate::store::Store;
 use crate::truesize::truesize;
 use crate::units::{Bytes, Limit, Rate, Time};
@@ -209,7 +208,18 @@ impl Default for Settings {
 
 impl Part for Settings {
     fn facts(&self) -> Facts {
+        let classifier = match self.isolation {
+            Isolation::Source => "source",
+            Isolation::Destination => "destination",
+            Isolation::Hosts => "pair",
+            Isolation::Blind
+            | Isolation::Flows
+            | Isolation::DualSource
+            | Isolation::DualDestination
+            | Isolation::Triple => super::FIVE_TUPLE,
+        };
         Facts {
+            classifier: Some(classifier),
             needs: if self.ack_filter == AckFilter::None { &[] } else { &[Need::Acknowledges] },
             tells_flows_apart: self.isolation != Isolation::Blind,
             marks_congestion: self.ecn,
@@ -253,19 +263,6 @@ impl Part for Settings {
         let ingress = Self { rate: Rate::new(28_000), ingress: true, tins: Tins::Diffserv8, ..Self::default() };
         let filtered = Self { ack_filter: AckFilter::Aggressive, quantum: Some(Bytes(300)), isolation, ..eager };
         alloc::vec![filtered, shaped, ingress]
-    }
-
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
-        match self.isolation {
-            Isolation::Source => Some(ClassifierSettings::Source(Default::default())),
-            Isolation::Destination => Some(ClassifierSettings::Destination(Default::default())),
-            Isolation::Hosts => Some(ClassifierSettings::Pair(Default::default())),
-            Isolation::Blind
-            | Isolation::Flows
-            | Isolation::DualSource
-            | Isolation::DualDestination
-            | Isolation::Triple => super::five_tuple(),
-        }
     }
 }
 

@@ -41,7 +41,6 @@ use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
-use crate::registry::ClassifierSettings;
 use crate::units::{Bytes, Limit, Rate, Time};
 use crate::waiting::Waiting;
 use alloc::boxed::Box;
@@ -101,10 +100,6 @@ impl Part for Settings {
         let tins = cake::Tins::BestEffort;
         let eager = cake::Settings { tins, queues: 4, ways: 2, memory: Some(Bytes(5000)), ..Default::default() };
         alloc::vec![Self { sync_time: Time::ZERO, ..shaped.clone() }, shaped, Self { cake: eager, ..Self::default() }]
-    }
-
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
-        self.cake.default_classifier()
     }
 }
 

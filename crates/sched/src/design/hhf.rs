@@ -31,7 +31,6 @@ use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
-use crate::registry::ClassifierSettings;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
 use crate::waiting::Waiting;
@@ -76,7 +75,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(own_limit = Limit::Packets(1000));
+    facts!(classifier = Some(super::FIVE_TUPLE), own_limit = Limit::Packets(1000));
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let fault = |text: &str| Some("hhf: ".to_string() + text);
@@ -93,10 +92,6 @@ impl Part for Settings {
         let eager = Self { quantum: Bytes(300), admit_bytes: Bytes(2000), ..Self::default() };
         let few = Self { hh_limit: 1, non_hh_weight: 1, evict_timeout: Time::from_ms(2), ..eager.clone() };
         alloc::vec![eager, few]
-    }
-
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
-        super::five_tuple()
     }
 }
 

@@ -43,7 +43,6 @@ use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit, no_readings, show_paces};
-use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
 use crate::schedule::fq_pacing::Place;
 use crate::slots::entry;
@@ -125,6 +124,7 @@ const WAIT_MAX: Time = Time::from_s(1);
 impl Part for Settings {
     fn facts(&self) -> Facts {
         Facts {
+            classifier: Some(super::FIVE_TUPLE),
             marks_congestion: self.ce_threshold.is_some(),
             paces: true,
             own_limit: OWN_LIMIT,
@@ -164,10 +164,6 @@ impl Part for Settings {
         let bands = Self { weights: [3000, 2000, 1000].map(Bytes).to_vec(), ..Self::default() };
         let small = Self { quantum: Bytes(64), initial_quantum: Bytes(64), flow_limit: 2, ..Self::default() };
         alloc::vec![slow, small, bands]
-    }
-
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
-        super::five_tuple()
     }
 }
 

@@ -36,7 +36,7 @@
 //! Range: credit is a rate in bit/s times picoseconds, in 128 bits.
 
 use crate::change::{Change, Unsupported};
-use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::{Facts, Need, Queues};
 use crate::packet::Packet;
 use crate::part::Part;
@@ -345,8 +345,8 @@ impl Scheduler for Cbs {
     // With the end of a transmission an empty class loses its credit.
     traits!(queue_per_flow = false, hears_idle = true);
 
-    fn class_named(&self, name: &str) -> Option<Number> {
-        self.settings.classes.iter().position(|class| class.name == name).map(|class| class as Number)
+    fn classes(&self) -> Vec<&str> {
+        self.settings.classes.iter().map(|class| class.name.as_str()).collect()
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {

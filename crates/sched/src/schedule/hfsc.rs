@@ -37,6 +37,7 @@ mod paper;
 
 use crate::class_tree::{self, Place};
 use crate::contract::Line;
+use crate::facts::Facts;
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::units::{Rate, Time};
@@ -131,9 +132,20 @@ impl Settings {
     }
 }
 
-impl Part for Settings {
+impl Settings {
+    /// The places of its classes in the tree.
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
+    }
+}
+
+impl Part for Settings {
+    fn facts(&self) -> Facts {
+        Facts::of_tree(&self.places())
+    }
+
+    fn classes(&self) -> Option<Vec<&str>> {
+        Some(class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {

@@ -35,6 +35,7 @@
 use crate::change::{Change, Unsupported};
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::Facts;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
@@ -92,9 +93,20 @@ impl Default for Settings {
     }
 }
 
-impl Part for Settings {
+impl Settings {
+    /// The places of its classes in the tree.
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
+    }
+}
+
+impl Part for Settings {
+    fn facts(&self) -> Facts {
+        Facts::of_tree(&self.places())
+    }
+
+    fn classes(&self) -> Option<Vec<&str>> {
+        Some(class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, queue: &Queue) -> Option<String> {
@@ -379,8 +391,12 @@ impl Scheduler for Hpfq {
         Traits { queue_per_flow: false, hears_idle: self.hears_idle, ..Traits::PLAIN }
     }
 
-    fn class_tree(&self) -> Option<&ClassTree> {
-        Some(&self.tree)
+    fn classes(&self) -> Vec<&str> {
+        self.tree.leaf_names()
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        self.tree.leaf_of(flow, packet)
     }
 
     fn arrive(&mut self, now: Time, queue: Slot, _flow: Flow, packet: &Packet) -> Tag {

@@ -77,13 +77,20 @@ const WEIGHT_MAX: u32 = 1 << 10;
 const LMAX_MAX: u64 = 1 << 16;
 const LMAX_MIN: u64 = 512;
 
+impl Settings {
+    /// The places of its classes in the tree.
+    fn places(&self) -> Vec<Place<'_>> {
+        self.classes.iter().map(|class| Place::new(&class.name, None, &class.dscp)).collect()
+    }
+}
+
 impl Part for Settings {
     fn facts(&self) -> Facts {
         Facts { goes_by_weights: self.classes.is_empty(), ..Facts::of_tree(&self.places()) }
     }
 
-    fn places(&self) -> Vec<Place<'_>> {
-        self.classes.iter().map(|class| Place::new(&class.name, None, &class.dscp)).collect()
+    fn classes(&self) -> Option<Vec<&str>> {
+        (!self.classes.is_empty()).then(|| class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -572,8 +579,12 @@ impl Scheduler for LinuxQfq {
         Traits { queue_per_flow: self.tree.is_none(), tags: false, hears_idle: true, ..Traits::PLAIN }
     }
 
-    fn class_tree(&self) -> Option<&ClassTree> {
-        self.tree.as_ref()
+    fn classes(&self) -> Vec<&str> {
+        self.tree.as_ref().map_or(Vec::new(), ClassTree::leaf_names)
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        self.tree.as_ref().map_or(flow.slot, |tree| tree.leaf_of(flow, packet))
     }
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {

@@ -12,7 +12,7 @@
 //! priority_breaks_the_order_of_a_flow_of_many_precedences).
 
 use crate::change::no_changes;
-use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Queues;
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
@@ -51,8 +51,8 @@ impl Priority {
 impl Scheduler for Priority {
     traits!(queue_per_flow = false, bypass = u32::MAX);
 
-    fn class_named(&self, name: &str) -> Option<Class> {
-        BANDS.iter().position(|band| *band == name).map(|band| band as Class)
+    fn classes(&self) -> Vec<&str> {
+        BANDS.to_vec()
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
