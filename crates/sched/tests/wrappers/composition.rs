@@ -53,7 +53,7 @@ fn told(notes: &Notes, method: &str) -> String {
 fn a_packet_that_comes_and_goes_is_told_to_all_parts() {
     let notes = Notes::default();
     let mut queue = spied(&notes, |_, _, _| ());
-    assert_eq!(notes.methods(), "scheduler.class_named scheduler.class_tree");
+    assert_eq!(notes.methods(), "scheduler.classes scheduler.classes");
     assert!(matches!(offer(&mut queue, 0, 1), (Some(_), fates) if fates.is_empty()));
     assert_eq!(
         notes.methods(),
@@ -83,10 +83,10 @@ fn the_scheduler_names_bucket_and_class() {
     };
     let mut queue = spied(&notes, |_, _, _| ());
     let [in_class, in_none] = [1, 2].map(|flow| flow_of(&mut queue, flow));
-    assert!(in_class.contains("class: 78") && in_none.contains("class: 0"), "{in_class} {in_none}");
+    assert!(in_class.contains("class: 2") && in_none.contains("class: 0"), "{in_class} {in_none}");
     assert_eq!(queue.change(NOW, &Change::Class(header(2), "gold")), Ok(()));
-    assert_eq!(told(&notes, "scheduler.class_named"), "\"gold\"");
-    assert!(flow_of(&mut queue, 2).contains("class: 78"));
+    assert_eq!(notes.methods(), "scheduler.classes");
+    assert!(flow_of(&mut queue, 2).contains("class: 2"));
     let mut queue = spied(&notes, |scheduler, _, _| scheduler.bucket = Some(6));
     assert!(flow_of(&mut queue, 1).contains("slot: 6"));
 }
@@ -202,7 +202,7 @@ fn a_slot_is_taken_over_if_all_parts_say_that_it_is_clear() {
 
 #[test]
 #[cfg(debug_assertions)]
-#[should_panic(expected = "the leaves are the queues")]
-fn a_scheduler_of_a_tree_has_no_queue_per_flow() {
+#[should_panic(expected = "the classes are the queues")]
+fn a_scheduler_of_classes_has_no_queue_per_flow() {
     spied(&Notes::default(), |scheduler, _, _| scheduler.traits = Traits { queue_per_flow: true, ..Traits::PLAIN });
 }

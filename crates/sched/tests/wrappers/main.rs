@@ -13,8 +13,10 @@ mod parts;
 mod questions;
 mod spies;
 
+extern crate alloc;
+
 // `forward!` of the crate's own source, expanded here for enums of spies; its paths are these.
-use fairq_sched::{change, class_tree, contract, packet, reading, store, traits, units, waiting};
+use fairq_sched::{change, contract, packet, reading, store, traits, units, waiting};
 #[path = "../../src/any.rs"]
 #[allow(dead_code, unused_imports, unused_macros)]
 mod any;

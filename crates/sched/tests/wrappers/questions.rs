@@ -78,8 +78,7 @@ pub(crate) fn ask_scheduler(scheduler: &mut dyn Scheduler, notes: &Notes) -> Vec
         questions! {
             "traits" |s| s.traits();
             "bucket" |s| s.bucket(NOW, 6, &empty());
-            "class_tree" |s| s.class_tree();
-            "class_named" |s| s.class_named("gold");
+            "classes" |s| s.classes();
             "queue_of" |s| s.queue_of(FLOW, &packet(1), &empty());
             "arrive" |s| s.arrive(NOW, 4, FLOW, &packet(2));
             "backlogged" |s| s.backlogged(4, 8);

@@ -1,9 +1,8 @@
 //! Spies: parts and a discipline that note what they are asked and answer as no default does.
 
 use fairq_sched::change::{Change, Unsupported};
-use fairq_sched::class_tree::{ClassTree, Place};
 use fairq_sched::contract::{
-    BufferPolicy, Class, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, HeldPacket, Marker, Next, Policer,
+    BufferPolicy, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, HeldPacket, Marker, Next, Policer,
     Scheduler, Slot, Tag, Verdict, Victim,
 };
 use fairq_sched::hash::Hash;
@@ -149,15 +148,13 @@ pub(crate) struct SpyScheduler {
     pub(crate) notes: Notes,
     pub(crate) traits: Traits,
     pub(crate) bucket: Option<Slot>,
-    pub(crate) tree: ClassTree,
 }
 
 impl SpyScheduler {
     /// One whose flows all wait in queue 5, and which is told all that a scheduler may be told.
     pub(crate) fn new(notes: &Notes) -> Self {
-        let place = |name| Place { name, parent: None, dscp: &[] };
         let traits = Traits { queue_per_flow: false, hears_idle: true, replays: true, preempts: true, ..Traits::PLAIN };
-        Self { notes: notes.clone(), traits, bucket: None, tree: ClassTree::new(&[place("tin"), place("gold")], None) }
+        Self { notes: notes.clone(), traits, bucket: None }
     }
 }
 
@@ -169,13 +166,9 @@ impl Scheduler for SpyScheduler {
         self.notes.note("scheduler.bucket", (now, key, store.packets()));
         self.bucket
     }
-    fn class_tree(&self) -> Option<&ClassTree> {
-        self.notes.note("scheduler.class_tree", ());
-        Some(&self.tree)
-    }
-    fn class_named(&self, name: &str) -> Option<Class> {
-        self.notes.note("scheduler.class_named", name);
-        (name == "gold").then_some(77)
+    fn classes(&self) -> Vec<&str> {
+        self.notes.note("scheduler.classes", ());
+        vec!["tin", "gold"]
     }
     fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
         self.notes.note("scheduler.queue_of", (flow, packet.token, store.packets()));
