@@ -326,8 +326,10 @@ fn virtual_clock_punishes_past_use() {
 /// under `limit`, flow 1 has two packets of 40 B and flow 2 one of 1500 B.
 fn losers(limit: Limit, then: Limit) -> Vec<u64> {
     let buffer = BufferSettings::by_name("longest_queue_drop");
-    let queue = Queue { buffer, ..Queue::new(scheduler("round_robin"), Some(limit)) };
+    // Not built without a limit: the queue would take none later.
+    let queue = Queue { buffer, ..Queue::new(scheduler("round_robin"), Some(Limit::Packets(9))) };
     let (mut discipline, mut fates) = (queue.build(&Line::new(rate(1_000_000))), Fates::new());
+    discipline.change(Time::ZERO, &Change::Limit(limit)).expect("it takes a limit");
     for (flow, length) in [(1, 40), (1, 40), (2, 1500), (3, 40)] {
         if flow == 3 {
             discipline.change(Time::ZERO, &Change::Limit(then)).expect("it takes a limit");

@@ -11,7 +11,7 @@
 //! Bound: a queue within limit / (backlogged queues) never loses (laws.rs:
 //! a_queue_within_its_share_never_loses).
 //! Changes: a rate means nothing to it; packets beyond a lower limit go at the next arrival, from
-//! the longest queues. As the default of a queue that began without a limit it refuses one.
+//! the longest queues. A queue that began without a limit refuses one.
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
