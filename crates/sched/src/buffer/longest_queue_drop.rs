@@ -11,7 +11,7 @@
 //! Bound: a queue within limit / (backlogged queues) never loses (laws.rs:
 //! a_queue_within_its_share_never_loses).
 //! Changes: a rate means nothing to it; packets beyond a lower limit go at the next arrival, from
-//! the longest queues. As the default of a queue that began without a limit it refuses one.
+//! the longest queues. A queue that began without a limit refuses one.
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
@@ -190,45 +190,4 @@ impl BufferPolicy for LongestQueueDrop {
     }
 
     no_readings!();
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::classify::pair::Pair;
-    use crate::compose::Composition;
-    use crate::contract::Discipline;
-    use crate::mark::none::None as NoMarker;
-    use crate::packet::{Address, Fates, Header};
-    use crate::schedule::round_robin::RoundRobin;
-    use crate::units::Rate;
-    use alloc::vec::Vec;
-
-    /// Flows that lose a packet when flow 3 has its first one, of 40 B, under the limit `then`.
-    /// Before, under `limit`, flow 1 has two packets of 40 B and flow 2 one of 1500 B.
-    fn losers(limit: Limit, then: Limit) -> Vec<u64> {
-        let line = Line::new(Rate::MAX);
-        let scheduler = RoundRobin::new(&Default::default(), &line);
-        let buffer = LongestQueueDrop::new(&Default::default(), &line);
-        let mut queue = Composition::new(Pair, scheduler, buffer, NoMarker, limit, &line);
-        let mut fates = Fates::new();
-        for (flow, length) in [(1, 40), (1, 40), (2, 1500), (3, 40)] {
-            if flow == 3 {
-                queue.change(Time::ZERO, &Change::Limit(then)).expect("it has a limit");
-            }
-            let (source, destination) = (Address::Node(flow), Address::Node(9));
-            let header = Header { source, destination, protocol: 0, source_port: 0, destination_port: 0, tos: 0 };
-            queue.enqueue(Time::ZERO, Packet::new(flow.into(), Time::ZERO, length), &header, &mut fates);
-        }
-        fates.iter().map(|fate| fate.packet.token).collect()
-    }
-
-    #[test]
-    fn under_a_new_limit_the_queue_that_is_longest_by_it_loses() {
-        for limit in [Limit::Unlimited, Limit::Packets(9), Limit::Bytes(9000)] {
-            assert_eq!(losers(limit, Limit::Packets(3)), [1], "{limit:?}");
-            assert_eq!(losers(limit, Limit::Bytes(1600)), [2], "{limit:?}");
-            assert_eq!(losers(limit, Limit::Unlimited), [0; 0], "{limit:?}");
-        }
-    }
 }
