@@ -10,6 +10,7 @@ pub mod document;
 pub mod draw;
 pub mod driver;
 pub mod measure;
+mod probe;
 pub mod report;
 mod runs;
 pub mod subject;

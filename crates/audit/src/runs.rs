@@ -204,7 +204,7 @@ impl<'a> Runs<'a> {
         let outcome = quietly(|| drive(&mut driver));
         self.report.runs += 1;
         self.report.packets += driver.journeys.len() as u64;
-        let tallies = [&driver.tally, driver.discipline.tally()];
+        let tallies = [driver.tally(), driver.discipline().tally()];
         self.note(run, &tallies);
         let fault = tallies.iter().find_map(|tally| tally.fault());
         let is_sound = outcome.is_ok();
@@ -302,7 +302,9 @@ fn something_is_sent(driver: &mut Driver<Checked>, limit: Limit) {
     let mut fitting = driver.journeys.iter().filter(fits).peekable();
     if fitting.peek().is_some() {
         let all = fitting.all(|journey| matches!(journey.end, End::Dropped(..)));
-        driver.tally.obey(Invariant::Limit, !all, || format!("all packets are dropped though each fits into {limit}"));
+        driver
+            .tally()
+            .obey(Invariant::Limit, !all, || format!("all packets are dropped though each fits into {limit}"));
     }
 }
 

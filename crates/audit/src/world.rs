@@ -114,7 +114,7 @@ impl World {
 
     /// Runs it through a driver of its line.
     pub fn drive<D: Discipline>(&self, draw: &mut Draw, driver: &mut Driver<D>) {
-        driver.interrupts = self.interrupts;
+        driver.interrupt(self.interrupts);
         for token in 0..self.packets {
             let length = self.length(draw);
             let mut packet = Packet::new(token, driver.now() + self.gap(draw, length), length);
@@ -133,7 +133,7 @@ impl World {
             }
             if let Some(change) = self.change(draw) {
                 // Refused or not, all invariants hold.
-                let _ = driver.discipline.change(now, &change);
+                let _ = driver.discipline_mut().change(now, &change);
                 driver.ask_again();
             }
         }

@@ -232,7 +232,7 @@ fn a_driver_sees_what_never_leaves_without_being_told() {
     driver.offer(Arrival { time: Time::ZERO, flow: 0, length: 100 });
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| driver.finish()));
     assert!(outcome.is_err());
-    assert_eq!(driver.tally.fault().map(|fault| fault.invariant), Some(Invariant::Leaving));
+    assert_eq!(driver.tally().fault().map(|fault| fault.invariant), Some(Invariant::Leaving));
 }
 
 #[test]

@@ -142,6 +142,12 @@ impl Impaired {
         Self { what, loss, is_lost: None, jitter, reorder, last: Time::ZERO, late: BinaryHeap::new(), number: 0 }
     }
 
+    /// Has the impairments `what` from now on. The random streams go on, and the packets keep their
+    /// order.
+    pub const fn change(&mut self, what: Impairment) {
+        self.what = what;
+    }
+
     /// A random journey of a packet that would arrive at `arrival` without impairments.
     #[inline]
     pub fn journey(&mut self, arrival: Time) -> Journey {

@@ -10,15 +10,15 @@ use super::series::{Point, Series};
 use super::{Arrival, CapturedBytes, LaneSettings, Outcome, PacketFate, ReplayError, Sink, Under};
 use fairq_link::capture::Stamp;
 use fairq_link::ecn::Field;
-use fairq_link::line::Transmitter;
 use fairq_link::sketch::Fine;
-use fairq_sched::contract::{Dequeue, Discipline, Line};
+use fairq_sched::contract::{Discipline, Handle, Line};
 use fairq_sched::facts::Need;
-use fairq_sched::ledger::Ledger;
-use fairq_sched::packet::{self, Fates, Marks, Packet};
+use fairq_sched::packet::{Marks, Packet, Reason};
+use fairq_sched::port::{Port, Sink as PortSink};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::SchedulerSettings;
 use fairq_sched::schedule::fq::OnDrop;
+use fairq_sched::service::{Service, Transmitter};
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::sync::Arc;
 
@@ -35,13 +35,14 @@ pub(super) struct Lane {
     is_classless: bool,
     /// The message if the discipline guarantees more than the line's rate.
     oversubscribed: Option<String>,
-    queue: Ledger<Box<dyn Discipline>>,
-    transmitter: Transmitter,
-    under: Under,
-    /// How long before its end the line asks for the next packet.
-    ahead: Time,
-    state: State,
-    fates: Fates,
+    port: Port<Box<dyn Discipline>, Sending>,
+    told: Told,
+    /// The number of the packet that arrived last.
+    latest: u64,
+}
+
+/// What is known of the packets of a lane.
+struct Told {
     entries: Entries,
     ideal: Option<Ideal>,
     sink: Option<Box<dyn Sink>>,
@@ -53,19 +54,47 @@ pub(super) struct Lane {
     overtakes: u64,
     /// When the last packet left.
     last: Time,
-    /// The number of the packet that arrived last.
-    latest: u64,
+    /// Why the sink failed.
+    failure: Option<std::io::Error>,
 }
 
-/// The state of the line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// No packet waits.
-    Idle,
-    /// Packets wait but none may leave before this time.
-    Waiting(Time),
-    /// The packet at `place` is sent until `end`.
-    Sending { place: u32, end: Time },
+/// Tells a lane's records of its packets, whose flows have names.
+struct Teller<'a> {
+    told: &'a mut Told,
+    flows: &'a Flows,
+}
+
+/// The transmitter of a lane.
+struct Sending {
+    transmitter: Transmitter,
+    /// How long before its end the line asks for the next packet.
+    ahead: Time,
+    /// When the present transmission begins.
+    from: Time,
+    /// Whether a transmission would end later than a time can hold.
+    is_too_long: bool,
+}
+
+impl Service for Sending {
+    fn begin(&mut self, now: Time) {
+        self.from = now;
+        self.transmitter.begin(now);
+    }
+
+    fn send(&mut self, bits: u64) -> Time {
+        let longest = u128::from(u64::MAX / 4) * u128::from(self.transmitter.rate().bit_per_s());
+        if u128::from(bits) * u128::from(PS_PER_S) > longest || self.from > LATEST {
+            self.is_too_long = true;
+            return Time::NEVER;
+        }
+        let end = self.transmitter.send(bits);
+        self.from = Time(end.0.saturating_sub(self.ahead.0).max(self.from.0));
+        self.from
+    }
+
+    fn interrupt(&mut self, now: Time, end: Time) -> u32 {
+        self.transmitter.interrupt(now, end)
+    }
 }
 
 /// Counts of a flow.
@@ -77,6 +106,88 @@ struct Tally {
     bytes_dropped: u64,
     delays: Delays,
     series: Series,
+}
+
+impl PortSink for Teller<'_> {
+    fn begins(&mut self, packet: &Packet, _: Time, _: Time) {
+        if packet.marks.intersects(Marks::CE) {
+            self.told.entries.mark(packet.token as u32);
+        }
+    }
+
+    fn joined(&mut self, packet: &Packet, at: Time, _: Handle) {
+        let Told { ideal, entries, .. } = &mut *self.told;
+        if let Some(ideal) = ideal {
+            ideal.admitted(at, packet.token as u32, entries);
+        }
+    }
+
+    fn ended(&mut self, packet: &Packet, at: Time) {
+        self.told.leave(packet.token as u32, at, self.flows);
+    }
+
+    fn dropped(&mut self, packet: &Packet, at: Time, why: Reason) {
+        self.told.drop(packet.token as u32, at, why, self.flows);
+    }
+
+    fn marked(&mut self, packet: &Packet, _: Time, _: Marks) {
+        self.told.entries.get_mut(packet.token as u32).is_marked = true;
+    }
+}
+
+impl Told {
+    /// The transmission of the packet at `place` has ended.
+    fn leave(&mut self, place: u32, now: Time, flows: &Flows) {
+        let (was_first, captured) = self.entries.leave(place);
+        let entry = self.entries.get_mut(place);
+        entry.departure = Some(now);
+        let entry = *entry;
+        let delay = (now - entry.arrival).0;
+        self.overtakes += u64::from(!was_first);
+        self.delays.add(delay);
+        self.series.sent(entry.arrival, delay);
+        let tally = self.tally(entry.flow);
+        tally.delays.add(delay);
+        tally.series.sent(entry.arrival, delay);
+        self.last = now;
+        self.tell(&entry, Outcome::Sent(now), captured, flows);
+        if self.ideal.as_mut().is_none_or(|ideal| ideal.departed(place, &mut self.entries)) {
+            self.entries.free(place);
+        }
+    }
+
+    /// The discipline dropped the packet at `place`.
+    fn drop(&mut self, place: u32, now: Time, reason: Reason, flows: &Flows) {
+        let (_, captured) = self.entries.leave(place);
+        if let Some(ideal) = &mut self.ideal {
+            ideal.dropped(now, place, &mut self.entries);
+        }
+        let entry = *self.entries.get(place);
+        self.entries.free(place);
+        self.series.dropped(entry.arrival);
+        let tally = self.tally(entry.flow);
+        tally.series.dropped(entry.arrival);
+        tally.dropped += 1;
+        tally.bytes_dropped += u64::from(entry.length);
+        self.tell(&entry, Outcome::Dropped(reason), captured, flows);
+    }
+
+    /// Tells the sink, unless it has failed.
+    fn tell(&mut self, entry: &Entry, outcome: Outcome, captured: Option<Arc<CapturedBytes>>, flows: &Flows) {
+        let Some(sink) = self.sink.as_mut().filter(|_| self.failure.is_none()) else { return };
+        let Entry { packet, flow, length, arrival, is_marked, .. } = *entry;
+        let (flow_name, captured) = (flows.name(flow), captured.as_deref());
+        let fate = PacketFate { packet, flow, flow_name, length, arrival, outcome, is_marked, captured };
+        self.failure = sink.fate(&fate).err();
+    }
+
+    fn tally(&mut self, flow: u32) -> &mut Tally {
+        let flow = flow as usize;
+        if flow >= self.tallies.len() {
+            self.tallies.resize_with(flow + 1, Tally::default);
+        }
+        &mut self.tallies[flow]
+    }
 }
 
 /// A packet that arrives.
@@ -93,6 +204,8 @@ const LATEST: Time = Time(u64::MAX / 2);
 impl Lane {
     pub(super) fn new(settings: LaneSettings, table: usize, rate: Rate, seed: u64, with_fluid: bool) -> Self {
         let LaneSettings { name, queue, sink } = settings;
+        let transmitter = Transmitter::new(rate);
+        let sending = Sending { transmitter, ahead: Time::ZERO, from: Time::ZERO, is_too_long: false };
         Self {
             name,
             table,
@@ -100,29 +213,31 @@ impl Lane {
             charges_drops: charges_drops(&queue),
             oversubscribed: queue.oversubscribed(rate),
             is_classless: queue.needs().iter().any(|(_, need)| *need == Need::Class),
-            queue: Ledger::new(queue.build(&Line { seed, ..Line::new(rate) })),
-            transmitter: Transmitter::new(rate),
-            under: Under::Device,
-            ahead: Time::ZERO,
-            state: State::Idle,
-            fates: Fates::new(),
-            entries: Entries::default(),
-            ideal: with_fluid.then(|| Ideal::new(rate)),
-            wants_bytes: sink.as_ref().is_some_and(|sink| sink.wants_bytes()),
-            sink,
-            tallies: Vec::new(),
-            delays: Fine::default(),
-            series: Series::default(),
-            overtakes: 0,
-            last: Time::ZERO,
+            port: Port::new(queue.build(&Line { seed, ..Line::new(rate) }), sending).interrupting(),
             latest: 0,
+            told: Told {
+                entries: Entries::default(),
+                ideal: with_fluid.then(|| Ideal::new(rate)),
+                wants_bytes: sink.as_ref().is_some_and(|sink| sink.wants_bytes()),
+                sink,
+                tallies: Vec::new(),
+                delays: Fine::default(),
+                series: Series::default(),
+                overtakes: 0,
+                last: Time::ZERO,
+                failure: None,
+            },
         }
     }
 
-    /// The lane below `under`; a class saves `burst` of its rate.
-    pub(super) fn under(self, under: Under, burst: Time) -> Self {
-        let ahead = if under == Under::Class { burst } else { Time::ZERO };
-        Self { under, ahead, ..self }
+    /// The lane below `under`; a class saves `burst` of its rate, and asks only for packets.
+    pub(super) fn under(mut self, under: Under, burst: Time) -> Self {
+        let is_class = under == Under::Class;
+        self.port = self.port.telling_idle(!is_class);
+        if is_class {
+            self.port.service_mut().ahead = burst;
+        }
+        self
     }
 
     pub(super) fn name(&self) -> &str {
@@ -135,15 +250,15 @@ impl Lane {
     }
 
     pub(super) const fn wants_bytes(&self) -> bool {
-        self.wants_bytes
+        self.told.wants_bytes
     }
 
     pub(super) const fn kept_max(&self) -> usize {
-        self.entries.most()
+        self.told.entries.most()
     }
 
     pub(super) fn begin(&mut self, zero: Stamp) {
-        if let Some(sink) = &mut self.sink {
+        if let Some(sink) = &mut self.told.sink {
             sink.begin(zero);
         }
     }
@@ -155,8 +270,8 @@ impl Lane {
         }
         // While the line is idle a periodic update runs once for all missed periods; an update at
         // `time` comes after the arrivals of that instant.
-        if self.queue.next_update().is_some_and(|due| due < time) {
-            self.queue.update(Time(time.0 - 1));
+        if self.port.next_update().is_some_and(|due| due < time) {
+            self.port.discipline_mut().update(Time(time.0 - 1));
         }
         Ok(())
     }
@@ -166,32 +281,18 @@ impl Lane {
         let Arriving { packet, flow, arrival, captured } = *arriving;
         let Arrival { length, ref header, link_header, acknowledges, .. } = *arrival;
         self.latest = packet;
-        let tally = self.tally(flow);
+        let tally = self.told.tally(flow);
         tally.packets += 1;
         tally.bytes += u64::from(length);
 
-        let captured = captured.filter(|_| self.wants_bytes);
-        let place = self.entries.insert(Entry::new(packet, now, flow, length), captured);
+        let captured = captured.filter(|_| self.told.wants_bytes);
+        let place = self.told.entries.insert(Entry::new(packet, now, flow, length), captured);
         let (tos, field) = (header.tos, Field::of(header.tos));
         let plain = Packet::new(u64::from(place), now, length);
         let (marks, accepts) = (field.marks(), field.accepts());
         let descriptor = Packet { tos, marks, accepts, link_header, acknowledges, ..plain };
-        let is_held = self.queue.enqueue(now, descriptor, header, &mut self.fates).is_some();
-        self.settle_fates(now, flows)?;
-        if let Some(ideal) = self.ideal.as_mut().filter(|_| is_held) {
-            ideal.admitted(now, place, &mut self.entries);
-        }
-        match self.state {
-            State::Idle | State::Waiting(_) => self.ask(now, flows),
-            // A transmission that ends now is not interrupted.
-            State::Sending { end, .. } if end > now && self.queue.preempts() => {
-                let unsent = self.transmitter.interrupt(now, end);
-                self.queue.put_back(now, unsent);
-                self.state = State::Idle;
-                self.ask(now, flows)
-            }
-            State::Sending { .. } => Ok(()),
-        }
+        self.port.arrive(now, descriptor, header, &mut Teller { told: &mut self.told, flows });
+        self.check()
     }
 
     /// No more packets arrive: runs the next `steps` events. Returns whether more may be left.
@@ -206,145 +307,37 @@ impl Lane {
     /// No more packets arrive: all packets leave.
     pub(super) fn finish(&mut self, flows: &Flows) -> Result<(), ReplayError> {
         while self.drain(u64::MAX, flows)? {}
-        if let Some(ideal) = &mut self.ideal {
-            ideal.finish(&mut self.entries);
+        if let Some(ideal) = &mut self.told.ideal {
+            ideal.finish(&mut self.told.entries);
         }
-        self.sink.as_mut().map_or(Ok(()), |sink| sink.finish()).map_err(|cause| self.sink_failed(cause))
+        self.told.sink.as_mut().map_or(Ok(()), |sink| sink.finish()).map_err(|cause| self.sink_failed(cause))
     }
 
     /// The time of the next event if no packet arrives; `None` while the line is idle.
     fn due(&self) -> Option<Time> {
-        let line = match self.state {
-            State::Idle => return None,
-            State::Waiting(until) => until,
-            State::Sending { end, .. } => end,
-        };
-        Some(self.queue.next_update().map_or(line, |update| update.min(line)))
+        let line = self.port.next_end()?;
+        Some(self.port.next_update().map_or(line, |update| update.min(line)))
     }
 
     /// Runs what is due at `now`: an end of transmission before a periodic update.
     fn step(&mut self, now: Time, flows: &Flows) -> Result<(), ReplayError> {
-        match self.state {
-            State::Sending { place, end } if end <= now => {
-                self.leave(place, end, flows)?;
-                if self.under == Under::Class && self.queue.held().packets == 0 {
-                    self.state = State::Idle;
-                    return Ok(());
-                }
-                self.ask(end, flows)
-            }
-            State::Waiting(until) if until <= now => self.ask(now, flows),
-            state => {
-                self.queue.update(now);
-                // The update may have released a packet.
-                if matches!(state, State::Waiting(_)) { self.ask(now, flows) } else { Ok(()) }
-            }
+        let is_end = self.port.next_end() == Some(now);
+        let mut teller = Teller { told: &mut self.told, flows };
+        if is_end {
+            self.port.end(now, &mut teller);
+        } else {
+            self.port.update(now, &mut teller);
         }
+        self.check()
     }
 
-    /// The line is free: asks for the next packet and begins to send it.
-    fn ask(&mut self, now: Time, flows: &Flows) -> Result<(), ReplayError> {
-        let answer = self.queue.dequeue(now, &mut self.fates);
-        self.settle_fates(now, flows)?;
-        let was_busy = matches!(self.state, State::Sending { .. });
-        self.state = match answer {
-            Dequeue::Empty => State::Idle,
-            // A time in the past would cause an endless loop of calls.
-            Dequeue::NotBefore(until) => State::Waiting(self.in_time(until.max(Time(now.0.saturating_add(1))))?),
-            Dequeue::Send(packet) => {
-                let bits = packet.bits_to_send();
-                let longest = u128::from(u64::MAX / 4) * u128::from(self.transmitter.rate().bit_per_s());
-                if u128::from(bits) * u128::from(PS_PER_S) > longest {
-                    return Err(self.too_long());
-                }
-                self.in_time(now)?;
-                if !was_busy {
-                    self.transmitter.begin(now);
-                }
-                if packet.marks.intersects(Marks::CE) {
-                    self.entries.mark(packet.token as u32);
-                }
-                let end = self.transmitter.send(bits);
-                State::Sending { place: packet.token as u32, end: Time(end.0.saturating_sub(self.ahead.0).max(now.0)) }
-            }
-        };
-        Ok(())
-    }
-
-    /// The transmission of the packet at `place` has ended.
-    fn leave(&mut self, place: u32, now: Time, flows: &Flows) -> Result<(), ReplayError> {
-        let (was_first, captured) = self.entries.leave(place);
-        let entry = self.entries.get_mut(place);
-        entry.departure = Some(now);
-        let entry = *entry;
-        let delay = (now - entry.arrival).0;
-        self.overtakes += u64::from(!was_first);
-        self.delays.add(delay);
-        self.series.sent(entry.arrival, delay);
-        let tally = self.tally(entry.flow);
-        tally.delays.add(delay);
-        tally.series.sent(entry.arrival, delay);
-        self.last = now;
-        self.tell(&entry, Outcome::Sent(now), captured, flows)?;
-        if self.ideal.as_mut().is_none_or(|ideal| ideal.departed(place, &mut self.entries)) {
-            self.entries.free(place);
+    /// Whether the sink took all that it was told, and times are within reason.
+    fn check(&mut self) -> Result<(), ReplayError> {
+        if let Some(cause) = self.told.failure.take() {
+            return Err(self.sink_failed(cause));
         }
-        Ok(())
-    }
-
-    /// Counts the packets that the discipline dropped or marked.
-    fn settle_fates(&mut self, now: Time, flows: &Flows) -> Result<(), ReplayError> {
-        if self.fates.is_empty() {
-            return Ok(());
-        }
-        let mut fates = std::mem::take(&mut self.fates);
-        for fate in fates.drain(..) {
-            let place = fate.packet.token as u32;
-            let packet::Outcome::Dropped(reason) = fate.outcome else {
-                self.entries.get_mut(place).is_marked = true;
-                continue;
-            };
-            let (_, captured) = self.entries.leave(place);
-            if let Some(ideal) = &mut self.ideal {
-                ideal.dropped(now, place, &mut self.entries);
-            }
-            let entry = *self.entries.get(place);
-            self.entries.free(place);
-            self.series.dropped(entry.arrival);
-            let tally = self.tally(entry.flow);
-            tally.series.dropped(entry.arrival);
-            tally.dropped += 1;
-            tally.bytes_dropped += u64::from(entry.length);
-            self.tell(&entry, Outcome::Dropped(reason), captured, flows)?;
-        }
-        self.fates = fates;
-        Ok(())
-    }
-
-    fn tell(
-        &mut self,
-        entry: &Entry,
-        outcome: Outcome,
-        captured: Option<Arc<CapturedBytes>>,
-        flows: &Flows,
-    ) -> Result<(), ReplayError> {
-        let Some(sink) = &mut self.sink else { return Ok(()) };
-        let Entry { packet, flow, length, arrival, is_marked, .. } = *entry;
-        let (flow_name, captured) = (flows.name(flow), captured.as_deref());
-        let fate = PacketFate { packet, flow, flow_name, length, arrival, outcome, is_marked, captured };
-        sink.fate(&fate).map_err(|cause| self.sink_failed(cause))
-    }
-
-    fn tally(&mut self, flow: u32) -> &mut Tally {
-        let flow = flow as usize;
-        if flow >= self.tallies.len() {
-            self.tallies.resize_with(flow + 1, Tally::default);
-        }
-        &mut self.tallies[flow]
-    }
-
-    fn in_time(&self, time: Time) -> Result<Time, ReplayError> {
-        if time > LATEST { Err(self.too_long()) } else { Ok(time) }
+        let waits_long = self.port.sending().is_none() && self.port.next_end().is_some_and(|until| until > LATEST);
+        if self.port.service().is_too_long || waits_long { Err(self.too_long()) } else { Ok(()) }
     }
 
     fn too_long(&self) -> ReplayError {
@@ -361,7 +354,7 @@ impl Lane {
             let note = "a capture names no class and no class has a dscp or precedence: all packets were in one class";
             return Some(note.to_owned());
         }
-        let is_uneven = jain_index.is_some_and(|index| index < UNEVEN) && self.queue.dropped().packets > 0;
+        let is_uneven = jain_index.is_some_and(|index| index < UNEVEN) && self.port.counts().dropped.packets > 0;
         if self.oversubscribed.is_some() {
             return self.oversubscribed.clone();
         }
@@ -374,11 +367,11 @@ impl Lane {
 
     /// Delay over time in bins of at least this width: of all packets, and of the flows with most.
     pub(super) fn series(&self, names: &Flows, width: Time, direction: Option<Direction>) -> Vec<Bin> {
-        let mut most: Vec<usize> = (1..self.tallies.len()).collect();
-        most.sort_by_key(|flow| std::cmp::Reverse(self.tallies[*flow].packets));
+        let mut most: Vec<usize> = (1..self.told.tallies.len()).collect();
+        most.sort_by_key(|flow| std::cmp::Reverse(self.told.tallies[*flow].packets));
         most.truncate(SERIES_FLOWS_MAX);
-        let flows = most.into_iter().map(|flow| (Some(names.name(flow as u32)), &self.tallies[flow].series));
-        let each = std::iter::once((None, &self.series)).chain(flows);
+        let flows = most.into_iter().map(|flow| (Some(names.name(flow as u32)), &self.told.tallies[flow].series));
+        let each = std::iter::once((None, &self.told.series)).chain(flows);
         each.flat_map(|(flow, series)| {
             series.points(width).into_iter().map(move |point| {
                 let Point { time, sent, dropped, delay_s_mean, delay_s_max } = point;
@@ -391,9 +384,10 @@ impl Lane {
     }
 
     pub(super) fn report(&self, names: &Flows, direction: Option<Direction>) -> DisciplineReport {
-        let throughput = |bytes: u64| if self.last == Time::ZERO { 0.0 } else { bytes as f64 * 8.0 / self.last.as_s() };
+        let throughput =
+            |bytes: u64| if self.told.last == Time::ZERO { 0.0 } else { bytes as f64 * 8.0 / self.told.last.as_s() };
         // The shared row comes last, if it has any packets.
-        let (shared, named) = self.tallies.split_at(self.tallies.len().min(1));
+        let (shared, named) = self.told.tallies.split_at(self.told.tallies.len().min(1));
         let shared = shared.iter().filter(|tally| tally.packets > 0).map(|tally| (0, tally));
         let rows = named.iter().enumerate().map(|(at, tally)| (at as u32 + 1, tally)).chain(shared);
         let flows: Vec<FlowReport> = rows
@@ -409,12 +403,14 @@ impl Lane {
                 }
             })
             .collect();
-        let jain_index = jain(self.tallies.iter().skip(1).map(|tally| throughput(tally.bytes - tally.bytes_dropped)));
-        let (arrived, dropped) = (self.queue.arrived(), self.queue.dropped());
-        let lateness = self.ideal.as_ref().map(Ideal::lateness);
+        let jain_index =
+            jain(self.told.tallies.iter().skip(1).map(|tally| throughput(tally.bytes - tally.bytes_dropped)));
+        let counts = self.port.counts();
+        let (arrived, dropped) = (counts.arrived, counts.dropped);
+        let lateness = self.told.ideal.as_ref().map(Ideal::lateness);
         let late = |of: fn(&Lateness) -> Option<u64>| seconds(lateness.as_ref().and_then(of));
         let mut states = Vec::new();
-        self.queue.readings(self.last, &mut |reading| {
+        self.port.discipline().readings(self.told.last, &mut |reading| {
             let queue = reading.queue.unwrap_or_default().to_owned();
             let (quantity, unit) = (reading.name.to_owned(), reading.unit.name());
             states.push(Shown { quantity, queue, unit, value: reading.value.real() });
@@ -428,19 +424,19 @@ impl Lane {
             flows,
             packets: arrived.packets,
             bytes: arrived.bytes,
-            sent: self.queue.sent().packets,
+            sent: counts.sent.packets,
             dropped: dropped.packets,
             bytes_dropped: dropped.bytes,
-            marked: self.queue.marked(),
-            last_departure_s: self.last.as_s(),
-            throughput_bit_per_s: throughput(self.queue.sent().bytes),
+            marked: counts.marked.packets,
+            last_departure_s: self.told.last.as_s(),
+            throughput_bit_per_s: throughput(counts.sent.bytes),
             delay: Delay::of_ps(
-                self.delays.mean(),
-                QUANTILES.map(|part| self.delays.quantile(part)),
-                self.delays.greatest(),
+                self.told.delays.mean(),
+                QUANTILES.map(|part| self.told.delays.quantile(part)),
+                self.told.delays.greatest(),
             ),
             jain_index,
-            overtakes: self.overtakes,
+            overtakes: self.told.overtakes,
             late_s_mean: lateness.as_ref().and_then(|late| late.mean).map(|ps| ps / PS_PER_S as f64),
             late_s_p99: late(|late| late.p99),
             late_s_max: late(|late| late.max),

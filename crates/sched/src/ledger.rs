@@ -6,29 +6,13 @@
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{Dequeue, Discipline, Handle, Held};
+use crate::count::Count;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::reading::Reading;
 use crate::traits::Traits;
 use crate::units::Time;
 use crate::waiting::{Decision, Waiting};
 use core::fmt;
-
-/// Packets and their bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(align(16))]
-pub struct Count {
-    /// How many.
-    pub packets: u64,
-    /// Their bytes.
-    pub bytes: u64,
-}
-
-impl Count {
-    fn add(&mut self, packet: &Packet) {
-        self.packets += 1;
-        self.bytes += u64::from(packet.length);
-    }
-}
 
 /// A discipline and what went through it.
 pub struct Ledger<D> {

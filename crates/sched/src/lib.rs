@@ -20,6 +20,7 @@ pub mod classify;
 pub mod compose;
 pub mod contract;
 pub mod control;
+pub mod count;
 mod deficit;
 pub mod design;
 mod eligible;
@@ -41,6 +42,7 @@ pub mod plain_fifo;
 pub mod policed;
 pub mod policer;
 pub mod pool;
+pub mod port;
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "a hint to the caches is an unsafe function, though it reads and writes nothing")
@@ -57,6 +59,7 @@ pub mod registry;
 pub mod ring;
 pub mod round;
 pub mod schedule;
+pub mod service;
 mod slots;
 mod sorted_ring;
 pub mod store;

@@ -208,6 +208,10 @@ pub enum Reason {
     Redundant,
     /// It came above the rate of a policer.
     Policed,
+    /// It was being sent when the line went down.
+    Down,
+    /// It was lost on the way.
+    Lost,
 }
 
 impl Reason {
@@ -228,6 +232,8 @@ impl Reason {
             Self::Horizon => "horizon",
             Self::Redundant => "redundant",
             Self::Policed => "policed",
+            Self::Down => "down",
+            Self::Lost => "lost",
         }
     }
 }

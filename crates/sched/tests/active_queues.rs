@@ -455,7 +455,7 @@ fn mean_average(scheduler: &str, buffer: BufferSettings, flows: usize) -> f64 {
     let (mut sum, mut before) = (0.0, 40.0);
     run(&mut driver, &mut sources, 100.0, |now, driver| {
         if now > before {
-            sum += number(&driver.discipline, "average_queue") * (now - before);
+            sum += number(driver.discipline(), "average_queue") * (now - before);
             before = now;
         }
     });
@@ -668,7 +668,7 @@ fn sfb_finds_the_flood_and_spares_the_others() {
         sources.push(Source::new(false, flood));
         let mut found = 0;
         run(&mut driver, &mut sources, 40.0, |_, driver| {
-            found += u32::from(find(&driver.discipline, "bins_at_one") >= Some(8.0));
+            found += u32::from(find(driver.discipline(), "bins_at_one") >= Some(8.0));
         });
         let counts = counts(&driver, 21, 10, 40);
         (found, counts[20].1 / counts.iter().map(|(_, kept)| kept).sum::<f64>())
@@ -743,7 +743,7 @@ fn afd_gives_heavy_flows_one_rate_and_spares_light_ones() {
         let (mut fair, mut watched) = (0.0, 0.0);
         run(&mut driver, &mut sources, 120.0, |now, driver| {
             if now > 20.0 {
-                fair += number(&driver.discipline, "fair_count");
+                fair += number(driver.discipline(), "fair_count");
                 watched += 1.0;
             }
         });
@@ -777,7 +777,7 @@ fn afd_holds_the_queue_at_any_rate() {
             token += 1;
             if at > 20_000 {
                 arrivals[flow as usize] += 1.0;
-                queue += driver.discipline.held().packets as f64;
+                queue += driver.discipline().held().packets as f64;
                 looks += 1.0;
             }
         }

@@ -539,7 +539,7 @@ fn spread(settings: pie::Settings, seed: u64) -> (Vec<u64>, f64) {
     let (mut dropped, mut sum, mut shortest) = (Vec::new(), 0.0, f64::MAX);
     for token in 0..20_000 {
         driver.offer_packet(0, Packet::new(token, Time(token * MS * 4 / 5), 1000));
-        sum += number(&driver.discipline, "drop_probability");
+        sum += number(driver.discipline(), "drop_probability");
         if let End::Dropped(..) = driver.journeys[token as usize].end {
             dropped.push(token);
             shortest = f64::min(shortest, sum);
@@ -615,7 +615,7 @@ fn cobalt_holds_a_flood_that_fills_the_queue_under_codel() {
         let mut sum = 0;
         for token in 0..40_000 {
             driver.offer_packet(0, Packet::new(token, Time(token * MS / 2), 1000));
-            sum += if token >= 30_000 { driver.discipline.held().packets } else { 0 };
+            sum += if token >= 30_000 { driver.discipline().held().packets } else { 0 };
         }
         sum / 10_000
     };

@@ -77,7 +77,7 @@ impl Case {
         let queue = Queue { buffer, ..Queue::new(SchedulerSettings::Fq(settings), Some(limit)) };
         let rules = Rules { limit, memory: Limit::Unlimited, is_work_conserving: true, keeps_flow_order: true };
         let mut driver = Driver::new(Checked::new(rules, || queue.build(&self.line)), self.line.rate);
-        driver.interrupts = interrupts;
+        driver.interrupt(interrupts);
         self.arrivals.iter().for_each(|arrival| driver.offer(*arrival));
         driver.finish();
         driver
@@ -210,7 +210,7 @@ fn conversations_that_come_and_go_have_the_bids_of_those_that_are_never_forgotte
             driver.offer(Arrival { time: now, flow: flow as u32, length: draw.pick(&[40, 1500]) });
         }
         driver.finish();
-        slots = number(&driver.discipline, "flows");
+        slots = number(driver.discipline(), "flows");
 
         let mut fq = Fq::new(&delta(bytes), &line);
         let tag = |journey: &Journey| {

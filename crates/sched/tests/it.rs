@@ -19,6 +19,7 @@ mod laws;
 mod newcomers;
 mod passing;
 mod policed;
+mod port;
 mod ranked;
 mod reached;
 mod reasons;

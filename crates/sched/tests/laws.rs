@@ -208,7 +208,9 @@ fn fifo_keeps_the_order_of_arrival() {
                 (busy_since, bits) = (journey.arrival.time, 0);
             }
             bits += u128::from(journey.arrival.length) * 8;
-            let picoseconds = (bits * u128::from(PS_PER_S)).div_ceil(u128::from(world.line.rate.bit_per_s()));
+            // To the nearest picosecond.
+            let rate = u128::from(world.line.rate.bit_per_s());
+            let picoseconds = (2 * bits * u128::from(PS_PER_S) + rate) / (2 * rate);
             free = busy_since + Time(picoseconds as u64);
             assert_eq!(journey.departure(), Some(free));
         }
@@ -320,6 +322,24 @@ fn virtual_clock_punishes_past_use() {
     driver.finish();
     let order: Vec<u32> = driver.order[101..].iter().map(|at| driver.journeys[*at as usize].arrival.flow).collect();
     assert_eq!(order[..6], [1, 0, 1, 0, 1, 0]);
+}
+
+/// A scheduler that ranks packets may leave it to its program whether a weight counts.
+#[test]
+fn a_weight_is_taken_by_schedulers_that_go_by_weights_alone() {
+    let line = Line::new(rate(1_000_000));
+    let (mut taken, mut refused) = (0, 0);
+    for settings in SCHEDULERS.iter().flat_map(|card| SchedulerSettings::variants(card.name)) {
+        let facts = settings.part().facts();
+        let queue = Queue::new(settings, None);
+        if queue.fault().is_some() || (facts.ranks_packets && !facts.goes_by_weights) {
+            continue;
+        }
+        let answer = queue.build(&line).change(Time::ZERO, &Change::Weight(header(1), weight(3000)));
+        assert_eq!(answer.is_ok(), facts.goes_by_weights, "{queue:?}: {answer:?}");
+        *if answer.is_ok() { &mut taken } else { &mut refused } += 1;
+    }
+    assert!(taken > 10 && refused > 10, "{taken} taken, {refused} refused");
 }
 
 #[test]

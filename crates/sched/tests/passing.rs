@@ -1,13 +1,17 @@
 //! A discipline that is not shown the packets that may pass sends the same packets at the same
-//! times as one that is shown all, for every discipline of the registry that lets packets pass.
+//! times as one that is shown all, for every discipline of the registry that lets packets pass:
+//! whether its port sends them past it, or the port's driver.
 
+use crate::port::{Deed, Deeds};
 use fairq_sched::buffer::codel;
-use fairq_sched::contract::{Dequeue, Discipline, Line, Scheduler};
+use fairq_sched::contract::{Discipline, Line, Scheduler};
 use fairq_sched::design::fq_codel;
-use fairq_sched::ledger::Ledger;
-use fairq_sched::packet::{Fates, Marks, Outcome, Packet};
+use fairq_sched::packet::{Marks, Packet};
+use fairq_sched::port::{Port, Sink};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BufferSettings, DESIGNS, DesignSettings, SCHEDULERS, SchedulerSettings};
+use fairq_sched::service::Transmitter;
+use fairq_sched::traits::Traits;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
 use fairq_testkit::draw::Draw;
 use fairq_testkit::driver::header;
@@ -17,91 +21,61 @@ const FLOWS: u32 = 12;
 /// Picoseconds that a byte takes on a line of 1 Gbit/s.
 const BYTE: u64 = 8000;
 
-/// What happened to a packet, and when.
-type Deeds = Vec<(u64, u64, &'static str)>;
+/// A line of which the port sends packets past the discipline, or its driver does, or none.
+type Before = Port<Box<dyn Discipline>, Transmitter>;
 
-/// A line in front of a discipline; it shows it what it must and when it must, or everything at
-/// once.
-struct Sender {
-    queue: Ledger<Box<dyn Discipline>>,
-    shows_all: bool,
-    /// When the present transmission ends.
-    end: Option<Time>,
-    passed: Option<(Time, Packet, u32)>,
-    up_to: u32,
+/// A driver with a bypass of its own: the port hears of a bypassed packet only if another comes
+/// while it is sent.
+struct Driver {
+    port: Before,
+    rate: Rate,
+    traits: Traits,
+    /// The packet that bypassed the port, its flow and the end of its transmission.
+    passed: Option<(Packet, u32, Time)>,
     passes: usize,
     recalls: usize,
-    deeds: Deeds,
 }
 
-impl Sender {
-    fn begin(&mut self, now: Time, fates: &mut Fates) {
-        if let Dequeue::Send(packet) = self.queue.dequeue(now, fates) {
-            self.send(now, &packet);
+impl Driver {
+    fn arrive(&mut self, now: Time, packet: Packet, flow: u32, deeds: &mut Deeds) {
+        self.settle(now, deeds);
+        let is_idle = self.passed.is_none() && self.port.next_end().is_none();
+        let may_pass = !self.traits.replays || self.port.discipline().may_pass(now);
+        if is_idle && packet.length <= self.traits.bypass && may_pass {
+            let end = now + self.rate.time_of_bits(u64::from(packet.length) * 8);
+            deeds.begins(&packet, now, end);
+            (self.passed, self.passes) = (Some((packet, flow, end)), self.passes + 1);
+            return;
         }
-        self.note(now, fates);
+        if let Some((passed, flow, end)) = self.passed.take() {
+            self.recalls += usize::from(self.traits.replays);
+            self.port.bypassed(passed.arrival, passed, &header(flow));
+            assert_eq!(self.port.next_end(), Some(end));
+        }
+        self.port.arrive(now, packet, &header(flow), deeds);
     }
 
-    fn send(&mut self, now: Time, packet: &Packet) {
-        self.deeds.push((now.0, packet.token, "sent"));
-        self.end = Some(now + Time(u64::from(packet.length) * BYTE));
-    }
-
-    fn note(&mut self, now: Time, fates: &mut Fates) {
-        for fate in fates.drain(..) {
-            let deed = if matches!(fate.outcome, Outcome::Dropped(_)) { "dropped" } else { "marked" };
-            self.deeds.push((now.0, fate.packet.token, deed));
+    fn settle(&mut self, now: Time, deeds: &mut Deeds) {
+        if let Some((packet, _, end)) = self.passed.take_if(|(.., end)| *end < now) {
+            deeds.ended(&packet, end);
         }
-    }
-
-    /// Transmissions that end before `now`: an arrival at the same instant comes first.
-    fn settle(&mut self, now: Time) {
-        while let Some(end) = self.end.filter(|end| *end < now) {
-            self.end = None;
-            if self.shows_all || self.queue.waiting() > 0 {
-                self.begin(end, &mut Fates::new());
-            }
-        }
-    }
-
-    fn arrive(&mut self, now: Time, packet: Packet, flow: u32) {
-        self.settle(now);
-        let mut fates = Fates::new();
-        let is_idle = self.end.is_none();
-        if is_idle && packet.length <= self.up_to && self.queue.may_pass(now) {
-            self.passes += 1;
-            self.passed = Some((now, packet, flow)).filter(|_| self.queue.traits().replays);
-            return self.send(now, &packet);
-        }
-        match self.passed.take() {
-            Some((time, packet, flow)) if !is_idle => {
-                self.recalls += 1;
-                self.queue.recall(time, packet, &header(flow), &mut fates);
-            }
-            _ if is_idle && !self.shows_all => self.queue.tell_idle(now, &mut fates),
-            _ => {}
-        }
-        self.queue.enqueue(now, packet, &header(flow), &mut fates);
-        self.note(now, &mut fates);
-        if is_idle {
-            self.begin(now, &mut fates);
-        }
+        self.port.end(Time(now.0 - 1), deeds);
     }
 }
 
-fn sender(queue: &Queue, line: &Line, passes: bool) -> Sender {
-    let queue = Ledger::new(queue.build(line));
-    let up_to = if passes { queue.traits().bypass } else { 0 };
-    Sender { queue, shows_all: !passes, end: None, passed: None, up_to, passes: 0, recalls: 0, deeds: Vec::new() }
-}
-
-/// Runs the same arrivals past and through `queue`; how many passed, and how many of these were
-/// shown after all.
+/// Runs the same arrivals past and through `queue`. Returns how many passed, and how many of these
+/// were shown after all.
 fn compare(queue: &Queue, line: &Line, seed: u64) -> (usize, usize) {
-    let (mut with, mut without) = (sender(queue, line, true), sender(queue, line, false));
+    let port = || Port::new(queue.build(line), Transmitter::new(line.rate));
+    let (mut with, mut without) = (port().bypassing(), port());
+    let traits = with.discipline().traits();
+    let driven = port().bypassed_by_its_driver();
+    let mut driver = Driver { port: driven, rate: line.rate, traits, passed: None, passes: 0, recalls: 0 };
+    let (mut mine, mut theirs, mut drivers) = (Deeds::default(), Deeds::default(), Deeds::default());
+    let mut passes = 0;
     let mut draw = Draw::new(seed);
     let mut now = Time(1);
-    for token in 0..6000_u64 {
+    for token in 0..4000_u64 {
         // At first a packet of each flow at once, and one that bypasses before them: the order in
         // which flows first appear may matter for which packet is dropped.
         let (after, flow) = match token as u32 {
@@ -110,23 +84,34 @@ fn compare(queue: &Queue, line: &Line, seed: u64) -> (usize, usize) {
             _ => (draw.below(4000 * BYTE), draw.below(u64::from(FLOWS)) as u32),
         };
         // Some come in the instant in which a transmission ends, some close behind another.
-        now = match (without.end, draw.below(8)) {
-            (Some(end), 0) if token > u64::from(FLOWS) => end,
+        now = match (without.sending(), draw.below(8)) {
+            (Some((.., end)), 0) if token > u64::from(FLOWS) && end >= now => end,
             (_, 1) => now + Time(after % (40 * BYTE)),
             _ => now + Time(after),
         };
         let accepts = if draw.below(2) == 0 { Marks::CE } else { Marks::NONE };
         let packet =
             Packet { accepts, tos: draw.below(256) as u8, ..Packet::new(token, now, 40 + draw.below(1460) as u32) };
-        with.arrive(now, packet, flow);
-        without.arrive(now, packet, flow);
+        let handle = with.arrive(now, packet, &header(flow), &mut mine);
+        let has_passed = handle.is_none() && matches!(mine.0.last(), Some(Deed::Begins(last, ..)) if *last == token);
+        passes += usize::from(has_passed);
+        without.arrive(now, packet, &header(flow), &mut theirs);
+        driver.arrive(now, packet, flow, &mut drivers);
     }
-    with.settle(Time(u64::MAX / 2));
-    without.settle(Time(u64::MAX / 2));
-    assert_eq!(with.queue.waiting(), 0, "{}", queue.name());
-    let differs = with.deeds.iter().zip(&without.deeds).find(|(mine, theirs)| mine != theirs);
-    assert_eq!((differs, with.deeds.len()), (None, without.deeds.len()), "{} with seed {seed}", queue.name());
-    (with.passes, with.recalls)
+    let late = Time(u64::MAX / 2);
+    driver.settle(late, &mut drivers);
+    with.end(late, &mut mine);
+    without.end(late, &mut theirs);
+    for port in [&with, &without, &driver.port] {
+        assert_eq!(port.held().packets, 0, "{}", queue.name());
+    }
+    for others in [&mine, &drivers] {
+        let differs = others.0.iter().zip(&theirs.0).find(|(mine, theirs)| mine != theirs);
+        assert_eq!((differs, others.0.len()), (None, theirs.0.len()), "{} with seed {seed}", queue.name());
+    }
+    assert_eq!(passes, driver.passes, "{} with seed {seed}", queue.name());
+    assert_eq!(with.counts(), without.counts(), "{} with seed {seed}", queue.name());
+    (passes, driver.recalls)
 }
 
 /// Every scheduler with buffer policies that may let packets pass and with room for none, some and
@@ -184,9 +169,9 @@ fn what_passes_changes_nothing() {
         }
         for seed in 1..4 {
             let (passes, recalls) = compare(&queue, &line, seed);
-            assert!(passes > 500, "{}: {passes} passed", queue.name());
+            assert!(passes > 300, "{}: {passes} passed", queue.name());
             passing.insert(name);
-            if recalls > 100 {
+            if recalls > 60 {
                 recalling.insert(name);
             }
         }

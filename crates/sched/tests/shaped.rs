@@ -297,7 +297,7 @@ fn pacing(quantum: u64, initial_quantum: u64, rate_max: Option<Rate>) -> Queue {
 fn fq_pacing_waits_until_the_last_packet_has_earned_the_next() {
     for (cap, rate) in [(None, 3_000_000), (Rate::new(7_000_000), 3_000_000), (Rate::new(700_000), 700_000)] {
         let mut driver = Driver::new(checked(&pacing(3028, 15_140, cap)), line().rate);
-        driver.discipline.change(Time::ZERO, &Change::Pacing(header(0), Rate::new(3_000_000))).expect("it paces");
+        driver.discipline_mut().change(Time::ZERO, &Change::Pacing(header(0), Rate::new(3_000_000))).expect("it paces");
         burst(&[0; 3]).iter().for_each(|(flow, packet)| driver.offer_packet(*flow, *packet));
         driver.finish();
         let starts: Vec<u64> = driver.journeys.iter().map(|journey| sent(journey).0).collect();
@@ -316,7 +316,7 @@ fn fq_pacing_keeps_a_flow_to_its_rate() {
         let offers = drawn(&mut draw, 300, load, &[0]);
         let mut driver = Driver::new(checked(&pacing(3028, 15_140, None)), line().rate);
         for (flow, rate) in (0..).zip(rates) {
-            driver.discipline.change(Time::ZERO, &Change::Pacing(header(flow), rate)).expect("it paces");
+            driver.discipline_mut().change(Time::ZERO, &Change::Pacing(header(flow), rate)).expect("it paces");
         }
         offers.iter().for_each(|(flow, packet)| driver.offer_packet(*flow, *packet));
         driver.finish();

@@ -190,7 +190,10 @@ fn drops_removals_and_changes_of_weight_leave_the_same_tags_as_in_the_plain_orac
                 if draw.once_in(10) {
                     let (flow, weight) = (draw.below(5) as u32, weight(draw.pick(&[500, 1000, 3000, 7000])));
                     let now = driver.now();
-                    driver.discipline.change(now, &Change::Weight(header(flow), weight)).expect("it goes by weights");
+                    driver
+                        .discipline_mut()
+                        .change(now, &Change::Weight(header(flow), weight))
+                        .expect("it goes by weights");
                     driver.ask_again();
                 }
             }
@@ -386,7 +389,7 @@ fn a_weight_counts_from_when_it_is_changed() {
             driver.advance(Time::from_s(second));
             if second == 200 {
                 driver
-                    .discipline
+                    .discipline_mut()
                     .change(Time::from_s(second), &Change::Weight(header(1), weight(3000)))
                     .expect("it goes by weights");
             }

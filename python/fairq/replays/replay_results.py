@@ -73,6 +73,8 @@ class Shown(Row):
     """A number from the discipline's state."""
 
     quantity: str
+    queue: str
+    unit: str
     value: float
 
 

@@ -18,6 +18,8 @@
 //! packet to another of its precedence (shared_buffers.rs:
 //! fuzzball_spares_a_host_within_its_share); a packet is lost only when none of lower precedence
 //! waits (shared_buffers.rs: fuzzball_loses_the_lowest_precedence_first).
+//! Changes: a rate means nothing to it; packets beyond a lower limit go at the next arrival, by its
+//! rule.
 
 use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim, traits};

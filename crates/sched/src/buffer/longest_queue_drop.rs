@@ -10,15 +10,17 @@
 //! queue that shrank: amortised over the packets that left it, at worst all queues in one call.
 //! Bound: a queue within limit / (backlogged queues) never loses (laws.rs:
 //! a_queue_within_its_share_never_loses).
+//! Changes: a rate means nothing to it; packets beyond a lower limit go at the next arrival, from
+//! the longest queues. As the default of a queue that began without a limit it refuses one.
 
-use crate::change::no_changes;
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::facts::Overflow;
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::reading::no_readings;
-use crate::store::Store;
+use crate::store::{Entry, Store};
 use crate::traits::Traits;
 use crate::units::{Bytes, Limit, Time};
 use core::cmp::Reverse;
@@ -49,6 +51,8 @@ pub struct LongestQueueDrop {
     lowest_loses: bool,
     /// By bound, the greatest first; of equal ones the queue with the lowest number.
     bounds: Heap<(Reverse<u64>, Slot)>,
+    /// Whether bounds are of another limit, and missing where there was none.
+    is_stale: bool,
 }
 
 const NO_MEMORY: u64 = u64::MAX;
@@ -68,7 +72,7 @@ impl LongestQueueDrop {
     }
 
     fn dropping(from: End, memory: u64) -> Self {
-        Self { from, memory, uncounted: 0, lowest_loses: false, bounds: Heap::new() }
+        Self { from, memory, uncounted: 0, lowest_loses: false, bounds: Heap::new(), is_stale: false }
     }
 
     /// This policy with lengths that leave out `bytes` of each packet.
@@ -95,6 +99,9 @@ impl LongestQueueDrop {
     /// The queue that loses.
     #[cold]
     fn longest(&mut self, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
+        if core::mem::take(&mut self.is_stale) {
+            self.measure_all(store);
+        }
         loop {
             let (queue, (Reverse(bound), _)) = self.bounds.peek()?;
             let length = self.measure(store, queue);
@@ -108,6 +115,17 @@ impl LongestQueueDrop {
                 return Some((Victim::End(longest, self.from), Reason::LongestQueue));
             }
         }
+    }
+
+    /// Measures every queue anew.
+    fn measure_all(&mut self, store: &Store) {
+        let mut bounds = Heap::new();
+        store.visit(&mut |Entry { queue, .. }, is_head| {
+            if is_head {
+                bounds.push(queue, (Reverse(self.measure(store, queue)), queue));
+            }
+        });
+        self.bounds = bounds;
     }
 
     /// Whether more waits than may.
@@ -138,7 +156,11 @@ impl BufferPolicy for LongestQueueDrop {
         Traits { hears_joins: true, bypass: u32::try_from(self.memory).unwrap_or(u32::MAX), ..Traits::PLAIN }
     }
 
-    no_changes!();
+    // Without a limit no bounds were kept, and another one may be in another unit.
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        self.is_stale |= matches!(change, Change::Limit(_));
+        change.not_used()
+    }
 
     #[inline]
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
@@ -168,4 +190,45 @@ impl BufferPolicy for LongestQueueDrop {
     }
 
     no_readings!();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classify::pair::Pair;
+    use crate::compose::Composition;
+    use crate::contract::Discipline;
+    use crate::mark::none::None as NoMarker;
+    use crate::packet::{Address, Fates, Header};
+    use crate::schedule::round_robin::RoundRobin;
+    use crate::units::Rate;
+    use alloc::vec::Vec;
+
+    /// Flows that lose a packet when flow 3 has its first one, of 40 B, under the limit `then`.
+    /// Before, under `limit`, flow 1 has two packets of 40 B and flow 2 one of 1500 B.
+    fn losers(limit: Limit, then: Limit) -> Vec<u64> {
+        let line = Line::new(Rate::MAX);
+        let scheduler = RoundRobin::new(&Default::default(), &line);
+        let buffer = LongestQueueDrop::new(&Default::default(), &line);
+        let mut queue = Composition::new(Pair, scheduler, buffer, NoMarker, limit, &line);
+        let mut fates = Fates::new();
+        for (flow, length) in [(1, 40), (1, 40), (2, 1500), (3, 40)] {
+            if flow == 3 {
+                queue.change(Time::ZERO, &Change::Limit(then)).expect("it has a limit");
+            }
+            let (source, destination) = (Address::Node(flow), Address::Node(9));
+            let header = Header { source, destination, protocol: 0, source_port: 0, destination_port: 0, tos: 0 };
+            queue.enqueue(Time::ZERO, Packet::new(flow.into(), Time::ZERO, length), &header, &mut fates);
+        }
+        fates.iter().map(|fate| fate.packet.token).collect()
+    }
+
+    #[test]
+    fn under_a_new_limit_the_queue_that_is_longest_by_it_loses() {
+        for limit in [Limit::Unlimited, Limit::Packets(9), Limit::Bytes(9000)] {
+            assert_eq!(losers(limit, Limit::Packets(3)), [1], "{limit:?}");
+            assert_eq!(losers(limit, Limit::Bytes(1600)), [2], "{limit:?}");
+            assert_eq!(losers(limit, Limit::Unlimited), [0; 0], "{limit:?}");
+        }
+    }
 }

@@ -41,6 +41,8 @@
 //! send (cake.rs: cake_at_a_low_rate_has_a_buffer_from_which_blue_learns). Nothing leaves before
 //! the shaper's time though the line is idle, and a flow that met others in a full set may be
 //! reordered (cake.rs: cake_may_reorder_a_flow_whose_set_is_full).
+//! Changes: a new limit counts from the next arrival on, and `memory` stands. The line's rate means
+//! nothing to it: its shaper has its own. Weights, pacing and classes are refused.
 
 mod cobalt;
 mod presets;

@@ -31,6 +31,9 @@
 //! (cake_mq.rs: the_part_is_counted_anew_when_the_sync_time_has_passed). As with `cake`, nothing
 //! leaves before a shaper's time though the line is idle, and a flow that met others in a full set
 //! may be reordered.
+//! Changes: a new limit is, unlike the setting, that of all queues together; one in packets is
+//! divided among them. The line's rate means nothing to it: its shapers have their own. Weights,
+//! pacing and classes are refused.
 
 use super::cake::{self, Cake};
 use crate::change::{Change, Unsupported, of_each};

@@ -28,6 +28,8 @@
 //! fairly as by DRR++ (designs.rs: fq_codel_is_fair_to_flows_that_share_no_queue); a million flows
 //! cost no more memory than its queues (designs.rs:
 //! a_flood_of_flows_costs_bounded_memory_and_work).
+//! Changes: a new limit counts from the next arrival on, and `memory` stands. A rate means nothing
+//! to it; weights, pacing and classes are refused.
 
 mod linux;
 

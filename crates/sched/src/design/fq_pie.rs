@@ -21,6 +21,8 @@
 //! Cost: O(1) a packet while the quantum is at least the largest packet.
 //! Bound: as `drr_plus_plus` and `pie`; each queue has a controller of its own (designs.rs:
 //! fq_pie_refuses_only_whom_the_delay_is_due_to).
+//! Changes: a new limit counts from the next arrival on, and `memory` stands. A rate means nothing
+//! to it; weights, pacing and classes are refused.
 
 use crate::buffer::pie::{self, Pie};
 use crate::buffer::refuse_too_long;

@@ -23,6 +23,8 @@
 //! Bound: a flow that sends more than `admit_bytes` between two resets is found, whatever the
 //! others do (its own test: a_heavy_hitter_is_found). A flow that becomes one, or ceases to be one,
 //! is reordered.
+//! Changes: a new limit counts from the next arrival on, which makes room for itself. A rate means
+//! nothing to it; weights, pacing and classes are refused.
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};

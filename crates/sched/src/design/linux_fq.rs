@@ -32,6 +32,9 @@
 //! flow that is held back.
 //! Bound: Linux's order to the packet (docs/agreement/linux.md). A line whose flows are all held
 //! back is idle though packets wait.
+//! Changes: a pacing rate counts from the flow's next packet sent on; a wait that has begun stands.
+//! A new limit in packets is, unlike the setting, that of all bands together and divided among
+//! them. The line's rate means nothing to it; weights and classes are refused.
 
 use crate::change::{Change, Unsupported, of_each};
 use crate::compose::Composition;

@@ -26,6 +26,8 @@
 //! Cost: O(1) a packet while the quantum is at least the largest packet, and O(log `flows`) to know
 //! the longest queue.
 //! Bound: Linux's order and drops to the packet (docs/agreement/linux.md).
+//! Changes: a new limit counts from the next arrival on; how many queues may hold packets stays as
+//! at the start. A rate means nothing to it; weights, pacing and classes are refused.
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};

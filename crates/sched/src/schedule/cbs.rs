@@ -32,6 +32,9 @@
 //! cbs_waits_until_the_credit_is_back_to_zero), and a flow whose packets differ in precedence is
 //! reordered (shaped.rs: cbs_breaks_the_order_of_a_flow_of_many_precedences). Classes whose slopes
 //! add up to more than the line have strict priority.
+//! Changes: Credits stand: what they earned until then is earned at the old slopes. A slope or a
+//! bound on credit that is not set follows the line's new rate. Weights are refused; a flow's new
+//! class holds for the packets that arrive from then on.
 //!
 //! Range: credit is a rate in bit/s times picoseconds, in 128 bits.
 

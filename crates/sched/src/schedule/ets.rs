@@ -19,6 +19,8 @@
 //! all after it, the sharing ones too (round_schedulers.rs: ets_strict_bands_starve_the_others).
 //! Packets of a flow that differ in precedence wait in different bands and overtake each other
 //! (round_schedulers.rs: ets_reorders_a_flow_over_its_bands); within a band the order holds.
+//! Changes: a flow's new class holds for the packets that arrive from then on; deficits and turns
+//! stand. A rate means nothing to it; weights are refused.
 
 use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};

@@ -28,6 +28,8 @@
 //! hfsc_keeps_upper_limits), and waits though the line is idle (class_trees.rs:
 //! hfsc_waits_at_its_upper_limit). A flow without a class whose packets differ in DSCP is reordered
 //! (class_trees.rs: a_flow_of_two_code_points_is_reordered).
+//! Changes: a flow's new class holds for the packets that arrive from then on. Curves are settings
+//! and do not follow the line's rate; weights are refused.
 //!
 //! Range: service is in bits × 10⁻¹², up to 2¹⁰⁷ for 2⁶⁴ bytes; times saturate (curve.rs).
 

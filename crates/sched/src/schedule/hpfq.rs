@@ -29,6 +29,9 @@
 //! level is its scheduler, packet by packet (hierarchies.rs: hpfq_with_one_level_is_its_scheduler).
 //! A flow without a class whose packets differ in DSCP is reordered (class_trees.rs:
 //! a_flow_of_two_code_points_is_reordered).
+//! Changes: at a new rate what has left of the packet on the line is counted at the old one, and
+//! the root's scheduler does as its card says; the classes' tags stand. A flow's new class holds
+//! for the packets that arrive from then on; weights are refused.
 //!
 //! Range: the clock of a class counts 2⁶⁴ bytes and stands still then: 213 days at 8 Tbit/s.
 
@@ -209,8 +212,6 @@ pub struct Hpfq {
     /// The packet on the line.
     serving: Option<Serving>,
     rate: Rate,
-    /// Whether the scheduler of the root must be told that the line has become idle.
-    hears_idle: bool,
 }
 
 /// A packet on the line.
@@ -277,8 +278,7 @@ impl Hpfq {
             }
         }
         let due = Vec::with_capacity(nodes.len());
-        let hears_idle = nodes[ROOT].scheduler.traits().hears_idle;
-        Self { tree, nodes, leaves, due, arriving: None, serving: None, rate: line.rate, hears_idle }
+        Self { tree, nodes, leaves, due, arriving: None, serving: None, rate: line.rate }
     }
 
     /// What `node`'s scheduler takes for the time: at the line real time, else the bytes that the
@@ -388,7 +388,9 @@ impl Hpfq {
 impl Scheduler for Hpfq {
     #[inline(always)]
     fn traits(&self) -> Traits {
-        Traits { queue_per_flow: false, hears_idle: self.hears_idle, ..Traits::PLAIN }
+        // Whatever the scheduler of the root needs: the service of the last packet ends with it,
+        // and its classes choose anew.
+        Traits { queue_per_flow: false, hears_idle: true, ..Traits::PLAIN }
     }
 
     fn classes(&self) -> Vec<&str> {

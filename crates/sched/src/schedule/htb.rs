@@ -31,6 +31,9 @@
 //! htb_waits_at_its_ceiling). At the time it names a packet goes, and none before. A flow without a
 //! class whose packets differ in DSCP is reordered (class_trees.rs:
 //! a_flow_of_two_code_points_is_reordered).
+//! Changes: a flow's new class holds for the packets that arrive from then on. With `paper` a class
+//! that names no rate has its equal part of the new rate, and all tokens stand; by Linux's rules
+//! rates stay those of the start. Weights are refused.
 
 mod linux;
 mod paper;

@@ -17,6 +17,9 @@
 //! Cost: O(1) a packet.
 //! Bound: Linux's order to the packet (docs/agreement/linux.md); a backlogged class gets its share
 //! as in `qfq_plus`.
+//! Changes: without `classes` a flow whose weight changes goes to another aggregate, whose budget
+//! and tags it then shares, and virtual time stands; with them weights are refused, and a flow's
+//! new class holds for the packets that arrive from then on. A rate means nothing to it.
 //!
 //! Range: packets up to 65536 B, weights up to 1024; the sum of weights fits 32 bits.
 
@@ -563,7 +566,7 @@ impl LinuxQfq {
 
     fn reweigh(&mut self, queue: Slot, weight: Weight) {
         let Member { aggregate, is_active, .. } = *self.member(queue);
-        let Some(at) = aggregate.filter(|_| self.tree.is_none()) else { return };
+        let Some(at) = aggregate else { return };
         let longest = self.aggregates[at as usize].longest;
         self.withdraw(queue);
         self.enrol(queue, ((weight.thousandths() + 500) / 1000).clamp(1, WEIGHT_MAX), longest);
@@ -685,6 +688,9 @@ impl Scheduler for LinuxQfq {
 
     fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
         let Change::Weight(queue, weight) = *change else { return change.not_used() };
+        if self.tree.is_some() {
+            return Err(Unsupported("its classes have weights, not their flows"));
+        }
         self.reweigh(queue, weight);
         Ok(())
     }

@@ -10,6 +10,8 @@
 //! transmission (ranked.rs: priority_makes_nobody_wait_for_a_later_band). No fairness: an earlier
 //! band starves the later ones. A flow whose packets differ in precedence is reordered (ranked.rs:
 //! priority_breaks_the_order_of_a_flow_of_many_precedences).
+//! Changes: a flow's new class holds for the packets that arrive from then on; those that wait stay
+//! in their band. A rate means nothing to it; weights are refused.
 
 use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};

@@ -4,9 +4,9 @@ use super::counts::Carried;
 use super::ring::Ring;
 use super::varying::Varying;
 use crate::segment::Token;
-use fairq_link::line::Transmitter;
 use fairq_sched::contract::Discipline;
 use fairq_sched::ledger::Ledger;
+use fairq_sched::service::{Service, Transmitter};
 use fairq_sched::units::{Rate, Time};
 
 /// What stands before a line of finite rate: the discipline, the device's ring, the transmitter.

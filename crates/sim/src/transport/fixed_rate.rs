@@ -17,7 +17,7 @@ use super::receiver::Echo;
 use super::supply::Supply;
 use super::tcp::Setup;
 use super::{Acknowledgement, Ends, Sender, Transmission, Transport};
-use fairq_link::line::Transmitter;
+use fairq_sched::service::{Service, Transmitter};
 use fairq_sched::units::{Rate, Time};
 
 settings! {
