@@ -6,8 +6,8 @@
 //! its default. The tests of wrappers (`crates/sched/tests/wrappers`) must fail with it.
 //!
 //! Mutants are built in a copy, in `target/mutants`: the checkout is not touched. `--all` builds
-//! all; `--one` builds one of each wrapper, chosen by the commit, so that a failure can be repeated.
-//! Mutants of different wrappers are built together, for each has tests of its own.
+//! all; `--one` builds one of each wrapper, chosen by the commit, so that a failure can be
+//! repeated. Mutants of different wrappers are built together, for each has tests of its own.
 
 mod source;
 
