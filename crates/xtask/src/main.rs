@@ -5,8 +5,8 @@
 //! `cargo xtask check` is all that must be green besides the tests; `cargo xtask cost [--update]`
 //! counts the instructions of a packet-hop and compares them with those of before, and counts those
 //! of a packet in windows of 5000 and 50 000; `cargo xtask size [--update]` prints the lines of
-//! each room beside its budget; `cargo xtask mutants --one | --all` takes methods out of wrappers and
-//! expects that their tests fail.
+//! each room beside its budget; `cargo xtask mutants --one | --all` takes methods out of wrappers
+//! and expects that their tests fail.
 
 mod callgrind;
 mod cards;

@@ -5,8 +5,9 @@
 //! `sched` with one such method taken out of one wrapper, or with one call of a part replaced by
 //! its default. The tests of wrappers (`crates/sched/tests/wrappers`) must fail with it.
 //!
-//! Mutants are built in a copy, in `target/mutants`: the checkout is not touched. `--all` builds all;
-//! `--one` builds one of each wrapper, chosen by the commit, so that a failure can be repeated.
+//! Mutants are built in a copy, in `target/mutants`: the checkout is not touched. `--all` builds
+//! all; `--one` builds one of each wrapper, chosen by the commit, so that a failure can be
+//! repeated. Mutants of different wrappers are built together, for each has tests of its own.
 
 mod source;
 
@@ -17,7 +18,7 @@ use std::process::{Command, Output};
 
 use crate::Findings;
 use crate::tracked::tracked;
-use source::{Method, calls, impl_methods, trait_methods, with_call_of_default, with_default, without};
+use source::{Method, calls, default_of, impl_methods, trait_methods, with_call_of_default, with_default, without};
 
 const SOURCES: &str = "crates/sched/src";
 const CONTRACT: &str = "contract.rs";
@@ -29,32 +30,37 @@ struct Wrapper {
     of: &'static str,
     /// How its type begins in `impl … for …`.
     target: &'static str,
+    /// How the names of its tests begin.
+    tests: &'static str,
     /// Parts of other kinds, or several, that its file calls: the name and the trait of each.
     parts: &'static [(&'static str, &'static str)],
 }
 
 impl Wrapper {
-    const fn new(name: &'static str, file: &'static str, of: &'static str, target: &'static str) -> Self {
-        Self { name, file, of, target, parts: &[] }
+    const fn new(
+        [name, file, of, target, tests]: [&'static str; 5],
+        parts: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        Self { name, file, of, target, tests, parts }
     }
 }
 
 const WRAPPERS: &[Wrapper] = &[
-    Wrapper::new("Box", CONTRACT, "Discipline", "Box<"),
-    Wrapper::new("Ledger", "ledger.rs", "Discipline", "Ledger<"),
-    Wrapper::new("Policed", "policed.rs", "Discipline", "Policed<"),
-    Wrapper::new("Checked", "checked.rs", "Discipline", "Checked "),
-    Wrapper {
-        parts: &[("scheduler", "Scheduler"), ("buffer", "BufferPolicy"), ("marker", "Marker")],
-        ..Wrapper::new("Composition", "compose.rs", "Discipline", "Composition<")
-    },
-    Wrapper {
-        parts: &[("early", "BufferPolicy"), ("full", "BufferPolicy")],
-        ..Wrapper::new("WithOverflow", "buffer/with_overflow.rs", "BufferPolicy", "WithOverflow<")
-    },
-    Wrapper::new("any scheduler", "any.rs", "Scheduler", "$any "),
-    Wrapper::new("any buffer policy", "any.rs", "BufferPolicy", "$any "),
-    Wrapper::new("any marker", "any.rs", "Marker", "$any "),
+    Wrapper::new(["Box", CONTRACT, "Discipline", "Box<", "disciplines::a_box"], &[]),
+    Wrapper::new(["Ledger", "ledger.rs", "Discipline", "Ledger<", "disciplines::a_ledger"], &[]),
+    Wrapper::new(["Policed", "policed.rs", "Discipline", "Policed<", "disciplines::a_policed"], &[]),
+    Wrapper::new(["Checked", "checked.rs", "Discipline", "Checked ", "disciplines::a_checked"], &[]),
+    Wrapper::new(
+        ["Composition", "compose.rs", "Discipline", "Composition<", "composition::"],
+        &[("scheduler", "Scheduler"), ("buffer", "BufferPolicy"), ("marker", "Marker")],
+    ),
+    Wrapper::new(
+        ["WithOverflow", "buffer/with_overflow.rs", "BufferPolicy", "WithOverflow<", "overflow::"],
+        &[("early", "BufferPolicy"), ("full", "BufferPolicy")],
+    ),
+    Wrapper::new(["any scheduler", "any.rs", "Scheduler", "$any ", "parts::any_scheduler"], &[]),
+    Wrapper::new(["any buffer policy", "any.rs", "BufferPolicy", "$any ", "parts::any_buffer_policy"], &[]),
+    Wrapper::new(["any marker", "any.rs", "Marker", "$any ", "parts::any_marker"], &[]),
 ];
 
 /// Methods that a wrapper need not forward, or a part of it is not asked, each with the reason.
@@ -64,14 +70,54 @@ const LEFT_OUT: &[(&str, &str, &str)] = &[
     ("Composition", "scheduler.continued", "only a scheduler that holds schedulers calls it"),
 ];
 
-/// A change that a test must notice.
+/// A change of a wrapper that a test of it must notice.
 struct Mutant {
-    wrapper: &'static str,
-    says: String,
-    /// The files that it changes, with their new text.
-    files: Vec<(&'static str, String)>,
-    /// Whether a build that fails shows that the change is noticed.
-    may_not_build: bool,
+    wrapper: &'static Wrapper,
+    change: Change,
+}
+
+enum Change {
+    /// The method of this name is taken out.
+    Without(String),
+    /// A call of a part's method, the first or a later one, goes to the default of its trait.
+    Default { part: &'static str, of: &'static str, method: String, place: usize },
+}
+
+impl Mutant {
+    fn says(&self) -> String {
+        let name = self.wrapper.name;
+        match &self.change {
+            Change::Without(method) => format!("{name} without {method}"),
+            Change::Default { part, method, place, .. } => {
+                format!("{name} with the default in place of call {} of {part}.{method}", place + 1)
+            }
+        }
+    }
+
+    /// Changes the texts; those of other wrappers may be changed already.
+    fn apply(&self, sources: &mut Sources) -> Result<(), String> {
+        let Wrapper { file, of, target, .. } = *self.wrapper;
+        let text = &sources[file];
+        let lost = || format!("{}: not found", self.says());
+        let changed = match &self.change {
+            Change::Without(name) => {
+                let methods = impl_methods(text, of, target).ok_or_else(lost)?;
+                without(text, methods.iter().find(|method| method.name == *name).ok_or_else(lost)?)
+            }
+            Change::Default { part, of, method, place } => {
+                let calls = calls(text, part, of, method);
+                let changed = with_call_of_default(text, calls.get(*place).ok_or_else(lost)?);
+                let methods = trait_methods(&sources[CONTRACT], of).ok_or_else(lost)?;
+                if !methods.iter().any(|other| other.name == default_of(method)) {
+                    let default = methods.iter().find(|default| default.name == *method).ok_or_else(lost)?;
+                    sources.insert(CONTRACT, with_default(&sources[CONTRACT], default));
+                }
+                changed
+            }
+        };
+        sources.insert(file, changed);
+        Ok(())
+    }
 }
 
 /// The texts of the sources by their names.
@@ -84,12 +130,10 @@ pub(crate) fn mutants(root: &Path, all: bool) -> Findings {
         fs::read_to_string(path).map(|text| (file, text)).map_err(|error| format!("{file}: cannot be read: {error}"))
     };
     let files = WRAPPERS.iter().map(|wrapper| wrapper.file);
-    let found = files.map(read).collect::<Result<Sources, String>>().and_then(|sources| found(&sources));
-    let built = found.and_then(|(mut mutants, mut findings)| {
-        if !all {
-            mutants = one_of_each(mutants, commit(root)?);
-        }
-        findings.extend(survivors(root, &mutants)?);
+    let built = files.map(read).collect::<Result<Sources, String>>().and_then(|sources| {
+        let (mutants, mut findings) = found(&sources)?;
+        let chosen = if all { None } else { Some(commit(root)?) };
+        findings.extend(survivors(root, &sources, &rounds(mutants, chosen))?);
         Ok(findings)
     });
     built.unwrap_or_else(|error| vec![format!("mutants: {error}")])
@@ -104,29 +148,20 @@ fn found(sources: &Sources) -> Result<(Vec<Mutant>, Findings), String> {
             .ok_or_else(|| format!("{}: no {} for {}", wrapper.file, wrapper.of, wrapper.target))?;
         for default in defaults(sources, wrapper.of)? {
             match own.iter().find(|method| method.name == default.name) {
-                Some(method) => mutants.push(Mutant {
-                    wrapper: wrapper.name,
-                    says: format!("without {}", method.name),
-                    files: vec![(wrapper.file, without(text, method))],
-                    may_not_build: true,
-                }),
+                Some(_) => mutants.push(Mutant { wrapper, change: Change::Without(default.name) }),
                 None => findings.extend(left_out(wrapper, &default.name)),
             }
         }
         for (part, of) in wrapper.parts {
             for default in defaults(sources, of)? {
-                let sites = calls(text, part, of, &default.name);
-                if sites.is_empty() {
-                    findings.extend(left_out(wrapper, &format!("{part}.{}", default.name)));
+                let method = default.name;
+                let sites = calls(text, part, of, &method).len();
+                if sites == 0 {
+                    findings.extend(left_out(wrapper, &format!("{part}.{method}")));
                 }
-                mutants.extend(sites.iter().map(|call| Mutant {
-                    wrapper: wrapper.name,
-                    says: format!("with the default of {part}.{} in line {}", default.name, call.line + 1),
-                    files: vec![
-                        (CONTRACT, with_default(&sources[CONTRACT], &default)),
-                        (wrapper.file, with_call_of_default(text, call)),
-                    ],
-                    may_not_build: false,
+                mutants.extend((0..sites).map(|place| Mutant {
+                    wrapper,
+                    change: Change::Default { part, of, method: method.clone(), place },
                 }));
             }
         }
@@ -147,15 +182,26 @@ fn left_out(wrapper: &Wrapper, method: &str) -> Option<String> {
     (!is_known).then_some(told)
 }
 
-/// One mutant of each wrapper, by a number that a commit gives: one without a method; and one with
-/// the default of a part, where there are such.
-fn one_of_each(mutants: Vec<Mutant>, number: usize) -> Vec<Mutant> {
+/// Mutants that are built together, each noticed by tests of its own: one of each wrapper at most,
+/// and the box, in which other wrappers hold disciplines, apart from those. With a number, one
+/// mutant of each kind is chosen by it.
+fn rounds(mutants: Vec<Mutant>, chosen: Option<usize>) -> Vec<Vec<Mutant>> {
     let mut groups = BTreeMap::<_, Vec<Mutant>>::new();
     for mutant in mutants {
-        groups.entry((mutant.wrapper, mutant.may_not_build)).or_default().push(mutant);
+        let is_call = matches!(mutant.change, Change::Default { .. });
+        let is_apart = is_call || mutant.wrapper.name == "Box";
+        groups.entry((is_apart, mutant.wrapper.name)).or_default().push(mutant);
     }
-    let chosen = groups.into_values().map(|mut group| group.swap_remove(number % group.len()));
-    chosen.collect()
+    let mut rounds = BTreeMap::<_, Vec<Mutant>>::new();
+    for ((is_apart, _), mut group) in groups {
+        if let Some(number) = chosen {
+            group = vec![group.swap_remove(number % group.len())];
+        }
+        for (place, mutant) in group.into_iter().enumerate() {
+            rounds.entry((is_apart, place)).or_default().push(mutant);
+        }
+    }
+    rounds.into_values().collect()
 }
 
 /// A number of the commit.
@@ -166,8 +212,8 @@ fn commit(root: &Path) -> Result<usize, String> {
     usize::from_str_radix(name.trim(), 16).map_err(|error| format!("git rev-parse: {name:?}: {error}"))
 }
 
-/// The mutants that no test notices.
-fn survivors(root: &Path, mutants: &[Mutant]) -> Result<Findings, String> {
+/// The mutants that no test of their wrapper notices.
+fn survivors(root: &Path, sources: &Sources, rounds: &[Vec<Mutant>]) -> Result<Findings, String> {
     let copy = root.join("target/mutants");
     write_copy(root, &copy)?;
     let unchanged = test(&copy)?;
@@ -175,34 +221,55 @@ fn survivors(root: &Path, mutants: &[Mutant]) -> Result<Findings, String> {
         return Err(format!("the tests of wrappers do not pass without a change:\n{}", shown(&unchanged)));
     }
     let mut findings = Findings::new();
-    for mutant in mutants {
-        for (file, text) in &mutant.files {
-            write(&copy.join(SOURCES).join(file), text)?;
+    for round in rounds {
+        let all: Vec<&Mutant> = round.iter().collect();
+        let done = test_mutants(&copy, sources, &all)?;
+        if is_built(&done) {
+            findings.extend(round.iter().filter_map(|mutant| survivor(mutant, &done)));
+            continue;
         }
-        let done = test(&copy)?;
-        let is_run = String::from_utf8_lossy(&done.stdout).contains("test result: FAILED");
-        let verdict = match (done.status.success(), is_run) {
-            (true, _) => "SURVIVES",
-            (false, true) => "a test fails",
-            (false, false) if mutant.may_not_build => "the build fails",
-            (false, false) => "CANNOT BE BUILT",
-        };
-        println!("{} {}: {verdict}", mutant.wrapper, mutant.says);
-        match verdict {
-            "SURVIVES" => findings.push(format!("{} {}: no test of wrappers fails", mutant.wrapper, mutant.says)),
-            "CANNOT BE BUILT" => {
-                findings.push(format!("{} {} cannot be built:\n{}", mutant.wrapper, mutant.says, shown(&done)));
+        // One of them at least: which, each by itself says.
+        for mutant in round {
+            let done = test_mutants(&copy, sources, &[mutant])?;
+            match mutant.change {
+                _ if is_built(&done) => findings.extend(survivor(mutant, &done)),
+                Change::Without(_) => println!("{}: the build fails", mutant.says()),
+                Change::Default { .. } => {
+                    findings.push(format!("{} cannot be built:\n{}", mutant.says(), shown(&done)));
+                }
             }
-            _ => {}
-        }
-        for (file, _) in &mutant.files {
-            let from = root.join(SOURCES).join(file);
-            let text = fs::read_to_string(&from).map_err(|error| format!("{file}: cannot be read: {error}"))?;
-            write(&copy.join(SOURCES).join(file), &text)?;
         }
     }
-    println!("{} mutants, {} not noticed", mutants.len(), findings.len());
+    let mutants: usize = rounds.iter().map(Vec::len).sum();
+    println!("{mutants} mutants in {} rounds, {} not noticed", rounds.len(), findings.len());
     Ok(findings)
+}
+
+/// Tests the copy with these mutants in it and no others.
+fn test_mutants(copy: &Path, sources: &Sources, mutants: &[&Mutant]) -> Result<Output, String> {
+    let mut changed = sources.clone();
+    mutants.iter().try_for_each(|mutant| mutant.apply(&mut changed))?;
+    for (file, text) in &changed {
+        let path = copy.join(SOURCES).join(file);
+        // What is the same is not compiled anew.
+        if fs::read_to_string(&path).is_ok_and(|old| old != *text) {
+            write(&path, text)?;
+        }
+    }
+    test(copy)
+}
+
+fn is_built(done: &Output) -> bool {
+    String::from_utf8_lossy(&done.stdout).contains("test result: ")
+}
+
+/// What is to be said of a mutant with which all tests of its wrapper pass.
+fn survivor(mutant: &Mutant, done: &Output) -> Option<String> {
+    let begins = format!("test {}", mutant.wrapper.tests);
+    let printed = String::from_utf8_lossy(&done.stdout);
+    let is_noticed = printed.lines().any(|line| line.starts_with(&begins) && line.ends_with("FAILED"));
+    println!("{}: {}", mutant.says(), if is_noticed { "a test fails" } else { "SURVIVES" });
+    (!is_noticed).then(|| format!("{}: no test of wrappers fails", mutant.says()))
 }
 
 /// Writes the crate `sched` into a workspace of its own, without the crates that only its other
@@ -301,9 +368,11 @@ mod tests {
             .collect();
         let (mutants, findings) = found(&sources).unwrap();
         assert_eq!(findings, [""; 0]);
-        let chosen = one_of_each(mutants, 5);
+        let rounds = rounds(mutants, Some(5));
+        assert_eq!(rounds.len(), 2);
+        let chosen: Vec<Mutant> = rounds.into_iter().flatten().collect();
         for wrapper in WRAPPERS {
-            let kinds = chosen.iter().filter(|mutant| mutant.wrapper == wrapper.name).count();
+            let kinds = chosen.iter().filter(|mutant| mutant.wrapper.name == wrapper.name).count();
             assert_eq!(kinds, if wrapper.parts.is_empty() { 1 } else { 2 }, "{}", wrapper.name);
         }
     }
