@@ -133,7 +133,7 @@ def test_states_tell_of_each_tin_of_cake_what_it_did(fairq, document, dumbbell, 
     found = document("run", dumbbell, *cake, "--states", "--out", tmp_path / "out")
     line = [row for row in found["states"] if row["direction"] == "forward"]
     assert {row["discipline"] for row in line} == {"cake"}
-    states = {(row["queue"], row["quantity"]): row["value"] for row in line}
+    states = {(row["subqueue"], row["quantity"]): row["value"] for row in line}
     tins = ("bulk", "best_effort", "video", "voice")
     sent = {tin: states[tin, "sent_packets"] for tin in tins}
     (link,) = (row for row in found["links"] if row["direction"] == "forward")

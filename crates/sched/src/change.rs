@@ -76,7 +76,7 @@ macro_rules! no_changes {
         fn change(
             &mut self,
             _now: crate::units::Time,
-            change: &crate::change::Change<'_, crate::contract::Slot>,
+            change: &crate::change::Change<'_, crate::slots::Slot>,
         ) -> Result<(), crate::change::Unsupported> {
             change.not_used()
         }
@@ -85,7 +85,7 @@ macro_rules! no_changes {
         fn change(
             &mut self,
             _now: crate::units::Time,
-            change: &crate::change::Change<'_, crate::contract::Slot>,
+            change: &crate::change::Change<'_, crate::slots::Slot>,
         ) -> Result<(), crate::change::Unsupported> {
             if let crate::change::Change::Weight(..) = change { Ok(()) } else { change.not_used() }
         }

@@ -13,6 +13,7 @@
 use crate::change::{Change, Unsupported};
 use crate::packet::{Fates, Header, Marks, Packet, Reason};
 use crate::reading::Reading;
+pub use crate::slots::{Slot, Tag};
 use crate::store::Store;
 use crate::traits::Traits;
 use crate::units::{Rate, Time, Weight};
@@ -21,9 +22,6 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-
-/// A dense number of a flow or of a queue inside one discipline.
-pub type Slot = u32;
 
 /// The name of a held packet, by which its owner can have it removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -286,9 +284,6 @@ pub enum Next {
     /// Nothing waits.
     Empty,
 }
-
-/// A scheduler's mark on a packet, kept beside it.
-pub type Tag = u128;
 
 /// A class of flows in a scheduler that knows classes, by its number there.
 pub type Class = u16;

@@ -547,7 +547,7 @@ class State(Row):
     quantity: str
     """What the number is of."""
 
-    queue: str
+    subqueue: str
     """The queue, class or tin of the discipline; empty if the number is of all of it."""
 
     unit: str

@@ -73,7 +73,7 @@ class Shown(Row):
     """A number from the discipline's state."""
 
     quantity: str
-    queue: str
+    subqueue: str
     unit: str
     value: float
 

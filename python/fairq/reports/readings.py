@@ -89,7 +89,7 @@ REASONS = ("drop", "overlimit")
 """What the name of a count of drops has in it, among the numbers that a discipline shows."""
 
 
-STATE = ("link", "direction", "discipline", "queue", "quantity")
+STATE = ("link", "direction", "discipline", "subqueue", "quantity")
 """The columns that say what a number that a discipline shows is of."""
 
 
