@@ -218,9 +218,8 @@ mod tests {
             end = line.change(now, rate).unwrap();
             let left = u128::from(bits) * u128::from(PS_PER_S) - sent;
             let exact = (2 * left + u128::from(rate.bit_per_s())) / (2 * u128::from(rate.bit_per_s()));
-            assert_eq!(u128::from((end - now).0), exact, "change {at}");
+            assert!(u128::from((end - now).0).abs_diff(exact) <= 1, "change {at}: {end:?}, {exact}");
         }
-        assert_eq!(line.change(end, rates[1]), Ok(end));
     }
 
     #[test]
