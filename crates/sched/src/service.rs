@@ -218,7 +218,7 @@ mod tests {
             end = line.change(now, rate).unwrap();
             let left = u128::from(bits) * u128::from(PS_PER_S) - sent;
             let exact = (2 * left + u128::from(rate.bit_per_s())) / (2 * u128::from(rate.bit_per_s()));
-            assert!(u128::from((end - now).0).abs_diff(exact) <= 1, "change {at}: {end:?}, {exact}");
+            assert_eq!(u128::from((end - now).0), exact, "change {at}");
         }
     }
 
