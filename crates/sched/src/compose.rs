@@ -341,7 +341,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
                 self.tell_either(now, &Change::Pacing(slot, rate))
             }
             Change::Class(header, name) => {
-                let class = class_named(&self.scheduler, name).ok_or(Unsupported("it has no class of that name"))?;
+                let Some(class) = class_named(&self.scheduler, name) else { return change.not_used() };
                 self.flows.set_class(self.classifier.key(&header, self.hash), class);
                 Ok(())
             }

@@ -1,4 +1,4 @@
-//! Lists with an entry for each slot.
+//! Slots of flows and queues, and lists with an entry for each.
 
 use alloc::vec::Vec;
 
