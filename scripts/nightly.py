@@ -62,6 +62,10 @@ PARTS = {
         (),
         "cargo",
     ),
+    "mutants": Part(
+        "each method with a default taken out of each wrapper in turn: a test must fail",
+        (("cargo", "xtask", "mutants", "--all"),),
+    ),
     "fuzz": Part(
         f"tests with random input, {TIMES} times longer",
         (

@@ -737,7 +737,8 @@ def cards(name: str) -> list[dict[str, Any]]:
     """The cards that are called `name`, as fields: mostly one, but "decbit" is a marker and a transport.
 
     Each has `name`, `part`, `aliases`, `what`, `use_when`, `source`, `rules`, `departs`, `chosen`, `cost`, `bound`,
-    `range` (empty where the card says nothing) and `settings`: `name`, `type`, `required`, `default`, `doc` of each. An
+    `changes`, `range` (empty where the card says nothing) and `settings`: `name`, `type`, `required`, `default`,
+    `doc` of each. An
     edition or a profile of connections has no card: the list is empty.
 
     >>> cards("drr")[0]["settings"][0]["default"]

@@ -139,8 +139,8 @@ def test_without_the_fluid_no_lateness_is_told(document, capture):
 def test_a_replay_tells_what_each_discipline_counted(document, capture):
     found = document("replay", capture, *REPLAY, "--discipline", "cake(tins=diffserv3), fifo")
     cake, fifo = found["disciplines"]
-    states = {row["quantity"]: row["value"] for row in cake["states"]}
-    sent = sum(states[f"{tin}_sent_packets"] for tin in ("bulk", "best_effort", "voice"))
+    states = {(row["subqueue"], row["quantity"]): row["value"] for row in cake["states"]}
+    sent = sum(states[tin, "sent_packets"] for tin in ("bulk", "best_effort", "voice"))
     assert sent == cake["packets"] - cake["dropped"]
     assert fifo["states"] == []
 

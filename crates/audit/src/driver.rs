@@ -66,9 +66,9 @@ impl Journey {
     }
 }
 
-/// A line of a fixed rate: an end is `busy since + bits · 10¹² / rate`, to the nearest picosecond.
-/// The bits of an interrupted transmission count whole; the part of a bit that was on the line is
-/// sent first by what comes next at once, so that interruptions cost the line no time.
+/// A line of a fixed rate: an end is `busy since + bits · 10¹² / rate`, to the nearest
+/// picosecond. The bits of an interrupted transmission count whole; the part of a bit that was on
+/// the line is sent first by what comes next at once, so that interruptions cost the line no time.
 struct Steady {
     rate: Rate,
     busy_since: Time,

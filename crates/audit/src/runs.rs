@@ -7,6 +7,7 @@ use crate::driver::{Driver, End, Journey};
 use crate::report::{Example, InvariantRow, MeasureRow, Report, Violation, Yardstick};
 use crate::subject::Subject;
 use crate::world::World;
+use fairq_sched::checked::wants_room;
 use fairq_sched::checked::{Checked, Rules};
 use fairq_sched::invariant::{Fault, Invariant, Tally};
 use fairq_sched::promise::{Load, Measure};
@@ -296,12 +297,12 @@ fn flows(measure: Measure, load: &Load<'_>) -> String {
     }
 }
 
-/// However little may wait: of packets that fit, not all are dropped.
+/// However little may wait: of packets that fit, not all are dropped for lack of room.
 fn something_is_sent(driver: &mut Driver<Checked>, limit: Limit) {
     let fits = |journey: &&Journey| !limit.is_exceeded_by(1, journey.arrival.length.into());
     let mut fitting = driver.journeys.iter().filter(fits).peekable();
     if fitting.peek().is_some() {
-        let all = fitting.all(|journey| matches!(journey.end, End::Dropped(..)));
+        let all = fitting.all(|journey| matches!(journey.end, End::Dropped(_, why) if wants_room(why)));
         driver
             .tally()
             .obey(Invariant::Limit, !all, || format!("all packets are dropped though each fits into {limit}"));

@@ -460,7 +460,7 @@ pub const STATES: TableOf = TableOf {
         key("direction", "The direction of the link.").never(),
         text("discipline", "The discipline: its parts by name.").never(),
         key("quantity", "What the number is of.").never(),
-        key("queue", "The queue, class or tin of the discipline; empty if the number is of all of it.").never(),
+        text("subqueue", "The queue, class or tin of the discipline; empty if the number is of all of it.").never(),
         text("unit", "The unit of the number; empty if it has none.").never(),
         real("value", "", "The number: since the start of the run if it is a count.").signed().never(),
     ],

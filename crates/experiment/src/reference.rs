@@ -242,6 +242,8 @@ pub struct CardFields {
     pub cost: String,
     /// What it promises.
     pub bound: String,
+    /// What a change while packets wait keeps and what it resets.
+    pub changes: String,
     /// The range for which that holds.
     pub range: String,
     /// Its settings.
@@ -305,6 +307,7 @@ pub fn fields_of(name: &str) -> Result<Vec<CardFields>, String> {
         chosen: card.field("Chosen"),
         cost: card.field("Cost"),
         bound: card.field("Bound"),
+        changes: card.field("Changes"),
         range: card.field("Range"),
         settings: settings(&schema, card).into_iter().map(setting).collect(),
     };
@@ -476,6 +479,11 @@ fn without_nothing(value: &Value) -> Value {
     }
 }
 
+/// What is so of a change for every discipline.
+const ABOUT_CHANGES: &str = "**Changes** says what a change while packets wait keeps and what it resets: of the line's \
+rate, a flow's weight, pacing rate or class, or the limit. No change drops what waits or moves it to another queue. Unless a card says \
+otherwise, a new limit counts from the next arrival on.\n\n";
+
 /// The page of all cards of `kind`, in Markdown.
 #[must_use]
 pub fn page(kind: &str) -> String {
@@ -484,6 +492,9 @@ pub fn page(kind: &str) -> String {
     let mut title = kind.to_string();
     title[..1].make_ascii_uppercase();
     let mut page = format!("# {title}\n\nGenerated from the cards that the files of the algorithms open with.\n\n");
+    if kind == "disciplines" {
+        page.push_str(ABOUT_CHANGES);
+    }
     page.push_str("| name | part | what it is |\n|---|---|---|\n");
     for card in &cards {
         let _ = writeln!(

@@ -276,7 +276,7 @@ pub fn state_table(plan: &Plan, simulation: &Simulation) -> Table {
     table.words("direction", rows.iter().map(|(line, ..)| line.direction()));
     table.text("discipline", rows.iter().map(|(line, ..)| Arc::<str>::from(line.queue.name())));
     table.text("quantity", rows.iter().map(|(_, quantity, ..)| Arc::clone(quantity)));
-    table.text("queue", rows.iter().map(|(_, _, queue, ..)| Arc::clone(queue)));
+    table.text("subqueue", rows.iter().map(|(_, _, queue, ..)| Arc::clone(queue)));
     table.words("unit", rows.iter().map(|(_, _, _, unit, _)| *unit));
     table.real("value", rows.iter().map(|(.., value)| *value));
     table.finish()

@@ -25,7 +25,7 @@ struct Row {
 /// One flow over a line of 1 ms with drr.
 const ONE: Row = Row { takes: FastPath::Bypass, queue: "drr", delay: "1 ms", sink: "10 Mbit/s", count: 1, regions: 1 };
 
-const NETWORKS: [Row; 22] = [
+const NETWORKS: [Row; 11] = [
     Row { takes: FastPath::Bypass, count: 3, ..ONE },
     Row { takes: FastPath::Replay, queue: "fq", count: 3, ..ONE },
     Row { takes: FastPath::ComputedFifo, queue: "fifo", count: 3, ..ONE },

@@ -1,6 +1,6 @@
 //! A path for tests of protocols: a line with its queue, the delay behind it, and what goes wrong
-//! on the way. Packets are pushed at one end and polled at the other, in simulated time; the bytes are
-//! the caller's. Same seed and same calls, same outcome.
+//! on the way. Packets are pushed at one end and polled at the other, in simulated time; the bytes
+//! are the caller's. Same seed and same calls, same outcome.
 //!
 //! A path carries one direction. Time is an argument and never goes back over the calls. A call may
 //! be late: each packet leaves and arrives at its own time, and [`Poll`] says which that was.

@@ -70,7 +70,7 @@ impl Ideal {
             let rounding = self.rate.time_of_rounded_up(Bytes(1)).0 >> 20;
             self.bound = self.longest().saturating_add(Time(rounding + 2));
         }
-        if self.fluid.packets() >= FLUID_PACKETS_MAX {
+        if self.fluid.held() >= FLUID_PACKETS_MAX {
             self.not_compared += 1;
             self.advance(now, entries);
             return;

@@ -411,9 +411,9 @@ impl Lane {
         let late = |of: fn(&Lateness) -> Option<u64>| seconds(lateness.as_ref().and_then(of));
         let mut states = Vec::new();
         self.port.discipline().readings(self.told.last, &mut |reading| {
-            let queue = reading.queue.unwrap_or_default().to_owned();
+            let subqueue = reading.queue.unwrap_or_default().to_owned();
             let (quantity, unit) = (reading.name.to_owned(), reading.unit.name());
-            states.push(Shown { quantity, queue, unit, value: reading.value.real() });
+            states.push(Shown { quantity, subqueue, unit, value: reading.value.real() });
         });
         DisciplineReport {
             name: self.name.clone(),

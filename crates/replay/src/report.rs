@@ -188,7 +188,7 @@ pub struct Shown {
     /// What it is of.
     pub quantity: String,
     /// The queue, class or tin of the discipline; empty if the number is of all of it.
-    pub queue: String,
+    pub subqueue: String,
     /// Its unit; empty if it has none.
     pub unit: &'static str,
     /// The number.

@@ -211,8 +211,7 @@ macro_rules! forward {
     (Scheduler for $any:ident [$($type:ident)+]) => {
         const _: () = {
             use crate::change::{Change, Unsupported};
-            use crate::class_tree::ClassTree;
-            use crate::contract::{Class, Flow, Gone, Next, Scheduler, Slot, Tag};
+            use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag};
             use crate::packet::Packet;
             use crate::store::Store;
             use crate::units::Time;
@@ -225,11 +224,8 @@ macro_rules! forward {
                 fn bucket(&mut self, now: Time, key: u64, store: &Store) -> Option<Slot> {
                     match self { $(Self::$type(p) => p.bucket(now, key, store)),+ }
                 }
-                fn class_tree(&self) -> Option<&ClassTree> {
-                    match self { $(Self::$type(p) => p.class_tree()),+ }
-                }
-                fn class_named(&self, name: &str) -> Option<Class> {
-                    match self { $(Self::$type(p) => p.class_named(name)),+ }
+                fn classes(&self) -> alloc::vec::Vec<&str> {
+                    match self { $(Self::$type(p) => p.classes()),+ }
                 }
                 fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
                     match self { $(Self::$type(p) => p.queue_of(flow, packet, store)),+ }

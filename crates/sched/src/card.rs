@@ -98,7 +98,7 @@ impl Card {
 }
 
 /// Labels of a card's paragraphs after the first, in the order in which they are shown.
-pub const LABELS: [&str; 8] = ["Use when", "Source", "Rules", "Departs", "Chosen", "Cost", "Bound", "Range"];
+pub const LABELS: [&str; 9] = ["Use when", "Source", "Rules", "Departs", "Chosen", "Cost", "Bound", "Changes", "Range"];
 
 /// How the name of a file of code ends.
 const CODE: &str = ".rs";

@@ -19,8 +19,8 @@ pub enum Change<'a, F = Header> {
     /// The transport of the flow asks that its packets leave at no more than this rate; `None`: the
     /// request is withdrawn.
     Pacing(F, Option<Rate>),
-    /// No more than this may wait in all queues together. Packets beyond a lower limit stay until they are sent, or until
-    /// an arrival makes the buffer policy push them out.
+    /// No more than this may wait in all queues together. Packets beyond a lower limit stay until
+    /// they are sent, or until an arrival makes the buffer policy push them out.
     Limit(Limit),
     /// The flow is in the class of this name. Its packets that wait stay in the class in which they
     /// arrived.
@@ -76,7 +76,7 @@ macro_rules! no_changes {
         fn change(
             &mut self,
             _now: crate::units::Time,
-            change: &crate::change::Change<'_, crate::contract::Slot>,
+            change: &crate::change::Change<'_, crate::slots::Slot>,
         ) -> Result<(), crate::change::Unsupported> {
             change.not_used()
         }
@@ -85,7 +85,7 @@ macro_rules! no_changes {
         fn change(
             &mut self,
             _now: crate::units::Time,
-            change: &crate::change::Change<'_, crate::contract::Slot>,
+            change: &crate::change::Change<'_, crate::slots::Slot>,
         ) -> Result<(), crate::change::Unsupported> {
             if let crate::change::Change::Weight(..) = change { Ok(()) } else { change.not_used() }
         }

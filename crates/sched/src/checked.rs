@@ -58,7 +58,8 @@ impl Rules {
 }
 
 /// Whether a drop for this reason says that there was no room.
-const fn wants_room(reason: Reason) -> bool {
+#[must_use]
+pub const fn wants_room(reason: Reason) -> bool {
     matches!(reason, Reason::BufferFull | Reason::LongestQueue | Reason::TooLong | Reason::Oldest)
 }
 

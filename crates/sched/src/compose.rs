@@ -42,12 +42,12 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         let weights = line.weights.iter().map(|(header, weight)| (classifier.key(header, hash), *weight)).collect();
         let classes = line.classes.iter();
         let classes: Vec<(u64, Class)> = classes
-            .filter_map(|(header, name)| Some((classifier.key(header, hash), scheduler.class_named(name)?)))
+            .filter_map(|(header, name)| Some((classifier.key(header, hash), class_named(&scheduler, name)?)))
             .collect();
         let flows = Flows::new(hash, weights, classes, FLOWS_MAX);
         let mut store = Store::new(limit);
         let parts = scheduler.traits().and(buffer.traits());
-        debug_assert!(scheduler.class_tree().is_none() || !parts.queue_per_flow, "the leaves are the queues");
+        debug_assert!(scheduler.classes().is_empty() || !parts.queue_per_flow, "the classes are the queues");
         if !parts.tags {
             store.keep_no_tags();
         }
@@ -243,6 +243,11 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     }
 }
 
+/// The number of the class called `name`.
+fn class_named(scheduler: &impl Scheduler, name: &str) -> Option<Class> {
+    scheduler.classes().iter().position(|class| *class == name).map(|class| class as Class)
+}
+
 /// Out of line, by value: passing a reference would force `queue` to the stack.
 #[cold]
 fn panic_of_empty(queue: Slot) -> ! {
@@ -336,7 +341,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
                 self.tell_either(now, &Change::Pacing(slot, rate))
             }
             Change::Class(header, name) => {
-                let class = self.scheduler.class_named(name).ok_or(Unsupported("it has no class of that name"))?;
+                let Some(class) = class_named(&self.scheduler, name) else { return change.not_used() };
                 self.flows.set_class(self.classifier.key(&header, self.hash), class);
                 Ok(())
             }

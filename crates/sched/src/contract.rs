@@ -11,9 +11,9 @@
 //! it is real time; inside a hierarchy it is service over rate.
 
 use crate::change::{Change, Unsupported};
-use crate::class_tree::ClassTree;
 use crate::packet::{Fates, Header, Marks, Packet, Reason};
 use crate::reading::Reading;
+pub use crate::slots::{Slot, Tag};
 use crate::store::Store;
 use crate::traits::Traits;
 use crate::units::{Rate, Time, Weight};
@@ -22,9 +22,6 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-
-/// A dense number of a flow or of a queue inside one discipline.
-pub type Slot = u32;
 
 /// The name of a held packet, by which its owner can have it removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -288,9 +285,6 @@ pub enum Next {
     Empty,
 }
 
-/// A scheduler's mark on a packet, kept beside it.
-pub type Tag = u128;
-
 /// A class of flows in a scheduler that knows classes, by its number there.
 pub type Class = u16;
 
@@ -345,21 +339,14 @@ pub trait Scheduler: Send {
         None
     }
 
-    /// The tree whose leaves are its queues, if it has one: it has no queue per flow then. The
-    /// defaults of `class_named` and `queue_of` follow from the tree.
-    fn class_tree(&self) -> Option<&ClassTree> {
-        None
-    }
-
-    /// The number of the class called `name`, in a scheduler that knows classes. Called at
-    /// construction.
-    fn class_named(&self, name: &str) -> Option<Class> {
-        self.class_tree()?.class_named(name)
+    /// The names of its classes in the order of their numbers; none in a scheduler without classes.
+    fn classes(&self) -> Vec<&str> {
+        Vec::new()
     }
 
     /// The queue for a packet of `flow`. Called before the packet is accepted: it changes nothing.
-    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        self.class_tree().map_or(flow.slot, |tree| tree.leaf_of(flow, packet))
+    fn queue_of(&self, flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
+        flow.slot
     }
 
     /// A packet is about to join the end of `queue`; the tag stays beside it.

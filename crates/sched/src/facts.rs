@@ -35,6 +35,9 @@ pub struct Facts {
     /// Of a classifier: whether no two hosts' flows to one destination, nor those of one host to
     /// two, share a queue.
     pub keeps_conversations_apart: bool,
+    /// Of a buffer policy or a whole design: the name of the classifier that it is made for, if that
+    /// is not the default.
+    pub classifier: Option<&'static str>,
     /// Of a whole design: how much may wait where the queue says nothing.
     pub own_limit: Limit,
     /// Of a whole design: how many parts of it may each hold what a limit in packets says.
@@ -57,6 +60,7 @@ impl Facts {
         overflow: Overflow::Both,
         looks_at_queues: false,
         keeps_conversations_apart: false,
+        classifier: None,
         own_limit: Limit::Unlimited,
         parts_with_limit: 1,
         memory: None,

@@ -1,12 +1,10 @@
 //! What the settings of a part say of it before it is built.
 
-use crate::class_tree::{Place, leaf_names};
 use crate::facts::Facts;
 use crate::pool::Sharing;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
-use crate::registry::ClassifierSettings;
-use crate::units::{Bytes, Rate};
+use crate::units::Rate;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -36,35 +34,17 @@ pub trait Part {
 
     /// What is to be known of it before it is built.
     fn facts(&self) -> Facts {
-        Facts::of_tree(&self.places())
-    }
-
-    /// Of a scheduler of a tree of classes: the places in it, from which follow its facts and the
-    /// names of its classes.
-    fn places(&self) -> Vec<Place<'_>> {
-        Vec::new()
+        Facts::PLAIN
     }
 
     /// Of a scheduler that knows classes: their names, by which flows choose one.
     fn classes(&self) -> Option<Vec<&str>> {
-        let places = self.places();
-        (!places.is_empty()).then(|| leaf_names(&places))
+        None
     }
 
     /// Of a scheduler that guarantees rates: which of them exceed together what a line of `_line`
     /// has for them, and what follows.
     fn oversubscribed(&self, _line: Rate) -> Option<String> {
-        None
-    }
-
-    /// Of a policer: the longest packet that ever passes it before a line of `_line`.
-    fn longest_passed(&self, _line: Rate) -> Option<Bytes> {
-        None
-    }
-
-    /// Of a buffer policy or a whole design: the classifier that it is made for, if it is not the
-    /// default.
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
         None
     }
 

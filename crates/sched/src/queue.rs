@@ -166,8 +166,9 @@ impl Queue {
             self.buffer.as_ref().map(BufferSettings::part),
             self.overflow.as_ref().map(BufferSettings::part),
         ];
-        let default = || parts.into_iter().flatten().find_map(Part::default_classifier);
-        self.classifier.clone().or_else(default).unwrap_or(ClassifierSettings::Pair(Default::default()))
+        let default = || parts.into_iter().flatten().find_map(|part| part.facts().classifier);
+        let named = || default().and_then(ClassifierSettings::by_name);
+        self.classifier.clone().or_else(named).unwrap_or(ClassifierSettings::Pair(Default::default()))
     }
 
     /// Scheduler, buffer policies and marker, as far as they are named.
@@ -232,7 +233,9 @@ impl Queue {
     /// The longest packet that it ever takes on a line of `line`, if a policer bounds that.
     #[must_use]
     pub fn longest_passed(&self, line: Rate) -> Option<Bytes> {
-        self.policer.as_ref()?.part().longest_passed(line)
+        match self.policer.as_ref()? {
+            PolicerSettings::Police(settings) => Some(settings.longest_passed(line)),
+        }
     }
 
     /// The parts that it is built from, each by its name: the policer, and a whole design, or

@@ -5,7 +5,7 @@
 //! wrap change places, no more. A value of 2⁸⁹ or more counts as 2⁸⁹ - 1: packets of flows that
 //! have been charged that far ahead come last, in order of arrival.
 
-use crate::contract::Tag;
+use crate::slots::Tag;
 
 /// Bits of the sequence number.
 pub(crate) const SEQUENCE_BITS: u32 = 39;

@@ -1,6 +1,6 @@
 //! What a discipline shows of itself: numbers with their names and units, as `tc -s` does.
 
-use crate::contract::Slot;
+use crate::slots::Slot;
 use crate::units::Rate;
 
 /// The unit of a reading.

@@ -210,6 +210,15 @@ impl Round {
         self.r
     }
 
+    /// What [`now`](Self::now) answers, of a round that is only looked at.
+    #[must_use]
+    pub const fn seen(&self) -> Tag {
+        if self.weight == 0 {
+            return self.r;
+        }
+        self.r + (self.now - self.anchor + self.spare) / self.weight as u128
+    }
+
     /// Whether bit-by-bit round robin has bits of `flow` at the last advance. The answer changes by
     /// [`charge`](Self::charge), [`advance`](Self::advance) and [`refund`](Self::refund).
     #[must_use]

@@ -1,10 +1,10 @@
 //! What waits in a discipline, and why the packet sent last was chosen: for pages that show a queue
 //! at work, and for tests.
 
-use crate::contract::Slot;
 use crate::packet::Packet;
 use crate::rank;
 use crate::round::BYTE;
+use crate::slots::Slot;
 
 /// The virtual times of a waiting packet, as far as its scheduler has given it any. A start or
 /// finish tag counts bytes that a flow of weight 1 was sent, unless the scheduler's doc says
@@ -91,7 +91,7 @@ pub(crate) const fn bytes(number: u128) -> f64 {
 }
 
 /// Bytes of the round number on the grid that `tag` holds (rank.rs).
-pub(crate) const fn bytes_on_grid(tag: crate::contract::Tag) -> f64 {
+pub(crate) const fn bytes_on_grid(tag: crate::slots::Tag) -> f64 {
     // 1/(16 · 5⁹) byte.
     rank::value(tag) as f64 / (16.0 * 1_953_125.0)
 }

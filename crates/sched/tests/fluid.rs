@@ -116,6 +116,100 @@ fn the_work_done_for_a_flow_is_exact_at_any_time() {
 }
 
 #[test]
+fn a_rate_that_changes_within_a_packet_moves_its_departure_and_leaves_its_tags() {
+    // 2 B/s. Flow 0 has 8 B, flow 1 has 8 B and 4 B.
+    let mut fluid = Gps::new(rate(16));
+    let mut gone = Vec::new();
+    let mut departed = |d: Departure| gone.push((d.token, d.time));
+    for (token, flow, length) in [(0, 0, 8), (1, 1, 8), (2, 1, 4)] {
+        fluid.offer(Time::ZERO, Offer { flow, weight: Weight::ONE, length, token }, &mut departed);
+    }
+    fluid.advance(Time::from_s(2), &mut departed);
+    assert_eq!((fluid.round(), fluid.next_departure()), (2 * BYTE, Time::from_s(8)));
+    // The half: 6 B are left to each of the heads, at half a byte a second.
+    fluid.rate_changed(Time::from_s(2), rate(8));
+    assert_eq!((fluid.round(), fluid.next_departure()), (2 * BYTE, Time::from_s(14)));
+    fluid.advance(Time::from_s(6), &mut departed);
+    assert_eq!((fluid.round(), fluid.served(0)), (4 * BYTE, 4 * BYTE_WORK));
+    // Four times as much: 4 B are left to each, at two bytes a second.
+    fluid.rate_changed(Time::from_s(6), rate(32));
+    assert_eq!(fluid.next_departure(), Time::from_s(8));
+    let mut tags = Vec::new();
+    fluid.packets(&mut |offer, start, finish| tags.push((offer.token, offer.flow, start / BYTE, finish / BYTE)));
+    assert_eq!(tags, [(0, 0, 0, 8), (1, 1, 0, 8), (2, 1, 8, 12)]);
+    // Nothing is told of 8 s, at which two depart, before the rate changes once more: their time
+    // stays, and the last one has 3 B left at 8 s and 250 ms, at one byte a second.
+    fluid.rate_changed(Time::from_ms(8250), rate(8));
+    assert_eq!(fluid.next_departure(), Time::from_s(8));
+    fluid.finish(&mut departed);
+    assert_eq!(gone, [(0, Time::from_s(8)), (1, Time::from_s(8)), (2, Time::from_ms(11_250))]);
+}
+
+/// A rate 1/k of another is the other with time stretched by k: work, R, S and F are the same, and
+/// departures come at the stretched times.
+#[test]
+fn a_fluid_whose_rate_changes_is_one_whose_time_is_stretched() {
+    /// All stretches divide it.
+    const FULL: u64 = 5_040_000;
+    for (pattern, load, seed) in cases() {
+        let load = Load { rate: rate(FULL), ..load };
+        let name = format!("{pattern:?}, {load:?}, seed {seed}");
+        let (list, weights) = (arrivals(pattern, load, seed), weights(load.flows, seed));
+        let mut draw = SplitMix64(seed);
+        let last = list.last().map_or(1, |arrival| arrival.0.0 + 1);
+        let mut cuts: Vec<u64> = (0..8).map(|_| draw.below(last + last / 4)).collect();
+        cuts.sort_unstable();
+        // (since, stretched since, stretch)
+        let mut pieces = vec![(0, 0, 1)];
+        for cut in cuts {
+            let (since, stretched, by) = pieces[pieces.len() - 1];
+            pieces.push((cut, stretched + (cut - since) * by, 1 + draw.below(10)));
+        }
+        let stretch = |time: u64| {
+            let piece = pieces.iter().rev().find(|piece| piece.0 <= time).expect("the first begins at zero");
+            piece.1 + (time - piece.0) * piece.2
+        };
+        let (mut plain, mut changing) = (Gps::new(load.rate), Gps::new(load.rate));
+        let (mut expected, mut found) = (Vec::new(), Vec::new());
+        let mut changes = pieces[1..].iter();
+        let mut next = changes.next();
+        for (token, (now, flow, length)) in list.iter().copied().enumerate() {
+            while let Some((since, stretched, by)) = next.filter(|piece| piece.0 <= now.0) {
+                // Half of the changes come before the fluid was told of the time.
+                if draw.below(2) == 0 {
+                    plain.advance(Time(*since), &mut |d| expected.push(d));
+                    changing.advance(Time(*stretched), &mut |d| found.push(d));
+                }
+                changing.rate_changed(Time(*stretched), rate(FULL / by));
+                next = changes.next();
+            }
+            let offer = Offer { flow, weight: weights[flow as usize], length, token: token as u64 };
+            plain.offer(now, offer, &mut |d| expected.push(d));
+            changing.offer(Time(stretch(now.0)), offer, &mut |d| found.push(d));
+            let tags = |fluid: &Gps| {
+                let mut tags = Vec::new();
+                fluid.packets(&mut |offer, start, finish| tags.push((offer, start, finish)));
+                assert_eq!(tags.len(), fluid.held());
+                (fluid.round(), tags)
+            };
+            assert_eq!(tags(&plain), tags(&changing), "{name}, packet {token}");
+        }
+        for (_, stretched, by) in next.into_iter().chain(changes) {
+            changing.rate_changed(Time(*stretched), rate(FULL / by));
+        }
+        plain.finish(&mut |d| expected.push(d));
+        changing.finish(&mut |d| found.push(d));
+        assert_eq!((expected.len(), found.len()), (list.len(), list.len()), "{name}");
+        for (one, other) in expected.iter().zip(&found) {
+            assert_eq!((one.token, one.work), (other.token, other.work), "{name}");
+            // The exact time is within the last picosecond before the one given.
+            let (early, late) = (stretch(one.time.0.saturating_sub(1)), stretch(one.time.0));
+            assert!((early..=late).contains(&other.time.0), "{name}: {other:?} for {one:?}");
+        }
+    }
+}
+
+#[test]
 fn the_round_number_of_a_million_packets_does_not_drift_by_2_to_the_minus_20_byte() {
     for seed in 0..3 {
         let found = drift(1_000_000, seed);

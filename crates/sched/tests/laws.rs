@@ -324,6 +324,51 @@ fn virtual_clock_punishes_past_use() {
     assert_eq!(order[..6], [1, 0, 1, 0, 1, 0]);
 }
 
+/// Flows that lose a packet when flow 3 has its first one, of 40 B, under the limit `then`. Before,
+/// under `limit`, flow 1 has two packets of 40 B and flow 2 one of 1500 B.
+fn losers(limit: Limit, then: Limit) -> Vec<u64> {
+    let buffer = BufferSettings::by_name("longest_queue_drop");
+    // Not built without a limit: the queue would take none later.
+    let queue = Queue { buffer, ..Queue::new(scheduler("round_robin"), Some(Limit::Packets(9))) };
+    let (mut discipline, mut fates) = (queue.build(&Line::new(rate(1_000_000))), Fates::new());
+    discipline.change(Time::ZERO, &Change::Limit(limit)).expect("it takes a limit");
+    for (flow, length) in [(1, 40), (1, 40), (2, 1500), (3, 40)] {
+        if flow == 3 {
+            discipline.change(Time::ZERO, &Change::Limit(then)).expect("it takes a limit");
+        }
+        let packet = Packet::new(flow.into(), Time::ZERO, length);
+        discipline.enqueue(Time::ZERO, packet, &header(flow), &mut fates);
+    }
+    fates.iter().map(|fate| fate.packet.token).collect()
+}
+
+#[test]
+fn under_a_new_limit_the_queue_that_is_longest_by_it_loses() {
+    for limit in [Limit::Unlimited, Limit::Packets(9), Limit::Bytes(9000)] {
+        assert_eq!(losers(limit, Limit::Packets(3)), [1], "{limit:?}");
+        assert_eq!(losers(limit, Limit::Bytes(1600)), [2], "{limit:?}");
+        assert_eq!(losers(limit, Limit::Unlimited), [0; 0], "{limit:?}");
+    }
+}
+
+/// A scheduler that ranks packets may leave it to its program whether a weight counts.
+#[test]
+fn a_weight_is_taken_by_schedulers_that_go_by_weights_alone() {
+    let line = Line::new(rate(1_000_000));
+    let (mut taken, mut refused) = (0, 0);
+    for settings in SCHEDULERS.iter().flat_map(|card| SchedulerSettings::variants(card.name)) {
+        let facts = settings.part().facts();
+        let queue = Queue::new(settings, None);
+        if queue.fault().is_some() || (facts.ranks_packets && !facts.goes_by_weights) {
+            continue;
+        }
+        let answer = queue.build(&line).change(Time::ZERO, &Change::Weight(header(1), weight(3000)));
+        assert_eq!(answer.is_ok(), facts.goes_by_weights, "{queue:?}: {answer:?}");
+        *if answer.is_ok() { &mut taken } else { &mut refused } += 1;
+    }
+    assert!(taken > 10 && refused > 10, "{taken} taken, {refused} refused");
+}
+
 #[test]
 fn a_weight_counts_from_when_it_is_changed() {
     for name in ["fq", "virtual_clock"] {

@@ -22,6 +22,9 @@ const KINDS: [(&[&str], &[&[Card]]); 2] = [
 /// What every card has.
 const NEEDED: [&str; 4] = ["Use when", "Source", "Cost", "Bound"];
 
+/// The parts of a queue that are told of changes: their cards also have *Changes*.
+const CHANGED: [&str; 4] = ["scheduler", "buffer", "marker", "design"];
+
 /// Characters of *Use when* at most: one or two sentences.
 const USE_MAX: usize = 200;
 
@@ -43,7 +46,7 @@ pub(crate) fn cards(root: &Path, paths: &[String]) -> Findings {
 fn faults(card: &Card, files: &[(&str, String)]) -> Findings {
     let mut faults = Findings::new();
     let mut fault = |what: String| faults.push(format!("the card of {} ({}): {what}", card.name, card.part));
-    for label in NEEDED {
+    for label in NEEDED.into_iter().chain(CHANGED.contains(&card.part).then_some("Changes")) {
         if card.field(label).is_empty() {
             fault(format!("it has no \"{label}: …\""));
         }
@@ -85,7 +88,7 @@ mod tests {
 
     /// A card that is whole.
     const WHOLE: &str = "//! Made up: nothing.\n//!\n//! Use when: never (round.rs).\n//! Source: none.\n//! Cost: none.\n\
-                         //! Bound: none (laws.rs: it_holds).\n";
+                         //! Bound: none (laws.rs: it_holds).\n//! Changes: none.\n";
 
     fn of(text: &'static str) -> Findings {
         let card = Card { name: "made_up", aliases: &[], part: "marker", breaks: &[], source_text: text };
@@ -101,10 +104,11 @@ mod tests {
             assert!(found.iter().any(|line| line.contains(what)), "{what}: {found:?}");
         };
         let start = "//! Made up: nothing.\n//!\n";
-        let rest = "//! Source: none.\n//! Cost: none.\n//! Bound: none.\n";
+        let rest = "//! Source: none.\n//! Cost: none.\n//! Bound: none.\n//! Changes: none.\n";
         let leak = |text: String| -> &'static str { text.leak() };
         has(leak(format!("{start}{rest}")), "it has no \"Use when: …\"");
         has(leak(format!("{start}//! Use when:\n{rest}")), "it has no \"Use when: …\"");
+        has(leak(WHOLE.replace("Changes: none", "Changes:")), "it has no \"Changes: …\"");
         has(leak(format!("{start}//! Use when: {}\n{rest}", "long ".repeat(50))), "249 characters");
         has(leak(format!("{start}{rest}//! Use when: late.\n")), "follows what it is");
         has(

@@ -1,10 +1,10 @@
 //! All that must be green besides the tests: format, lints, shape, generated files, documentation,
-//! Python's tools.
+//! Python's tools, a mutant of each wrapper.
 
 use std::path::Path;
 use std::process::Command;
 
-use crate::{Findings, generate, tidy};
+use crate::{Findings, generate, mutants, tidy};
 
 /// Runs everything, whatever becomes of the parts before.
 pub(crate) fn check(root: &Path) -> Findings {
@@ -31,5 +31,7 @@ pub(crate) fn check(root: &Path) -> Findings {
     }
     findings.extend(tidy::tidy(root));
     findings.extend(generate::check(root));
+    eprintln!("== cargo xtask mutants --one");
+    findings.extend(mutants::mutants(root, false));
     findings
 }

@@ -5,7 +5,8 @@
 //! `cargo xtask check` is all that must be green besides the tests; `cargo xtask cost [--update]`
 //! counts the instructions of a packet-hop and compares them with those of before, and counts those
 //! of a packet in windows of 5000 and 50 000; `cargo xtask size [--update]` prints the lines of
-//! each room beside its budget.
+//! each room beside its budget; `cargo xtask mutants --one | --all` takes methods out of wrappers
+//! and expects that their tests fail.
 
 mod callgrind;
 mod cards;
@@ -15,6 +16,7 @@ mod constants;
 mod cost;
 mod functions;
 mod generate;
+mod mutants;
 mod public;
 mod python_imports;
 mod rooms;
@@ -41,10 +43,13 @@ fn main() -> ExitCode {
         ["check"] => check::check(&root()),
         ["cost"] => cost::cost(&root(), false),
         ["cost", "--update"] => cost::cost(&root(), true),
+        ["mutants", "--one"] => mutants::mutants(&root(), false),
+        ["mutants", "--all"] => mutants::mutants(&root(), true),
         ["size"] => size::size(&root(), false),
         ["size", "--update"] => size::size(&root(), true),
         _ => {
-            vec!["usage: cargo xtask generate [--check] | tidy | check | cost [--update] | size [--update]".to_owned()]
+            let tasks = "generate [--check] | tidy | check | cost [--update] | size [--update] | mutants --one | --all";
+            vec![format!("usage: cargo xtask {tasks}")]
         }
     };
     if words.first() == Some(&"generate") {

@@ -547,6 +547,12 @@ class State(Row):
     quantity: str
     """What the number is of."""
 
+    subqueue: str
+    """The queue, class or tin of the discipline; empty if the number is of all of it."""
+
+    unit: str
+    """The unit of the number; empty if it has none."""
+
     value: float
     """The number: since the start of the run if it is a count."""
 

@@ -73,6 +73,8 @@ class Shown(Row):
     """A number from the discipline's state."""
 
     quantity: str
+    subqueue: str
+    unit: str
     value: float
 
 

@@ -89,16 +89,19 @@ REASONS = ("drop", "overlimit")
 """What the name of a count of drops has in it, among the numbers that a discipline shows."""
 
 
+STATE = ("link", "direction", "discipline", "subqueue", "quantity")
+"""The columns that say what a number that a discipline shows is of."""
+
+
 def states(results: Results) -> list[dict[str, Any]]:
     """Drops that disciplines count, over the seeds, where there are any."""
     by: dict[tuple[Any, ...], list[float]] = {}
     for row in results.rows("states"):
         if any(reason in row["quantity"] for reason in REASONS) and row["value"] is not None:
             place = tuple(row[axis] for axis in results.axes)
-            by.setdefault((*place, row["link"], row["direction"], row["discipline"], row["quantity"]), []).append(
-                row["value"]
-            )
-    names = (*results.axes, "link", "direction", "discipline", "quantity")
+            where = tuple(row[name] for name in STATE)
+            by.setdefault((*place, *where), []).append(row["value"])
+    names = (*results.axes, *STATE)
     order = summary.order(results)
     rows = []
     for key, counts in sorted(by.items(), key=lambda each: order[each[0][: len(results.axes)]]):

@@ -328,7 +328,7 @@ class Gathered:
         for column, of in by_reason.items():
             yield self._lost_of_flows(column, reasons[column], of, thin)
         if "states" in self.results.tables and (rows := readings.states(self.results)):
-            columns = [*self.results.axes, "link", "direction", "discipline", "quantity", "value"]
+            columns = [*self.results.axes, *readings.STATE, "value"]
             every = [*columns, "value_low", "value_high", "seeds"]
             caption = "Drops as each discipline counts them"
             table = _table(self.results, rows, columns, caption, "drops", thin, every)

@@ -14,6 +14,9 @@
 //! RED's moves with the load (active_queues.rs: adaptive_red_holds_the_average_in_its_band). With
 //! few flows, whose halving is a great part of the load, it swings and its mean lies outside the
 //! band, with five flows below it; with very many it may lie some packets above.
+//! Changes: `min`, `max` and the weight of a packet are those of the new rate at once; the average
+//! and the probability stand. An idle time that a change falls into counts at the new rate as a
+//! whole.
 //! Range: `increase` up to 0.1, `decrease` from 0.5 to 0.99: at most a few hundred steps from one
 //! end to the other.
 

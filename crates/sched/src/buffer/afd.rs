@@ -21,6 +21,8 @@
 //! sample, and flows below the fair share lose nothing (active_queues.rs:
 //! afd_gives_heavy_flows_one_rate_and_spares_light_ones), at any rate of the line
 //! (active_queues.rs: afd_holds_the_queue_at_any_rate).
+//! Changes: an `interval` that is not set follows the new rate, and the step that is due comes
+//! within one; sample and fair count stand.
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};

@@ -13,6 +13,9 @@
 //! Bound: while less than k of the buffer is taken everything is admitted (ranked.rs:
 //! aifo_admits_everything_in_its_headroom). It is meant for `fifo`; a queue without a limit admits
 //! everything.
+//! Changes: a weight counts for the ranks of the packets that arrive from then on; the window
+//! stands. The free part of the buffer is that of the new limit at once. A rate means nothing to
+//! it.
 
 use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};

@@ -12,6 +12,7 @@
 //! Cost: O(1) a packet.
 //! Bound: the probability rises at most once in a freeze time and falls while the line is idle
 //! (active_queues.rs: blue_rises_on_overflow_once_in_a_freeze_time_and_falls_while_idle).
+//! Changes: a rate means nothing to it; the probability stands whatever changes.
 
 use super::red::is_share;
 use crate::change::no_changes;

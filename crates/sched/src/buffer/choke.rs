@@ -16,6 +16,7 @@
 //! Bound: an unresponsive flow's share of what is sent falls with its rate and is at most about
 //! 1/(e + 1) = 0.269 beside many flows that slow down, the number from memory (active_queues.rs:
 //! choke_bounds_the_share_of_a_flood).
+//! Changes: as `red`, whose average it goes by.
 
 use super::red::{self, Red};
 use crate::change::{Change, Unsupported};

@@ -16,6 +16,8 @@
 //! Bound: an unresponsive flood is held to a drop rate that empties the queue (delay_laws.rs:
 //! cobalt_holds_a_flood_that_fills_the_queue_under_codel); the last packet of a queue is dropped
 //! for room alone (cake.rs: cake_never_drops_the_last_packet_of_a_queue).
+//! Changes: at a new rate only the time that a packet of `mtu` takes is new; the states of the
+//! queues stand.
 
 use super::codel::fault_of;
 use super::longest_queue_drop::{self, LongestQueueDrop};
@@ -161,8 +163,8 @@ impl BufferPolicy for Cobalt {
         }
     }
 
-    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
-        let Change::Rate(rate) = *change else { return change.not_used() };
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        let Change::Rate(rate) = *change else { return self.full.change(now, change) };
         self.parameters = self.settings.parameters(rate);
         Ok(())
     }

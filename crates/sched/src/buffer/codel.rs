@@ -22,6 +22,7 @@
 //! codel_drops_at_the_times_of_the_inverse_square_root_law); none come while a packet in each
 //! interval waited less than the target (delay_laws.rs:
 //! codel_drops_nothing_that_comes_below_target_once_an_interval).
+//! Changes: a rate means nothing to it: it goes by the time that packets waited. Its states stand.
 
 use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Marker, Slot, Verdict, traits};

@@ -20,6 +20,8 @@
 //! csfq_accepts_with_the_probability_of_the_label); flows of constant rates get their weighted
 //! max-min shares to within a tenth (edge_and_core.rs:
 //! csfq_gives_constant_flows_their_max_min_shares).
+//! Changes: α, F and the estimated rates stand; from the change on congestion is judged by the new
+//! rate. A weight counts for the labels that an edge gives from then on; those given stand.
 
 use super::rate_estimate::{FlowRates, RateEstimate, window_fault};
 use crate::change::{Change, Unsupported};

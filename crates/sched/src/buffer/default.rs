@@ -43,13 +43,13 @@ impl BufferPolicy for DefaultBuffer {
         Traits { hears_joins: self.is_told, bypass: u32::MAX, ..Traits::PLAIN }
     }
 
-    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+    fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
         if self.drops_longest && !self.is_told && matches!(change, Change::Limit(_)) {
             return Err(Unsupported(
                 "without a limit it does not note which queue is longest; give it one at the start",
             ));
         }
-        change.not_used()
+        self.longest_queue_drop.change(now, change)
     }
 
     #[inline]

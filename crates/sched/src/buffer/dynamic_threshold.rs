@@ -11,6 +11,8 @@
 //! Cost: O(1) a packet.
 //! Bound: M queues that always have more to take come to hold α·B/(1 + α·M) each, and B/(1 + α·M)
 //! stays free (shared_buffers.rs: dynamic_thresholds_settle_where_the_source_says).
+//! Changes: the threshold is that of the new limit at once, and a queue beyond it is blocked, not
+//! cut. A rate means nothing to it.
 
 use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Held, Line, Slot, Verdict, traits};

@@ -15,6 +15,8 @@
 //! Bound: below `max` a flow with fewer than `flow_min` packets loses nothing; no flow holds more
 //! than `min` packets (active_queues.rs: fred_spares_small_flows_and_caps_large_ones); a fragile
 //! flow gets what it asks for beside a flood (active_queues.rs: fred_protects_a_fragile_flow).
+//! Changes: an idle time that a new rate falls into counts in packets of the new rate as a whole;
+//! the average and the flows' counts stand.
 
 use super::red;
 use crate::change::{Change, Unsupported};

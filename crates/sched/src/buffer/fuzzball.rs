@@ -18,6 +18,8 @@
 //! packet to another of its precedence (shared_buffers.rs:
 //! fuzzball_spares_a_host_within_its_share); a packet is lost only when none of lower precedence
 //! waits (shared_buffers.rs: fuzzball_loses_the_lowest_precedence_first).
+//! Changes: a rate means nothing to it; packets beyond a lower limit go at the next arrival, by its
+//! rule.
 
 use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim, traits};
@@ -27,7 +29,6 @@ use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts, no_settings};
 use crate::pool::{Decision, Record, Room, Sharing, Ticket, precedence};
 use crate::reading::no_readings;
-use crate::registry::ClassifierSettings;
 use crate::slots::entry;
 use crate::store::Store;
 use crate::units::Time;
@@ -38,11 +39,7 @@ use core::cmp::Reverse;
 no_settings!("Nothing can be set; the limit is the queue's, or the size of the pool.");
 
 impl Part for Settings {
-    facts!(overflow = Overflow::Deals);
-
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
-        Some(ClassifierSettings::Source(Default::default()))
-    }
+    facts!(classifier = Some("source"), overflow = Overflow::Deals);
 
     fn sharing(&self) -> Option<Box<dyn Sharing>> {
         Some(Box::new(Accounts::default()))

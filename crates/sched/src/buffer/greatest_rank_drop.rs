@@ -11,6 +11,8 @@
 //! Cost: O(log n) for n packets held.
 //! Bound: the least ranks offered are the ones that are held (ranked.rs:
 //! greatest_rank_drop_keeps_the_least_ranks).
+//! Changes: a rate means nothing to it; packets beyond a lower limit go at the next arrival, those
+//! of the greatest ranks first.
 
 use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Tag, Verdict, Victim, traits};

@@ -11,6 +11,8 @@
 //! are half of it.
 //! Bound: the packets held are always the last that arrived, as many as fit, less those sent
 //! (active_queues.rs: head_drop_keeps_the_latest).
+//! Changes: a rate means nothing to it; packets beyond a lower limit go at the next arrival, the
+//! oldest first.
 
 use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim, traits};

@@ -10,15 +10,17 @@
 //! queue that shrank: amortised over the packets that left it, at worst all queues in one call.
 //! Bound: a queue within limit / (backlogged queues) never loses (laws.rs:
 //! a_queue_within_its_share_never_loses).
+//! Changes: a rate means nothing to it; packets beyond a lower limit go at the next arrival, from
+//! the longest queues. A queue that began without a limit refuses one.
 
-use crate::change::no_changes;
+use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::facts::Overflow;
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::{Part, facts};
 use crate::reading::no_readings;
-use crate::store::Store;
+use crate::store::{Entry, Store};
 use crate::traits::Traits;
 use crate::units::{Bytes, Limit, Time};
 use core::cmp::Reverse;
@@ -49,6 +51,8 @@ pub struct LongestQueueDrop {
     lowest_loses: bool,
     /// By bound, the greatest first; of equal ones the queue with the lowest number.
     bounds: Heap<(Reverse<u64>, Slot)>,
+    /// Whether bounds are of another limit, and missing where there was none.
+    is_stale: bool,
 }
 
 const NO_MEMORY: u64 = u64::MAX;
@@ -68,7 +72,7 @@ impl LongestQueueDrop {
     }
 
     fn dropping(from: End, memory: u64) -> Self {
-        Self { from, memory, uncounted: 0, lowest_loses: false, bounds: Heap::new() }
+        Self { from, memory, uncounted: 0, lowest_loses: false, bounds: Heap::new(), is_stale: false }
     }
 
     /// This policy with lengths that leave out `bytes` of each packet.
@@ -95,6 +99,9 @@ impl LongestQueueDrop {
     /// The queue that loses.
     #[cold]
     fn longest(&mut self, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
+        if core::mem::take(&mut self.is_stale) {
+            self.measure_all(store);
+        }
         loop {
             let (queue, (Reverse(bound), _)) = self.bounds.peek()?;
             let length = self.measure(store, queue);
@@ -108,6 +115,17 @@ impl LongestQueueDrop {
                 return Some((Victim::End(longest, self.from), Reason::LongestQueue));
             }
         }
+    }
+
+    /// Measures every queue anew.
+    fn measure_all(&mut self, store: &Store) {
+        let mut bounds = Heap::new();
+        store.visit(&mut |Entry { queue, .. }, is_head| {
+            if is_head {
+                bounds.push(queue, (Reverse(self.measure(store, queue)), queue));
+            }
+        });
+        self.bounds = bounds;
     }
 
     /// Whether more waits than may.
@@ -138,7 +156,11 @@ impl BufferPolicy for LongestQueueDrop {
         Traits { hears_joins: true, bypass: u32::try_from(self.memory).unwrap_or(u32::MAX), ..Traits::PLAIN }
     }
 
-    no_changes!();
+    // Without a limit no bounds were kept, and another one may be in another unit.
+    fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
+        self.is_stale |= matches!(change, Change::Limit(_));
+        change.not_used()
+    }
 
     #[inline]
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {

@@ -31,6 +31,8 @@
 //! Bound: the probability is that of the plain reading of the RFC (delay_laws.rs:
 //! pie_steps_as_the_plain_reading_does); nothing is refused in the burst allowance (delay_laws.rs:
 //! pie_lets_a_burst_pass).
+//! Changes: a rate means nothing to it: it goes by delays, or by the departures that it measures.
+//! Probabilities stand.
 
 use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};

@@ -20,6 +20,9 @@
 //! (edge_and_core.rs: rainbow_accepts_the_layers_up_to_the_threshold); the threshold settles within
 //! a layer of the max-min share (edge_and_core.rs:
 //! rainbow_settles_within_a_layer_of_the_fair_share).
+//! Changes: a weight counts for the layers of the packets that an edge colours from then on;
+//! colours given and the threshold stand. A rate is not followed: without `rate_max` the layers are
+//! those of the line's rate at the start.
 
 use super::rate_estimate::{FlowRates, window_fault};
 use crate::change::no_changes;

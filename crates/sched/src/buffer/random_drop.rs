@@ -11,6 +11,8 @@
 //! Bound: a flow's share of the losses is its share of the buffer (active_queues.rs:
 //! random_drop_takes_from_flows_what_they_hold); so a flow that does not slow down keeps what it
 //! took.
+//! Changes: a rate means nothing to it; packets beyond a lower limit go at the next arrival, each
+//! with the same chance.
 
 use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, Victim, traits};

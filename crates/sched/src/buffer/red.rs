@@ -24,6 +24,8 @@
 //! accept them, with `hard_drop` drops to all from max on (active_queues.rs:
 //! red_marks_what_accepts_marks_and_drops_above_max); an idle line lowers the average
 //! (active_queues.rs: red_forgets_while_the_line_is_idle).
+//! Changes: an idle time that a new rate falls into counts in packets of the new rate as a whole;
+//! the average, the thresholds and the gap to the next signal stand.
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};

@@ -22,6 +22,7 @@
 //! flood is found and held near its share (active_queues.rs:
 //! sfb_finds_the_flood_and_spares_the_others); bins count what waits, whatever table is current
 //! (active_queues.rs: sfb_takes_packets_out_of_the_bins_they_were_counted_in).
+//! Changes: a rate means nothing to it: `penalty_rate` is a setting. Its bins stand.
 //! Range: a flood gets what the others leave: its bins come to 1 only while the line is full
 //! without it.
 

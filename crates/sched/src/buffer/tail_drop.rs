@@ -6,6 +6,8 @@
 //! `stops_for`: ns-3.37, `NetDeviceQueue::PacketEnqueued`, after drivers of network cards.
 //! Cost: O(1) a packet.
 //! Bound: never more than the limit waits (laws.rs: the_limit_is_kept).
+//! Changes: a new limit counts from the next arrival on, and nothing that waits is dropped for it.
+//! A rate means nothing to it.
 
 use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};

@@ -22,6 +22,9 @@
 //! vwfq_gives_flows_above_their_share_the_same_for_their_weight); rates are one window old, and a
 //! new flow passes freely for its first (edge_and_core.rs:
 //! vwfq_knows_a_flow_only_after_its_first_window).
+//! Changes: the intervals that have passed are judged before a new rate counts; then AR moves into
+//! its new bounds where they are not set. The flows' measured rates stand; a weight counts from the
+//! flow's next packet on.
 //! Range: AR swings, for it is halved again until the queue is short. The part of the line that
 //! constant flows leave unused, and what flows just at their share lose by it, depend on
 //! `rate_min`: write the least share that a flow is to have (edge_and_core.rs:

@@ -21,6 +21,8 @@
 //! curve is nowhere below (active_queues.rs: wred_loses_higher_drop_precedences_first); with one
 //! curve for all packets it is `red` to the packet (active_queues.rs:
 //! wred_with_one_curve_signals_as_often_as_red).
+//! Changes: an idle time that a new rate falls into counts in packets of the new rate as a whole;
+//! the average, the curves and the gaps to the next signals stand.
 
 use super::red::{self, Judge};
 use crate::change::{Change, Unsupported};

@@ -41,6 +41,8 @@
 //! send (cake.rs: cake_at_a_low_rate_has_a_buffer_from_which_blue_learns). Nothing leaves before
 //! the shaper's time though the line is idle, and a flow that met others in a full set may be
 //! reordered (cake.rs: cake_may_reorder_a_flow_whose_set_is_full).
+//! Changes: a new limit counts from the next arrival on, and `memory` stands. The line's rate means
+//! nothing to it: its shaper has its own. Weights, pacing and classes are refused.
 
 mod cobalt;
 mod presets;
@@ -64,7 +66,6 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
-use crate::registry::ClassifierSettings;
 use crate::store::Store;
 use crate::truesize::truesize;
 use crate::units::{Bytes, Limit, Rate, Time};
@@ -209,7 +210,18 @@ impl Default for Settings {
 
 impl Part for Settings {
     fn facts(&self) -> Facts {
+        let classifier = match self.isolation {
+            Isolation::Source => "source",
+            Isolation::Destination => "destination",
+            Isolation::Hosts => "pair",
+            Isolation::Blind
+            | Isolation::Flows
+            | Isolation::DualSource
+            | Isolation::DualDestination
+            | Isolation::Triple => super::FIVE_TUPLE,
+        };
         Facts {
+            classifier: Some(classifier),
             needs: if self.ack_filter == AckFilter::None { &[] } else { &[Need::Acknowledges] },
             tells_flows_apart: self.isolation != Isolation::Blind,
             marks_congestion: self.ecn,
@@ -253,19 +265,6 @@ impl Part for Settings {
         let ingress = Self { rate: Rate::new(28_000), ingress: true, tins: Tins::Diffserv8, ..Self::default() };
         let filtered = Self { ack_filter: AckFilter::Aggressive, quantum: Some(Bytes(300)), isolation, ..eager };
         alloc::vec![filtered, shaped, ingress]
-    }
-
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
-        match self.isolation {
-            Isolation::Source => Some(ClassifierSettings::Source(Default::default())),
-            Isolation::Destination => Some(ClassifierSettings::Destination(Default::default())),
-            Isolation::Hosts => Some(ClassifierSettings::Pair(Default::default())),
-            Isolation::Blind
-            | Isolation::Flows
-            | Isolation::DualSource
-            | Isolation::DualDestination
-            | Isolation::Triple => super::five_tuple(),
-        }
     }
 }
 

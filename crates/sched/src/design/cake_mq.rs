@@ -31,6 +31,9 @@
 //! (cake_mq.rs: the_part_is_counted_anew_when_the_sync_time_has_passed). As with `cake`, nothing
 //! leaves before a shaper's time though the line is idle, and a flow that met others in a full set
 //! may be reordered.
+//! Changes: a new limit is, unlike the setting, that of all queues together; one in packets is
+//! divided among them. The line's rate means nothing to it: its shapers have their own. Weights,
+//! pacing and classes are refused.
 
 use super::cake::{self, Cake};
 use crate::change::{Change, Unsupported, of_each};
@@ -41,7 +44,6 @@ use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
-use crate::registry::ClassifierSettings;
 use crate::units::{Bytes, Limit, Rate, Time};
 use crate::waiting::Waiting;
 use alloc::boxed::Box;
@@ -101,10 +103,6 @@ impl Part for Settings {
         let tins = cake::Tins::BestEffort;
         let eager = cake::Settings { tins, queues: 4, ways: 2, memory: Some(Bytes(5000)), ..Default::default() };
         alloc::vec![Self { sync_time: Time::ZERO, ..shaped.clone() }, shaped, Self { cake: eager, ..Self::default() }]
-    }
-
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
-        self.cake.default_classifier()
     }
 }
 

@@ -25,6 +25,8 @@
 //! Within a queue the order of arrival holds; packets of one flow that differ in their ECN field
 //! wait in two queues and overtake each other (designs.rs:
 //! dualpi2_may_reorder_a_flow_whose_ecn_field_changes).
+//! Changes: a new limit counts from the next arrival on. A rate means nothing to it, for it goes by
+//! delays; p' stands. Weights, pacing and classes are refused.
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};

@@ -28,6 +28,8 @@
 //! fairly as by DRR++ (designs.rs: fq_codel_is_fair_to_flows_that_share_no_queue); a million flows
 //! cost no more memory than its queues (designs.rs:
 //! a_flood_of_flows_costs_bounded_memory_and_work).
+//! Changes: a new limit counts from the next arrival on, and `memory` stands. A rate means nothing
+//! to it; weights, pacing and classes are refused.
 
 mod linux;
 
@@ -40,7 +42,6 @@ use crate::facts::Facts;
 use crate::mark::none::None as NoMarker;
 use crate::part::Part;
 use crate::queue::Queue;
-use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
 use crate::units::{Bytes, Time};
 use alloc::boxed::Box;
@@ -127,6 +128,7 @@ impl Settings {
 impl Part for Settings {
     fn facts(&self) -> Facts {
         Facts {
+            classifier: Some(super::FIVE_TUPLE),
             marks_congestion: self.ecn || self.ce_threshold.is_some(),
             own_limit: super::OWN_LIMIT,
             memory: Some(self.memory),
@@ -153,10 +155,6 @@ impl Part for Settings {
         let early = Self { ce_threshold: Some(Time::from_ms(1)), ..Self::default() };
         let plain = Self { ecn: false, quantum: Bytes(300), ..eager.clone() };
         alloc::vec![Self { rfc: true, ..plain.clone() }, plain, Self { rfc: true, ..eager.clone() }, eager, early]
-    }
-
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
-        super::five_tuple()
     }
 }
 

@@ -21,6 +21,8 @@
 //! Cost: O(1) a packet while the quantum is at least the largest packet.
 //! Bound: as `drr_plus_plus` and `pie`; each queue has a controller of its own (designs.rs:
 //! fq_pie_refuses_only_whom_the_delay_is_due_to).
+//! Changes: a new limit counts from the next arrival on, and `memory` stands. A rate means nothing
+//! to it; weights, pacing and classes are refused.
 
 use crate::buffer::pie::{self, Pie};
 use crate::buffer::refuse_too_long;
@@ -34,7 +36,6 @@ use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::reading::no_readings;
-use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
 use crate::store::Store;
 use crate::turns::Emptied;
@@ -83,6 +84,7 @@ impl Default for Settings {
 impl Part for Settings {
     fn facts(&self) -> Facts {
         Facts {
+            classifier: Some(super::FIVE_TUPLE),
             marks_congestion: self.pie.ecn || self.ce_threshold.is_some(),
             own_limit: super::OWN_LIMIT,
             memory: Some(self.memory),
@@ -101,10 +103,6 @@ impl Part for Settings {
         let eager = |pie| Self { queues: 3, memory: Bytes(5000), pie, ..Self::default() };
         let early = Self { ce_threshold: Some(Time::from_ms(1)), ..Self::default() };
         pie::Settings::variants().into_iter().map(eager).chain([early]).collect()
-    }
-
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
-        super::five_tuple()
     }
 }
 

@@ -23,6 +23,8 @@
 //! Bound: a flow that sends more than `admit_bytes` between two resets is found, whatever the
 //! others do (its own test: a_heavy_hitter_is_found). A flow that becomes one, or ceases to be one,
 //! is reordered.
+//! Changes: a new limit counts from the next arrival on, which makes room for itself. A rate means
+//! nothing to it; weights, pacing and classes are refused.
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};
@@ -31,7 +33,6 @@ use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::part::{Part, facts};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
-use crate::registry::ClassifierSettings;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
 use crate::waiting::Waiting;
@@ -76,7 +77,7 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    facts!(own_limit = Limit::Packets(1000));
+    facts!(classifier = Some(super::FIVE_TUPLE), own_limit = Limit::Packets(1000));
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let fault = |text: &str| Some("hhf: ".to_string() + text);
@@ -93,10 +94,6 @@ impl Part for Settings {
         let eager = Self { quantum: Bytes(300), admit_bytes: Bytes(2000), ..Self::default() };
         let few = Self { hh_limit: 1, non_hh_weight: 1, evict_timeout: Time::from_ms(2), ..eager.clone() };
         alloc::vec![eager, few]
-    }
-
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
-        super::five_tuple()
     }
 }
 

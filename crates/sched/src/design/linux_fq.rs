@@ -32,6 +32,9 @@
 //! flow that is held back.
 //! Bound: Linux's order to the packet (docs/agreement/linux.md). A line whose flows are all held
 //! back is idle though packets wait.
+//! Changes: a pacing rate counts from the flow's next packet sent on; a wait that has begun stands.
+//! A new limit in packets is, unlike the setting, that of all bands together and divided among
+//! them. The line's rate means nothing to it; weights and classes are refused.
 
 use crate::change::{Change, Unsupported, of_each};
 use crate::compose::Composition;
@@ -43,7 +46,6 @@ use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit, no_readings, show_paces};
-use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
 use crate::schedule::fq_pacing::Place;
 use crate::slots::entry;
@@ -125,6 +127,7 @@ const WAIT_MAX: Time = Time::from_s(1);
 impl Part for Settings {
     fn facts(&self) -> Facts {
         Facts {
+            classifier: Some(super::FIVE_TUPLE),
             marks_congestion: self.ce_threshold.is_some(),
             paces: true,
             own_limit: OWN_LIMIT,
@@ -164,10 +167,6 @@ impl Part for Settings {
         let bands = Self { weights: [3000, 2000, 1000].map(Bytes).to_vec(), ..Self::default() };
         let small = Self { quantum: Bytes(64), initial_quantum: Bytes(64), flow_limit: 2, ..Self::default() };
         alloc::vec![slow, small, bands]
-    }
-
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
-        super::five_tuple()
     }
 }
 

@@ -26,6 +26,8 @@
 //! Cost: O(1) a packet while the quantum is at least the largest packet, and O(log `flows`) to know
 //! the longest queue.
 //! Bound: Linux's order and drops to the packet (docs/agreement/linux.md).
+//! Changes: a new limit counts from the next arrival on; how many queues may hold packets stays as
+//! at the start. A rate means nothing to it; weights, pacing and classes are refused.
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};
@@ -38,7 +40,6 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
-use crate::registry::ClassifierSettings;
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
@@ -127,6 +128,7 @@ const DEPTH_MAX: u32 = 127;
 impl Part for Settings {
     fn facts(&self) -> Facts {
         Facts {
+            classifier: Some(super::FIVE_TUPLE),
             marks_congestion: self.red.is_some_and(|red| red.ecn),
             own_limit: Limit::Packets(u64::from(DEPTH_MAX)),
             ..Facts::PLAIN
@@ -153,10 +155,6 @@ impl Part for Settings {
         let marks = Self { red: Some(Red { ecn: true, ..red }), headdrop: true, ..Self::default() };
         let drops = Self { red: Some(Red { ecn: true, hard_drop: true, ..red }), ..mixed.clone() };
         alloc::vec![Self { headdrop: true, ..small.clone() }, small, mixed, marks, drops]
-    }
-
-    fn default_classifier(&self) -> Option<ClassifierSettings> {
-        super::five_tuple()
     }
 }
 

@@ -12,7 +12,6 @@ pub mod pfifo_fast;
 pub mod skbprio;
 pub mod tos_priority;
 
-use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, BUCKETS_MAX};
 use crate::units::{Bytes, Limit};
 use alloc::string::{String, ToString};
@@ -22,10 +21,7 @@ use alloc::string::{String, ToString};
 const OWN_LIMIT: Limit = Limit::Packets(10_240);
 
 /// The classifier of a design that isolates flows: the five-tuple (RFC 8290, section 4.1).
-#[expect(clippy::unnecessary_wraps, reason = "the answer of Part::default_classifier")]
-fn five_tuple() -> Option<ClassifierSettings> {
-    Some(ClassifierSettings::PortPair(Default::default()))
-}
+const FIVE_TUPLE: &str = "port_pair";
 
 /// What is wrong with the queues of the design called `name`.
 fn fault_of_queues(name: &str, queues: u32, quantum: Bytes, memory: Bytes) -> Option<String> {

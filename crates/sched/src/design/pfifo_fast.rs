@@ -12,6 +12,9 @@
 //! Cost: O(1) a packet.
 //! Bound: Linux's order and drops to the packet (docs/agreement/linux.md). An earlier band starves
 //! the later ones, and a flow whose packets differ in type of service is reordered.
+//! Changes: a new limit in packets is, unlike the setting, that of all bands together and divided
+//! among them; it counts from the next arrival on. A rate means nothing to it; weights, pacing and
+//! classes are refused.
 
 use crate::change::{Change, Unsupported, no_changes, of_each};
 use crate::compose::Composition;

@@ -15,6 +15,8 @@
 //! Bound: a packet is dropped only for lack of room, and none while one of lower priority waits
 //! (its own test: what_waits_are_the_highest_of_all). A higher priority starves the lower ones, and
 //! a flow whose packets differ in priority is reordered.
+//! Changes: packets beyond a lower limit go at the next arrival, the lowest priority first. A rate
+//! means nothing to it; weights, pacing and classes are refused.
 
 use crate::change::no_changes;
 use crate::compose::Composition;

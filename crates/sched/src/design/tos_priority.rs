@@ -23,6 +23,8 @@
 //! part of the buffer (shaped.rs: tos_priority_is_a_fifo_without_tos_bits). It is not fair among
 //! users, and a flow whose packets differ in TOS is reordered (shaped.rs:
 //! tos_priority_breaks_the_order_of_a_flow_of_many_services).
+//! Changes: how much of low delay may wait follows the new rate from the next arrival on; what
+//! waits stays, and so do credits. Weights, pacing and classes are refused.
 
 use crate::change::{Change, Unsupported, no_changes};
 use crate::compose::Composition;

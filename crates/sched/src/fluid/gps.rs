@@ -44,11 +44,33 @@ pub struct Offer {
     pub token: u64,
 }
 
+/// A rate of the line from an instant on.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    since: Time,
+    /// The work that the line can have done by then.
+    work: u128,
+    rate: Rate,
+}
+
+impl Pace {
+    fn work_at(&self, time: Time) -> u128 {
+        self.work + work(self.rate, Time(time.0.saturating_sub(self.since.0)))
+    }
+
+    /// The first whole picosecond at which the line can have done `done`.
+    fn time_of(&self, done: u128) -> Time {
+        self.since.saturating_add(time_of_work(self.rate, done.saturating_sub(self.work)))
+    }
+}
+
 /// The fluid on one line. Packets are offered in the order of time; departures are handed to the
 /// caller as they pass.
 #[derive(Clone, Debug)]
 pub struct Gps {
-    rate: Rate,
+    pace: Pace,
+    /// The paces before it, by which packets depart that the last call has not yet let go.
+    past: Vec<Pace>,
     round: Round,
     /// The work of the last call.
     now: u128,
@@ -92,7 +114,8 @@ impl Gps {
     #[must_use]
     pub fn new(rate: Rate) -> Self {
         Self {
-            rate,
+            pace: Pace { since: Time::ZERO, work: 0, rate },
+            past: Vec::new(),
             round: Round::new(),
             now: 0,
             due: NEVER,
@@ -109,7 +132,40 @@ impl Gps {
     /// last one.
     #[inline]
     pub fn advance(&mut self, now: Time, departed: &mut impl FnMut(Departure)) {
-        self.advance_to_work(work(self.rate, now), departed);
+        // A time before the present pace is rare: a rate was changed ahead of the calls.
+        let is_past = now < self.pace.since;
+        let past = self.past.iter().rev().filter(|_| is_past).find(|pace| pace.since <= now);
+        self.advance_to_work(past.unwrap_or(&self.pace).work_at(now), departed);
+    }
+
+    /// The line has `rate` from `now` on. What the fluid holds keeps its S and F, and R goes on
+    /// from where it is, at the new rate. A packet that departs before `now` is handed over by the
+    /// next call that does so, with its own time. A time before that of the last call counts as
+    /// that.
+    pub fn rate_changed(&mut self, now: Time, rate: Rate) {
+        let since = now.max(self.pace.since).max(self.time_of(self.now));
+        let next = Pace { since, work: self.pace.work_at(since), rate };
+        self.past.push(core::mem::replace(&mut self.pace, next));
+    }
+
+    /// R at the last call, in units of [`BYTE`](crate::round::BYTE) a byte of weight one, rounded
+    /// down. A change of rate alone does not move it on.
+    #[must_use]
+    pub const fn round(&self) -> Tag {
+        self.round.seen()
+    }
+
+    /// Visits the packets that have not left the fluid at the last call, by flow and in the order
+    /// of their arrival, with the weight that the fluid serves them by, S and F.
+    pub fn packets(&self, visit: &mut dyn FnMut(Offer, Tag, Tag)) {
+        for (flow, queue) in self.flows.iter().enumerate() {
+            let mut place = queue.first;
+            while place != NONE {
+                let Held { start, finish, token, length, next, .. } = self.packets[place as usize];
+                visit(Offer { flow: flow as u32, weight: queue.weight, length, token }, start, finish);
+                place = next;
+            }
+        }
     }
 
     /// Moves on to `now` and takes in a packet that arrives then. A packet of no bytes departs when
@@ -198,7 +254,7 @@ impl Gps {
 
     /// How many packets have not left the fluid.
     #[must_use]
-    pub const fn packets(&self) -> usize {
+    pub const fn held(&self) -> usize {
         self.held
     }
 
@@ -206,7 +262,17 @@ impl Gps {
     /// none.
     #[must_use]
     pub fn next_departure(&self) -> Time {
-        time_of_work(self.rate, self.due)
+        self.time_of(self.due)
+    }
+
+    /// The first whole picosecond at which the line can have done `done`.
+    #[inline]
+    fn time_of(&self, done: u128) -> Time {
+        if done >= self.pace.work {
+            return self.pace.time_of(done);
+        }
+        let past = self.past.iter().rev().find(|pace| pace.work <= done);
+        past.unwrap_or(&self.pace).time_of(done)
     }
 
     #[inline]
@@ -218,6 +284,9 @@ impl Gps {
             self.depart(flow, departed);
         }
         self.round.advance(self.now);
+        if self.now >= self.pace.work {
+            self.past.clear();
+        }
     }
 
     /// Lets the first packet of `flow` go at `due`.
@@ -240,7 +309,7 @@ impl Gps {
             self.heads.update(flow, (head.finish, flow));
         }
         self.free(place);
-        departed(Departure { token, flow, length, time: time_of_work(self.rate, self.due), work: self.due });
+        departed(Departure { token, flow, length, time: self.time_of(self.due), work: self.due });
         self.due = self.next_due();
     }
 
@@ -286,7 +355,7 @@ mod tests {
             fluid.offer(Time::from_s(at), Offer { flow, weight, length, token: 0 }, &mut departed);
         }
         fluid.finish(&mut departed);
-        assert_eq!(fluid.packets(), 0);
+        assert_eq!(fluid.held(), 0);
         gone
     }
 

@@ -8,6 +8,7 @@
 //! Chosen: the arriving packet is not counted; at the very start the time from 0 is the last cycle.
 //! Cost: O(1) a packet.
 //! Bound: none; with windows that obey, the queue stays near one packet.
+//! Changes: a rate means nothing to it: it averages the queue. Cycles stand.
 
 use super::cycle::Cycles;
 use crate::change::no_changes;

@@ -10,6 +10,8 @@
 //! limit is in bytes.
 //! Cost: O(1) a packet.
 //! Bound: none; a flow with nothing in the gateway is never marked.
+//! Changes: the fair share is that of the new limit from the next arrival on. A rate means nothing
+//! to it.
 
 use crate::change::no_changes;
 use crate::contract::{Line, Marker, Slot, traits};

@@ -5,6 +5,7 @@
 //! Source: the gateways before DECbit.
 //! Cost: nothing.
 //! Bound: none.
+//! Changes: a rate means nothing to it.
 
 use crate::change::no_changes;
 use crate::contract::{Line, Marker, Slot, traits};

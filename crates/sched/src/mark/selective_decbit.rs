@@ -12,6 +12,8 @@
 //! Cost: O(1) a packet while the queue is short; O(N log N) with the N flows of the interval while
 //! it is not.
 //! Bound: none; a flow that demands no more than its max-min share is never marked.
+//! Changes: the capacity of the interval is computed at the new rate as a whole, also what has
+//! passed of it; demands and the average stand.
 
 use super::cycle::Cycles;
 use crate::change::{Change, Unsupported};

@@ -13,6 +13,7 @@
 //! which the TOS byte has the bits of `selector` there: `mask = 3, selector = 1` is ECT(1).
 //! Cost: O(1) a packet.
 //! Bound: none; with windows that obey, the queue stays near `at` and a few packets for each flow.
+//! Changes: a rate means nothing to it: `at` is a setting.
 
 use crate::change::no_changes;
 use crate::contract::{Line, Marker, Slot};

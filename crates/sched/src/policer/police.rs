@@ -81,22 +81,23 @@ impl Part for Settings {
         let (peak_rate, mtu) = (Rate::new(40_000), Some(Bytes(1600)));
         alloc::vec![slow.clone(), Self { peak_rate, mtu, ..slow }]
     }
-
-    fn longest_passed(&self, line: Rate) -> Option<Bytes> {
-        let rate = self.rate(line);
-        let (ratio, most) = (Ratio::new(rate, Link::default()), saved(self.burst, rate));
-        // The tick and the multiplier round: the packet of `burst` bytes may miss by a little.
-        let fits = |length: &u64| u32::try_from(*length).is_ok_and(|length| ratio.time_of(length) <= most);
-        let by_burst = (self.burst.0.saturating_sub(ROUNDED)..=self.burst.0).rev().find(fits);
-        let by_burst = by_burst.unwrap_or(self.burst.0.saturating_sub(ROUNDED));
-        Some(Bytes(self.mtu.map_or(by_burst, |mtu| by_burst.min(mtu.0))))
-    }
 }
 
 /// No tick is longer than this many bytes up to 10 Gbit/s.
 const ROUNDED: u64 = 80;
 
 impl Settings {
+    /// The longest packet that ever passes it before a line of `line`.
+    pub fn longest_passed(&self, line: Rate) -> Bytes {
+        let rate = self.rate(line);
+        let (ratio, most) = (Ratio::new(rate, Link::default()), saved(self.burst, rate));
+        // The tick and the multiplier round: the packet of `burst` bytes may miss by a little.
+        let fits = |length: &u64| u32::try_from(*length).is_ok_and(|length| ratio.time_of(length) <= most);
+        let by_burst = (self.burst.0.saturating_sub(ROUNDED)..=self.burst.0).rev().find(fits);
+        let by_burst = by_burst.unwrap_or(self.burst.0.saturating_sub(ROUNDED));
+        Bytes(self.mtu.map_or(by_burst, |mtu| by_burst.min(mtu.0)))
+    }
+
     fn rate(&self, line: Rate) -> u64 {
         self.rate.map_or(line.bit_per_s() / 2, Rate::bit_per_s)
     }
@@ -212,7 +213,7 @@ mod tests {
     fn the_longest_packet_that_passes_is_the_burst_or_what_the_ticks_leave_of_it() {
         let of = |rate, burst| {
             let settings = Settings { rate: Rate::new(rate), burst: Bytes(burst), ..Settings::default() };
-            let longest = settings.longest_passed(Rate::MAX).expect("a policer").0;
+            let longest = settings.longest_passed(Rate::MAX).0;
             let mut police = police(settings);
             assert!(conforms(&mut police, 0, longest as u32));
             assert!(!conforms(&mut police, 1_000_000, longest as u32 + 1));

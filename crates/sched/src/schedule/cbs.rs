@@ -32,11 +32,14 @@
 //! cbs_waits_until_the_credit_is_back_to_zero), and a flow whose packets differ in precedence is
 //! reordered (shaped.rs: cbs_breaks_the_order_of_a_flow_of_many_precedences). Classes whose slopes
 //! add up to more than the line have strict priority.
+//! Changes: Credits stand: what they earned until then is earned at the old slopes. A slope or a
+//! bound on credit that is not set follows the line's new rate. Weights are refused; a flow's new
+//! class holds for the packets that arrive from then on.
 //!
 //! Range: credit is a rate in bit/s times picoseconds, in 128 bits.
 
 use crate::change::{Change, Unsupported};
-use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::{Facts, Need, Queues};
 use crate::packet::Packet;
 use crate::part::Part;
@@ -345,8 +348,8 @@ impl Scheduler for Cbs {
     // With the end of a transmission an empty class loses its credit.
     traits!(queue_per_flow = false, hears_idle = true);
 
-    fn class_named(&self, name: &str) -> Option<Number> {
-        self.settings.classes.iter().position(|class| class.name == name).map(|class| class as Number)
+    fn classes(&self) -> Vec<&str> {
+        self.settings.classes.iter().map(|class| class.name.as_str()).collect()
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {

@@ -14,6 +14,7 @@
 //! (ranked.rs: datakit_makes_a_short_message_wait_for_short_ones_only); two backlogged circuits
 //! differ by at most one, in packets, not in bytes (ranked.rs: datakit_serves_circuits_evenly). A
 //! circuit that sends short packets slowly keeps its priority for ever.
+//! Changes: a rate means nothing to it, for it keeps no time. Weights are refused.
 
 use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};

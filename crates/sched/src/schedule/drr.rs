@@ -9,10 +9,10 @@
 //! bytes, so that no weight is rounded. Turns are those of Linux 6.1, sch_drr.c (`drr_dequeue`),
 //! whose classes are what here are flows.
 //! Chosen: a flow that a drop emptied leaves the round and loses its deficit like one that sent its
-//! last packet; one that empties and refills inside its own turn takes the last turn; a weight that
-//! changes counts from the flow's next turn; a packet at a head that is dropped leaves the deficit
-//! as it is. A quantum may be smaller than a packet: when no flow could send in a whole round, the
-//! empty rounds that follow are given at once (deficit.rs), which changes no departure.
+//! last packet; one that empties and refills inside its own turn takes the last turn; a packet at a
+//! head that is dropped leaves the deficit as it is. A quantum may be smaller than a packet: when
+//! no flow could send in a whole round, the empty rounds that follow are given at once
+//! (deficit.rs), which changes no departure.
 //! Cost: O(1) a packet while every flow's quantum is at least its largest packet; at worst three
 //! steps for each backlogged flow, however small the quanta. A flow's state is 32 bytes.
 //! Bound: after each turn 0 <= deficit < Lmax, and m turns of a backlogged flow send between m Q -
@@ -22,6 +22,8 @@
 //! most (3 F - 2 Q)/C late, F the sum of all quanta, while Q >= Lmax (round_bounds.rs:
 //! drr_is_a_latency_rate_server). Bursts and delays grow with F: a weight of a million is a turn of
 //! a million quanta.
+//! Changes: a weight changes the flow's quantum from its next turn on; its deficit and its place in
+//! the round stand. A rate means nothing to it.
 //!
 //! Range: the quantum is at most 1 GiB, so that weight times quantum is below 2⁶⁰ thousandths of a
 //! byte.

@@ -18,6 +18,8 @@
 //! drr_plus_plus_is_fair_over_any_time). A flow that has been silent goes before all that are not
 //! new (designs.rs: a_sparse_flow_goes_first), and one that empties while new passes once through
 //! the old list (designs.rs: a_new_flow_that_empties_passes_once_through_the_old_list).
+//! Changes: a weight changes the quantum that the flow is given next; its credit and its place in
+//! the lists stand. With `buckets` weights are refused. A rate means nothing to it.
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
@@ -197,6 +199,9 @@ impl Scheduler for DrrPlusPlus {
 
     fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
         let Change::Weight(queue, weight) = *change else { return change.not_used() };
+        if self.buckets.is_some() {
+            return Err(Unsupported("flows that share queues have no weights"));
+        }
         self.set_quantum(queue, weight);
         Ok(())
     }

@@ -12,6 +12,8 @@
 //! Bound: if any order meets all deadlines, no packet is later than its deadline by more than
 //! Lmax/C (ranked.rs: edf_is_late_by_a_packet_at_most). Packets of one flow whose deadlines are not
 //! in order overtake each other (ranked.rs: edf_breaks_the_order_of_a_flow).
+//! Changes: a weight counts for the deadlines of the packets that arrive from then on; those given
+//! stand. A rate means nothing to it.
 
 use super::pifo::PushIn;
 use crate::contract::{Flow, Line};

@@ -19,9 +19,11 @@
 //! all after it, the sharing ones too (round_schedulers.rs: ets_strict_bands_starve_the_others).
 //! Packets of a flow that differ in precedence wait in different bands and overtake each other
 //! (round_schedulers.rs: ets_reorders_a_flow_over_its_bands); within a band the order holds.
+//! Changes: a flow's new class holds for the packets that arrive from then on; deficits and turns
+//! stand. A rate means nothing to it; weights are refused.
 
 use crate::change::no_changes;
-use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
 use crate::facts::Queues;
 use crate::packet::Packet;
@@ -146,9 +148,8 @@ impl Scheduler for Ets {
     // A band that has sent its last packet leaves the round, without credit.
     traits!(queue_per_flow = false, bypass = u32::MAX);
 
-    fn class_named(&self, name: &str) -> Option<Class> {
-        let band = BANDS.iter().take(self.bands).position(|band| *band == name)?;
-        Class::try_from(band).ok()
+    fn classes(&self) -> Vec<&str> {
+        BANDS.into_iter().take(self.bands).collect()
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {

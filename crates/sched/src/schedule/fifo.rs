@@ -6,6 +6,7 @@
 //! Cost: O(1) a packet.
 //! Bound: no fairness: a flow's share is its share of the arrivals. Delay is the backlog ahead over
 //! the rate (laws.rs: fifo_keeps_the_order_of_arrival).
+//! Changes: a rate means nothing to it; weights are refused.
 
 use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};

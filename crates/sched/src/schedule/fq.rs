@@ -16,6 +16,9 @@
 //! are equal, with weights for the late side only. With any delta no packet leaves later than N
 //! Lmax/C after the fluid; preemptive and with delta = 0 none later than the fluid. With `on_drop =
 //! "charge"` the fluid also serves the packets that were dropped.
+//! Changes: bids given stand, and so does what R has grown; from the change on R grows at the new
+//! rate or by the new weights. A weight counts for the bids of the packets that arrive from then
+//! on.
 //!
 //! Range: a bid is below 2⁶⁴ bytes of weight one (ten days at 100 Gbit/s with a weight of 0.001 are
 //! 2^63.2), that is 2⁸⁹ of its steps of 1/(16·5⁹) byte: it fits the value of a tag. R(t) and F

@@ -20,6 +20,9 @@
 //! at most a quantum and two packets (shaped.rs: fq_pacing_shares_by_credit). A line whose flows
 //! are all held back is idle though packets wait (shaped.rs:
 //! fq_pacing_waits_until_the_last_packet_has_earned_the_next).
+//! Changes: a pacing rate counts from the flow's next packet sent on; the time that its last packet
+//! earned stands, also when the wish is taken back. A line's rate means nothing to it; weights are
+//! refused.
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};

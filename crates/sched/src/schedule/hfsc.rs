@@ -28,6 +28,8 @@
 //! hfsc_keeps_upper_limits), and waits though the line is idle (class_trees.rs:
 //! hfsc_waits_at_its_upper_limit). A flow without a class whose packets differ in DSCP is reordered
 //! (class_trees.rs: a_flow_of_two_code_points_is_reordered).
+//! Changes: a flow's new class holds for the packets that arrive from then on. Curves are settings
+//! and do not follow the line's rate; weights are refused.
 //!
 //! Range: service is in bits × 10⁻¹², up to 2¹⁰⁷ for 2⁶⁴ bytes; times saturate (curve.rs).
 
@@ -37,6 +39,7 @@ mod paper;
 
 use crate::class_tree::{self, Place};
 use crate::contract::Line;
+use crate::facts::Facts;
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::units::{Rate, Time};
@@ -131,9 +134,20 @@ impl Settings {
     }
 }
 
-impl Part for Settings {
+impl Settings {
+    /// The places of its classes in the tree.
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
+    }
+}
+
+impl Part for Settings {
+    fn facts(&self) -> Facts {
+        Facts::of_tree(&self.places())
+    }
+
+    fn classes(&self) -> Option<Vec<&str>> {
+        Some(class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {

@@ -29,12 +29,16 @@
 //! level is its scheduler, packet by packet (hierarchies.rs: hpfq_with_one_level_is_its_scheduler).
 //! A flow without a class whose packets differ in DSCP is reordered (class_trees.rs:
 //! a_flow_of_two_code_points_is_reordered).
+//! Changes: at a new rate what has left of the packet on the line is counted at the old one, and
+//! the root's scheduler does as its card says; the classes' tags stand. A flow's new class holds
+//! for the packets that arrive from then on; weights are refused.
 //!
 //! Range: the clock of a class counts 2⁶⁴ bytes and stands still then: 213 days at 8 Tbit/s.
 
 use crate::change::{Change, Unsupported};
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::Facts;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
@@ -92,9 +96,20 @@ impl Default for Settings {
     }
 }
 
-impl Part for Settings {
+impl Settings {
+    /// The places of its classes in the tree.
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
+    }
+}
+
+impl Part for Settings {
+    fn facts(&self) -> Facts {
+        Facts::of_tree(&self.places())
+    }
+
+    fn classes(&self) -> Option<Vec<&str>> {
+        Some(class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, queue: &Queue) -> Option<String> {
@@ -373,13 +388,17 @@ impl Hpfq {
 impl Scheduler for Hpfq {
     #[inline(always)]
     fn traits(&self) -> Traits {
-        // Whatever the scheduler of the root needs: the service of the last packet ends with it, and
-        // its classes choose anew.
+        // Whatever the scheduler of the root needs: the service of the last packet ends with it,
+        // and its classes choose anew.
         Traits { queue_per_flow: false, hears_idle: true, ..Traits::PLAIN }
     }
 
-    fn class_tree(&self) -> Option<&ClassTree> {
-        Some(&self.tree)
+    fn classes(&self) -> Vec<&str> {
+        self.tree.leaf_names()
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        self.tree.leaf_of(flow, packet)
     }
 
     fn arrive(&mut self, now: Time, queue: Slot, _flow: Flow, packet: &Packet) -> Tag {

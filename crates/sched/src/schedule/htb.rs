@@ -31,12 +31,16 @@
 //! htb_waits_at_its_ceiling). At the time it names a packet goes, and none before. A flow without a
 //! class whose packets differ in DSCP is reordered (class_trees.rs:
 //! a_flow_of_two_code_points_is_reordered).
+//! Changes: a flow's new class holds for the packets that arrive from then on. With `paper` a class
+//! that names no rate has its equal part of the new rate, and all tokens stand; by Linux's rules
+//! rates stay those of the start. Weights are refused.
 
 mod linux;
 mod paper;
 
 use crate::class_tree::{self, Place};
 use crate::contract::Line;
+use crate::facts::Facts;
 #[cfg(feature = "schema")]
 use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
@@ -209,9 +213,20 @@ impl Settings {
     }
 }
 
-impl Part for Settings {
+impl Settings {
+    /// The places of its classes in the tree.
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
+    }
+}
+
+impl Part for Settings {
+    fn facts(&self) -> Facts {
+        Facts::of_tree(&self.places())
+    }
+
+    fn classes(&self) -> Option<Vec<&str>> {
+        Some(class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {

@@ -21,6 +21,8 @@
 //! latency_is_a_packet_of_the_flow_and_one_of_the_line). No bound is claimed on relative fairness:
 //! the source's constant is not at hand, and one of our own, (ahead + 2 Li)/wi + (ahead + 2
 //! Lj)/wj + 2 Lmax/Σw, was broken by half in the audit by tiny packets against large ones.
+//! Changes: t stands, grown at the old rate and by the old weights until then. A weight gives the
+//! flow's head a new F, and its S stands; a rate changes no tag.
 //!
 //! Range: tags as those of `scfq` (head_tags.rs); t grows by all work of a line, 2¹²⁴ (round.rs),
 //! over the least weight in thousandths, 1, at most, and leaps to a tag at most, so that nothing

@@ -17,6 +17,9 @@
 //! Cost: O(1) a packet.
 //! Bound: Linux's order to the packet (docs/agreement/linux.md); a backlogged class gets its share
 //! as in `qfq_plus`.
+//! Changes: without `classes` a flow whose weight changes goes to another aggregate, whose budget
+//! and tags it then shares, and virtual time stands; with them weights are refused, and a flow's
+//! new class holds for the packets that arrive from then on. A rate means nothing to it.
 //!
 //! Range: packets up to 65536 B, weights up to 1024; the sum of weights fits 32 bits.
 
@@ -77,13 +80,20 @@ const WEIGHT_MAX: u32 = 1 << 10;
 const LMAX_MAX: u64 = 1 << 16;
 const LMAX_MIN: u64 = 512;
 
+impl Settings {
+    /// The places of its classes in the tree.
+    fn places(&self) -> Vec<Place<'_>> {
+        self.classes.iter().map(|class| Place::new(&class.name, None, &class.dscp)).collect()
+    }
+}
+
 impl Part for Settings {
     fn facts(&self) -> Facts {
         Facts { goes_by_weights: self.classes.is_empty(), ..Facts::of_tree(&self.places()) }
     }
 
-    fn places(&self) -> Vec<Place<'_>> {
-        self.classes.iter().map(|class| Place::new(&class.name, None, &class.dscp)).collect()
+    fn classes(&self) -> Option<Vec<&str>> {
+        (!self.classes.is_empty()).then(|| class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -556,7 +566,7 @@ impl LinuxQfq {
 
     fn reweigh(&mut self, queue: Slot, weight: Weight) {
         let Member { aggregate, is_active, .. } = *self.member(queue);
-        let Some(at) = aggregate.filter(|_| self.tree.is_none()) else { return };
+        let Some(at) = aggregate else { return };
         let longest = self.aggregates[at as usize].longest;
         self.withdraw(queue);
         self.enrol(queue, ((weight.thousandths() + 500) / 1000).clamp(1, WEIGHT_MAX), longest);
@@ -572,8 +582,12 @@ impl Scheduler for LinuxQfq {
         Traits { queue_per_flow: self.tree.is_none(), tags: false, hears_idle: true, ..Traits::PLAIN }
     }
 
-    fn class_tree(&self) -> Option<&ClassTree> {
-        self.tree.as_ref()
+    fn classes(&self) -> Vec<&str> {
+        self.tree.as_ref().map_or(Vec::new(), ClassTree::leaf_names)
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        self.tree.as_ref().map_or(flow.slot, |tree| tree.leaf_of(flow, packet))
     }
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
@@ -674,6 +688,9 @@ impl Scheduler for LinuxQfq {
 
     fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
         let Change::Weight(queue, weight) = *change else { return change.not_used() };
+        if self.tree.is_some() {
+            return Err(Unsupported("its classes have weights, not their flows"));
+        }
         self.reweigh(queue, weight);
         Ok(())
     }

@@ -17,6 +17,8 @@
 //! (ranked.rs: no_scheduler_of_flows_keeps_the_charge_of_a_packet_that_is_pushed_out). By remaining
 //! size or deadline packets of one flow may overtake each other (ranked.rs:
 //! pifo_by_remaining_size_breaks_the_order_of_a_flow).
+//! Changes: a weight counts for the ranks of the packets that arrive from then on; ranks given
+//! stand. A rate means nothing to it.
 //!
 //! Range: a rank of 2⁸⁹ or more counts as 2⁸⁹ - 1 (rank.rs, program.rs).
 

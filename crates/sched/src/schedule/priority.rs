@@ -10,9 +10,11 @@
 //! transmission (ranked.rs: priority_makes_nobody_wait_for_a_later_band). No fairness: an earlier
 //! band starves the later ones. A flow whose packets differ in precedence is reordered (ranked.rs:
 //! priority_breaks_the_order_of_a_flow_of_many_precedences).
+//! Changes: a flow's new class holds for the packets that arrive from then on; those that wait stay
+//! in their band. A rate means nothing to it; weights are refused.
 
 use crate::change::no_changes;
-use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Queues;
 use crate::packet::Packet;
 use crate::part::{Part, facts, no_settings};
@@ -51,8 +53,8 @@ impl Priority {
 impl Scheduler for Priority {
     traits!(queue_per_flow = false, bypass = u32::MAX);
 
-    fn class_named(&self, name: &str) -> Option<Class> {
-        BANDS.iter().position(|band| *band == name).map(|band| band as Class)
+    fn classes(&self) -> Vec<&str> {
+        BANDS.to_vec()
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {

@@ -21,6 +21,8 @@
 //! to a slot width, Li at least `longest` (round_bounds.rs: qfq_keeps_its_worst_case_fair_index).
 //! It serves what its definition says, which is among the eligible groups the one of least F
 //! (round_schedulers.rs: qfq_is_its_definition).
+//! Changes: a weight moves the flow to the group that it asks for; its S stands, and V grows by the
+//! new sum of weights. A rate means nothing to it.
 //!
 //! Range: 63 groups of slot widths from 2⁻²⁰ to 2⁴² bytes of weight one hold every weight and every
 //! length. Time stamps have 128 bits with 50 after the point: V is below 2¹¹³ after ten days of 100

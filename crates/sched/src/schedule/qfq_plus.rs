@@ -10,8 +10,7 @@
 //! The rest as in `qfq`.
 //! Chosen: a flow belongs to an aggregate with room of its weight from its first packet on; an
 //! aggregate's longest packet is the longest any of its members has sent; a service is charged for
-//! what was sent, not for the budget; a flow whose weight changes goes to another aggregate and
-//! loses its deficit.
+//! what was sent, not for the budget.
 //! Cost: O(1) a packet, and less of it than in QFQ: time stamps change once a service. A flow that
 //! is seen first and a weight that changes cost O(log N).
 //! Bound: a flow that waits from an instant on gets at least its share wi from then on, less QFQ's
@@ -19,6 +18,8 @@
 //! (round_bounds.rs: qfq_plus_keeps_its_worst_case_fair_index), while no packet is longer than
 //! `longest`: `fairq audit` finds twice that where all are and come at once. With aggregates of one
 //! flow and packets of one length it is QFQ (round_schedulers.rs: qfq_plus_of_single_flows_is_qfq).
+//! Changes: a flow whose weight changes goes to another aggregate and loses its deficit; V stands.
+//! A rate means nothing to it.
 //!
 //! Range: as `qfq`.
 

@@ -8,6 +8,7 @@
 //! Cost: O(1) a packet.
 //! Bound: packets served of two continuously backlogged flows differ by at most 1; their bytes by
 //! up to the ratio of packet lengths (laws.rs: round_robin_serves_packets_evenly).
+//! Changes: a rate means nothing to it; weights are refused.
 
 use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};

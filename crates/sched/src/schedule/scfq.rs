@@ -13,6 +13,8 @@
 //! a line of any rate (tag_bounds.rs: scfq_and_sfq_are_fair_over_every_interval); a packet leaves
 //! by its expected arrival + Li/ri + (N-1) Lmax/C (tag_bounds.rs:
 //! latency_of_those_without_a_fluid). The delay grows with N even for a flow of little weight.
+//! Changes: a weight gives the flow's head a new F at once, and its S and V stand. A rate means
+//! nothing to it.
 //!
 //! Range: tags are compared up to 2⁶⁴ bytes of weight one (16 days at 100 Gbit/s without an idle
 //! moment and a weight of 0.001); beyond, heads leave in order of arrival (head_tags.rs).

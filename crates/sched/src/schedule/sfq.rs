@@ -16,6 +16,8 @@
 //! also on a line whose rate varies in any way (tag_bounds.rs:
 //! scfq_and_sfq_are_fair_over_every_interval); a packet leaves by its expected arrival + the sum of
 //! the others' Lj/C + its own L/C (tag_bounds.rs: latency_of_those_without_a_fluid).
+//! Changes: a weight gives the flow's head a new F at once; its S, by which it leaves, and V stand.
+//! A rate means nothing to it.
 //!
 //! Range: tags are compared up to 2⁶⁴ bytes of weight one (16 days at 100 Gbit/s without an idle
 //! moment and a weight of 0.001); beyond, heads leave in order of arrival (head_tags.rs).

@@ -12,6 +12,8 @@
 //! PIFO become fewer with the number of queues (ranked.rs: sp_pifo_inverts_less_with_more_queues).
 //! Packets of one flow may overtake each other when the bounds fall between them (ranked.rs:
 //! sp_pifo_breaks_the_order_of_a_flow).
+//! Changes: a weight counts for the ranks of the packets that arrive from then on; ranks given and
+//! the bounds of the queues stand. A rate means nothing to it.
 
 use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};

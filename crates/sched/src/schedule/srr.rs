@@ -11,8 +11,7 @@
 //! to a weight of one, so that all are exact; the paper's integers are `steps = 1`.
 //! Chosen: a visit gives a quantum; a longer packet raises the quantum for all from its arrival on,
 //! so that every visit sends a packet at least. A flow that becomes backlogged takes the last place
-//! in each of its columns, in the one that is being served too; one that empties loses its deficit;
-//! a weight that changes ends the flow's visit.
+//! in each of its columns, in the one that is being served too; one that empties loses its deficit.
 //! Cost: O(1) a packet; a flow that comes or goes is put into a list, or taken out, for each bit of
 //! its weight (30 at most).
 //! Bound: a flow that waits throughout has exactly its steps in visits a round (round_bounds.rs:
@@ -21,6 +20,8 @@
 //! packets have the quantum's length (round_bounds.rs: srr_is_fair_over_every_interval), and with
 //! packets of any length by a quantum more for each flow for its deficit. No bound on delay holds
 //! without the number of flows.
+//! Changes: a weight that changes ends the flow's visit and puts it last in the columns of the new
+//! one; its deficit stands. A rate means nothing to it.
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};

@@ -21,6 +21,7 @@
 //! the packets that wait, for any number of flows (round_schedulers.rs:
 //! stochastic_fq_keeps_nothing_of_flows_that_left). Queues are as fair among each other as deficit
 //! round robin's; flows that share one are as in FIFO.
+//! Changes: a rate means nothing to it; weights are refused, for flows share queues.
 
 use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};

@@ -14,6 +14,8 @@
 //! Bound: in any time t at most burst + rate·t leaves, and mtu + peak_rate·t, each with what the
 //! line behind adds, plus a packet if it is longer than the bucket; nothing leaves before the time
 //! it names, and at that time something does (laws.rs: token_bucket_keeps_its_rate).
+//! Changes: the line's rate is not followed: a bucket without a `rate` keeps the half of what the
+//! line had at the start, and its tokens stand. Weights are refused.
 
 use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};

@@ -15,6 +15,8 @@
 //! so this counts for stamps given after the last new flow, once those given before it are passed.
 //! It is not fair: a flow that used idle capacity is shut out until its clock is caught up with
 //! (laws.rs: virtual_clock_punishes_past_use).
+//! Changes: stamps given and clocks stand. A rate, or a weight, which moves the shares of all
+//! flows, counts for the stamps of the packets that arrive from then on.
 //!
 //! Range: a stamp is below 2⁶⁴ ps of real time and grows at a flow's share of its arrivals; 2⁸⁹ ps
 //! are 20 million years of arrivals at the line's rate with a weight of one in a million. Further

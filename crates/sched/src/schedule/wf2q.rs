@@ -19,6 +19,9 @@
 //! along (tag_bounds.rs: wf2q_and_wf2q_plus_keep_the_worst_case_index). It can be more for a flow
 //! that comes back when its last packet still waits but the fluid is done with it, for the fluid
 //! owes nothing for that time: 1.17 times was seen in the audit.
+//! Changes: S and F given stand, and so does what V has grown; from the change on V grows at the
+//! new rate or by the new weights. A weight counts for the tags of the packets that arrive from
+//! then on.
 //!
 //! Range: as for `wfq`: 2⁶⁴ bytes of weight one for the order of tags (round.rs).
 

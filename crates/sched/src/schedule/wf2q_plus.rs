@@ -25,6 +25,8 @@
 //! Lmax/C (tag_bounds.rs: latency_is_a_packet_of_the_flow_and_one_of_the_line). It may be later
 //! than the fluid by more than Lmax/C (tag_bounds.rs:
 //! wf2q_plus_may_be_later_than_the_fluid_by_more_than_a_packet).
+//! Changes: V stands, grown at the old rate and by the old weights until then. A weight gives the
+//! flow's head a new F at once, and its S stands; a rate changes no tag.
 //!
 //! Range: tags as those of `scfq` (head_tags.rs); V grows by less than 2⁹¹ a packet and, with the
 //! least weight alone, to 2¹²³·² at most. The sum of the weights of 2³² flows is below 2⁶².

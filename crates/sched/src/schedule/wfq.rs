@@ -17,6 +17,8 @@
 //! its fluid service (tag_bounds.rs:
 //! wfq_and_wf2q_are_never_later_than_the_fluid_by_more_than_a_packet). A flow may be many packets
 //! ahead of it (tag_schedulers.rs: the_case_of_eleven_flows).
+//! Changes: finish numbers given stand, and so does what R has grown; from the change on R grows at
+//! the new rate or by the new weights. A weight counts for the packets that arrive from then on.
 //!
 //! Range: a finish number is below 2⁶⁴ bytes of weight one, that is 2⁸⁹ of its steps, the value of
 //! a tag; beyond, packets leave in order of arrival. R(t) and F never overflow (round.rs).

@@ -17,6 +17,8 @@
 //! (round_bounds.rs: wrr_sends_its_weights_in_packets_a_round). Fair in packets: bytes differ by
 //! the ratio of lengths. Rounds are as long as the sum of weights, and so is the wait of a flow
 //! that becomes backlogged.
+//! Changes: a weight counts from the flow's next round on; what is left to it of the present one
+//! stands. A rate means nothing to it.
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};

@@ -70,7 +70,7 @@ SHOWN = {
                "padhye_bit_per_s", "padhye_gap", "delay_s_max", "delay_bound_s", "delay_bound_gap"],
     "sessions": ["session", "receiver", "control", "level_mean", "level_end", "level_changes", "goodput_bit_per_s",
                  "loss", "target_s"],
-    "states": ["link", "direction", "discipline", "queue", "quantity", "value", "unit"],
+    "states": ["link", "direction", "discipline", "subqueue", "quantity", "value", "unit"],
 }  # fmt: skip
 """The columns of `fairq run` on a screen, after the axes; --wide, --json and --out have all."""
 

@@ -10,7 +10,6 @@ use crate::change::no_changes;
 use crate::class_tree::ClassTree;
 use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
-use crate::part::Part;
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{PS_PER_S, Time};
@@ -375,8 +374,12 @@ impl Hfsc {
 impl Scheduler for Hfsc {
     traits!(queue_per_flow = false);
 
-    fn class_tree(&self) -> Option<&ClassTree> {
-        Some(&self.tree)
+    fn classes(&self) -> Vec<&str> {
+        self.tree.leaf_names()
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        self.tree.leaf_of(flow, packet)
     }
 
     fn arrive(&mut self, now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {

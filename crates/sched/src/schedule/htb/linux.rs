@@ -10,7 +10,6 @@ use crate::change::no_changes;
 use crate::class_tree::{ClassTree, LEVELS_MAX};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
-use crate::part::Part;
 use crate::psched::{NS_PER_S, Ratio, saved};
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
@@ -382,8 +381,12 @@ fn bits(mask: u8) -> impl Iterator<Item = usize> {
 impl Scheduler for Htb {
     traits!(queue_per_flow = false);
 
-    fn class_tree(&self) -> Option<&ClassTree> {
-        Some(&self.tree)
+    fn classes(&self) -> Vec<&str> {
+        self.tree.leaf_names()
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        self.tree.leaf_of(flow, packet)
     }
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {

@@ -5,7 +5,6 @@ use crate::change::{Change, Unsupported};
 use crate::class_tree::ClassTree;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
-use crate::part::Part;
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
@@ -206,8 +205,12 @@ impl Htb {
 impl Scheduler for Htb {
     traits!(queue_per_flow = false);
 
-    fn class_tree(&self) -> Option<&ClassTree> {
-        Some(&self.tree)
+    fn classes(&self) -> Vec<&str> {
+        self.tree.leaf_names()
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        self.tree.leaf_of(flow, packet)
     }
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
