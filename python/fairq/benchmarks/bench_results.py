@@ -25,7 +25,6 @@ class DisciplineRow(Row):
     discipline: str
     part: str
     flows: int
-    given: str | None
     note: str | None
     ns_per_packet: float | None
     floor: str | None
