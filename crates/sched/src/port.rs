@@ -660,8 +660,8 @@ impl<D: Discipline, S: Service> Port<D, S> {
         answer
     }
 
-    /// Begins the transmission of `sending`.
-    #[inline]
+    /// Begins the transmission of `sending`. Inlined: a call costs a hop 0.7 % of its instructions.
+    #[inline(always)]
     fn send(&mut self, at: Time, continues: bool, out: &mut (impl Sink + ?Sized)) {
         if !continues {
             self.service.begin(at);

@@ -305,8 +305,8 @@ impl Network {
     }
 
     /// Takes over what a call of the port of `line` has changed: `begun` is the transmission that
-    /// it began.
-    #[inline]
+    /// it began. Inlined: a call costs a hop 1.5 % of its instructions.
+    #[inline(always)]
     fn go_on(&mut self, now: Time, line: u32, begun: Option<Begun>, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         let Some(gateway) = &mut at.gateway else { unreachable!("no queue before an unlimited line") };
