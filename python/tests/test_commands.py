@@ -175,7 +175,7 @@ def test_the_bench_of_disciplines_has_a_row_for_each_of_the_registry_beside_its_
     found = document("bench", "disciplines", "--quick")
     listed = {e["name"] for e in document("list", "disciplines") if e["part"] in ("scheduler", "buffer", "design")}
     assert {row["discipline"] for row in found["rows"]} == listed
-    assert {row["floor"] for row in found["floors"]} == {"ledger", "A", "B"}
+    assert {row["floor"] for row in found["floors"]} == {"A", "B"}
     measured = [row for row in found["rows"] if not row["note"]]
     for row in measured:
         assert row["floor"] in ("A", "B"), row

@@ -3,14 +3,13 @@
 
 use super::{RATE, header};
 use fairq_sched::contract::{Dequeue, Discipline, Line};
-use fairq_sched::ledger::Ledger;
 use fairq_sched::packet::{Fates, Header, Packet};
 use fairq_sched::queue::Queue;
 use fairq_sched::units::Time;
 
 /// A discipline with a steady backlog of two packets for each of its flows.
 pub struct Busy {
-    queue: Ledger<Box<dyn Discipline>>,
+    queue: Box<dyn Discipline>,
     headers: Vec<Header>,
     fates: Fates,
     now: Time,
@@ -24,7 +23,7 @@ impl Busy {
     #[must_use]
     pub fn new(queue: &Queue, flows: u32) -> Self {
         let mut busy = Self {
-            queue: Ledger::new(queue.build(&Line::new(RATE))),
+            queue: queue.build(&Line::new(RATE)),
             headers: (0..flows).map(header).collect(),
             fates: Fates::new(),
             now: Time::ZERO,

@@ -7,7 +7,6 @@ use super::floors::{Finishes, Nothing, Turns};
 use super::mix::Mix;
 use fairq_sched::card::Card;
 use fairq_sched::contract::{Discipline, Line};
-use fairq_sched::ledger::Ledger;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, DESIGNS, DesignSettings, SCHEDULERS, SchedulerSettings};
 use fairq_sched::units::Limit;
@@ -30,7 +29,7 @@ pub struct Measured {
 /// The speed of a floor.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FloorRow {
-    /// `ledger` (the accounts alone), `A` (flows in turn) or `B` (flows by finish number).
+    /// `A` (flows in turn) or `B` (flows by finish number).
     pub floor: &'static str,
     /// The number of flows.
     pub flows: u32,
@@ -149,13 +148,13 @@ impl Subject {
         limited.fault().map_or(Ok(limited), Err)
     }
 
-    /// The discipline behind its ledger with no packet waiting.
+    /// The discipline with no packet waiting.
     ///
     /// # Errors
     /// Why it cannot be measured alone.
     pub fn backlog(&self, flows: u32, mix: Mix) -> Result<Box<dyn Backlog>, String> {
         let line = Line { weights: mix.weights(flows), ..Line::new(RATE) };
-        Ok(Box::new(Loop::new(Ledger::new(self.queue(flows)?.build(&line)), flows, mix)))
+        Ok(Box::new(Loop::new(self.queue(flows)?.build(&line), flows, mix)))
     }
 }
 
@@ -180,27 +179,19 @@ pub struct Bench<'a> {
 /// The floors for one number of flows, with their packets.
 struct Floors {
     nothing: Box<dyn Backlog>,
-    ledger: Box<dyn Backlog>,
     a: Box<dyn Backlog>,
     b: Box<dyn Backlog>,
 }
 
 impl Floors {
     fn new(flows: u32, mix: Mix) -> Self {
-        let bare = || -> Box<dyn Discipline> { Box::new(Nothing::new(flows)) };
         let filled = |discipline: Box<dyn Discipline>| -> Box<dyn Backlog> {
-            let mut backlog = Loop::new(Ledger::new(discipline), flows, mix);
-            backlog.fill();
-            Box::new(backlog)
-        };
-        let unaccounted = |discipline: Box<dyn Discipline>| -> Box<dyn Backlog> {
             let mut backlog = Loop::new(discipline, flows, mix);
             backlog.fill();
             Box::new(backlog)
         };
         Self {
-            nothing: unaccounted(bare()),
-            ledger: filled(bare()),
+            nothing: filled(Box::new(Nothing::new(flows))),
             a: filled(Box::<Turns>::default()),
             b: filled(Box::new(Finishes::new(mix))),
         }
@@ -210,14 +201,13 @@ impl Floors {
 /// Nanoseconds a packet of the floors for one number of flows, by turn.
 #[derive(Default)]
 struct FloorTimes {
-    ledger: Vec<f64>,
     a: Vec<f64>,
     b: Vec<f64>,
 }
 
 impl FloorTimes {
     fn rows(&self, flows: u32) -> impl Iterator<Item = FloorRow> {
-        let rows = [("ledger", &self.ledger), ("A", &self.a), ("B", &self.b)];
+        let rows = [("A", &self.a), ("B", &self.b)];
         rows.map(|(floor, times)| FloorRow { floor, flows, ns_per_packet: median(times) }).into_iter()
     }
 }
@@ -290,13 +280,11 @@ impl Bench<'_> {
                 backlog.fill();
             }
             let (nothing, _) = self.time(&mut *floors.nothing, flows, turn);
-            let of_ledger = self.time(&mut *floors.ledger, flows, turn).0 - nothing;
             let of_a = self.time(&mut *floors.a, flows, turn).0 - nothing;
             let of_b = self.time(&mut *floors.b, flows, turn).0 - nothing;
             let (own, packets) = self.time(&mut *backlog, flows, turn);
             sent += packets;
             dropped += backlog.dropped();
-            of_floors.ledger.push(of_ledger);
             of_floors.a.push(of_a);
             of_floors.b.push(of_b);
             times.push(own - nothing);
@@ -364,7 +352,7 @@ mod tests {
     #[test]
     fn a_floor_serves_in_the_order_it_is_made_for() {
         let unfairness = |discipline: Box<dyn Discipline>, mix| {
-            let mut backlog = Loop::new(Ledger::new(discipline), 16, mix);
+            let mut backlog = Loop::new(discipline, 16, mix);
             backlog.fill();
             backlog.exchange(100);
             backlog.unfairness(2000).unwrap()

@@ -33,7 +33,6 @@ pub mod hash;
 pub mod head_tags;
 pub mod heap;
 pub mod invariant;
-pub mod ledger;
 pub mod link_layer;
 pub mod mark;
 pub mod packet;

@@ -47,7 +47,6 @@ impl Wrapper {
 
 const WRAPPERS: &[Wrapper] = &[
     Wrapper::new(["Box", CONTRACT, "Discipline", "Box<", "disciplines::a_box"], &[]),
-    Wrapper::new(["Ledger", "ledger.rs", "Discipline", "Ledger<", "disciplines::a_ledger"], &[]),
     Wrapper::new(["Policed", "policed.rs", "Discipline", "Policed<", "disciplines::a_policed"], &[]),
     Wrapper::new(["Checked", "checked.rs", "Discipline", "Checked ", "disciplines::a_checked"], &[]),
     Wrapper::new(

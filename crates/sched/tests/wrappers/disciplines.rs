@@ -4,7 +4,6 @@ use super::questions::{Told, ask_discipline};
 use super::spies::{Notes, SpyDiscipline, SpyPolicer};
 use fairq_sched::checked::{Checked, Rules};
 use fairq_sched::contract::Discipline;
-use fairq_sched::ledger::Ledger;
 use fairq_sched::policed::Policed;
 use fairq_sched::units::Limit;
 use std::cell::RefCell;
@@ -37,14 +36,6 @@ fn a_box_forwards_everything() {
     let mut boxed: Box<dyn Discipline> = Box::new(SpyDiscipline::new(&notes));
     assert_eq!(Discipline::traits(&boxed), SpyDiscipline::default().traits());
     assert_eq!(ask_discipline(&mut boxed, &notes), bare());
-}
-
-#[test]
-fn a_ledger_forwards_everything() {
-    let notes = Notes::default();
-    let mut ledger = Ledger::new(SpyDiscipline::new(&notes));
-    assert_eq!(ledger.traits(), SpyDiscipline::default().traits());
-    assert_eq!(ask_discipline(&mut ledger, &notes), bare());
 }
 
 #[test]

@@ -79,15 +79,15 @@ in the same minutes only."""
 """What the numbers of `fairq bench` mean."""
 
 
-DISCIPLINE_COLUMNS = ["discipline", "part", "flows", "given", "ns_per_packet", "floor", "ratio", "unfairness_packets",
+DISCIPLINE_COLUMNS = ["discipline", "part", "flows", "ns_per_packet", "floor", "ratio", "unfairness_packets",
                       "idle_flow_bytes", "backlogged_flow_bytes", "dropped_share"]  # fmt: skip
 """The columns of `fairq bench disciplines`."""
 
 
 MEASURED = """\
-ns per packet: enqueue + dequeue in CPU time, accounts included, less what the loop costs around nothing; two packets of
-each flow wait. ledger: the accounts alone. Floor A: a ring for each flow, served in turn; B: the next flow from a heap
-of finish numbers. ratio: to the floor, timed in turn. given: by the flow's slot, or by a header that is looked up.
+ns per packet: enqueue + dequeue in CPU time, less what the loop costs around nothing; two packets of
+each flow wait. Floor A: a ring for each flow, served in turn; B: the next flow from a heap
+of finish numbers. ratio: to the floor, timed in turn.
 unfairness: the worst between two of 16 flows over any interval of the run, in greatest packets for a flow of weight 1;
 - where a flow was not backlogged throughout. Bytes: allocated, for each flow when all were seen and nothing waits, and
 when two packets of each wait. For instructions count a run of the example `workload backlog NAME FLOWS PACKETS` of
