@@ -29,7 +29,8 @@ mod tests;
 use super::path_model::{Bunch, Growth, next_pace, next_window, paces_by_a_model};
 use super::rounds::{Quiet, Rounds};
 use super::windowed::Windowed;
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, LostPacket, RateSample, no_part, outside, pace};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, LostPacket, RateSample, pace};
+use crate::settings::{no_part, outside};
 use fairq_sched::random::Random;
 use fairq_sched::units::{Rate, Time};
 
