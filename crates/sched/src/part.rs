@@ -1,5 +1,6 @@
 //! What the settings of a part say of it before it is built.
 
+use crate::class_tree::Place;
 use crate::facts::Facts;
 use crate::pool::Sharing;
 use crate::promise::{Load, Measure};
@@ -34,12 +35,12 @@ pub trait Part {
 
     /// What is to be known of it before it is built.
     fn facts(&self) -> Facts {
-        Facts::PLAIN
+        Facts::of_tree(&self.places())
     }
 
-    /// Of a scheduler that knows classes: their names, by which flows choose one.
-    fn classes(&self) -> Option<Vec<&str>> {
-        None
+    /// Of a scheduler that knows classes: those, of which flows choose a leaf by its name.
+    fn places(&self) -> Vec<Place<'_>> {
+        Vec::new()
     }
 
     /// Of a scheduler that guarantees rates: which of them exceed together what a line of `_line`

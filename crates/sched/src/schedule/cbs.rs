@@ -39,6 +39,7 @@
 //! Range: credit is a rate in bit/s times picoseconds, in 128 bits.
 
 use crate::change::{Change, Unsupported};
+use crate::class_tree::Place;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::{Facts, Need, Queues};
 use crate::packet::Packet;
@@ -166,8 +167,8 @@ impl Part for Settings {
         ))
     }
 
-    fn classes(&self) -> Option<Vec<&str>> {
-        Some(self.classes.iter().map(|class| class.name.as_str()).collect())
+    fn places(&self) -> Vec<Place<'_>> {
+        self.classes.iter().map(|class| Place::new(&class.name, None, &[])).collect()
     }
 }
 

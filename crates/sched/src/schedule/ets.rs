@@ -23,6 +23,7 @@
 //! stand. A rate means nothing to it; weights are refused.
 
 use crate::change::no_changes;
+use crate::class_tree::Place;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
 use crate::facts::Queues;
@@ -110,8 +111,8 @@ impl Part for Settings {
         alloc::vec![strict, sharing, linux]
     }
 
-    fn classes(&self) -> Option<Vec<&str>> {
-        Some(BANDS.into_iter().take(self.bands()).collect())
+    fn places(&self) -> Vec<Place<'_>> {
+        BANDS.into_iter().take(self.bands()).map(|name| Place::new(name, None, &[])).collect()
     }
 }
 

@@ -37,12 +37,13 @@ pub mod curve;
 mod linux;
 mod paper;
 
-use crate::class_tree::{self, Place};
+use super::by_class::{ByClass, Rules, TreeSettings};
+use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::Line;
-use crate::facts::Facts;
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::units::{Rate, Time};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -134,20 +135,9 @@ impl Settings {
     }
 }
 
-impl Settings {
-    /// The places of its classes in the tree.
+impl Part for Settings {
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
-    }
-}
-
-impl Part for Settings {
-    fn facts(&self) -> Facts {
-        Facts::of_tree(&self.places())
-    }
-
-    fn classes(&self) -> Option<Vec<&str>> {
-        Some(class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -183,23 +173,14 @@ impl Part for Settings {
 }
 
 /// The tree at work.
-pub enum Hfsc {
-    /// By the rules of Linux.
-    Linux(linux::Hfsc),
-    /// By the rules of the paper.
-    Paper(paper::Hfsc),
-}
+pub type Hfsc = ByClass;
 
-impl Hfsc {
-    /// Nothing has arrived.
-    #[must_use]
-    pub fn new(settings: &Settings, line: &Line) -> Self {
-        if settings.paper {
-            Self::Paper(paper::Hfsc::new(settings, line))
-        } else {
-            Self::Linux(linux::Hfsc::new(settings))
-        }
+impl TreeSettings for Settings {
+    fn default_leaf(&self) -> Option<&str> {
+        self.default.as_deref()
+    }
+
+    fn rules(&self, tree: ClassTree, line: &Line) -> Box<dyn Rules> {
+        if self.paper { Box::new(paper::Hfsc::new(tree, self, line)) } else { Box::new(linux::Hfsc::new(tree, self)) }
     }
 }
-
-crate::any::forward!(Scheduler for Hfsc [Linux Paper]);

@@ -38,15 +38,16 @@
 mod linux;
 mod paper;
 
-use crate::class_tree::{self, Place};
+use super::by_class::{ByClass, Rules, TreeSettings};
+use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::Line;
-use crate::facts::Facts;
 #[cfg(feature = "schema")]
 use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::units::{Bytes, Rate, Time};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -213,20 +214,9 @@ impl Settings {
     }
 }
 
-impl Settings {
-    /// The places of its classes in the tree.
+impl Part for Settings {
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
-    }
-}
-
-impl Part for Settings {
-    fn facts(&self) -> Facts {
-        Facts::of_tree(&self.places())
-    }
-
-    fn classes(&self) -> Option<Vec<&str>> {
-        Some(class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -287,23 +277,18 @@ impl Part for Settings {
 }
 
 /// The tree at work.
-pub enum Htb {
-    /// By the rules of Linux.
-    Linux(linux::Htb),
-    /// By the rules of the theory.
-    Paper(paper::Htb),
-}
+pub type Htb = ByClass;
 
-impl Htb {
-    /// All buckets are full.
-    #[must_use]
-    pub fn new(settings: &Settings, line: &Line) -> Self {
-        if settings.paper {
-            Self::Paper(paper::Htb::new(settings, line))
+impl TreeSettings for Settings {
+    fn default_leaf(&self) -> Option<&str> {
+        self.default.as_deref()
+    }
+
+    fn rules(&self, tree: ClassTree, line: &Line) -> Box<dyn Rules> {
+        if self.paper {
+            Box::new(paper::Htb::new(tree, self, line))
         } else {
-            Self::Linux(linux::Htb::new(settings, line))
+            Box::new(linux::Htb::new(tree, self, line))
         }
     }
 }
-
-crate::any::forward!(Scheduler for Htb [Linux Paper]);

@@ -80,20 +80,13 @@ const WEIGHT_MAX: u32 = 1 << 10;
 const LMAX_MAX: u64 = 1 << 16;
 const LMAX_MIN: u64 = 512;
 
-impl Settings {
-    /// The places of its classes in the tree.
+impl Part for Settings {
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, None, &class.dscp)).collect()
     }
-}
 
-impl Part for Settings {
     fn facts(&self) -> Facts {
         Facts { goes_by_weights: self.classes.is_empty(), ..Facts::of_tree(&self.places()) }
-    }
-
-    fn classes(&self) -> Option<Vec<&str>> {
-        (!self.classes.is_empty()).then(|| class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
