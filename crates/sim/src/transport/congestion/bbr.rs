@@ -376,14 +376,6 @@ impl Bbr {
 impl Congestion for Bbr {
     paces_by_a_model!();
 
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn pace(&self) -> Option<Rate> {
-        self.pace.map(|packets_per_s| pace::of(packets_per_s, self.length))
-    }
-
     /// The send quantum: what is sent in 1/1024 s at the pace, at least 2 packets, or 1 below 1.2
     /// Mbit/s.
     fn burst(&self) -> u32 {

@@ -402,14 +402,6 @@ impl Bbr3 {
 impl Congestion for Bbr3 {
     paces_by_a_model!();
 
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn pace(&self) -> Option<Rate> {
-        self.pace.map(|packets_per_s| pace::of(packets_per_s, self.length))
-    }
-
     /// The send quantum: what is sent in a millisecond at the pace, from 2 packets to 64 KiB.
     fn burst(&self) -> u32 {
         let bits = self.pace().map_or(0, |pace| pace.bits_in(Time::from_ms(1)).min(65_536 * 8));
