@@ -76,3 +76,30 @@ macro_rules! no_settings {
     };
 }
 pub(crate) use no_settings;
+
+/// A struct of settings, of which each may be left out: a field has its doc, its type and its
+/// default in one place.
+#[macro_export]
+macro_rules! settings {
+    (
+        $(#[$of_all:meta])*
+        pub struct $of:ident {
+            $($(#[$of_one:meta])* pub $name:ident: $type:ty = $default:expr,)+
+        }
+    ) => {
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+        $(#[$of_all])*
+        pub struct $of {
+            $($(#[$of_one])* pub $name: $type,)+
+        }
+
+        impl Default for $of {
+            fn default() -> Self {
+                Self { $($name: $default,)+ }
+            }
+        }
+    };
+}
+pub(crate) use settings;

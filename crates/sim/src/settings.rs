@@ -1,28 +1,4 @@
-//! Settings that are said once: a field has its doc, its type and its default in one place.
-
-/// A struct of settings, of which each may be left out.
-macro_rules! settings {
-    (
-        $(#[$of_all:meta])*
-        pub struct $of:ident {
-            $($(#[$of_one:meta])* pub $name:ident: $type:ty = $default:expr,)+
-        }
-    ) => {
-        #[derive(Clone, Debug, PartialEq)]
-        #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-        #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-        $(#[$of_all])*
-        pub struct $of {
-            $($(#[$of_one])* pub $name: $type,)+
-        }
-
-        impl Default for $of {
-            fn default() -> Self {
-                Self { $($name: $default,)+ }
-            }
-        }
-    };
-}
+//! What numbers of settings may be.
 
 /// The first of some numbers that is not above its low end and at most its high end, as a line for
 /// the user. Each number has its name, value, low and high end.

@@ -40,7 +40,7 @@ mod paper;
 use super::by_class::{ByClass, Rules, TreeSettings};
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::Line;
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::units::{Rate, Time};
 use alloc::boxed::Box;
@@ -49,19 +49,18 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use curve::Curve;
 
-/// The tree.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Up to 1024 of them.
-    pub classes: Vec<Class>,
-    /// The leaf of packets that belong to no other; without it the first.
-    pub default: Option<String>,
-    /// The exact curves of the paper, and upper limits that save nothing, in place of Linux's
-    /// rules.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub paper: bool,
+settings! {
+    /// The tree.
+    pub struct Settings {
+        /// Up to 1024 of them.
+        pub classes: Vec<Class> = alloc::vec![sharing("a", None, 1_000_000), sharing("b", None, 1_000_000)],
+        /// The leaf of packets that belong to no other; without it the first.
+        pub default: Option<String> = None,
+        /// The exact curves of the paper, and upper limits that save nothing, in place of Linux's
+        /// rules.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub paper: bool = false,
+    }
 }
 
 /// A class.
@@ -88,16 +87,6 @@ pub struct Class {
 fn sharing(name: &str, parent: Option<&str>, bit_per_s: u64) -> Class {
     let link_share = Rate::new(bit_per_s).map(Curve::line);
     Class { name: name.to_string(), parent: parent.map(str::to_string), link_share, ..Class::default() }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            classes: alloc::vec![sharing("a", None, 1_000_000), sharing("b", None, 1_000_000)],
-            default: None,
-            paper: false,
-        }
-    }
 }
 
 impl Settings {
