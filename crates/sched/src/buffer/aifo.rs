@@ -47,14 +47,7 @@ settings! {
 
 impl Part for Settings {
     fn facts(&self) -> Facts {
-        let tells_flows_apart = self.rank.tells_flows_apart();
-        Facts {
-            needs: self.rank.needs(),
-            tells_flows_apart,
-            goes_by_weights: tells_flows_apart,
-            overflow: Overflow::Leaves,
-            ..Facts::PLAIN
-        }
+        Facts { overflow: Overflow::Leaves, ..self.rank.facts() }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {

@@ -42,16 +42,9 @@ settings! {
 
 impl Part for Settings {
     fn facts(&self) -> Facts {
+        let facts = Facts { queues: Queues::Own, ranks_packets: true, ..self.rank.facts() };
         // With one queue it is a FIFO.
-        let tells_flows_apart = self.queues > 1 && self.rank.tells_flows_apart();
-        Facts {
-            needs: self.rank.needs(),
-            tells_flows_apart,
-            goes_by_weights: tells_flows_apart,
-            queues: Queues::Own,
-            ranks_packets: true,
-            ..Facts::PLAIN
-        }
+        if self.queues > 1 { facts } else { Facts { tells_flows_apart: false, goes_by_weights: false, ..facts } }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
