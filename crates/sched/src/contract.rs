@@ -397,8 +397,8 @@ pub trait Scheduler: Send {
     /// If it cannot; then nothing has changed.
     fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported>;
 
-    /// Whether the packet being sent, whose tag was `serving`, should give way to one that waits. If
-    /// it does, it has [`Scheduler::continued`].
+    /// Whether the packet being sent, whose tag was `serving`, should give way to one that waits.
+    /// [`Scheduler::continued`] follows if it does.
     fn preempts(&self, _serving: Tag) -> bool {
         false
     }

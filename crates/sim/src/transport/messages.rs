@@ -1,5 +1,5 @@
-//! What the two ends of a connection send each other: packets with their flags, acknowledgements, and
-//! what those report.
+//! What the two ends of a connection send each other: packets with their flags, acknowledgements,
+//! and what those report.
 
 use super::ranges::Run;
 use fairq_sched::packet::Marks;
