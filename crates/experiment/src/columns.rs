@@ -450,12 +450,20 @@ pub const PACKETS: TableOf = TableOf {
     ],
 };
 
-/// What the disciplines count and keep at the end.
+/// What the disciplines count and keep.
 pub const STATES: TableOf = TableOf {
     name: "states",
-    row: "a number that a discipline shows of itself at the end, as `tc -s` does",
+    row: "a number that a discipline shows of itself, as `tc -s` does: at the end, and at each sample if there are some",
     class: "State",
     columns: &[
+        real(
+            "time_s",
+            "s",
+            "When it was read, from the start of the run: the end of the run, or of a sample's interval.",
+        )
+        .instant()
+        .key()
+        .never(),
         key("link", "The link's name.").never(),
         key("direction", "The direction of the link.").never(),
         text("discipline", "The discipline: its parts by name.").never(),

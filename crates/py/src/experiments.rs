@@ -169,7 +169,7 @@ impl Source {
             experiment.trace_flow(flow).map_err(errors::usage)?;
         }
         if self.states {
-            experiment.keep_states();
+            experiment.keep_states().map_err(errors::usage)?;
         }
         Ok(experiment)
     }
