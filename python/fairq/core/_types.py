@@ -530,10 +530,15 @@ class Packet(Row):
 class State(Row):
     """A row of `states`.
 
-    What has a row: a number that a discipline shows of itself at the end, as `tc -s` does.
+    What has a row: a number that a discipline shows of itself, as `tc -s` does, at the end or at a sample.
     """
 
     __slots__ = ()
+
+    time_s: float
+    """When it was read, from the start of the run: the end of the run, or of a sample's
+    interval.
+    """
 
     link: str
     """The link's name."""
