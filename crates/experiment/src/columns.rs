@@ -453,7 +453,7 @@ pub const PACKETS: TableOf = TableOf {
 /// What the disciplines count and keep.
 pub const STATES: TableOf = TableOf {
     name: "states",
-    row: "a number that a discipline shows of itself, as `tc -s` does, at the end or at a sample",
+    row: "a number that a discipline shows, as `tc -s` does, at the end or at a sample",
     class: "State",
     columns: &[
         real(

@@ -263,8 +263,8 @@ impl Run {
         let kept = Kept::default();
         let interval = self.keep.series.or_else(|| self.most_traced().map(|_| self.sampling()));
         let observers = self.observers(interval, &kept);
-        // An unobserved line may tell its discipline late that it is idle: virtual time stands still
-        // until the next packet, and a reading would depend on whether samples are taken.
+        // An unobserved line may tell its discipline late that it is idle: virtual time stands
+        // still until the next packet, and a reading would depend on whether samples are taken.
         if !observers.is_empty() || self.keep.states {
             simulation.observe(Box::new(observers));
         }

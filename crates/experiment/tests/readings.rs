@@ -1,5 +1,5 @@
-//! What disciplines show of themselves is the same wherever a run tells of it: in `states` at the end
-//! and at each sample, and asked of the discipline itself. Asking changes nothing.
+//! What disciplines show of themselves is the same wherever a run tells of it: in `states` at the
+//! end and at each sample, and asked of the discipline itself. Asking changes nothing.
 
 use crate::digest;
 use crate::running::{document, no_file, read};
@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 const INTERVAL: Time = Time::from_ms(250);
 const SAMPLES: u64 = 4;
 
-/// A dumbbell behind each scheduler, buffer policy and design that may stand there. After 250 ms its
-/// line is idle, after a second it is not.
+/// A dumbbell behind each scheduler, buffer policy and design that may stand there. After 250 ms
+/// its line is idle, after a second it is not.
 fn experiments(duration: &str) -> Vec<(String, Experiment)> {
     let names = SCHEDULERS.iter().chain(DESIGNS).map(|card| card.name.to_owned());
     let names = names.chain(BUFFER_POLICIES.iter().map(|card| format!("fifo + {}", card.name)));

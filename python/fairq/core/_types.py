@@ -530,7 +530,7 @@ class Packet(Row):
 class State(Row):
     """A row of `states`.
 
-    What has a row: a number that a discipline shows of itself, as `tc -s` does, at the end or at a sample.
+    What has a row: a number that a discipline shows, as `tc -s` does, at the end or at a sample.
     """
 
     __slots__ = ()
