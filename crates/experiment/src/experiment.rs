@@ -160,7 +160,9 @@ impl Experiment {
         let of = |plan: &Plan| rows_of(plan, interval).saturating_mul(runs);
         let count = self.plans().iter().map(|(_, plan)| of(plan)).fold(0, u64::saturating_add);
         if count > ROWS_MAX {
-            let message = format!("a sample every {interval} gives {count} {rows}; at most {ROWS_MAX} are kept");
+            let message = format!(
+                "a sample every {interval} gives {count} {rows}, and at most {ROWS_MAX} are kept; write a longer time"
+            );
             return Err(self.known.document.problem(Fault::new("", message)));
         }
         Ok(())

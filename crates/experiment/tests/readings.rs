@@ -138,6 +138,10 @@ fn an_interval_that_gives_too_many_readings_is_refused() {
     states_first.keep_states().expect("no samples");
     for refused in [samples_first.keep_states(), states_first.sample_every(short)] {
         let said = refused.expect_err("many rows each").to_string();
-        assert!(said.contains("a sample every 1 us gives ") && said.contains(" rows of states; at most"), "{said}");
+        assert!(
+            said.contains("a sample every 1 us gives ")
+                && said.contains(" rows of states, and at most 5000000 are kept"),
+            "{said}"
+        );
     }
 }
