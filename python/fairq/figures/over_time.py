@@ -76,8 +76,8 @@ def over_time(
     """Samples of `fairq run --series`: a panel for each quantity and each point of the axes.
 
     A quantity may be one that disciplines show: `rows_of_states` makes rows of these. Of several
-    seeds a curve is the mean, with a band from the least to the greatest. A row may be
-    the mean of several samples: then `<column>_min` and `<column>_max` are the ends of its band.
+    seeds a curve is the mean, with a band from the least to the greatest. A row may be the mean of
+    several samples: then `<column>_min` and `<column>_max` are the ends of its band.
     `theory`, the rows of `fairq run --overlay`, adds the max-min shares as thin lines and panels of
     rates and delays by flow. `names` are curves whose looks come first, in their order, so that
     several figures agree.
@@ -220,7 +220,7 @@ def _draw_kind(
         return f"{label} ({short})"
     unit = axis_units.words(kind)[1] if kind in ("throughput_bit_per_s", "rtt_s", "pacing_bit_per_s") else ""
     if kind not in SAMPLED:
-        unit = next((row["unit"] for rows in mine for row in rows if row.get(kind) is not None), "")
+        unit = next((row.get("unit", "") for rows in mine for row in rows if row.get(kind) is not None), "")
     known = [row[kind] for rows in mine for row in rows if row.get(kind) is not None]
     size, short = axis_units.step(unit, known)
     for panel, rows, point in zip(panels, mine, points, strict=True):
