@@ -148,7 +148,7 @@ def test_states_tell_of_each_tin_of_cake_what_it_did(fairq, document, dumbbell, 
 
 
 def test_samples_have_the_states_too_and_the_screen_shows_those_of_the_end(fairq, document, dumbbell, tmp_path):
-    red = ("--set", "defaults.queue=red", "--set", "measure.replications=2", "--states")
+    red = ("--set", "defaults.queue=red", "--states")
     _, alone, _ = fairq("run", dumbbell, *red)
     _, sampled, _ = fairq("run", dumbbell, *red, "--series", "500ms", "--out", tmp_path / "out")
     shown = alone.partition("States")[2].partition("\n\n")[0]
