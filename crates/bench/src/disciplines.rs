@@ -385,7 +385,7 @@ mod tests {
         for row in document.rows {
             assert!(row.ns_per_packet.is_some() != row.note.is_some(), "{row:?}");
         }
-        assert_eq!(document.floors.len(), 3);
+        assert_eq!(document.floors.len(), 2);
         let error = subjects(&["fqq".to_owned()]).err().unwrap();
         assert!(error.contains("did you mean fq"), "{error}");
     }
