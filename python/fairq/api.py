@@ -738,8 +738,7 @@ def cards(name: str) -> list[dict[str, Any]]:
 
     Each has `name`, `part`, `aliases`, `what`, `use_when`, `source`, `rules`, `departs`, `chosen`, `cost`, `bound`,
     `changes`, `range` (empty where the card says nothing) and `settings`: `name`, `type`, `required`, `default`,
-    `doc` of each. An
-    edition or a profile of connections has no card: the list is empty.
+    `doc` of each. An edition or a profile of connections has no card: the list is empty.
 
     >>> cards("drr")[0]["settings"][0]["default"]
     '1514 B'
