@@ -6,6 +6,7 @@
 #[macro_use]
 mod settings;
 
+pub mod changes;
 pub mod engine;
 pub mod multicast;
 pub mod net;

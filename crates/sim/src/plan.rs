@@ -3,7 +3,9 @@
 pub mod ideal;
 
 use self::ideal::Ideal;
+use crate::changes::{Intervention, Planned};
 use crate::multicast::plan::SessionPlan;
+use crate::net::change::Built;
 use crate::net::line::{self, Line};
 use crate::net::path::Path;
 use crate::net::pools::Pools;
@@ -80,6 +82,11 @@ impl LinePlan {
             Limit::Unlimited => 0,
         };
         self.rate.map_or(Time::ZERO, |rate| rate.time_of_bits(bytes.saturating_mul(8)))
+    }
+
+    /// Its name and that of its direction.
+    fn full_name(&self) -> String {
+        format!("{}/{}", self.name, self.direction())
     }
 
     /// The name of its direction.
@@ -169,6 +176,8 @@ pub struct Plan {
     pub sessions: Vec<SessionPlan>,
     /// Buffers that lines share.
     pub pools: Vec<PoolPlan>,
+    /// What changes while it runs, in the order of time.
+    pub changes: Vec<Planned>,
     /// The time at the beginning that is not measured.
     pub warm_up: Time,
     /// The time that is measured.
@@ -180,9 +189,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The lines with their queues, for a run with `seed`.
-    #[must_use]
-    pub fn lines(&self, seed: u64) -> Vec<Line> {
+    /// What the discipline of each line is told of it, in a run with `seed`.
+    fn told(&self, seed: u64) -> Vec<contract::Line> {
         let mut weights: Vec<Vec<(Header, Weight)>> = vec![Vec::new(); self.lines.len()];
         for flow in self.flows.iter().filter(|flow| flow.entry.weight != Weight::ONE) {
             for line in flow.path.forward() {
@@ -196,16 +204,24 @@ impl Plan {
                 classes[*line as usize].push((flow.path.header(Direction::Forward), class.clone()));
             }
         }
-        let mut build = |(at, plan): (usize, &LinePlan)| {
-            let name = format!("{}/{}", plan.name, plan.direction());
+        let of = |((plan, weights), classes): ((&LinePlan, _), _)| contract::Line {
+            seed: random::key(seed, &format!("{}/queue", plan.full_name())),
+            weights,
+            classes,
+            role: plan.role,
             // A line without a rate never queues; any rate will do.
-            let before = contract::Line {
-                seed: random::key(seed, &format!("{name}/queue")),
-                weights: std::mem::take(&mut weights[at]),
-                classes: std::mem::take(&mut classes[at]),
-                role: plan.role,
-                ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX))
-            };
+            ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX))
+        };
+        self.lines.iter().zip(weights).zip(classes).map(of).collect()
+    }
+
+    /// The lines with their queues, for a run with `seed`.
+    #[must_use]
+    pub fn lines(&self, seed: u64) -> Vec<Line> {
+        let mut changes = vec![false; self.lines.len()];
+        self.changes.iter().for_each(|planned| changes[planned.change.line as usize] = true);
+        let build = |((plan, told), changes): ((&LinePlan, contract::Line), bool)| {
+            let name = plan.full_name();
             let settings = line::Settings {
                 name: &name,
                 seed,
@@ -215,10 +231,25 @@ impl Plan {
                 ring: plan.ring,
                 header: plan.link_header,
                 impairment: plan.impairment,
+                changes,
             };
-            Line::new(&settings, plan.queue.build(&before))
+            Line::new(&settings, plan.queue.build(&told))
         };
-        self.lines.iter().enumerate().map(&mut build).collect()
+        self.lines.iter().zip(self.told(seed)).zip(changes).map(build).collect()
+    }
+
+    /// What changes in a run with `seed`, in the order of time, with the disciplines that are put in
+    /// the place of others.
+    pub(crate) fn interventions(&self, seed: u64) -> Vec<(Time, Intervention<Built>)> {
+        if self.changes.is_empty() {
+            return Vec::new();
+        }
+        let told = self.told(seed);
+        let of = |Planned { at, change: Intervention { line, what } }: &Planned| {
+            let build = |queue: &Arc<Queue>| queue.build(&told[*line as usize]);
+            (*at, Intervention { line: *line, what: what.with(build) })
+        };
+        self.changes.iter().map(of).collect()
     }
 
     /// The empty buffers that lines share.

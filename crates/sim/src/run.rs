@@ -16,8 +16,10 @@ mod urgency;
 use self::prefetch::Prefetcher;
 use self::regions::Regions;
 use self::urgency::{Stamp, Urgency};
+use crate::changes::{Intervention, What};
 use crate::engine::events::EventSet;
 use crate::multicast::session::{Outlet, Session};
+use crate::net::change::Built;
 use crate::net::network::{Components, Network};
 use crate::net::path::Path;
 use crate::observe::{Event, Observer};
@@ -37,6 +39,7 @@ use crate::transport::tcp::held::HeldTimes;
 use crate::transport::{Acknowledgement, Blocks, Flags, Sender};
 use fairq_link::random::{self, Stream};
 use fairq_link::sketch::Coarse;
+use fairq_sched::change::Unsupported;
 use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{Time, Weight};
@@ -159,6 +162,8 @@ pub struct Simulation {
     /// The base-2 logarithm of the number of timers of a flow. In a network of several regions each
     /// end of a flow has its own timer.
     timers_shift: u32,
+    /// What changes, the next change last.
+    changes: Vec<(Time, Intervention<Built>)>,
     /// The regions; `None` if the run takes all events in one order.
     regions: Option<Regions>,
     /// Packets at the end of their path, to be handled in order of arrival.
@@ -227,10 +232,13 @@ impl Simulation {
             hosts,
             timers,
             timers_shift,
+            changes: plan.interventions(seed),
             regions: None,
             delivered: VecDeque::new(),
             prefetcher: Prefetcher::default(),
         };
+        this.changes.reverse();
+        this.keep_ports();
         this.shape_network(plan, partition);
         Ok(this)
     }
@@ -292,6 +300,7 @@ impl Simulation {
     /// ends only at its lookahead or at `end`. Returns whether `end` is still ahead.
     pub fn run_towards(&mut self, until: Time, end: Time) -> bool {
         if self.regions.is_none() {
+            self.run_changes(until);
             self.run_events(until);
             self.pass(until);
             return until < end;
@@ -303,6 +312,38 @@ impl Simulation {
         }
         self.pass(end);
         false
+    }
+
+    /// Makes the changes up to `until`, each after all events before its instant.
+    fn run_changes(&mut self, until: Time) {
+        while let Some((at, change)) = self.changes.pop_if(|(at, _)| *at <= until) {
+            if let Some(before) = at.0.checked_sub(1) {
+                self.run_events(Time(before));
+            }
+            self.now = at;
+            self.change(change).unwrap_or_else(|fault| unreachable!("the plan was checked: {fault}"));
+        }
+    }
+
+    /// Makes a change now.
+    fn change(&mut self, change: Intervention<Built>) -> Result<(), Unsupported> {
+        self.network.change(self.now, change, &mut self.events)?;
+        // How long a packet takes alone may be another time.
+        for connection in &mut self.connections {
+            if let Some(counts) = &mut connection.counts {
+                counts.alone_length = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Flows whose weight changes are known to queues by their ports.
+    fn keep_ports(&mut self) {
+        for (_, change) in &self.changes {
+            if let What::Weight(flow, _) = change.what {
+                self.connections[flow as usize].changes_port = false;
+            }
+        }
     }
 
     /// Runs every event of the current queue up to `end`. In one function, so that all of `step` is

@@ -271,6 +271,7 @@ mod tests {
             warm_up: Time::ZERO,
             duration: Time::from_ms(400),
             counts_lost: false,
+            changes: Vec::new(),
             of_topology: Vec::new(),
         }
     }
