@@ -79,9 +79,9 @@ def run(
     With `series`, a time like "1 s" or "auto" for 200 samples, the table `series` holds samples
     over time; with `packets`, a flow's name or an entry's, `packets` says when each of its packets
     was sent and received; with `states`, `states` what each discipline counts and keeps at the end,
-    as `tc -s` shows it; with `overlay`, `theory` what max-min fairness, delay bounds and TCP
-    formulas say of each flow, and the gaps. With `trace` the first run is kept as a trace for
-    viewers, which `Result.write_trace` writes.
+    as `tc -s` shows it, and with `series` at each sample too; with `overlay`, `theory` what max-min
+    fairness, delay bounds and TCP formulas say of each flow, and the gaps. With `trace` the first
+    run is kept as a trace for viewers, which `Result.write_trace` writes.
 
     >>> run("scenarios/dumbbell.toml", set={"defaults.buffer": "40 packets"}, workers=1)
     <Result: points 2, flows 6, links 4, queues 4>

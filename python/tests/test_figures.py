@@ -647,6 +647,20 @@ def test_packets_that_were_recorded_are_plotted_as_the_distribution_of_their_del
     assert len(figures.of_result(result, samples=True).axes) > 1
 
 
+def test_what_disciplines_show_is_plotted_over_time_beside_samples():
+    link = {"name": "line", "from": "a", "to": "b", "rate": "1 Mbit/s", "queue": "red"}
+    flow = {"name": "file", "from": "a", "to": "b", "traffic": "ftp", "transport": "reno", "start": "0 s"}
+    scenario = {"edition": 2, "measure": {"duration": "5 s"}, "links": [link], "flows": [flow]}
+    result = package.run(scenario, workers=1, series="100 ms", states=True)
+    held, average = figures.of_result(result, quantities=["held_packets", "average_queue"]).axes
+    assert average.get_title(loc="left") == "average queue"
+    curve = average.get_lines()[0]
+    rows = [row for row in result.states if row.quantity == "average_queue" and row.direction == "forward"]
+    assert list(curve.get_xdata()) == [row.time_s for row in rows] and len(rows) == 50
+    assert list(curve.get_ydata()) == [row.value for row in rows] and max(curve.get_ydata()) > 0
+    assert held.get_lines()
+
+
 def test_a_comparison_over_a_number_has_the_curves_of_all_flows_in_one_panel():
     rows = comparison(buffers=("0.5BDP", "1BDP", "2BDP", "4BDP"))
     panels = figures.compared(rows, "asked").axes

@@ -147,6 +147,20 @@ def test_states_tell_of_each_tin_of_cake_what_it_did(fairq, document, dumbbell, 
     assert document("run", dumbbell, *cake)["states"] == []
 
 
+def test_samples_have_the_states_too_and_the_screen_shows_those_of_the_end(fairq, document, dumbbell, tmp_path):
+    red = ("--set", "defaults.queue=red", "--states")
+    _, alone, _ = fairq("run", dumbbell, *red)
+    _, sampled, _ = fairq("run", dumbbell, *red, "--series", "500ms", "--out", tmp_path / "out")
+    shown = alone.partition("States")[2].partition("\n\n")[0]
+    assert "average_queue" in shown and shown in sampled
+    found = document("run", dumbbell, *red, "--series", "500ms")
+    times = sorted({row["time_s"] for row in found["states"]})
+    assert len(times) > 5 and times == sorted({row["time_s"] for row in found["series"]})
+    end = [row for row in found["states"] if row["time_s"] == times[-1]]
+    assert end == document("run", dumbbell, *red)["states"]
+    assert duckdb.sql(f"select count(*) from '{tmp_path}/out/states.parquet'").fetchall() == [(len(found["states"]),)]
+
+
 def test_transfers_have_a_table_of_their_own_and_a_warning_if_some_are_refused(fairq, document, dumbbell, tmp_path):
     traffic = "flows.ftp.traffic=flow_arrivals(mean_gap=50ms, size=exponential(mean=20kB))"
     status, out, err = fairq("run", dumbbell, "--set", traffic, "--out", tmp_path / "out")

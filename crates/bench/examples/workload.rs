@@ -8,12 +8,12 @@
 use fairq_bench::{Bench, Busy, Mix, subjects};
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sched::units::Time;
-use fairq_sim::transport::receiver::Arrival;
+use fairq_sim::transport::Ends;
+use fairq_sim::transport::messages::{Acknowledgement, Arrival};
 use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::supply::Supply;
 use fairq_sim::transport::tcp::Setup;
 use fairq_sim::transport::tcp::settings::Terms;
-use fairq_sim::transport::{Acknowledgement, Ends};
 use fairq_testkit::scenarios::dumbbell;
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -40,6 +40,16 @@ static unsigned lost(struct fairq *queue)
     return count;
 }
 
+/* What the discipline shows of itself; a FIFO shows nothing. */
+static void tell(struct fairq *queue, uint64_t now)
+{
+    static const char *const units[] = {"", " packets", " bytes", " s", " bit/s"};
+    struct fairq_reading readings[16];
+    size_t count = fairq_readings(queue, now, readings, 16);
+    for (size_t i = 0; i < count && i < 16; i++)
+        printf("  %s %g%s\n", readings[i].name, readings[i].real, units[readings[i].unit]);
+}
+
 static int run(const char *text)
 {
     struct fairq_line line = {.bit_per_s = 1000000, .seed = 1};
@@ -95,6 +105,7 @@ static int run(const char *text)
     printf("  flood   sent %4u  longest wait %4u ms\n", sent[FLOOD], (unsigned)(wait_max[FLOOD] / MILLISECOND));
     printf("  sparse  sent %4u  longest wait %4u ms\n", sent[SPARSE], (unsigned)(wait_max[SPARSE] / MILLISECOND));
     printf("  dropped %u, held %u packets of %u bytes\n", dropped, (unsigned)packets, (unsigned)bytes);
+    tell(queue, 1000 * MILLISECOND);
     fairq_free(queue);
     return 0;
 }

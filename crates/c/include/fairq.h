@@ -56,6 +56,17 @@ extern "C" {
 #define FAIRQ_FATE_DROPPED 1
 #define FAIRQ_FATE_MARKED 2
 
+/* Units of a reading. */
+#define FAIRQ_UNIT_NONE 0 /* a number of things that the name says, or a ratio */
+#define FAIRQ_UNIT_PACKETS 1
+#define FAIRQ_UNIT_BYTES 2
+#define FAIRQ_UNIT_SECONDS 3
+#define FAIRQ_UNIT_BIT_PER_S 4
+
+/* Kinds of value of a reading. */
+#define FAIRQ_VALUE_COUNT 1 /* a whole number: `count` */
+#define FAIRQ_VALUE_REAL 2  /* any other number: `real` */
+
 /* Times are picoseconds since a moment of your choice, at most this: 53 days. */
 #define FAIRQ_TIME_MAX 4611686018427387903
 
@@ -91,6 +102,19 @@ struct fairq_fate {
     uint8_t outcome; /* FAIRQ_FATE_DROPPED: it is no longer held; FAIRQ_FATE_MARKED: it is */
     uint8_t marks;   /* the marks it was given */
     char reason[30]; /* why it was dropped, like "longest_queue"; ends with a zero */
+};
+
+/* A number that a discipline shows of itself, as `tc -s` does. */
+struct fairq_reading {
+    char name[32];     /* what it is of, like "backlogged_queues"; ends with a zero */
+    char subqueue[64]; /* the queue, class or tin of which it is, empty if it is of the whole
+                        * discipline; ends with a zero, a longer name is cut */
+    double real;       /* the number, of either kind */
+    uint64_t count;    /* the same, exact, if it is a count; UINT64_MAX if it is greater */
+    uint32_t flow;     /* if has_flow: the flow of which it is, by its number in the discipline */
+    uint8_t has_flow;  /* 1 or 0 */
+    uint8_t unit;      /* FAIRQ_UNIT_... */
+    uint8_t kind;      /* FAIRQ_VALUE_COUNT or FAIRQ_VALUE_REAL */
 };
 
 /* The weight of the flow to which a header belongs, in thousandths, from 1 to 1000000000; others
@@ -134,6 +158,11 @@ int fairq_dequeue(struct fairq *queue, uint64_t now, struct fairq_packet *packet
 /* Moves up to `count` fates to `fates`, oldest first, and returns how many. Those left are kept for
  * the next call. */
 size_t fairq_fates(struct fairq *queue, struct fairq_fate *fates, size_t count);
+
+/* Writes what the discipline shows of itself at `now`, up to `count` readings, and returns how many
+ * there are, which may be more: with NULL for `readings` only that. Nothing of the discipline
+ * changes. 0 if it shows none, and where other functions refuse. */
+size_t fairq_readings(struct fairq *queue, uint64_t now, struct fairq_reading *readings, size_t count);
 
 /* FAIRQ_OK and when fairq_update must be called next, or FAIRQ_NONE. May change with every other
  * call. */

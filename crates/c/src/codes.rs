@@ -53,6 +53,22 @@ pub const FAIRQ_FATE_DROPPED: u8 = 1;
 /// The packet was marked and is held.
 pub const FAIRQ_FATE_MARKED: u8 = 2;
 
+/// A number of things that the name says, or a ratio.
+pub const FAIRQ_UNIT_NONE: u8 = 0;
+/// Packets.
+pub const FAIRQ_UNIT_PACKETS: u8 = 1;
+/// Bytes.
+pub const FAIRQ_UNIT_BYTES: u8 = 2;
+/// Seconds.
+pub const FAIRQ_UNIT_SECONDS: u8 = 3;
+/// Bit/s.
+pub const FAIRQ_UNIT_BIT_PER_S: u8 = 4;
+
+/// A whole number, exact.
+pub const FAIRQ_VALUE_COUNT: u8 = 1;
+/// Any other number.
+pub const FAIRQ_VALUE_REAL: u8 = 2;
+
 /// The latest time; beyond it sums of times might not fit.
 pub const FAIRQ_TIME_MAX: u64 = u64::MAX / 4;
 

@@ -17,7 +17,7 @@ use fairq_sched::change::Change;
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Line};
 use fairq_sched::packet::Fates;
 use fairq_sched::units::{Rate, Time, Weight};
-use records::{FairqFate, FairqHeader, FairqLine, FairqPacket};
+use records::{FairqFate, FairqHeader, FairqLine, FairqPacket, FairqReading, cut};
 use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -161,6 +161,35 @@ pub unsafe extern "C" fn fairq_fates(queue: *mut Fairq, fates: *mut FairqFate, c
         unsafe { fates.add(place).write(FairqFate::of(&fate)) };
     }
     taken
+}
+
+/// Writes what the discipline shows of itself; how many numbers that are.
+///
+/// # Safety
+/// `queue` is NULL or a discipline that no other thread uses now; `readings` is NULL or has room
+/// for `count`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fairq_readings(
+    queue: *mut Fairq,
+    now: u64,
+    readings: *mut FairqReading,
+    count: usize,
+) -> usize {
+    let room = if readings.is_null() { 0 } else { count };
+    let mut found = 0;
+    // SAFETY: the caller's promise.
+    let code = guarded(unsafe { queue.as_mut() }, |queue| {
+        let now = queue.at(now)?;
+        queue.discipline.readings(now, &mut |reading| {
+            if found < room {
+                // SAFETY: `found` is below `count`, for which there is room.
+                unsafe { readings.add(found).write(FairqReading::of(&reading)) };
+            }
+            found += 1;
+        });
+        Ok(FAIRQ_OK)
+    });
+    if code == FAIRQ_OK { found } else { 0 }
 }
 
 /// When an update is due.
@@ -347,15 +376,12 @@ unsafe fn write_text(to: *mut c_char, size: usize, text: &str) {
     if to.is_null() || size == 0 {
         return;
     }
-    let mut length = text.len().min(size - 1);
-    while !text.is_char_boundary(length) {
-        length -= 1;
-    }
-    // SAFETY: `length` bytes and a zero are at most `size`, and Rust's text does not lie in the
+    let text = cut(text, size - 1);
+    // SAFETY: the text and a zero are at most `size` bytes, and Rust's text does not lie in the
     // caller's buffer.
     unsafe {
-        std::ptr::copy_nonoverlapping(text.as_ptr(), to.cast(), length);
-        to.add(length).write(0);
+        std::ptr::copy_nonoverlapping(text.as_ptr(), to.cast(), text.len());
+        to.add(text.len()).write(0);
     }
 }
 

@@ -94,7 +94,7 @@ pub fn document(file: &str, sets: &[(&str, &str)], workers: usize, watched: Opti
     if let Some(flow) = watched {
         experiment.trace_flow(flow).unwrap_or_else(|problem| panic!("{problem}"));
         experiment.sample_every(Time::from_ms(100)).unwrap_or_else(|problem| panic!("{problem}"));
-        experiment.keep_states();
+        experiment.keep_states().unwrap_or_else(|problem| panic!("{problem}"));
     }
     let folder = path.parent().expect("a folder");
     let files = |name: &str| std::fs::read(folder.join(name)).map_err(|fault| format!("{name}: {fault}"));

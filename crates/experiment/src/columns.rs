@@ -450,17 +450,26 @@ pub const PACKETS: TableOf = TableOf {
     ],
 };
 
-/// What the disciplines count and keep at the end.
+/// What the disciplines count and keep.
 pub const STATES: TableOf = TableOf {
     name: "states",
-    row: "a number that a discipline shows of itself at the end, as `tc -s` does",
+    row: "a number that a discipline shows, as `tc -s` does, at the end or at a sample",
     class: "State",
     columns: &[
+        real(
+            "time_s",
+            "s",
+            "When it was read, from the start of the run: the end of the run, or of a sample's interval.",
+        )
+        .instant()
+        .key()
+        .never(),
         key("link", "The link's name.").never(),
         key("direction", "The direction of the link.").never(),
         text("discipline", "The discipline: its parts by name.").never(),
         key("quantity", "What the number is of.").never(),
-        text("subqueue", "The queue, class or tin of the discipline; empty if the number is of all of it.").never(),
+        text("subqueue", "The queue, class, tin or flow of the discipline; empty if the number is of all of it.")
+            .never(),
         text("unit", "The unit of the number; empty if it has none.").never(),
         real("value", "", "The number: since the start of the run if it is a count.").signed().never(),
     ],

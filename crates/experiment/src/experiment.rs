@@ -14,6 +14,7 @@ use crate::results::document::{AtPoint, Outcome};
 use crate::results::notes;
 use crate::results::packets::Packets;
 use crate::results::series::{ROWS_MAX, Series};
+use crate::results::states::States;
 pub use crate::run::SharedFiles;
 use crate::run::{Ended, Keep, Run};
 use crate::scenario::Scenario;
@@ -63,6 +64,9 @@ pub struct Options<'a> {
     /// Called with the progress from time to time; answers whether to go on.
     pub progress: &'a mut (dyn FnMut(Progress) -> bool + Send),
 }
+
+/// What samples of disciplines give.
+const ROWS_OF_STATES: &str = "rows of states";
 
 /// A scenario read, checked and ready to run. Its copies share what was read.
 #[derive(Clone)]
@@ -135,19 +139,33 @@ impl Experiment {
             return Err(self.known.document.problem(Fault::new("", message)));
         }
         self.keep.series = (interval > Time::ZERO).then_some(interval);
+        self.few_rows(Series::rows_of, "rows")?;
+        if self.keep.states { self.few_rows(States::rows_of, ROWS_OF_STATES) } else { Ok(()) }
+    }
+
+    /// Makes every run keep what each discipline counts and has at the end, and at the samples of
+    /// [`Self::sample_every`]: the rows of `states`.
+    ///
+    /// # Errors
+    /// If the samples give more rows than are kept.
+    pub fn keep_states(&mut self) -> Result<(), Problem> {
+        self.keep.states = true;
+        self.few_rows(States::rows_of, ROWS_OF_STATES)
+    }
+
+    /// A fault if samples give more `rows` than are kept; a run of a plan gives `rows_of` it.
+    fn few_rows(&self, rows_of: fn(&Plan, Time) -> u64, rows: &str) -> Result<(), Problem> {
+        let Some(interval) = self.keep.series else { return Ok(()) };
         let runs = u64::from(self.known.scenario.measure.replications);
-        let of = |plan: &Plan| Series::rows_of(plan, interval).saturating_mul(runs);
-        let rows = self.plans().iter().map(|(_, plan)| of(plan)).fold(0, u64::saturating_add);
-        if interval > Time::ZERO && rows > ROWS_MAX {
-            let message = format!("a sample every {interval} gives {rows} rows; at most {ROWS_MAX} are kept");
+        let of = |plan: &Plan| rows_of(plan, interval).saturating_mul(runs);
+        let count = self.plans().iter().map(|(_, plan)| of(plan)).fold(0, u64::saturating_add);
+        if count > ROWS_MAX {
+            let message = format!(
+                "a sample every {interval} gives {count} {rows}, and at most {ROWS_MAX} are kept; write a longer time"
+            );
             return Err(self.known.document.problem(Fault::new("", message)));
         }
         Ok(())
-    }
-
-    /// Makes every run keep what each discipline counts and has at the end: the rows of `states`.
-    pub const fn keep_states(&mut self) {
-        self.keep.states = true;
     }
 
     /// The same experiment, each run of which keeps what every flow got in `stretches` equal parts

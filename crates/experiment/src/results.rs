@@ -8,6 +8,7 @@ mod mean;
 pub mod notes;
 pub mod packets;
 pub mod series;
+pub mod states;
 pub mod statistics;
 pub mod table;
 pub mod trace;
@@ -17,7 +18,6 @@ use self::table::{Builder, Table};
 use self::trace::Trace;
 use crate::columns::{COURSE, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
 use fairq_link::sketch::Coarse;
-use fairq_sched::contract::Discipline as _;
 use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
 use fairq_sim::net::counts::flow_times;
 use fairq_sim::net::line::Line;
@@ -44,7 +44,7 @@ pub struct Tables {
     pub series: Table,
     /// Each packet of a flow, if that was asked for.
     pub packets: Table,
-    /// What each discipline counts and keeps at the end, if that was asked for.
+    /// What each discipline counts and keeps, at the samples and at the end, if that was asked for.
     pub states: Table,
     /// What each flow got in each stretch of the run, if that was asked for.
     pub course: Table,
@@ -257,29 +257,6 @@ fn jain(plan: &Plan, simulation: &Simulation) -> Vec<Option<f64>> {
     };
     let of_line = |(endless, all): ((u32, f64, f64), _)| index(if endless.0 > 0 { endless } else { all });
     of(true).into_iter().zip(of(false)).map(of_line).collect()
-}
-
-/// A row for each number that a discipline shows of itself, as `tc -s` does: what it counted since
-/// the start of the run, and what it has at the end.
-pub fn state_table(plan: &Plan, simulation: &Simulation) -> Table {
-    let (mut rows, end) = (Vec::new(), plan.warm_up + plan.duration);
-    for (line, state) in lines(plan, simulation) {
-        let Some(gateway) = &state.gateway else { continue };
-        gateway.port.discipline().readings(end, &mut |reading| {
-            let text = Arc::<str>::from;
-            let queue = reading.queue.unwrap_or_default();
-            rows.push((line, text(reading.name), text(queue), reading.unit.name(), reading.value.real()));
-        });
-    }
-    let mut table = Builder::new(&STATES);
-    table.text("link", rows.iter().map(|(line, ..)| Arc::clone(&line.name)));
-    table.words("direction", rows.iter().map(|(line, ..)| line.direction()));
-    table.text("discipline", rows.iter().map(|(line, ..)| Arc::<str>::from(line.queue.name())));
-    table.text("quantity", rows.iter().map(|(_, quantity, ..)| Arc::clone(quantity)));
-    table.text("subqueue", rows.iter().map(|(_, _, queue, ..)| Arc::clone(queue)));
-    table.words("unit", rows.iter().map(|(_, _, _, unit, _)| *unit));
-    table.real("value", rows.iter().map(|(.., value)| *value));
-    table.finish()
 }
 
 fn session_table(plan: &Plan, simulation: &Simulation) -> Table {

@@ -3,15 +3,16 @@
 //! A run can be sent to another thread or made anew on another machine, gives the same tables
 //! wherever it is run, and has a name that says what they depend on: its digest.
 
-use crate::columns::{PACKETS, SERIES, STATES};
+use crate::columns::{PACKETS, SERIES};
 use crate::digest::{Digest, RESULTS_VERSION};
 use crate::known::Known;
+use crate::results::Tables;
 use crate::results::course::Course;
 use crate::results::packets::{self, Packets};
 use crate::results::series::{Samples, Series, Shared as SharedSamples};
+use crate::results::states::States;
 use crate::results::table::Table;
 use crate::results::trace::{self, Recorder, Trace};
-use crate::results::{self, Tables};
 use crate::scenario::axes::Point;
 use crate::scenario::problem::Problem;
 use fairq_sched::units::{PS_PER_S, Time};
@@ -34,7 +35,8 @@ pub struct Keep {
     pub series: Option<Time>,
     /// The flow of which every packet has a row of `packets`, or the entry of its copies.
     pub packets_of: Option<String>,
-    /// Whether the disciplines' states at the end are the rows of `states`.
+    /// Whether what disciplines show, at the end and at the samples of `series`, are the rows of
+    /// `states`.
     pub states: bool,
     /// Into how many equal stretches a run is divided for the rows of `course`.
     pub stretches: Option<u32>,
@@ -261,25 +263,32 @@ impl Run {
         let kept = Kept::default();
         let interval = self.keep.series.or_else(|| self.most_traced().map(|_| self.sampling()));
         let observers = self.observers(interval, &kept);
-        if !observers.is_empty() {
+        // An unobserved line may tell its discipline late that it is idle: virtual time stands
+        // still until the next packet, and a reading would depend on whether samples are taken.
+        if !observers.is_empty() || self.keep.states {
             simulation.observe(Box::new(observers));
         }
         let [warm_up, end] = self.times();
         let slice = Time((end.0 / SLICES).max(1));
+        let samples_states = self.keep.states && self.keep.series.is_some();
         // The end of the last interval of samples.
         let mut sampled = Time::ZERO;
-        let mut course = Course::new(plan, self.keep.stretches, end);
-        let mut run_to = |simulation: &mut Simulation, course: &mut Course, to: Time| {
+        let mut noted = Noted { course: Course::new(plan, self.keep.stretches, end), states: States::default() };
+        let mut run_to = |simulation: &mut Simulation, noted: &mut Noted, to: Time| {
             let mut goes_on = simulation.now() < to;
             while goes_on {
                 let next = interval.map_or(Time::NEVER, |interval| sampled.saturating_add(interval));
-                let until = to.min(simulation.now().saturating_add(slice)).min(next).min(course.next_time());
+                let until = to.min(simulation.now().saturating_add(slice)).min(next).min(noted.course.next_time());
                 goes_on = simulation.run_towards(until, to);
-                course.note(simulation);
+                noted.course.note(simulation);
                 if simulation.now() == next {
                     sampled = next;
                     if let Ok(mut samples) = kept.samples.lock() {
                         samples.note_senders(simulation);
+                    }
+                    // Those at the end are noted below, whether that is a sample or not.
+                    if samples_states && next < end {
+                        noted.states.note(plan, simulation, next);
                     }
                 }
                 let packet_hops = simulation.network.packet_hops_known;
@@ -289,15 +298,18 @@ impl Run {
             }
             Ok(())
         };
-        run_to(&mut simulation, &mut course, warm_up)?;
-        course.before_clear(&simulation);
+        run_to(&mut simulation, &mut noted, warm_up)?;
+        noted.course.before_clear(&simulation);
         simulation.clear_counts();
-        run_to(&mut simulation, &mut course, end)?;
+        run_to(&mut simulation, &mut noted, end)?;
         if let Some(mut observer) = simulation.network.observer.take() {
             observer.end(end);
         }
         simulation.settle();
-        Ok((self.tables(&simulation, &kept, course), simulation.network.packet_hops))
+        if self.keep.states {
+            noted.states.note(plan, &simulation, end);
+        }
+        Ok((self.tables(&simulation, &kept, noted), simulation.network.packet_hops))
     }
 
     /// The observers of the run, which takes samples at this `interval`. They share `kept`.
@@ -317,7 +329,7 @@ impl Run {
     }
 
     /// The tables of a run that has ended.
-    fn tables(&self, simulation: &Simulation, kept: &Kept, course: Course) -> Tables {
+    fn tables(&self, simulation: &Simulation, kept: &Kept, noted: Noted) -> Tables {
         let (plan, keep) = (self.plan(), &self.keep);
         let sampled = Samples::into_table(taken(&kept.samples));
         let end = self.times()[1];
@@ -327,9 +339,15 @@ impl Run {
             Some(_) => packets::table(plan, taken(&kept.journeys)),
             None => Table::empty(&PACKETS),
         };
-        let states = if keep.states { results::state_table(plan, simulation) } else { Table::empty(&STATES) };
-        Tables { series, packets, states, course: course.into_table(), trace, ..Tables::of(plan, simulation) }
+        let (states, course) = (noted.states.into_table(plan), noted.course.into_table());
+        Tables { series, packets, states, course, trace, ..Tables::of(plan, simulation) }
     }
+}
+
+/// What is read of a run between its events, for its tables.
+struct Noted {
+    course: Course,
+    states: States,
 }
 
 /// What observers keep for the tables of a run.

@@ -16,7 +16,8 @@ pub mod whole;
 use self::whole::Whole;
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
-use fairq_sim::transport::congestion::{Acked, Beginning, Congested, Congestion, Ecn, LostPacket, Pair, RateSample};
+use fairq_sim::transport::congestion::{Acked, Beginning, Congested, Congestion, LostPacket, Pair, RateSample};
+use fairq_sim::transport::ecn::Ecn;
 use fairq_sim::transport::registry::TransportSettings;
 use std::fmt;
 

@@ -102,7 +102,7 @@ pub struct Keep {
     /// The flow of which the table packets has each packet.
     #[schemars(extend("examples" = ["file"]))]
     pub packets: Option<String>,
-    /// Whether to keep what disciplines count, the table states.
+    /// Whether to keep what disciplines show, at the end and at the samples, the table states.
     #[schemars(extend("examples" = [true]))]
     pub states: bool,
 }

@@ -6,12 +6,12 @@ use fairq_sched::packet::Marks;
 use fairq_sched::units::{PS_PER_S, Time};
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
-use fairq_sim::transport::receiver::Arrival;
+use fairq_sim::transport::Ends;
+use fairq_sim::transport::messages::{Acknowledgement, Arrival};
 use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::supply::Supply;
 use fairq_sim::transport::tcp::Setup;
 use fairq_sim::transport::tcp::settings::{Connection, Terms};
-use fairq_sim::transport::{Acknowledgement, Ends};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 

@@ -5,12 +5,12 @@ use crate::running;
 use fairq_experiment::experiment::Experiment;
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
-use fairq_sim::transport::receiver::Arrival;
+use fairq_sim::transport::messages::{Acknowledgement, Arrival, Flags, Transmission};
 use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::supply::Supply;
 use fairq_sim::transport::tcp::Setup;
 use fairq_sim::transport::tcp::settings::Terms;
-use fairq_sim::transport::{Acknowledgement, Ends, Flags, Sender, Transmission};
+use fairq_sim::transport::{Ends, Sender};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -30,6 +30,7 @@ mod notes;
 mod phase_effects;
 mod phases;
 mod random_networks;
+mod readings;
 mod recovery;
 mod roles_and_pools;
 mod running;

@@ -3,7 +3,7 @@
 
 use crate::running::run;
 use fairq_sched::units::Time;
-use fairq_sim::transport::receiver::Arrival;
+use fairq_sim::transport::messages::Arrival;
 use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::supply::Supply;
 use fairq_sim::transport::tcp::Setup;

@@ -7,7 +7,7 @@
 //! present name of each column that was renamed; columns that are not in the list do not count.
 
 use crate::digest;
-use fairq_experiment::columns::TABLES;
+use fairq_experiment::columns::{STATES, TABLES};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -47,9 +47,19 @@ const WATCHED: &[(&str, &str)] = &[
 ];
 
 /// The columns that name a row of a table; the axes' labels and the seed are part of the key too.
+/// The time of a reading is not in the list: of readings those at the end count (`at_end`).
 fn keys(table: &str) -> impl Iterator<Item = &'static str> {
     let table = TABLES.into_iter().find(|of| of.name == table).expect("a table");
-    table.columns.iter().filter(|column| column.is_key).map(|column| column.name)
+    let counts = move |name: &&str| (table.name, *name) != (STATES.name, "time_s");
+    table.columns.iter().filter(|column| column.is_key).map(|column| column.name).filter(counts)
+}
+
+/// Of the rows of `states` of a run those at its end.
+fn at_end(mut rows: Vec<Value>) -> Vec<Value> {
+    let time = |row: &Value| row["time_s"].as_f64().expect("a reading has a time");
+    let end = rows.iter().map(time).fold(0.0, f64::max);
+    rows.retain(|row| time(row) == end);
+    rows
 }
 
 /// By the present name of a column of a table: its first name.
@@ -140,7 +150,10 @@ impl Values {
                 let labels: Vec<String> = axes.iter().chain([&"seed".to_owned()]).map(label).collect();
                 groups.entry(labels.join("|")).or_default().push(row.clone());
             }
-            groups.into_iter().for_each(|(labels, rows)| self.table(table, &Value::Array(rows), &labels));
+            for (labels, rows) in groups {
+                let rows = if table == STATES.name { at_end(rows) } else { rows };
+                self.table(table, &Value::Array(rows), &labels);
+            }
         }
     }
 }

@@ -30,8 +30,8 @@ struct Source {
 /// A scenario read, checked and ready to run: `name` is its file name, for messages and for the
 /// files it names. With `series`, a time like "1 s", every run takes samples at that distance;
 /// "auto" gives 200. With `packets`, a flow's name, every run keeps each packet of it; with
-/// `states` what disciplines have at the end. With `trace` the first run of an outcome keeps a
-/// trace, and a run that was pickled none.
+/// `states` what disciplines show at the end and at the samples. With `trace` the first run of an
+/// outcome keeps a trace, and a run that was pickled none.
 #[pyclass(frozen)]
 pub(crate) struct Experiment {
     experiment: experiment::Experiment,
@@ -169,7 +169,7 @@ impl Source {
             experiment.trace_flow(flow).map_err(errors::usage)?;
         }
         if self.states {
-            experiment.keep_states();
+            experiment.keep_states().map_err(errors::usage)?;
         }
         Ok(experiment)
     }

@@ -411,7 +411,7 @@ impl Lane {
         let late = |of: fn(&Lateness) -> Option<u64>| seconds(lateness.as_ref().and_then(of));
         let mut states = Vec::new();
         self.port.discipline().readings(self.told.last, &mut |reading| {
-            let subqueue = reading.queue.unwrap_or_default().to_owned();
+            let subqueue = reading.part().into_owned();
             let (quantity, unit) = (reading.name.to_owned(), reading.unit.name());
             states.push(Shown { quantity, subqueue, unit, value: reading.value.real() });
         });

@@ -187,7 +187,7 @@ pub struct DisciplineReport {
 pub struct Shown {
     /// What it is of.
     pub quantity: String,
-    /// The queue, class or tin of the discipline; empty if the number is of all of it.
+    /// The queue, class, tin or flow of the discipline; empty if the number is of all of it.
     pub subqueue: String,
     /// Its unit; empty if it has none.
     pub unit: &'static str,

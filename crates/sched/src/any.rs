@@ -266,9 +266,6 @@ macro_rules! forward {
                 fn preempts(&self, serving: Tag) -> bool {
                     match self { $(Self::$type(p) => p.preempts(serving)),+ }
                 }
-                fn put_back(&mut self, queue: Slot, tag: Tag) {
-                    match self { $(Self::$type(p) => p.put_back(queue, tag)),+ }
-                }
                 fn stamps(&self, queue: Slot, tag: Tag, is_head: bool) -> crate::waiting::Stamps {
                     match self { $(Self::$type(p) => p.stamps(queue, tag, is_head)),+ }
                 }

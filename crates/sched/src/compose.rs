@@ -362,7 +362,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
             unreachable!("put back without a packet being sent")
         };
         let (queue, flow, packet) = (entry.queue, entry.flow, *entry.packet);
-        self.scheduler.put_back(queue, entry.tag);
+        self.scheduler.continued(queue, entry.tag);
         self.buffer.joined(now, &self.store, HeldPacket { queue, flow, handle, packet: &packet });
     }
 

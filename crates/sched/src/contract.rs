@@ -355,8 +355,9 @@ pub trait Scheduler: Send {
     /// `queue`, empty before, has its first packet, with `tag`.
     fn backlogged(&mut self, queue: Slot, tag: Tag);
 
-    /// `queue`, which lost its last packet, has a new one with `tag` and never counted as empty:
-    /// inside a hierarchy the next packet is known only when the one before has been sent.
+    /// `queue` never counted as empty, and its head is a packet with `tag` now: inside a hierarchy
+    /// the next packet is known only when the one before has been sent, and a packet that was
+    /// interrupted comes back before those that wait, with its old tag.
     fn continued(&mut self, queue: Slot, tag: Tag) {
         self.backlogged(queue, tag);
     }
@@ -397,12 +398,10 @@ pub trait Scheduler: Send {
     fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported>;
 
     /// Whether the packet being sent, whose tag was `serving`, should give way to one that waits.
+    /// [`Scheduler::continued`] follows if it does.
     fn preempts(&self, _serving: Tag) -> bool {
         false
     }
-
-    /// An interrupted packet is the head of `queue` again, with its old tag.
-    fn put_back(&mut self, _queue: Slot, _tag: Tag) {}
 
     /// The virtual times of a packet in `queue` with `tag`, which `is_head` or waits behind others.
     fn stamps(&self, _queue: Slot, _tag: Tag, _is_head: bool) -> Stamps {

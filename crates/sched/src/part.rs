@@ -1,5 +1,6 @@
 //! What the settings of a part say of it before it is built.
 
+use crate::class_tree::Place;
 use crate::facts::Facts;
 use crate::pool::Sharing;
 use crate::promise::{Load, Measure};
@@ -34,12 +35,12 @@ pub trait Part {
 
     /// What is to be known of it before it is built.
     fn facts(&self) -> Facts {
-        Facts::PLAIN
+        Facts::of_tree(&self.places())
     }
 
-    /// Of a scheduler that knows classes: their names, by which flows choose one.
-    fn classes(&self) -> Option<Vec<&str>> {
-        None
+    /// Of a scheduler that knows classes: those, of which flows choose a leaf by its name.
+    fn places(&self) -> Vec<Place<'_>> {
+        Vec::new()
     }
 
     /// Of a scheduler that guarantees rates: which of them exceed together what a line of `_line`
@@ -75,3 +76,30 @@ macro_rules! no_settings {
     };
 }
 pub(crate) use no_settings;
+
+/// A struct of settings, of which each may be left out: a field has its doc, its type and its
+/// default in one place.
+#[macro_export]
+macro_rules! settings {
+    (
+        $(#[$of_all:meta])*
+        pub struct $of:ident {
+            $($(#[$of_one:meta])* pub $name:ident: $type:ty = $default:expr,)+
+        }
+    ) => {
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+        $(#[$of_all])*
+        pub struct $of {
+            $($(#[$of_one])* pub $name: $type,)+
+        }
+
+        impl Default for $of {
+            fn default() -> Self {
+                Self { $($name: $default,)+ }
+            }
+        }
+    };
+}
+pub(crate) use settings;

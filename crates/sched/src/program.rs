@@ -16,7 +16,7 @@
 //! in order of arrival.
 
 use crate::contract::{Flow, Slot};
-use crate::facts::Need;
+use crate::facts::{Facts, Need};
 use crate::packet::Packet;
 use crate::slots::entry;
 use crate::units::Time;
@@ -67,18 +67,13 @@ pub enum Rank {
 }
 
 impl Rank {
-    /// What it needs of packets.
-    pub(crate) const fn needs(self) -> &'static [Need] {
+    /// The facts of a part that goes by it.
+    pub(crate) const fn facts(self) -> Facts {
         match self {
-            Self::Deadline => &[Need::Deadline],
-            Self::ShortestRemaining => &[Need::Remaining],
-            Self::StartTime | Self::LeastAttained => &[],
+            Self::Deadline => Facts { needs: &[Need::Deadline], tells_flows_apart: false, ..Facts::PLAIN },
+            Self::ShortestRemaining => Facts { needs: &[Need::Remaining], tells_flows_apart: false, ..Facts::PLAIN },
+            Self::StartTime | Self::LeastAttained => Facts { goes_by_weights: true, ..Facts::PLAIN },
         }
-    }
-
-    /// Whether its rank depends on a packet's flow.
-    pub(crate) const fn tells_flows_apart(self) -> bool {
-        matches!(self, Self::StartTime | Self::LeastAttained)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::buffer::default::DefaultBuffer;
 use crate::buffer::with_overflow::WithOverflow;
+use crate::class_tree::leaf_names;
 use crate::classify::default::DefaultClassifier;
 use crate::compose::Composition;
 use crate::contract::{Discipline, Line};
@@ -151,7 +152,7 @@ impl Queue {
 
     fn default_buffer(&self) -> BufferSettings {
         let scheduler = self.scheduler.part();
-        if scheduler.facts().queues == Queues::PerFlow || scheduler.classes().is_some() {
+        if scheduler.facts().queues == Queues::PerFlow || !scheduler.places().is_empty() {
             BufferSettings::LongestQueueDrop(Default::default())
         } else {
             BufferSettings::TailDrop(Default::default())
@@ -206,7 +207,8 @@ impl Queue {
     /// The classes that flows may name here, if it knows any.
     #[must_use]
     pub fn classes(&self) -> Option<Vec<&str>> {
-        self.design.as_ref().map_or_else(|| self.scheduler.part().classes(), |design| design.part().classes())
+        let places = self.design.as_ref().map_or_else(|| self.scheduler.part(), DesignSettings::part).places();
+        (!places.is_empty()).then(|| leaf_names(&places))
     }
 
     /// Where the rates that it guarantees are more together than there is for them on a line of

@@ -2,6 +2,8 @@
 
 use crate::slots::Slot;
 use crate::units::Rate;
+use alloc::borrow::Cow;
+use alloc::format;
 
 /// The unit of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +86,17 @@ impl<'a> Reading<'a> {
     #[must_use]
     pub const fn of_queue(self, queue: &'a str) -> Self {
         Self { queue: Some(queue), ..self }
+    }
+
+    /// Of what it is, in words: the name of the queue, `flow` with the number of its slot; empty if
+    /// it is of the whole discipline.
+    #[must_use]
+    pub fn part(&self) -> Cow<'a, str> {
+        match (self.queue, self.flow) {
+            (Some(queue), _) => Cow::Borrowed(queue),
+            (None, Some(flow)) => Cow::Owned(format!("flow {flow}")),
+            (None, None) => Cow::Borrowed(""),
+        }
     }
 
     /// The same of the flow in slot `flow`.

@@ -208,14 +208,14 @@ mod tests {
         let mut line = Transmitter::new(rates[0]);
         line.begin(Time(5));
         let bits = 1_000_000_000;
-        let mut end = line.send(bits);
+        line.send(bits);
         // Bits times 10¹² that were sent.
         let (mut sent, mut since, mut rate) = (0, Time(5), rates[0]);
         for at in 1..1000_u64 {
             let now = Time(at * 1_234_567_891);
             sent += u128::from((now - since).0) * u128::from(rate.bit_per_s());
             (since, rate) = (now, rates[at as usize % rates.len()]);
-            end = line.change(now, rate).unwrap();
+            let end = line.change(now, rate).unwrap();
             let left = u128::from(bits) * u128::from(PS_PER_S) - sent;
             let exact = (2 * left + u128::from(rate.bit_per_s())) / (2 * u128::from(rate.bit_per_s()));
             assert_eq!(u128::from((end - now).0), exact, "change {at}");

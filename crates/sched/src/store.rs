@@ -10,6 +10,7 @@
 //! costs the others nothing. When a head leaves, the next packet is not written to: the `previous`
 //! of a head is stale.
 
+use crate::change::{Change, Unsupported};
 use crate::contract::{End, Handle, Held, Slot, Tag};
 use crate::packet::{Marks, Packet};
 use crate::prefetch;
@@ -203,6 +204,14 @@ impl Store {
     /// From now on no more than `limit` should wait; nothing is dropped.
     pub const fn set_limit(&mut self, limit: Limit) {
         (self.packets.most, self.bytes.most, self.limit) = (limit.packets(), limit.bytes(), limit);
+    }
+
+    /// The answer to `change` of a discipline that keeps nothing of it but the limit, here.
+    pub(crate) fn change(&mut self, change: &Change<'_>) -> Result<(), Unsupported> {
+        if let Change::Limit(limit) = *change {
+            self.set_limit(limit);
+        }
+        change.not_used()
     }
 
     /// Whether more waits than the limit allows.

@@ -3,8 +3,8 @@
 //! It reads no file, no clock, no environment and no text. A plan comes in as types, and counts come
 //! out. The same plan with the same seed gives the same counts on every machine.
 
-#[macro_use]
-mod settings;
+#[macro_use(settings)]
+extern crate fairq_sched;
 
 pub mod changes;
 pub mod engine;
@@ -16,6 +16,7 @@ pub mod plan;
 pub mod processing;
 pub mod run;
 pub mod segment;
+mod settings;
 pub mod split;
 pub mod traffic;
 pub mod transfers;

@@ -1,25 +1,16 @@
-//! Settings that are said once: a field has its doc, its type and its default in one place.
+//! What numbers of settings may be.
 
-/// A struct of settings, of which each may be left out.
-macro_rules! settings {
-    (
-        $(#[$of_all:meta])*
-        pub struct $of:ident {
-            $($(#[$of_one:meta])* pub $name:ident: $type:ty = $default:expr,)+
-        }
-    ) => {
-        #[derive(Clone, Debug, PartialEq)]
-        #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-        #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-        $(#[$of_all])*
-        pub struct $of {
-            $($(#[$of_one])* pub $name: $type,)+
-        }
+/// The first of some numbers that is not above its low end and at most its high end, as a line for
+/// the user. Each number has its name, value, low and high end.
+pub(crate) fn outside(numbers: &[(&str, f64, f64, f64)]) -> Option<String> {
+    let wrong = numbers.iter().find(|(_, value, low, high)| !(*value > *low && *value <= *high));
+    wrong.map(|(name, value, low, high)| format!("{name} is {value}; it must be above {low} and at most {high}"))
+}
 
-        impl Default for $of {
-            fn default() -> Self {
-                Self { $($name: $default,)+ }
-            }
-        }
-    };
+/// The first of some numbers, each with its name, that is not above 0 and below 1, as a line for
+/// the user. A factor or part must be neither nothing nor all: a decrease that leaves everything
+/// would be none.
+pub(crate) fn no_part(numbers: &[(&str, f64)]) -> Option<String> {
+    let wrong = numbers.iter().find(|(_, value)| !(*value > 0.0 && *value < 1.0));
+    wrong.map(|(name, value)| format!("{name} is {value}; it must be above 0 and below 1"))
 }

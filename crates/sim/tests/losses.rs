@@ -4,8 +4,8 @@
 
 use fairq_sched::units::Time;
 use fairq_sim::transport::congestion::Beginning;
+use fairq_sim::transport::held::HeldTimes;
 use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
-use fairq_sim::transport::tcp::held::HeldTimes;
 use serde_json::json;
 
 mod pipe;

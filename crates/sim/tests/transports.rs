@@ -5,12 +5,12 @@
 
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
-use fairq_sim::transport::receiver::Arrival;
+use fairq_sim::transport::Sender;
+use fairq_sim::transport::messages::{Acknowledgement, Arrival};
 use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::supply::Supply;
 use fairq_sim::transport::tcp::Setup;
 use fairq_sim::transport::tcp::settings::{Connection, Terms};
-use fairq_sim::transport::{Acknowledgement, Sender};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::sync::Arc;

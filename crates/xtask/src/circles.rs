@@ -17,7 +17,7 @@ use crate::python_imports::{Imports, Uses};
 /// Neither number may rise.
 const KNOWN_RINGS: &[(&str, Size, &str)] = &[(
     "sched",
-    Size { modules: 12, uses: 36 },
+    Size { modules: 12, uses: 35 },
     "its registry names every part, and parts that hold other parts (hpfq, htb, the designs) name the registry",
 )];
 

@@ -530,10 +530,15 @@ class Packet(Row):
 class State(Row):
     """A row of `states`.
 
-    What has a row: a number that a discipline shows of itself at the end, as `tc -s` does.
+    What has a row: a number that a discipline shows, as `tc -s` does, at the end or at a sample.
     """
 
     __slots__ = ()
+
+    time_s: float
+    """When it was read, from the start of the run: the end of the run, or of a sample's
+    interval.
+    """
 
     link: str
     """The link's name."""
@@ -548,7 +553,7 @@ class State(Row):
     """What the number is of."""
 
     subqueue: str
-    """The queue, class or tin of the discipline; empty if the number is of all of it."""
+    """The queue, class, tin or flow of the discipline; empty if the number is of all of it."""
 
     unit: str
     """The unit of the number; empty if it has none."""

@@ -81,7 +81,7 @@ class Result(Mapping[str, Any]):
 
     @property
     def states(self) -> Table[_types.State]:
-        """What each discipline counts and keeps at the end."""
+        """What each discipline counts and keeps, at the end and at the samples of `series`."""
         return self._table("states")
 
     def __getitem__(self, name: str) -> Any:

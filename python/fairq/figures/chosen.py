@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from fairq.figures import axis_units
 from fairq.figures.delays import distribution
 from fairq.figures.means import bars, lines, shades
-from fairq.figures.over_time import over_time
+from fairq.figures.over_time import USUAL, over_time, rows_of_states
 from fairq.figures.plot_settings import plotted
 from fairq.figures.style import PAGE, Style
 
@@ -37,7 +37,8 @@ def of_result(
     """A run's figure: samples over time, means of flows over axes, or delays of packets.
 
     `samples` says which of the first two; None takes the distribution of the delays if packets were
-    recorded, else the samples if there are some. `result` is a `fairq.Result`, or rows.
+    recorded, else the samples if there are some. `quantities` are columns of these; over time also
+    quantities of `states`, as "average_queue". `result` is a `fairq.Result`, or rows.
     """
     if isinstance(result, Sequence):
         return of_rows(result, axes or (), quantities or QUANTITIES, title or "", style=style)
@@ -50,7 +51,10 @@ def of_result(
         seeds = "one seed" if count == 1 else f"{count} seeds"
         return distribution(packets, names, flows, said, caption=f"all packets of {seeds}", style=style)
     if samples or (samples is None and len(result.series)):
-        return over_time(result.series, names, said, result.theory or (), style=style)
+        shown = rows_of_states(result.states, quantities or ())
+        rows = [*result.series, *shown] if shown else result.series
+        sampled = [q for q in quantities or USUAL if any(row.get(q) is not None for row in rows)]
+        return over_time(rows, names, said, result.theory or (), quantities=sampled or USUAL, style=style)
     if result.theory:
         return shares(result.theory, names, said, style=style)
     means = list(result.flows)

@@ -58,6 +58,12 @@ SAMPLED = {
 }
 """The columns of samples that can be plotted, and what their panels are called."""
 
+OF_OTHERS = ("held_packets", "level")
+"""Those of them that are not of flows."""
+
+THEORY = ("rates", "delays")
+"""The panels of theory, beside those of samples."""
+
 USUAL = ("throughput_bit_per_s", "held_packets", "window_packets", "rtt_s", "level")
 """The columns of samples that are plotted where none are asked for."""
 
@@ -69,8 +75,9 @@ def over_time(
 ) -> Figure:  # fmt: skip
     """Samples of `fairq run --series`: a panel for each quantity and each point of the axes.
 
-    Of several seeds a curve is the mean, with a band from the least to the greatest. A row may be
-    the mean of several samples: then `<column>_min` and `<column>_max` are the ends of its band.
+    A quantity may be one that disciplines show: `rows_of_states` makes rows of these. Of several
+    seeds a curve is the mean, with a band from the least to the greatest. A row may be the mean of
+    several samples: then `<column>_min` and `<column>_max` are the ends of its band.
     `theory`, the rows of `fairq run --overlay`, adds the max-min shares as thin lines and panels of
     rates and delays by flow. `names` are curves whose looks come first, in their order, so that
     several figures agree.
@@ -98,18 +105,14 @@ def over_time(
             place[kind, at] = (block * len(kinds) + number) * columns + column if by_kind else number
     count = blocks * len(kinds) * columns if by_kind else len(kinds)
     mine = [[row for row in rows if tuple(row[axis] for axis in axes) == point] for point in points]
-    shown = {kind: _names(mine, kind, style.lines_max) for kind in kinds if kind in SAMPLED}
+    shown = {kind: _names(mine, kind, style.lines_max) for kind in kinds if kind not in THEORY}
     # a flow has one look in all panels
-    flows = list(
-        dict.fromkeys(name for kind in shown if kind not in ("held_packets", "level") for name in shown[kind][0])
-    )
+    flows = list(dict.fromkeys(name for kind in shown if _is_of_flows(kind) for name in shown[kind][0]))
     # the same two colours must not mean flows and gateways; a curve of `names` keeps its look
     others = [*names, *flows]
-    for kind in ("held_packets", "level"):
-        others += shown[kind][0] if kind in shown else []
-    looks = {
-        kind: _looks(shown[kind][0] if kind in ("held_packets", "level") else flows, others, style) for kind in shown
-    }
+    for kind in sorted((kind for kind in shown if not _is_of_flows(kind)), key=_place_of_looks):
+        others += shown[kind][0]
+    looks = {kind: _looks(flows if _is_of_flows(kind) else shown[kind][0], others, style) for kind in shown}
     keys = _keys(shown, looks, theory, kinds, place, columns if by_kind else 1, style)
     seeds = max(len({row["seed"] for row in own}) for own in mine)
     said = sentences(
@@ -126,8 +129,8 @@ def over_time(
         label = _draw_kind(drawn, kind, panels, mine, looks.get(kind, {}), points, axes, theory)
         for at, panel in enumerate(panels):
             head = ", ".join(str(value) for value in points[at]) if kind == kinds[0] and len(every) > 1 else ""
-            is_last = kind == [each for each in kinds if each in SAMPLED][-1] or not by_kind
-            across = "" if kind not in SAMPLED or not is_last else "time (s)"
+            is_last = kind == [each for each in kinds if each not in THEORY][-1] or not by_kind
+            across = "" if kind in THEORY or not is_last else "time (s)"
             name_panel(drawn, panel, label, across, head=head)
     return drawn.finish()
 
@@ -198,7 +201,7 @@ def _draw_kind(
 ) -> str:  # fmt: skip
     """Draw the panels of one quantity with the same axis upwards; gives their label."""
     style = drawn.style
-    if kind not in SAMPLED:
+    if kind in THEORY:
         marks, label = (RATE_MARKS, "rate") if kind == "rates" else (DELAY_MARKS, "delay")
         of = [[row for row in theory if tuple(row[axis] for axis in axes) == point] for point in points]
         values = [row[column] for rows in of for row in rows for column in marks if row[column] is not None]
@@ -216,6 +219,8 @@ def _draw_kind(
                 plain_logarithm(panel.xaxis)
         return f"{label} ({short})"
     unit = axis_units.words(kind)[1] if kind in ("throughput_bit_per_s", "rtt_s", "pacing_bit_per_s") else ""
+    if kind not in SAMPLED:
+        unit = next((row.get("unit", "") for rows in mine for row in rows if row.get(kind) is not None), "")
     known = [row[kind] for rows in mine for row in rows if row.get(kind) is not None]
     size, short = axis_units.step(unit, known)
     for panel, rows, point in zip(panels, mine, points, strict=True):
@@ -240,11 +245,12 @@ def _draw_kind(
                               if row["flow"] == name and tuple(row[axis] for axis in axes) == point]:  # fmt: skip
                     if share is not None:
                         panel.axhline(share / size, color=look.colour, linestyle="--", linewidth=0.6 * style.line)
-    top = max(panel.get_ylim()[1] for panel in panels)
+    bottom, top = min(panel.get_ylim()[0] for panel in panels), max(panel.get_ylim()[1] for panel in panels)
     for panel in panels:
-        panel.set_ylim(0, top)
+        panel.set_ylim(bottom if min(known, default=0) < 0 else 0, top)
         from_zero(panel, known)
-    return f"{SAMPLED[kind]} ({short})" if short else SAMPLED[kind]
+    said = SAMPLED.get(kind) or axis_units.words(kind)[0]
+    return f"{said} ({short})" if short else said
 
 
 def _draw_marks(
@@ -284,7 +290,25 @@ def _of(kind: str) -> Callable[[Mapping[str, Any]], str | None]:
         return lambda row: None if row["link"] is None else f"{row['link']} {row['direction']}"
     if kind == "level":
         return lambda row: row.get("receiver")
-    return lambda row: row["flow"]
+    return lambda row: row.get("flow" if kind in SAMPLED else "shown_by")
+
+
+def rows_of_states(states: Rows, quantities: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows for `over_time` of these quantities of `states`: each value in a column of its name."""
+    return [
+        {**row, row["quantity"]: row["value"],
+         "shown_by": " ".join(filter(None, (row["link"], row["direction"], row["subqueue"])))}
+        for row in states if row["quantity"] in quantities
+    ]  # fmt: skip
+
+
+def _is_of_flows(kind: str) -> bool:
+    return kind in SAMPLED and kind not in OF_OTHERS
+
+
+def _place_of_looks(kind: str) -> int:
+    """Gateways before receivers, and both before what disciplines show."""
+    return OF_OTHERS.index(kind) if kind in OF_OTHERS else len(OF_OTHERS)
 
 
 def _names(mine: Sequence[Rows], kind: str, lines_max: int) -> tuple[list[str], int]:
@@ -311,13 +335,13 @@ def _keys(
 ) -> list[Key]:  # fmt: skip
     """Keys of flows, gateways, receivers, theory; each belongs to the last panel of a row."""
     keys = []
-    seen: set[str] = set()
+    seen: set[tuple[str, ...]] = set()
     for kind, (shown, more) in names.items():
-        what = {"held_packets": "gateways", "level": "receivers"}.get(kind, "flows")
-        if what in seen:
-            continue
-        seen.add(what)
+        what = {"held_packets": "gateways", "level": "receivers"}.get(kind, "flows" if kind in SAMPLED else "queues")
         every = [*looks[kind]]
+        if (what, *every) in seen:
+            continue
+        seen.add((what, *every))
         entries: list[tuple[Any, str]] = [(handle(style, looks[kind][name]), name) for name in every]
         entries += [(NOTE, f"and {more} more")] if more else []
         keys.append(Key(entries, what, _end_of_row(place, kind, columns)))

@@ -94,10 +94,15 @@ STATE = ("link", "direction", "discipline", "subqueue", "quantity")
 
 
 def states(results: Results) -> list[dict[str, Any]]:
-    """Drops that disciplines count, over the seeds, where there are any."""
+    """Drops that disciplines count until the end, over the seeds, where there are any."""
     by: dict[tuple[Any, ...], list[float]] = {}
+    times = results.table("states", ["time_s"])
+    ends: dict[str, float] = {}
+    for run, time in zip(times["digest"], times["time_s"], strict=True):
+        ends[run] = max(time, ends.get(run, 0.0))
     for row in results.rows("states"):
-        if any(reason in row["quantity"] for reason in REASONS) and row["value"] is not None:
+        counts_drops = any(reason in row["quantity"] for reason in REASONS) and row["value"] is not None
+        if counts_drops and row["time_s"] == ends[row["digest"]]:
             place = tuple(row[axis] for axis in results.axes)
             where = tuple(row[name] for name in STATE)
             by.setdefault((*place, *where), []).append(row["value"])

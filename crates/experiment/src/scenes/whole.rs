@@ -10,12 +10,13 @@
 use super::{Event, LENGTH, Path, Round, TIMEOUT};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
-use fairq_sim::transport::receiver::{Arrival, Receiver};
+use fairq_sim::transport::messages::{Acknowledgement, Arrival, Transmission};
+use fairq_sim::transport::receiver::Receiver;
 use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::supply::Supply;
 use fairq_sim::transport::tcp::Setup;
 use fairq_sim::transport::tcp::settings::{Connection, Terms};
-use fairq_sim::transport::{Acknowledgement, Ends, Sender, Transmission};
+use fairq_sim::transport::{Ends, Sender};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -25,7 +25,7 @@ use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::reading::Reading;
 use crate::store::Store;
@@ -33,54 +33,34 @@ use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// Thresholds, and how the probability between them moves.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The average queueing delay to aim at, if `min` is not given.
-    pub target_delay: Time,
-    /// RED's `min`; without it half of what `target_delay` holds, at least 5 packets.
-    pub min: Option<Limit>,
-    /// RED's `max`; without it three times `min`.
-    pub max: Option<Limit>,
-    /// RED's weight; without it by the line's rate.
-    pub weight: Option<f64>,
-    /// How often the probability is moved, at least 1 ms.
-    pub interval: Time,
-    /// Added to the probability when the average is above its target, though never more than a
-    /// quarter of it.
-    pub increase: f64,
-    /// The probability is multiplied by it when the average is below its target.
-    pub decrease: f64,
-    /// The least probability.
-    pub probability_min: f64,
-    /// The greatest.
-    pub probability_max: f64,
-    /// See `red`.
-    pub gentle: bool,
-    /// See `red`.
-    pub ecn: bool,
-    /// The usual length of a packet.
-    pub mean_packet: Bytes,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            target_delay: Time::from_ms(5),
-            min: None,
-            max: None,
-            weight: None,
-            interval: Time::from_ms(500),
-            increase: 0.01,
-            decrease: 0.9,
-            probability_min: 0.01,
-            probability_max: 0.5,
-            gentle: true,
-            ecn: true,
-            mean_packet: Bytes(1000),
-        }
+settings! {
+    /// Thresholds, and how the probability between them moves.
+    pub struct Settings {
+        /// The average queueing delay to aim at, if `min` is not given.
+        pub target_delay: Time = Time::from_ms(5),
+        /// RED's `min`; without it half of what `target_delay` holds, at least 5 packets.
+        pub min: Option<Limit> = None,
+        /// RED's `max`; without it three times `min`.
+        pub max: Option<Limit> = None,
+        /// RED's weight; without it by the line's rate.
+        pub weight: Option<f64> = None,
+        /// How often the probability is moved, at least 1 ms.
+        pub interval: Time = Time::from_ms(500),
+        /// Added to the probability when the average is above its target, though never more than a
+        /// quarter of it.
+        pub increase: f64 = 0.01,
+        /// The probability is multiplied by it when the average is below its target.
+        pub decrease: f64 = 0.9,
+        /// The least probability.
+        pub probability_min: f64 = 0.01,
+        /// The greatest.
+        pub probability_max: f64 = 0.5,
+        /// See `red`.
+        pub gentle: bool = true,
+        /// See `red`.
+        pub ecn: bool = true,
+        /// The usual length of a packet.
+        pub mean_packet: Bytes = Bytes(1000),
     }
 }
 

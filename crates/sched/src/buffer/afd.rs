@@ -28,7 +28,7 @@ use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
@@ -39,39 +39,24 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The sample and the controller.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The queue to aim at, in packets; at least 1.
-    pub target: u32,
-    /// Packets in the sample (the shadow buffer), 2 to 1048576.
-    pub sample: u32,
-    /// One packet is sampled for this many bytes that arrive.
-    pub sample_every: Bytes,
-    /// How often the fair count is moved, at least 1 us; without it once in the time of seven
-    /// packets of `mean_packet`.
-    pub interval: Option<Time>,
-    /// The usual length of a packet, by which the interval follows from the line's rate.
-    pub mean_packet: Bytes,
-    /// a1, the gain of the queue one interval ago.
-    pub gain_before: f64,
-    /// a2, the gain of the queue now; above `gain_before`.
-    pub gain_now: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            target: 20,
-            sample: 500,
-            sample_every: Bytes(5000),
-            interval: None,
-            mean_packet: Bytes(1000),
-            gain_before: 1.7,
-            gain_now: 1.8,
-        }
+settings! {
+    /// The sample and the controller.
+    pub struct Settings {
+        /// The queue to aim at, in packets; at least 1.
+        pub target: u32 = 20,
+        /// Packets in the sample (the shadow buffer), 2 to 1048576.
+        pub sample: u32 = 500,
+        /// One packet is sampled for this many bytes that arrive.
+        pub sample_every: Bytes = Bytes(5000),
+        /// How often the fair count is moved, at least 1 us; without it once in the time of seven
+        /// packets of `mean_packet`.
+        pub interval: Option<Time> = None,
+        /// The usual length of a packet, by which the interval follows from the line's rate.
+        pub mean_packet: Bytes = Bytes(1000),
+        /// a1, the gain of the queue one interval ago.
+        pub gain_before: f64 = 1.7,
+        /// a2, the gain of the queue now; above `gain_before`.
+        pub gain_now: f64 = 1.8,
     }
 }
 

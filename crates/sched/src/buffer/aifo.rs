@@ -21,7 +21,7 @@ use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
@@ -31,37 +31,23 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The program, the window and the headroom.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The program that gives a packet its rank.
-    pub rank: Rank,
-    /// How many of the latest ranks are remembered, 1 to 10000.
-    pub window: u32,
-    /// k, the part of the buffer that is kept for bursts; at least 0 and less than 1.
-    pub headroom: f64,
-    /// Every how many arrivals one is remembered; at least 1.
-    pub sample: u32,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { rank: Rank::default(), window: 20, headroom: 0.1, sample: 1 }
+settings! {
+    /// The program, the window and the headroom.
+    pub struct Settings {
+        /// The program that gives a packet its rank.
+        pub rank: Rank = Rank::default(),
+        /// How many of the latest ranks are remembered, 1 to 10000.
+        pub window: u32 = 20,
+        /// k, the part of the buffer that is kept for bursts; at least 0 and less than 1.
+        pub headroom: f64 = 0.1,
+        /// Every how many arrivals one is remembered; at least 1.
+        pub sample: u32 = 1,
     }
 }
 
 impl Part for Settings {
     fn facts(&self) -> Facts {
-        let tells_flows_apart = self.rank.tells_flows_apart();
-        Facts {
-            needs: self.rank.needs(),
-            tells_flows_apart,
-            goes_by_weights: tells_flows_apart,
-            overflow: Overflow::Leaves,
-            ..Facts::PLAIN
-        }
+        Facts { overflow: Overflow::Leaves, ..self.rank.facts() }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {

@@ -20,7 +20,7 @@ use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::control::blue::{Blue as Control, Steps};
 use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
@@ -29,26 +29,19 @@ use crate::units::{Limit, Time};
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// The steps of the probability.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Added to the probability on overflow, in (0, 1].
-    pub increment: f64,
-    /// Taken off the probability when the line is idle, in (0, 1]; much less than `increment`.
-    pub decrement: f64,
-    /// The least time between two changes, at least 1 us.
-    pub freeze: Time,
-    /// A queue longer than this counts as overflow; without it only a full buffer does.
-    pub threshold: Option<Limit>,
-    /// Whether packets that accept a mark are marked in place of being dropped.
-    pub ecn: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { increment: 0.02, decrement: 0.002, freeze: Time::from_ms(100), threshold: None, ecn: true }
+settings! {
+    /// The steps of the probability.
+    pub struct Settings {
+        /// Added to the probability on overflow, in (0, 1].
+        pub increment: f64 = 0.02,
+        /// Taken off the probability when the line is idle, in (0, 1]; much less than `increment`.
+        pub decrement: f64 = 0.002,
+        /// The least time between two changes, at least 1 us.
+        pub freeze: Time = Time::from_ms(100),
+        /// A queue longer than this counts as overflow; without it only a full buffer does.
+        pub threshold: Option<Limit> = None,
+        /// Whether packets that accept a mark are marked in place of being dropped.
+        pub ecn: bool = true,
     }
 }
 

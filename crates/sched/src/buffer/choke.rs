@@ -24,7 +24,7 @@ use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Verdict, Victim, t
 use crate::control::red::Level;
 use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::Reading;
@@ -32,35 +32,27 @@ use crate::store::Store;
 use crate::units::{Bytes, Limit, Time};
 use alloc::string::String;
 
-/// RED's settings.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Up to this average nothing is compared. In packets or in bytes: so is the queue measured.
-    pub min: Limit,
-    /// From this average on packets are dropped. In the unit of `min`.
-    pub max: Limit,
-    /// RED's probability when the average comes to `max`, in (0, 1].
-    pub probability: f64,
-    /// What the queue found by one arrival counts in the average, in (0, 1].
-    pub weight: f64,
-    /// Whether RED's probability goes on to 1 at twice `max` in place of a step.
-    pub gentle: bool,
-    /// Whether packets that accept a mark are marked where RED would drop them.
-    pub ecn: bool,
-    /// Whether such packets are dropped from `max` on all the same.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub hard_drop: bool,
-    /// The usual length of a packet, for idle times.
-    pub mean_packet: Bytes,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let red::Settings { min, max, probability, weight, gentle, ecn, hard_drop, mean_packet, .. } =
-            red::Settings::default();
-        Self { min, max, probability, weight, gentle, ecn, hard_drop, mean_packet }
+settings! {
+    /// RED's settings.
+    pub struct Settings {
+        /// Up to this average nothing is compared. In packets or in bytes: so is the queue
+        /// measured.
+        pub min: Limit = red::Settings::default().min,
+        /// From this average on packets are dropped. In the unit of `min`.
+        pub max: Limit = red::Settings::default().max,
+        /// RED's probability when the average comes to `max`, in (0, 1].
+        pub probability: f64 = red::Settings::default().probability,
+        /// What the queue found by one arrival counts in the average, in (0, 1].
+        pub weight: f64 = red::Settings::default().weight,
+        /// Whether RED's probability goes on to 1 at twice `max` in place of a step.
+        pub gentle: bool = red::Settings::default().gentle,
+        /// Whether packets that accept a mark are marked where RED would drop them.
+        pub ecn: bool = red::Settings::default().ecn,
+        /// Whether such packets are dropped from `max` on all the same.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub hard_drop: bool = red::Settings::default().hard_drop,
+        /// The usual length of a packet, for idle times.
+        pub mean_packet: Bytes = red::Settings::default().mean_packet,
     }
 }
 

@@ -27,7 +27,7 @@ use crate::control::cobalt::{Control, Judgement, Parameters};
 use crate::control::pi::is_probability;
 use crate::facts::Facts;
 use crate::packet::{Marks, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::no_readings;
@@ -37,29 +37,21 @@ use crate::units::{Bytes, Rate, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// CoDel's times and BLUE's steps.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The delay that is acceptable; BLUE changes at most once in this time.
-    pub target: Time,
-    /// How long the delay may be above the target.
-    pub interval: Time,
-    /// The largest packet: what waits no longer than four of them take on the line is not late.
-    pub mtu: Bytes,
-    /// What a full buffer adds to BLUE's probability.
-    pub increment: f64,
-    /// What an empty queue takes off it.
-    pub decrement: f64,
-    /// Whether CoDel marks packets that accept CE in place of dropping them.
-    pub ecn: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let (target, interval) = (Time::from_ms(5), Time::from_ms(100));
-        Self { target, interval, mtu: Bytes(1514), increment: 1.0 / 256.0, decrement: 1.0 / 4096.0, ecn: true }
+settings! {
+    /// CoDel's times and BLUE's steps.
+    pub struct Settings {
+        /// The delay that is acceptable; BLUE changes at most once in this time.
+        pub target: Time = Time::from_ms(5),
+        /// How long the delay may be above the target.
+        pub interval: Time = Time::from_ms(100),
+        /// The largest packet: what waits no longer than four of them take on the line is not late.
+        pub mtu: Bytes = Bytes(1514),
+        /// What a full buffer adds to BLUE's probability.
+        pub increment: f64 = 1.0 / 256.0,
+        /// What an empty queue takes off it.
+        pub decrement: f64 = 1.0 / 4096.0,
+        /// Whether CoDel marks packets that accept CE in place of dropping them.
+        pub ecn: bool = true,
     }
 }
 

@@ -30,7 +30,7 @@ use crate::control::codel::{Control, Head, Parameters, Rules};
 use crate::facts::{Facts, Overflow};
 use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Marks, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::slots::entry;
@@ -39,37 +39,29 @@ use crate::units::{Bytes, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Target and interval.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The delay that is acceptable.
-    pub target: Time,
-    /// How long the delay may be above the target: about the longest usual round-trip time.
-    pub interval: Time,
-    /// The largest packet: a queue that is left with no more than this is never too long.
-    pub mtu: Bytes,
-    /// Whether packets that accept CE are marked in place of being dropped.
-    pub ecn: bool,
-    /// RFC 8289's exact square root and times in place of Linux's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub rfc: bool,
-    /// A packet that accepts CE and has waited longer is marked in any case.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub ce_threshold: Option<Time>,
-    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all
-    /// packets.
-    pub ce_threshold_mask: u8,
-    /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is ECT(1).
-    pub ce_threshold_selector: u8,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let (target, interval, mtu) = (Time::from_ms(5), Time::from_ms(100), Bytes(1514));
-        let (ce_threshold, ce_threshold_mask, ce_threshold_selector) = (None, 0, 0);
-        Self { target, interval, mtu, ecn: false, rfc: false, ce_threshold, ce_threshold_mask, ce_threshold_selector }
+settings! {
+    /// Target and interval.
+    pub struct Settings {
+        /// The delay that is acceptable.
+        pub target: Time = Time::from_ms(5),
+        /// How long the delay may be above the target: about the longest usual round-trip time.
+        pub interval: Time = Time::from_ms(100),
+        /// The largest packet: a queue that is left with no more than this is never too long.
+        pub mtu: Bytes = Bytes(1514),
+        /// Whether packets that accept CE are marked in place of being dropped.
+        pub ecn: bool = false,
+        /// RFC 8289's exact square root and times in place of Linux's.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub rfc: bool = false,
+        /// A packet that accepts CE and has waited longer is marked in any case.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub ce_threshold: Option<Time> = None,
+        /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all
+        /// packets.
+        pub ce_threshold_mask: u8 = 0,
+        /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is
+        /// ECT(1).
+        pub ce_threshold_selector: u8 = 0,
     }
 }
 

@@ -28,7 +28,7 @@ use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::facts::Need;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
@@ -39,32 +39,19 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Windows of averaging, and what an overflow does.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Over how long an edge averages the rate of a flow (K).
-    pub flow_window: Time,
-    /// Over how long a line averages what arrives and what it accepts (Kα).
-    pub line_window: Time,
-    /// How long a line is congested, or not, before α follows (Kc).
-    pub congestion_window: Time,
-    /// The part of α that an overflow takes off.
-    pub overflow_cut: f64,
-    /// The part of α that overflows may take off between two regular updates.
-    pub overflow_cut_max: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            flow_window: Time::from_ms(100),
-            line_window: Time::from_ms(200),
-            congestion_window: Time::from_ms(200),
-            overflow_cut: 0.01,
-            overflow_cut_max: 0.25,
-        }
+settings! {
+    /// Windows of averaging, and what an overflow does.
+    pub struct Settings {
+        /// Over how long an edge averages the rate of a flow (K).
+        pub flow_window: Time = Time::from_ms(100),
+        /// Over how long a line averages what arrives and what it accepts (Kα).
+        pub line_window: Time = Time::from_ms(200),
+        /// How long a line is congested, or not, before α follows (Kc).
+        pub congestion_window: Time = Time::from_ms(200),
+        /// The part of α that an overflow takes off.
+        pub overflow_cut: f64 = 0.01,
+        /// The part of α that overflows may take off between two regular updates.
+        pub overflow_cut_max: f64 = 0.25,
     }
 }
 

@@ -24,7 +24,7 @@ use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, trait
 use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
@@ -33,30 +33,23 @@ use crate::units::{Bytes, Limit, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// RED's thresholds and those of a flow.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Below this average no packet is dropped at random; no flow holds more than this. In packets.
-    pub min: Limit,
-    /// From this average on all is dropped. In packets.
-    pub max: Limit,
-    /// The packets that a flow may hold before they are dropped at random: 2 for small buffers, 4
-    /// for large ones.
-    pub flow_min: u32,
-    /// The probability of a drop when the average comes to `max`, in (0, 1].
-    pub probability: f64,
-    /// What one length of the queue counts in the average, in (0, 1].
-    pub weight: f64,
-    /// The usual length of a packet, for idle times.
-    pub mean_packet: Bytes,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let (min, max, mean_packet) = (Limit::Packets(5), Limit::Packets(15), Bytes(1000));
-        Self { min, max, flow_min: 2, probability: 0.02, weight: 0.002, mean_packet }
+settings! {
+    /// RED's thresholds and those of a flow.
+    pub struct Settings {
+        /// Below this average no packet is dropped at random; no flow holds more than this. In
+        /// packets.
+        pub min: Limit = Limit::Packets(5),
+        /// From this average on all is dropped. In packets.
+        pub max: Limit = Limit::Packets(15),
+        /// The packets that a flow may hold before they are dropped at random: 2 for small buffers,
+        /// 4 for large ones.
+        pub flow_min: u32 = 2,
+        /// The probability of a drop when the average comes to `max`, in (0, 1].
+        pub probability: f64 = 0.02,
+        /// What one length of the queue counts in the average, in (0, 1].
+        pub weight: f64 = 0.002,
+        /// The usual length of a packet, for idle times.
+        pub mean_packet: Bytes = Bytes(1000),
     }
 }
 

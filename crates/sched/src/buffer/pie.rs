@@ -39,7 +39,7 @@ use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, trait
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
@@ -62,61 +62,63 @@ pub enum DelayBy {
     DepartureRate,
 }
 
-/// The controller and its exceptions.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The delay that is wanted.
-    pub target: Time,
-    /// The controller's period.
-    pub update: Time,
-    /// When the first period ends, from time zero on; with `rfc` it is one like all.
-    pub first: Time,
-    /// For the distance from the target, in 1/s.
-    pub alpha: f64,
-    /// For the change of the delay, in 1/s.
-    pub beta: f64,
-    /// How long packets pass after the queue was uncongested.
-    pub burst: Time,
-    /// The usual largest packet: with two of them or less waiting nothing is refused.
-    pub mtu: Bytes,
-    /// How the delay is known.
-    pub delay: DelayBy,
-    /// Bytes in a measurement of the departure rate.
-    pub measurement: Bytes,
-    /// At small probabilities a step is divided, so that it does not overshoot; by rising
-    /// probability (section 4.2).
-    pub divisors: Vec<Divisor>,
-    /// The largest step from the last probability of `divisors` on.
-    pub step_max: f64,
-    /// A delay beyond it adds `long_delay_step` to each step.
-    pub long_delay: Time,
-    /// What a step grows by at a long delay.
-    pub long_delay_step: f64,
-    /// What a period without delay leaves of the probability, as a part of it; without it 63/64, or
-    /// 0.98 with `rfc`.
-    pub idle_decay: Option<f64>,
-    /// Below this probability nothing is refused while the delay was below half the target (section
-    /// 4.1).
-    pub short_probability: f64,
-    /// Whether drops are spread out (section 5.4).
-    pub derandomised: bool,
-    /// Whether the probability of a packet shorter than `mtu` is in proportion to its length.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub byte_mode: bool,
-    /// With `derandomised`: none is dropped before the probabilities since the last drop add up to
-    /// this.
-    pub accumulated_min: f64,
-    /// With `derandomised`: one is dropped when they do to this.
-    pub accumulated_max: f64,
-    /// Whether packets that accept CE are marked in place of being dropped.
-    pub ecn: bool,
-    /// The probability above which such packets are dropped all the same.
-    pub ecn_threshold: f64,
-    /// The RFC's rules in place of Linux's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub rfc: bool,
+settings! {
+    /// The controller and its exceptions.
+    pub struct Settings {
+        /// The delay that is wanted.
+        pub target: Time = Time::from_ms(15),
+        /// The controller's period.
+        pub update: Time = Time::from_ms(15),
+        /// When the first period ends, from time zero on; with `rfc` it is one like all.
+        pub first: Time = Time::from_ms(500),
+        /// For the distance from the target, in 1/s.
+        pub alpha: f64 = 0.125,
+        /// For the change of the delay, in 1/s.
+        pub beta: f64 = 1.25,
+        /// How long packets pass after the queue was uncongested.
+        pub burst: Time = Time::from_ms(150),
+        /// The usual largest packet: with two of them or less waiting nothing is refused.
+        pub mtu: Bytes = Bytes(1514),
+        /// How the delay is known.
+        pub delay: DelayBy = DelayBy::Timestamps,
+        /// Bytes in a measurement of the departure rate.
+        pub measurement: Bytes = Bytes(1 << 14),
+        /// At small probabilities a step is divided, so that it does not overshoot; by rising
+        /// probability (section 4.2).
+        pub divisors: Vec<Divisor> =
+            [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)]
+            .map(|(below, by)| Divisor { below, by })
+            .to_vec(),
+        /// The largest step from the last probability of `divisors` on.
+        pub step_max: f64 = 0.02,
+        /// A delay beyond it adds `long_delay_step` to each step.
+        pub long_delay: Time = Time::from_ms(250),
+        /// What a step grows by at a long delay.
+        pub long_delay_step: f64 = 0.02,
+        /// What a period without delay leaves of the probability, as a part of it; without it
+        /// 63/64, or 0.98 with `rfc`.
+        pub idle_decay: Option<f64> = None,
+        /// Below this probability nothing is refused while the delay was below half the target
+        /// (section 4.1).
+        pub short_probability: f64 = 0.2,
+        /// Whether drops are spread out (section 5.4).
+        pub derandomised: bool = true,
+        /// Whether the probability of a packet shorter than `mtu` is in proportion to its length.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub byte_mode: bool = false,
+        /// With `derandomised`: none is dropped before the probabilities since the last drop add up
+        /// to this.
+        pub accumulated_min: f64 = 0.85,
+        /// With `derandomised`: one is dropped when they do to this.
+        pub accumulated_max: f64 = 8.5,
+        /// Whether packets that accept CE are marked in place of being dropped.
+        pub ecn: bool = false,
+        /// The probability above which such packets are dropped all the same.
+        pub ecn_threshold: f64 = 0.1,
+        /// The RFC's rules in place of Linux's.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub rfc: bool = false,
+    }
 }
 
 /// A divisor of the step at small probabilities.
@@ -128,36 +130,6 @@ pub struct Divisor {
     pub below: f64,
     /// The step is divided by it.
     pub by: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let divisors = [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
-        Self {
-            target: Time::from_ms(15),
-            update: Time::from_ms(15),
-            first: Time::from_ms(500),
-            alpha: 0.125,
-            beta: 1.25,
-            burst: Time::from_ms(150),
-            mtu: Bytes(1514),
-            delay: DelayBy::Timestamps,
-            measurement: Bytes(1 << 14),
-            divisors: divisors.map(|(below, by)| Divisor { below, by }).to_vec(),
-            step_max: 0.02,
-            long_delay: Time::from_ms(250),
-            long_delay_step: 0.02,
-            idle_decay: None,
-            short_probability: 0.2,
-            derandomised: true,
-            byte_mode: false,
-            accumulated_min: 0.85,
-            accumulated_max: 8.5,
-            ecn: false,
-            ecn_threshold: 0.1,
-            rfc: false,
-        }
-    }
 }
 
 impl Part for Settings {

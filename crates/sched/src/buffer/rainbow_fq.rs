@@ -29,7 +29,7 @@ use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::facts::Need;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
@@ -40,40 +40,25 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The layers, and when the threshold moves.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// How many layers.
-    pub layers: u32,
-    /// How much wider each layer is than the one below it.
-    pub growth: f64,
-    /// What all layers of a flow of weight 1 carry together; the rate of the line if nothing is
-    /// said, which suits an island whose edges have lines of the same rate. What a flow sends above
-    /// it is in the last layer.
-    pub rate_max: Option<Rate>,
-    /// Over how long an edge averages the rate of a flow.
-    pub flow_window: Time,
-    /// The threshold rises while no more than this waits.
-    pub low: Limit,
-    /// The threshold falls while more than this waits and the queue grows.
-    pub high: Limit,
-    /// How long the threshold stays before it moves again.
-    pub interval: Time,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            layers: 64,
-            growth: 1.1,
-            rate_max: None,
-            flow_window: Time::from_ms(100),
-            low: Limit::Packets(5),
-            high: Limit::Packets(15),
-            interval: Time::from_ms(20),
-        }
+settings! {
+    /// The layers, and when the threshold moves.
+    pub struct Settings {
+        /// How many layers.
+        pub layers: u32 = 64,
+        /// How much wider each layer is than the one below it.
+        pub growth: f64 = 1.1,
+        /// What all layers of a flow of weight 1 carry together; the rate of the line if nothing is
+        /// said, which suits an island whose edges have lines of the same rate. What a flow sends
+        /// above it is in the last layer.
+        pub rate_max: Option<Rate> = None,
+        /// Over how long an edge averages the rate of a flow.
+        pub flow_window: Time = Time::from_ms(100),
+        /// The threshold rises while no more than this waits.
+        pub low: Limit = Limit::Packets(5),
+        /// The threshold falls while more than this waits and the queue grows.
+        pub high: Limit = Limit::Packets(15),
+        /// How long the threshold stays before it moves again.
+        pub interval: Time = Time::from_ms(20),
     }
 }
 

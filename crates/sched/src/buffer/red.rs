@@ -32,7 +32,7 @@ use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
@@ -41,62 +41,41 @@ use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::format;
 use alloc::string::String;
 
-/// Thresholds of the average queue, and what happens between and above them.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Below this average nothing happens. In packets or in bytes: so is the queue measured.
-    pub min: Limit,
-    /// From this average on packets are dropped. In the unit of `min`.
-    pub max: Limit,
-    /// The probability of a signal when the average comes to `max`, in (0, 1].
-    pub probability: f64,
-    /// What the queue found by one arrival counts in the average, in (0, 1].
-    pub weight: f64,
-    /// Whether the probability goes on to 1 at twice `max` in place of a step.
-    pub gentle: bool,
-    /// Whether packets that accept a mark are marked in place of being dropped.
-    pub ecn: bool,
-    /// Whether all are dropped from `max` on; else packets that accept a mark are marked there,
-    /// too.
-    pub hard_drop: bool,
-    /// Whether a packet's chance is in proportion to its length.
-    pub byte_mode: bool,
-    /// The usual length of a packet, for idle times and for byte mode.
-    pub mean_packet: Bytes,
-    /// Whether 1/pb packets pass after a signal before there may be another, so that gaps are
-    /// uniform from there to 2/pb.
-    pub wait: bool,
-    /// Whether a packet that finds nothing waiting joins, whatever the average.
-    pub spare_empty: bool,
-    /// In byte mode, whether gaps are counted in bytes, in whole usual packets, and a packet's
-    /// length scales its chance at the end, a chance of 1 not: what is certain for a usual packet
-    /// is then certain for a short one.
-    pub counts_bytes: bool,
-    /// Whether gaps begin anew with a packet that finds no room, too, so that while the buffer is
-    /// full chance drops little.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub overflow_resets: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            min: Limit::Packets(5),
-            max: Limit::Packets(15),
-            probability: 0.1,
-            weight: 0.002,
-            gentle: false,
-            ecn: false,
-            hard_drop: false,
-            byte_mode: false,
-            mean_packet: Bytes(1000),
-            wait: false,
-            spare_empty: false,
-            counts_bytes: false,
-            overflow_resets: false,
-        }
+settings! {
+    /// Thresholds of the average queue, and what happens between and above them.
+    pub struct Settings {
+        /// Below this average nothing happens. In packets or in bytes: so is the queue measured.
+        pub min: Limit = Limit::Packets(5),
+        /// From this average on packets are dropped. In the unit of `min`.
+        pub max: Limit = Limit::Packets(15),
+        /// The probability of a signal when the average comes to `max`, in (0, 1].
+        pub probability: f64 = 0.1,
+        /// What the queue found by one arrival counts in the average, in (0, 1].
+        pub weight: f64 = 0.002,
+        /// Whether the probability goes on to 1 at twice `max` in place of a step.
+        pub gentle: bool = false,
+        /// Whether packets that accept a mark are marked in place of being dropped.
+        pub ecn: bool = false,
+        /// Whether all are dropped from `max` on; else packets that accept a mark are marked there,
+        /// too.
+        pub hard_drop: bool = false,
+        /// Whether a packet's chance is in proportion to its length.
+        pub byte_mode: bool = false,
+        /// The usual length of a packet, for idle times and for byte mode.
+        pub mean_packet: Bytes = Bytes(1000),
+        /// Whether 1/pb packets pass after a signal before there may be another, so that gaps are
+        /// uniform from there to 2/pb.
+        pub wait: bool = false,
+        /// Whether a packet that finds nothing waiting joins, whatever the average.
+        pub spare_empty: bool = false,
+        /// In byte mode, whether gaps are counted in bytes, in whole usual packets, and a packet's
+        /// length scales its chance at the end, a chance of 1 not: what is certain for a usual
+        /// packet is then certain for a short one.
+        pub counts_bytes: bool = false,
+        /// Whether gaps begin anew with a packet that finds no room, too, so that while the buffer
+        /// is full chance drops little.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub overflow_resets: bool = false,
     }
 }
 

@@ -33,7 +33,7 @@ use crate::control::blue::{Blue, Steps};
 use crate::facts::{Facts, Overflow};
 use crate::hash::{Hash, bucket_of, splitmix};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
@@ -43,58 +43,37 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The size of the tables, the steps of the probabilities, and the penalty box.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Hash tables side by side, 1 to 16.
-    pub levels: u32,
-    /// Bins of each, at least 2; levels times bins is at most 1048576.
-    pub bins: u32,
-    /// A bin with this many packets raises its probability.
-    pub bin_size: u32,
-    /// A flow whose bins all hold this many packets is refused.
-    pub bin_max: u32,
-    /// Added to a bin's probability, in (0, 1].
-    pub increment: f64,
-    /// Taken off when a packet finds its bin empty, in (0, 1].
-    pub decrement: f64,
-    /// The least time between two changes of a bin's probability.
-    pub freeze: Time,
-    /// How long a table is used.
-    pub rehash: Time,
-    /// How long before that the next one is warmed; less than `rehash`.
-    pub warmup: Time,
-    /// Packets a second for all unresponsive flows together, at least 1.
-    pub penalty_rate: u32,
-    /// How many of their packets may go at once.
-    pub penalty_burst: u32,
-    /// Whether packets that accept a mark are marked in place of being dropped.
-    pub ecn: bool,
-    /// Whether they are at any probability below 1; without it, as in Linux, they are dropped more
-    /// and more from a half on.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub paper: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            levels: 8,
-            bins: 16,
-            bin_size: 20,
-            bin_max: 25,
-            increment: 33.0 / 65535.0,
-            decrement: 3.0 / 65535.0,
-            freeze: Time::ZERO,
-            rehash: Time::from_s(600),
-            warmup: Time::from_s(60),
-            penalty_rate: 10,
-            penalty_burst: 20,
-            ecn: true,
-            paper: false,
-        }
+settings! {
+    /// The size of the tables, the steps of the probabilities, and the penalty box.
+    pub struct Settings {
+        /// Hash tables side by side, 1 to 16.
+        pub levels: u32 = 8,
+        /// Bins of each, at least 2; levels times bins is at most 1048576.
+        pub bins: u32 = 16,
+        /// A bin with this many packets raises its probability.
+        pub bin_size: u32 = 20,
+        /// A flow whose bins all hold this many packets is refused.
+        pub bin_max: u32 = 25,
+        /// Added to a bin's probability, in (0, 1].
+        pub increment: f64 = 33.0 / 65535.0,
+        /// Taken off when a packet finds its bin empty, in (0, 1].
+        pub decrement: f64 = 3.0 / 65535.0,
+        /// The least time between two changes of a bin's probability.
+        pub freeze: Time = Time::ZERO,
+        /// How long a table is used.
+        pub rehash: Time = Time::from_s(600),
+        /// How long before that the next one is warmed; less than `rehash`.
+        pub warmup: Time = Time::from_s(60),
+        /// Packets a second for all unresponsive flows together, at least 1.
+        pub penalty_rate: u32 = 10,
+        /// How many of their packets may go at once.
+        pub penalty_burst: u32 = 20,
+        /// Whether packets that accept a mark are marked in place of being dropped.
+        pub ecn: bool = true,
+        /// Whether they are at any probability below 1; without it, as in Linux, they are dropped
+        /// more and more from a half on.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub paper: bool = false,
     }
 }
 

@@ -35,7 +35,7 @@ use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, traits};
 use crate::facts::Overflow;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{self, Unit};
@@ -59,41 +59,26 @@ pub enum Reading {
     Figure,
 }
 
-/// Windows, thresholds and the range of the fair rate.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Over how long a flow's rate is counted (Tw).
-    pub window: Time,
-    /// How often the fair rate AR is renewed (t_update).
-    pub interval: Time,
-    /// How much a new sample of the queue counts in its average (α).
-    pub gain: f64,
-    /// Below it the line is taken as underused (q_min).
-    pub queue_min: Limit,
-    /// From it on the line is taken as congested (q_max).
-    pub queue_max: Limit,
-    /// The least fair rate of weight 1 (MGR); a thousandth of the line's rate if nothing is said.
-    pub rate_min: Option<Rate>,
-    /// The greatest fair rate of weight 1 (AR_max); the line's rate if nothing is said.
-    pub rate_max: Option<Rate>,
-    /// Which reading of the source's figure.
-    pub reading: Reading,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            window: Time::from_ms(100),
-            interval: Time::from_ms(20),
-            gain: 1.0,
-            queue_min: Limit::Bytes(32_000),
-            queue_max: Limit::Bytes(64_000),
-            rate_min: None,
-            rate_max: None,
-            reading: Reading::Text,
-        }
+settings! {
+    /// Windows, thresholds and the range of the fair rate.
+    pub struct Settings {
+        /// Over how long a flow's rate is counted (Tw).
+        pub window: Time = Time::from_ms(100),
+        /// How often the fair rate AR is renewed (t_update).
+        pub interval: Time = Time::from_ms(20),
+        /// How much a new sample of the queue counts in its average (α).
+        pub gain: f64 = 1.0,
+        /// Below it the line is taken as underused (q_min).
+        pub queue_min: Limit = Limit::Bytes(32_000),
+        /// From it on the line is taken as congested (q_max).
+        pub queue_max: Limit = Limit::Bytes(64_000),
+        /// The least fair rate of weight 1 (MGR); a thousandth of the line's rate if nothing is
+        /// said.
+        pub rate_min: Option<Rate> = None,
+        /// The greatest fair rate of weight 1 (AR_max); the line's rate if nothing is said.
+        pub rate_max: Option<Rate> = None,
+        /// Which reading of the source's figure.
+        pub reading: Reading = Reading::Text,
     }
 }
 

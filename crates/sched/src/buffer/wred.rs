@@ -30,7 +30,7 @@ use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
 use crate::control::red::Average;
 use crate::facts::{Facts, Overflow};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
@@ -39,24 +39,28 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The curves and their one average.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Up to 64 of them; of one that names no `dscp` are all other packets.
-    pub curves: Vec<DropCurve>,
-    /// What the queue found by one arrival counts in the average, in (0, 1].
-    pub weight: f64,
-    /// Whether probabilities go on to 1 at twice `max` in place of a step.
-    pub gentle: bool,
-    /// Whether packets that accept a mark are marked in place of being dropped.
-    pub ecn: bool,
-    /// Whether all are dropped from `max` on; else packets that accept a mark are marked there,
-    /// too.
-    pub hard_drop: bool,
-    /// The usual length of a packet, for idle times.
-    pub mean_packet: Bytes,
+settings! {
+    /// The curves and their one average.
+    pub struct Settings {
+        /// Up to 64 of them; of one that names no `dscp` are all other packets.
+        pub curves: Vec<DropCurve> = alloc::vec![
+            DropCurve::of_precedence(1, 32),
+            DropCurve::of_precedence(2, 28),
+            DropCurve::of_precedence(3, 24),
+            DropCurve::default(),
+        ],
+        /// What the queue found by one arrival counts in the average, in (0, 1].
+        pub weight: f64 = red::Settings::default().weight,
+        /// Whether probabilities go on to 1 at twice `max` in place of a step.
+        pub gentle: bool = red::Settings::default().gentle,
+        /// Whether packets that accept a mark are marked in place of being dropped.
+        pub ecn: bool = red::Settings::default().ecn,
+        /// Whether all are dropped from `max` on; else packets that accept a mark are marked there,
+        /// too.
+        pub hard_drop: bool = red::Settings::default().hard_drop,
+        /// The usual length of a packet, for idle times.
+        pub mean_packet: Bytes = red::Settings::default().mean_packet,
+    }
 }
 
 /// RED's thresholds for some code points.
@@ -90,21 +94,6 @@ impl DropCurve {
     fn of_precedence(precedence: u8, min: u64) -> Self {
         // RFC 2597, section 6: the class in three bits, the drop precedence in two, and a zero.
         Self::from((1..=4).map(|class| class << 3 | precedence << 1).collect(), min)
-    }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let precedence = DropCurve::of_precedence;
-        let red::Settings { weight, gentle, ecn, hard_drop, mean_packet, .. } = red::Settings::default();
-        Self {
-            curves: alloc::vec![precedence(1, 32), precedence(2, 28), precedence(3, 24), DropCurve::default()],
-            weight,
-            gentle,
-            ecn,
-            hard_drop,
-            mean_packet,
-        }
     }
 }
 

@@ -62,7 +62,7 @@ use crate::contract::{
 use crate::facts::{Facts, Need};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
@@ -125,86 +125,61 @@ pub enum Isolation {
     Triple,
 }
 
-/// Shaper, tins, isolation, COBALT and the filter.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The rate of the shaper; without one packets leave as the line takes them.
-    pub rate: Option<Rate>,
-    /// The kind of line behind, which gives `overhead`, `mpu` and `framing` where they are not
-    /// said.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub preset: Option<Preset>,
-    /// Bytes that the line behind adds to a packet of the network layer; may be negative. If given,
-    /// even as 0, it is in place of the link layer's header, where a packet's length has one;
-    /// without it the length counts as it is.
-    pub overhead: Option<i32>,
-    /// Bytes that a packet takes there at least; without it the preset's, or 0.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub mpu: Option<u32>,
-    /// How the line behind cuts packets up; without it the preset's, or not at all.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub framing: Option<Framing>,
-    /// The classes.
-    pub tins: Tins,
-    /// Which users get an equal share.
-    pub isolation: Isolation,
-    /// How many queues a tin has.
-    pub queues: u32,
-    /// In how many places of its set a flow may be.
-    pub ways: u32,
-    /// What a flow alone at its hosts may send in a turn; without it what its tin's threshold lets
-    /// pass in 1/4096 s, from 300 to 1514 B, and 1514 B without a shaper.
-    pub quantum: Option<Bytes>,
-    /// How many bytes of the kernel's memory may be used, beside the limit; a packet of 1514 B
-    /// takes 2304. Without it what the shaper sends in four intervals, from 4 MiB to 10240 packets
-    /// of `mtu`, and the latter without a shaper.
-    pub memory: Option<Bytes>,
-    /// The usual round trip by name or as a time: `interval`, and a twentieth of it as `target`,
-    /// where they are not said.
-    pub rtt: Rtt,
-    /// The delay that is acceptable, at least one and a half of the largest packets; without it by
-    /// `rtt`.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub target: Option<Time>,
-    /// How long the delay may be above the target: as much longer as the target is, and at least
-    /// two targets; without it by `rtt`.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub interval: Option<Time>,
-    /// The largest packet: with a shaper what waits no longer than four of them take is not late.
-    pub mtu: Bytes,
-    /// Whether packets that accept CE are marked in place of being dropped.
-    pub ecn: bool,
-    /// Which acknowledgements that a later one makes unnecessary are taken out.
-    pub ack_filter: AckFilter,
-    /// Whether the line to be shaped is before the gateway: drops are charged, and twice as many of
-    /// the largest packets as there are bulk flows may always wait.
-    pub ingress: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            rate: None,
-            preset: None,
-            overhead: None,
-            mpu: None,
-            framing: None,
-            tins: Tins::Diffserv3,
-            isolation: Isolation::Triple,
-            queues: 1024,
-            ways: 8,
-            quantum: None,
-            memory: None,
-            rtt: Rtt::Internet,
-            target: None,
-            interval: None,
-            mtu: Bytes(1514),
-            ecn: true,
-            ack_filter: AckFilter::None,
-            ingress: false,
-        }
+settings! {
+    /// Shaper, tins, isolation, COBALT and the filter.
+    pub struct Settings {
+        /// The rate of the shaper; without one packets leave as the line takes them.
+        pub rate: Option<Rate> = None,
+        /// The kind of line behind, which gives `overhead`, `mpu` and `framing` where they are not
+        /// said.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub preset: Option<Preset> = None,
+        /// Bytes that the line behind adds to a packet of the network layer; may be negative. If
+        /// given, even as 0, it is in place of the link layer's header, where a packet's length has
+        /// one; without it the length counts as it is.
+        pub overhead: Option<i32> = None,
+        /// Bytes that a packet takes there at least; without it the preset's, or 0.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub mpu: Option<u32> = None,
+        /// How the line behind cuts packets up; without it the preset's, or not at all.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub framing: Option<Framing> = None,
+        /// The classes.
+        pub tins: Tins = Tins::Diffserv3,
+        /// Which users get an equal share.
+        pub isolation: Isolation = Isolation::Triple,
+        /// How many queues a tin has.
+        pub queues: u32 = 1024,
+        /// In how many places of its set a flow may be.
+        pub ways: u32 = 8,
+        /// What a flow alone at its hosts may send in a turn; without it what its tin's threshold
+        /// lets pass in 1/4096 s, from 300 to 1514 B, and 1514 B without a shaper.
+        pub quantum: Option<Bytes> = None,
+        /// How many bytes of the kernel's memory may be used, beside the limit; a packet of 1514 B
+        /// takes 2304. Without it what the shaper sends in four intervals, from 4 MiB to 10240
+        /// packets of `mtu`, and the latter without a shaper.
+        pub memory: Option<Bytes> = None,
+        /// The usual round trip by name or as a time: `interval`, and a twentieth of it as
+        /// `target`, where they are not said.
+        pub rtt: Rtt = Rtt::Internet,
+        /// The delay that is acceptable, at least one and a half of the largest packets; without it
+        /// by `rtt`.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub target: Option<Time> = None,
+        /// How long the delay may be above the target: as much longer as the target is, and at
+        /// least two targets; without it by `rtt`.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub interval: Option<Time> = None,
+        /// The largest packet: with a shaper what waits no longer than four of them take is not
+        /// late.
+        pub mtu: Bytes = Bytes(1514),
+        /// Whether packets that accept CE are marked in place of being dropped.
+        pub ecn: bool = true,
+        /// Which acknowledgements that a later one makes unnecessary are taken out.
+        pub ack_filter: AckFilter = AckFilter::None,
+        /// Whether the line to be shaped is before the gateway: drops are charged, and twice as
+        /// many of the largest packets as there are bulk flows may always wait.
+        pub ingress: bool = false,
     }
 }
 
@@ -533,10 +508,7 @@ impl Discipline for Cake {
     }
 
     fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
-        if let Change::Limit(limit) = *change {
-            self.store.set_limit(limit);
-        }
-        change.not_used()
+        self.store.change(change)
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {

@@ -41,7 +41,7 @@ use crate::contract::{Classifier, Dequeue, Discipline, Handle, Held, Line, Slot,
 use crate::facts::Facts;
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::units::{Bytes, Limit, Rate, Time};
@@ -51,31 +51,24 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Queues, their rate together, and what the CAKE of each is.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The device's queues, 1 to 256.
-    pub queues: u32,
-    /// The rate of all queues together; without one packets leave as the line takes them.
-    pub rate: Option<Rate>,
-    /// How long a queue keeps its part before it counts again which are active.
-    pub sync_time: Time,
-    /// The settings of the CAKE of each queue; its rate is above.
-    pub cake: cake::Settings,
+settings! {
+    /// Queues, their rate together, and what the CAKE of each is.
+    pub struct Settings {
+        /// The device's queues, 1 to 256.
+        pub queues: u32 = 4,
+        /// The rate of all queues together; without one packets leave as the line takes them.
+        pub rate: Option<Rate> = None,
+        /// How long a queue keeps its part before it counts again which are active.
+        pub sync_time: Time = SYNC_TIME,
+        /// The settings of the CAKE of each queue; its rate is above.
+        pub cake: cake::Settings = cake::Settings::default(),
+    }
 }
 
 /// `sync_time` of Linux (`cake_config_init`).
 const SYNC_TIME: Time = Time(200_000_000);
 
 const QUEUES_MAX: u32 = 256;
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { queues: 4, rate: None, sync_time: SYNC_TIME, cake: cake::Settings::default() }
-    }
-}
 
 impl Part for Settings {
     fn facts(&self) -> Facts {

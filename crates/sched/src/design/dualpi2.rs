@@ -32,7 +32,7 @@ use crate::change::{Change, Unsupported};
 use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};
 use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
@@ -78,54 +78,34 @@ pub enum At {
     Enqueue,
 }
 
-/// Controller, coupling and the way between the queues.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The delay that is wanted in the longer of the two queues.
-    pub target: Time,
-    /// The controller's period.
-    pub update: Time,
-    /// For the distance from the target, in 1/s.
-    pub alpha: f64,
-    /// For the change of the delay, in 1/s.
-    pub beta: f64,
-    /// k: how much more often L is signalled than p' says.
-    pub coupling: f64,
-    /// The delay from which L is signalled by itself.
-    pub step: Time,
-    /// How packets that have waited this long are signalled.
-    pub native: Native,
-    /// With `ramp`: how much longer than `step` a packet waits from which on all are signalled (RFC
-    /// 9332, figure 2).
-    pub range: Time,
-    /// Which queue sends next when both wait.
-    pub between: Between,
-    /// With `time_shifted`: how much longer C's head must have waited than L's.
-    pub shift: Time,
-    /// With `weighted`: the part of the bytes that C gets.
-    pub classic_share: f64,
-    /// Where coupled signals are given.
-    pub at: At,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            target: Time::from_ms(15),
-            update: Time::from_ms(16),
-            alpha: 0.16,
-            beta: 3.2,
-            coupling: 2.0,
-            step: Time::from_ms(1),
-            native: Native::Step,
-            range: Time(400_000_000),
-            between: Between::Weighted,
-            shift: Time::from_ms(50),
-            classic_share: 0.1,
-            at: At::Dequeue,
-        }
+settings! {
+    /// Controller, coupling and the way between the queues.
+    pub struct Settings {
+        /// The delay that is wanted in the longer of the two queues.
+        pub target: Time = Time::from_ms(15),
+        /// The controller's period.
+        pub update: Time = Time::from_ms(16),
+        /// For the distance from the target, in 1/s.
+        pub alpha: f64 = 0.16,
+        /// For the change of the delay, in 1/s.
+        pub beta: f64 = 3.2,
+        /// k: how much more often L is signalled than p' says.
+        pub coupling: f64 = 2.0,
+        /// The delay from which L is signalled by itself.
+        pub step: Time = Time::from_ms(1),
+        /// How packets that have waited this long are signalled.
+        pub native: Native = Native::Step,
+        /// With `ramp`: how much longer than `step` a packet waits from which on all are signalled
+        /// (RFC 9332, figure 2).
+        pub range: Time = Time(400_000_000),
+        /// Which queue sends next when both wait.
+        pub between: Between = Between::Weighted,
+        /// With `time_shifted`: how much longer C's head must have waited than L's.
+        pub shift: Time = Time::from_ms(50),
+        /// With `weighted`: the part of the bytes that C gets.
+        pub classic_share: f64 = 0.1,
+        /// Where coupled signals are given.
+        pub at: At = At::Dequeue,
     }
 }
 
@@ -359,10 +339,7 @@ impl Discipline for DualPi2 {
     }
 
     fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
-        if let Change::Limit(limit) = *change {
-            self.store.set_limit(limit);
-        }
-        change.not_used()
+        self.store.change(change)
     }
 
     fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {

@@ -40,7 +40,7 @@ use crate::compose::Composition;
 use crate::contract::{Discipline, Line};
 use crate::facts::Facts;
 use crate::mark::none::None as NoMarker;
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
 use crate::units::{Bytes, Time};
@@ -48,68 +48,47 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Queues, their turns, and CoDel's times.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// How many queues flows are hashed into.
-    pub queues: u32,
-    /// What a queue may send in a turn.
-    pub quantum: Bytes,
-    /// How many bytes of the kernel's memory may be used, beside the limit; a packet of 1514 B
-    /// takes 2304. With `rfc` how many bytes may wait.
-    pub memory: Bytes,
-    /// The delay that is acceptable.
-    pub target: Time,
-    /// How long the delay may be above the target.
-    pub interval: Time,
-    /// The largest packet: a queue that is left with no more than this is never too long.
-    pub mtu: Bytes,
-    /// Whether packets that accept CE are marked in place of being dropped.
-    pub ecn: bool,
-    /// The rules of RFC 8290 and RFC 8289 in place of Linux's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub rfc: bool,
-    /// How many packets an overflow takes at most at once; not with `rfc`.
-    pub drop_batch: u32,
-    /// A packet that accepts CE and has waited longer is marked in any case.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub ce_threshold: Option<Time>,
-    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all
-    /// packets.
-    pub ce_threshold_mask: u8,
-    /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is ECT(1).
-    pub ce_threshold_selector: u8,
-    /// With `rfc`: how many bytes of each packet turns and the search for the fattest queue leave
-    /// out: a header that only the line adds, as the 2 bytes of PPP under a queue disc of ns-3.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub uncounted: Option<Bytes>,
-    /// With `rfc`: whether of equally fat queues the one with the lowest number loses, as in Linux,
-    /// whichever packet comes; else that of the packet that comes, if it is one of them.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub lowest_loses: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let codel::Settings { target, interval, mtu, .. } = codel::Settings::default();
-        Self {
-            queues: 1024,
-            quantum: Bytes(1514),
-            memory: Bytes(32 << 20),
-            target,
-            interval,
-            mtu,
-            ecn: true,
-            rfc: false,
-            drop_batch: 64,
-            ce_threshold: None,
-            ce_threshold_mask: 0,
-            ce_threshold_selector: 0,
-            uncounted: None,
-            lowest_loses: false,
-        }
+settings! {
+    /// Queues, their turns, and CoDel's times.
+    pub struct Settings {
+        /// How many queues flows are hashed into.
+        pub queues: u32 = 1024,
+        /// What a queue may send in a turn.
+        pub quantum: Bytes = Bytes(1514),
+        /// How many bytes of the kernel's memory may be used, beside the limit; a packet of 1514 B
+        /// takes 2304. With `rfc` how many bytes may wait.
+        pub memory: Bytes = Bytes(32 << 20),
+        /// The delay that is acceptable.
+        pub target: Time = codel::Settings::default().target,
+        /// How long the delay may be above the target.
+        pub interval: Time = codel::Settings::default().interval,
+        /// The largest packet: a queue that is left with no more than this is never too long.
+        pub mtu: Bytes = codel::Settings::default().mtu,
+        /// Whether packets that accept CE are marked in place of being dropped.
+        pub ecn: bool = true,
+        /// The rules of RFC 8290 and RFC 8289 in place of Linux's.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub rfc: bool = false,
+        /// How many packets an overflow takes at most at once; not with `rfc`.
+        pub drop_batch: u32 = 64,
+        /// A packet that accepts CE and has waited longer is marked in any case.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub ce_threshold: Option<Time> = None,
+        /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all
+        /// packets.
+        pub ce_threshold_mask: u8 = 0,
+        /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is
+        /// ECT(1).
+        pub ce_threshold_selector: u8 = 0,
+        /// With `rfc`: how many bytes of each packet turns and the search for the fattest queue
+        /// leave out: a header that only the line adds, as the 2 bytes of PPP under a queue disc of
+        /// ns-3.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub uncounted: Option<Bytes> = None,
+        /// With `rfc`: whether of equally fat queues the one with the lowest number loses, as in
+        /// Linux, whichever packet comes; else that of the packet that comes, if it is one of them.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub lowest_loses: bool = false,
     }
 }
 

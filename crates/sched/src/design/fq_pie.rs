@@ -33,7 +33,7 @@ use crate::contract::{BufferPolicy, Discipline, Flow, Line, Slot, Verdict, trait
 use crate::facts::Facts;
 use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::reading::no_readings;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
@@ -44,40 +44,26 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Queues, their turns, and PIE.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// How many queues flows are hashed into.
-    pub queues: u32,
-    /// What a queue may send in a turn.
-    pub quantum: Bytes,
-    /// How many bytes may wait at most, beside the limit.
-    pub memory: Bytes,
-    /// The controller of each queue: the settings of `pie`.
-    pub pie: pie::Settings,
-    /// A packet that accepts CE and has waited longer is marked in any case.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub ce_threshold: Option<Time>,
-    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all
-    /// packets.
-    pub ce_threshold_mask: u8,
-    /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is ECT(1).
-    pub ce_threshold_selector: u8,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            queues: 1024,
-            quantum: Bytes(1514),
-            memory: Bytes(32 << 20),
-            pie: pie::Settings::default(),
-            ce_threshold: None,
-            ce_threshold_mask: 0,
-            ce_threshold_selector: 0,
-        }
+settings! {
+    /// Queues, their turns, and PIE.
+    pub struct Settings {
+        /// How many queues flows are hashed into.
+        pub queues: u32 = 1024,
+        /// What a queue may send in a turn.
+        pub quantum: Bytes = Bytes(1514),
+        /// How many bytes may wait at most, beside the limit.
+        pub memory: Bytes = Bytes(32 << 20),
+        /// The controller of each queue: the settings of `pie`.
+        pub pie: pie::Settings = pie::Settings::default(),
+        /// A packet that accepts CE and has waited longer is marked in any case.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub ce_threshold: Option<Time> = None,
+        /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all
+        /// packets.
+        pub ce_threshold_mask: u8 = 0,
+        /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is
+        /// ECT(1).
+        pub ce_threshold_selector: u8 = 0,
     }
 }
 

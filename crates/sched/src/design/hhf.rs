@@ -30,7 +30,7 @@ use crate::change::{Change, Unsupported};
 use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot, traits};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
@@ -41,38 +41,23 @@ use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// When a flow is a heavy hitter, and what the two queues may send.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// What the heavy hitters may send in a turn, together.
-    pub quantum: Bytes,
-    /// How many quanta all other flows may send in theirs.
-    pub non_hh_weight: u32,
-    /// How many heavy hitters are kept at most.
-    pub hh_limit: u32,
-    /// For how long bytes are counted.
-    pub reset_timeout: Time,
-    /// A flow that sends more in this time is a heavy hitter.
-    pub admit_bytes: Bytes,
-    /// How long a heavy hitter is idle until it is none.
-    pub evict_timeout: Time,
-    /// The kernel's tick, in which times are counted.
-    pub tick: Time,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            quantum: Bytes(1514),
-            non_hh_weight: 2,
-            hh_limit: 2 * PLACES as u32,
-            reset_timeout: Time::from_ms(40),
-            admit_bytes: Bytes(128 << 10),
-            evict_timeout: Time::from_s(1),
-            tick: Time::from_ms(1),
-        }
+settings! {
+    /// When a flow is a heavy hitter, and what the two queues may send.
+    pub struct Settings {
+        /// What the heavy hitters may send in a turn, together.
+        pub quantum: Bytes = Bytes(1514),
+        /// How many quanta all other flows may send in theirs.
+        pub non_hh_weight: u32 = 2,
+        /// How many heavy hitters are kept at most.
+        pub hh_limit: u32 = 2 * PLACES as u32,
+        /// For how long bytes are counted.
+        pub reset_timeout: Time = Time::from_ms(40),
+        /// A flow that sends more in this time is a heavy hitter.
+        pub admit_bytes: Bytes = Bytes(128 << 10),
+        /// How long a heavy hitter is idle until it is none.
+        pub evict_timeout: Time = Time::from_s(1),
+        /// The kernel's tick, in which times are counted.
+        pub tick: Time = Time::from_ms(1),
     }
 }
 
@@ -156,8 +141,8 @@ impl Filter {
         }
     }
 
-    /// Whether the flow of `hash` is a known heavy hitter, and notes that it was seen (`seek_list`).
-    /// Removes expired entries on the way, except the last of the list.
+    /// Whether the flow of `hash` is a known heavy hitter, and notes that it was seen
+    /// (`seek_list`). Removes expired entries on the way, except the last of the list.
     fn is_known(&mut self, tick: u64, hash: u32) -> bool {
         let place = hash as usize % PLACES;
         let (mut before, mut at) = (None, self.first[place]);
@@ -349,10 +334,7 @@ impl Discipline for Hhf {
     }
 
     fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
-        if let Change::Limit(limit) = *change {
-            self.store.set_limit(limit);
-        }
-        change.not_used()
+        self.store.change(change)
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {

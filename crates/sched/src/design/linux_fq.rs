@@ -43,7 +43,7 @@ use crate::facts::Facts;
 use crate::heap::Heap;
 use crate::mark::step::Step;
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit, no_readings, show_paces};
 use crate::ring::Ring;
@@ -58,54 +58,36 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Credits, limits, pacing and bands.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Packets that may wait of a flow.
-    pub flow_limit: u32,
-    /// What a flow may send in a turn, 64 B to 1 MiB.
-    pub quantum: Bytes,
-    /// What a flow may send in its first turn, 64 B to 1 MiB.
-    pub initial_quantum: Bytes,
-    /// How long a flow is idle before it has a whole quantum again.
-    pub refill_delay: Time,
-    /// A cap on every flow's rate, beside what its transport asks for.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub maxrate: Option<Rate>,
-    /// How much later than a paced flow's time a packet leaves if the line waited for it: the slack
-    /// of the kernel's timer.
-    pub timer_slack: Time,
-    /// A flow with no more than this is paced packet by packet, one with more quantum by quantum.
-    pub low_rate_threshold: Rate,
-    /// A packet that accepts CE and has waited longer is marked.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub ce_threshold: Option<Time>,
-    /// The kernel's tick, in which a flow's rest is counted.
-    pub tick: Time,
-    /// What each band may send in a turn; none: one band, as before Linux 6.7, which gives 589824,
-    /// 196608 and 65536 B.
-    pub weights: Vec<Bytes>,
-    /// The band of each priority from 0 to 15.
-    pub priomap: Vec<u8>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            flow_limit: 100,
-            quantum: Bytes(3028),
-            initial_quantum: Bytes(15_140),
-            refill_delay: Time::from_ms(40),
-            maxrate: None,
-            timer_slack: TIMER_SLACK,
-            low_rate_threshold: LOW_RATE,
-            ce_threshold: None,
-            tick: Time::from_ms(1),
-            weights: Vec::new(),
-            priomap: PRIOMAP.to_vec(),
-        }
+settings! {
+    /// Credits, limits, pacing and bands.
+    pub struct Settings {
+        /// Packets that may wait of a flow.
+        pub flow_limit: u32 = 100,
+        /// What a flow may send in a turn, 64 B to 1 MiB.
+        pub quantum: Bytes = Bytes(3028),
+        /// What a flow may send in its first turn, 64 B to 1 MiB.
+        pub initial_quantum: Bytes = Bytes(15_140),
+        /// How long a flow is idle before it has a whole quantum again.
+        pub refill_delay: Time = Time::from_ms(40),
+        /// A cap on every flow's rate, beside what its transport asks for.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub maxrate: Option<Rate> = None,
+        /// How much later than a paced flow's time a packet leaves if the line waited for it: the
+        /// slack of the kernel's timer.
+        pub timer_slack: Time = TIMER_SLACK,
+        /// A flow with no more than this is paced packet by packet, one with more quantum by
+        /// quantum.
+        pub low_rate_threshold: Rate = LOW_RATE,
+        /// A packet that accepts CE and has waited longer is marked.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub ce_threshold: Option<Time> = None,
+        /// The kernel's tick, in which a flow's rest is counted.
+        pub tick: Time = Time::from_ms(1),
+        /// What each band may send in a turn; none: one band, as before Linux 6.7, which gives
+        /// 589824, 196608 and 65536 B.
+        pub weights: Vec<Bytes> = Vec::new(),
+        /// The band of each priority from 0 to 15.
+        pub priomap: Vec<u8> = PRIOMAP.to_vec(),
     }
 }
 

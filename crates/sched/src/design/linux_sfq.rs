@@ -36,7 +36,7 @@ use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
 use crate::heap::Heap;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
@@ -49,28 +49,27 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-/// Queues, their turns and their limits.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// What a queue may send in a turn: a packet of the largest length.
-    pub quantum: Bytes,
-    /// Packets that may wait in a queue; above 127 as 127.
-    pub depth: u32,
-    /// Queues that may hold packets at a time.
-    pub flows: u32,
-    /// How many values the hash of a flow has, a power of two.
-    pub divisor: u32,
-    /// Whether the first packet of a queue is dropped in place of the last one.
-    pub headdrop: bool,
-    /// After how long the hash changes; 0 is never.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_never"))]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = "0 s")))]
-    pub perturb: Time,
-    /// The RED of each queue.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub red: Option<Red>,
+settings! {
+    /// Queues, their turns and their limits.
+    pub struct Settings {
+        /// What a queue may send in a turn: a packet of the largest length.
+        pub quantum: Bytes = Bytes(1514),
+        /// Packets that may wait in a queue; above 127 as 127.
+        pub depth: u32 = DEPTH_MAX,
+        /// Queues that may hold packets at a time.
+        pub flows: u32 = 128,
+        /// How many values the hash of a flow has, a power of two.
+        pub divisor: u32 = 1024,
+        /// Whether the first packet of a queue is dropped in place of the last one.
+        pub headdrop: bool = false,
+        /// After how long the hash changes; 0 is never.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_never"))]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "0 s")))]
+        pub perturb: Time = Time::ZERO,
+        /// The RED of each queue.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub red: Option<Red> = None,
+    }
 }
 
 /// The RED of a queue, by its bytes.
@@ -106,20 +105,6 @@ impl Default for Red {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 const fn is_never(perturb: &Time) -> bool {
     perturb.0 == 0
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            quantum: Bytes(1514),
-            depth: DEPTH_MAX,
-            flows: 128,
-            divisor: 1024,
-            headdrop: false,
-            perturb: Time::ZERO,
-            red: None,
-        }
-    }
 }
 
 /// `SFQ_MAX_DEPTH`: as many may wait in all, if the scenario says nothing.
@@ -442,10 +427,7 @@ impl Discipline for LinuxSfq {
     }
 
     fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
-        if let Change::Limit(limit) = *change {
-            self.store.set_limit(limit);
-        }
-        change.not_used()
+        self.store.change(change)
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {

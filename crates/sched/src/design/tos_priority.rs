@@ -31,7 +31,7 @@ use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict, traits};
 use crate::mark::none::None as NoMarker;
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
 use crate::reading::no_readings;
 use crate::store::Store;
@@ -41,31 +41,23 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The parts of the classes, and their limits.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The part of the line for low delay, against the parts of the others; each is 1 to 100.
-    pub low_delay: u32,
-    /// The part for high throughput.
-    pub high_throughput: u32,
-    /// The part for high reliability.
-    pub high_reliability: u32,
-    /// The part for packets that ask for nothing.
-    pub routine: u32,
-    /// What all classes together send in a round, 1 kB to 16 MiB.
-    pub round: Bytes,
-    /// How long a low-delay packet may have to wait at its class's part of the line.
-    pub delay_max: Time,
-    /// The part of the buffer that only high reliability may use; at least 0 and less than 1.
-    pub reserve: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let (round, delay_max) = (Bytes(30_000), Time::from_ms(500));
-        Self { low_delay: 25, high_throughput: 40, high_reliability: 20, routine: 15, round, delay_max, reserve: 0.2 }
+settings! {
+    /// The parts of the classes, and their limits.
+    pub struct Settings {
+        /// The part of the line for low delay, against the parts of the others; each is 1 to 100.
+        pub low_delay: u32 = 25,
+        /// The part for high throughput.
+        pub high_throughput: u32 = 40,
+        /// The part for high reliability.
+        pub high_reliability: u32 = 20,
+        /// The part for packets that ask for nothing.
+        pub routine: u32 = 15,
+        /// What all classes together send in a round, 1 kB to 16 MiB.
+        pub round: Bytes = Bytes(30_000),
+        /// How long a low-delay packet may have to wait at its class's part of the line.
+        pub delay_max: Time = Time::from_ms(500),
+        /// The part of the buffer that only high reliability may use; at least 0 and less than 1.
+        pub reserve: f64 = 0.2,
     }
 }
 

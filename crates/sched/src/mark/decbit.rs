@@ -15,29 +15,22 @@ use crate::change::no_changes;
 use crate::contract::{Line, Marker, Slot, traits};
 use crate::facts::Need;
 use crate::packet::{Marks, Packet};
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
 use crate::units::{Time, Weight};
 
-/// The threshold.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The average queue, in packets, from which on packets are marked.
-    pub threshold: Weight,
+settings! {
+    /// The threshold.
+    pub struct Settings {
+        /// The average queue, in packets, from which on packets are marked.
+        // Section 4: the knee of the power curve.
+        pub threshold: Weight = Weight::ONE,
+    }
 }
 
 impl Part for Settings {
     facts!(needs = &[Need::AcceptsDec], tells_flows_apart = false);
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        // Section 4: the knee of the power curve.
-        Self { threshold: Weight::ONE }
-    }
 }
 
 /// Marks by the average queue.

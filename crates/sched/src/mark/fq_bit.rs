@@ -17,20 +17,19 @@ use crate::change::no_changes;
 use crate::contract::{Line, Marker, Slot, traits};
 use crate::facts::{Need, Queues};
 use crate::packet::{Marks, Packet};
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
 use crate::reading::no_readings;
 use crate::store::Store;
 use crate::units::{Limit, Time};
 use alloc::string::{String, ToString};
 
-/// The part of the fair share.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// One over this much of the fair share may be held without a mark.
-    pub divisor: u32,
+settings! {
+    /// The part of the fair share.
+    pub struct Settings {
+        /// One over this much of the fair share may be held without a mark.
+        pub divisor: u32 = 3,
+    }
 }
 
 impl Part for Settings {
@@ -47,12 +46,6 @@ impl Part for Settings {
             return Option::None;
         };
         Some(fault.to_string())
-    }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { divisor: 3 }
     }
 }
 

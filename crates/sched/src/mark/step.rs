@@ -18,7 +18,7 @@
 use crate::change::no_changes;
 use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
 use crate::reading::no_readings;
 use crate::store::Store;
@@ -26,23 +26,16 @@ use crate::traits::Traits;
 use crate::units::{Threshold, Time};
 use alloc::string::{String, ToString};
 
-/// The threshold, and the packets that it counts for.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// K: the queue, in packets or bytes, or the time waited from which on packets are marked.
-    pub at: Threshold,
-    /// Which bits of the type-of-service byte are looked at; 0: all packets are marked.
-    pub mask: u8,
-    /// What those bits are in the packets that are marked.
-    pub selector: u8,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
+settings! {
+    /// The threshold, and the packets that it counts for.
+    pub struct Settings {
+        /// K: the queue, in packets or bytes, or the time waited from which on packets are marked.
         // DCTCP's K at 1 Gbit/s (section 3.4).
-        Self { at: Threshold::Packets(20), mask: 0, selector: 0 }
+        pub at: Threshold = Threshold::Packets(20),
+        /// Which bits of the type-of-service byte are looked at; 0: all packets are marked.
+        pub mask: u8 = 0,
+        /// What those bits are in the packets that are marked.
+        pub selector: u8 = 0,
     }
 }
 

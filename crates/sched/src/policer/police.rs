@@ -23,7 +23,7 @@
 use crate::contract::{Line, Policer};
 use crate::link_layer::Link;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::psched::{NS_PER_S, Ratio, saved};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
@@ -31,32 +31,25 @@ use crate::units::{Bytes, Rate, Time};
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// Rate and burst.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// At which tokens come; without one, half the line's rate.
-    pub rate: Option<Rate>,
-    /// How many tokens the bucket holds; at least the longest packet.
-    pub burst: Bytes,
-    /// At which tokens of a second bucket come, which bounds how fast a burst goes; above `rate`,
-    /// and with `mtu`.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub peak_rate: Option<Rate>,
-    /// Longer packets are dropped; what the bucket of `peak_rate` holds.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub mtu: Option<Bytes>,
+settings! {
+    /// Rate and burst.
+    pub struct Settings {
+        /// At which tokens come; without one, half the line's rate.
+        pub rate: Option<Rate> = None,
+        /// How many tokens the bucket holds; at least the longest packet.
+        pub burst: Bytes = BURST,
+        /// At which tokens of a second bucket come, which bounds how fast a burst goes; above
+        /// `rate`, and with `mtu`.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub peak_rate: Option<Rate> = None,
+        /// Longer packets are dropped; what the bucket of `peak_rate` holds.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub mtu: Option<Bytes> = None,
+    }
 }
 
 /// Ten packets of the usual length.
 const BURST: Bytes = Bytes(15_000);
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { rate: None, burst: BURST, peak_rate: None, mtu: None }
-    }
-}
 
 impl Part for Settings {
     facts!(tells_flows_apart = false);

@@ -39,10 +39,11 @@
 //! Range: credit is a rate in bit/s times picoseconds, in 128 bits.
 
 use crate::change::{Change, Unsupported};
+use crate::class_tree::Place;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::{Facts, Need, Queues};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
@@ -51,21 +52,20 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The shaped classes, the first served first.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Up to 8 of them.
-    pub classes: Vec<Class>,
-    /// The class of packets that belong to no other; without it they are best effort.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub default: Option<String>,
-    /// What part of the line's rate a class has that names no slope; above 0 and at most 1.
-    pub share: f64,
-    /// The rules of the standard in place of Linux's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub paper: bool,
+settings! {
+    /// The shaped classes, the first served first.
+    pub struct Settings {
+        /// Up to 8 of them.
+        pub classes: Vec<Class> = alloc::vec![named("a", 3), named("b", 2)],
+        /// The class of packets that belong to no other; without it they are best effort.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub default: Option<String> = None,
+        /// What part of the line's rate a class has that names no slope; above 0 and at most 1.
+        pub share: f64 = 0.375,
+        /// The rules of the standard in place of Linux's.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub paper: bool = false,
+    }
 }
 
 /// A shaped class.
@@ -92,13 +92,6 @@ pub struct Class {
     /// How far below zero its credit falls; without one no bound.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub lo_credit: Option<Bytes>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let classes = alloc::vec![named("a", 3), named("b", 2)];
-        Self { classes, default: None, share: 0.375, paper: false }
-    }
 }
 
 /// A class called `name` of the packets with `precedence`.
@@ -166,8 +159,8 @@ impl Part for Settings {
         ))
     }
 
-    fn classes(&self) -> Option<Vec<&str>> {
-        Some(self.classes.iter().map(|class| class.name.as_str()).collect())
+    fn places(&self) -> Vec<Place<'_>> {
+        self.classes.iter().map(|class| Place::new(&class.name, None, &[])).collect()
     }
 }
 

@@ -20,25 +20,18 @@ use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Queues;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::reading::no_readings;
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::units::{Bytes, Time};
 use alloc::vec::Vec;
 
-/// What is short.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The longest packet that can be a message of its own.
-    pub short: Bytes,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { short: Bytes(64) }
+settings! {
+    /// What is short.
+    pub struct Settings {
+        /// The longest packet that can be a message of its own.
+        pub short: Bytes = Bytes(64),
     }
 }
 

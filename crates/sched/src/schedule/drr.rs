@@ -32,7 +32,7 @@ use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
@@ -42,19 +42,12 @@ use crate::waiting::Decision;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// How much a turn sends.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// What a flow of weight one may send in a turn, from 1 B to 1 GiB.
-    pub quantum: Bytes,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
+settings! {
+    /// How much a turn sends.
+    pub struct Settings {
+        /// What a flow of weight one may send in a turn, from 1 B to 1 GiB.
         // The largest Ethernet frame without its checksum: each turn sends at least a packet.
-        Self { quantum: Bytes(1514) }
+        pub quantum: Bytes = Bytes(1514),
     }
 }
 

@@ -26,7 +26,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::reading::no_readings;
@@ -37,20 +37,13 @@ use crate::units::{Bytes, Time, Weight};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The quantum, and whether flows share queues.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// What a flow of weight 1 may send in a round.
-    pub quantum: Bytes,
-    /// How many queues flows are hashed into; without it each flow has its own.
-    pub buckets: Option<u32>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { quantum: Bytes(1514), buckets: None }
+settings! {
+    /// The quantum, and whether flows share queues.
+    pub struct Settings {
+        /// What a flow of weight 1 may send in a round.
+        pub quantum: Bytes = Bytes(1514),
+        /// How many queues flows are hashed into; without it each flow has its own.
+        pub buckets: Option<u32> = None,
     }
 }
 

@@ -19,24 +19,17 @@ use super::pifo::PushIn;
 use crate::contract::{Flow, Line};
 use crate::facts::Queues;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::program::Program;
 use crate::queue::Queue;
 use crate::units::Time;
 use alloc::string::{String, ToString};
 
-/// The deadline of packets that carry none.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// How long after its arrival a packet of a flow of weight one should have left.
-    pub bound: Time,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { bound: Time::from_ms(100) }
+settings! {
+    /// The deadline of packets that carry none.
+    pub struct Settings {
+        /// How long after its arrival a packet of a flow of weight one should have left.
+        pub bound: Time = Time::from_ms(100),
     }
 }
 

@@ -23,11 +23,12 @@
 //! stand. A rate means nothing to it; weights are refused.
 
 use crate::change::no_changes;
+use crate::class_tree::Place;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
 use crate::facts::Queues;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
 use crate::reading::no_readings;
 use crate::schedule::drr;
@@ -37,31 +38,23 @@ use crate::units::{Bytes, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The bands and the flows that wait in each.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// How many bands are served strictly first, in the order of their numbers.
-    pub strict: u32,
-    /// What each of the bands after them sends in a turn, from 1 B to 1 GiB; with the strict ones
-    /// at most 16 bands.
-    pub quanta: Vec<Bytes>,
-    /// The band of each precedence from 0 to 7 (the upper three bits of the type-of-service byte),
-    /// or of each code point from 0 to 63 (the upper six). A flow of class `band0`, `band1`, …
-    /// waits in that band whatever its packets say.
-    pub map: Vec<u16>,
-    /// In place of `map`: the band of each of Linux's priorities from 0 to 15. A router gives
-    /// packets 0, 2, 4 and 6 of them, by the type of service.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Vec::is_empty"))]
-    pub priomap: Vec<u16>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
+settings! {
+    /// The bands and the flows that wait in each.
+    pub struct Settings {
+        /// How many bands are served strictly first, in the order of their numbers.
         // Network control first; then three packets of what asks for more for each of the rest.
-        let quanta = alloc::vec![Bytes(3 * 1514), Bytes(1514)];
-        Self { strict: 1, quanta, map: [2, 2, 1, 1, 1, 1, 0, 0].to_vec(), priomap: Vec::new() }
+        pub strict: u32 = 1,
+        /// What each of the bands after them sends in a turn, from 1 B to 1 GiB; with the strict
+        /// ones at most 16 bands.
+        pub quanta: Vec<Bytes> = alloc::vec![Bytes(3 * 1514), Bytes(1514)],
+        /// The band of each precedence from 0 to 7 (the upper three bits of the type-of-service
+        /// byte), or of each code point from 0 to 63 (the upper six). A flow of class `band0`,
+        /// `band1`, … waits in that band whatever its packets say.
+        pub map: Vec<u16> = [2, 2, 1, 1, 1, 1, 0, 0].to_vec(),
+        /// In place of `map`: the band of each of Linux's priorities from 0 to 15. A router gives
+        /// packets 0, 2, 4 and 6 of them, by the type of service.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Vec::is_empty"))]
+        pub priomap: Vec<u16> = Vec::new(),
     }
 }
 
@@ -110,8 +103,8 @@ impl Part for Settings {
         alloc::vec![strict, sharing, linux]
     }
 
-    fn classes(&self) -> Option<Vec<&str>> {
-        Some(BANDS.into_iter().take(self.bands()).collect())
+    fn places(&self) -> Vec<Place<'_>> {
+        BANDS.into_iter().take(self.bands()).map(|name| Place::new(name, None, &[])).collect()
     }
 }
 

@@ -28,7 +28,7 @@ use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit, show_paces};
 use crate::ring::Ring;
@@ -39,25 +39,17 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Credits and a cap on the rate.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// What a flow may send in a turn, 64 B to 1 MiB.
-    pub quantum: Bytes,
-    /// What a new flow may send in its first turn, 64 B to 1 MiB.
-    pub initial_quantum: Bytes,
-    /// How long a flow is idle before it counts as rested and has a whole quantum again.
-    pub refill_delay: Time,
-    /// A cap on every flow's rate, beside what its transport asks for.
-    pub rate_max: Option<Rate>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let (quantum, initial_quantum) = (Bytes(3028), Bytes(15_140));
-        Self { quantum, initial_quantum, refill_delay: Time::from_ms(40), rate_max: None }
+settings! {
+    /// Credits and a cap on the rate.
+    pub struct Settings {
+        /// What a flow may send in a turn, 64 B to 1 MiB.
+        pub quantum: Bytes = Bytes(3028),
+        /// What a new flow may send in its first turn, 64 B to 1 MiB.
+        pub initial_quantum: Bytes = Bytes(15_140),
+        /// How long a flow is idle before it counts as rested and has a whole quantum again.
+        pub refill_delay: Time = Time::from_ms(40),
+        /// A cap on every flow's rate, beside what its transport asks for.
+        pub rate_max: Option<Rate> = None,
     }
 }
 

@@ -37,30 +37,30 @@ pub mod curve;
 mod linux;
 mod paper;
 
-use crate::class_tree::{self, Place};
+use super::by_class::{ByClass, Rules, TreeSettings};
+use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::Line;
-use crate::facts::Facts;
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::units::{Rate, Time};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use curve::Curve;
 
-/// The tree.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Up to 1024 of them.
-    pub classes: Vec<Class>,
-    /// The leaf of packets that belong to no other; without it the first.
-    pub default: Option<String>,
-    /// The exact curves of the paper, and upper limits that save nothing, in place of Linux's
-    /// rules.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub paper: bool,
+settings! {
+    /// The tree.
+    pub struct Settings {
+        /// Up to 1024 of them.
+        pub classes: Vec<Class> = alloc::vec![sharing("a", None, 1_000_000), sharing("b", None, 1_000_000)],
+        /// The leaf of packets that belong to no other; without it the first.
+        pub default: Option<String> = None,
+        /// The exact curves of the paper, and upper limits that save nothing, in place of Linux's
+        /// rules.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub paper: bool = false,
+    }
 }
 
 /// A class.
@@ -87,16 +87,6 @@ pub struct Class {
 fn sharing(name: &str, parent: Option<&str>, bit_per_s: u64) -> Class {
     let link_share = Rate::new(bit_per_s).map(Curve::line);
     Class { name: name.to_string(), parent: parent.map(str::to_string), link_share, ..Class::default() }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            classes: alloc::vec![sharing("a", None, 1_000_000), sharing("b", None, 1_000_000)],
-            default: None,
-            paper: false,
-        }
-    }
 }
 
 impl Settings {
@@ -134,20 +124,9 @@ impl Settings {
     }
 }
 
-impl Settings {
-    /// The places of its classes in the tree.
+impl Part for Settings {
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
-    }
-}
-
-impl Part for Settings {
-    fn facts(&self) -> Facts {
-        Facts::of_tree(&self.places())
-    }
-
-    fn classes(&self) -> Option<Vec<&str>> {
-        Some(class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -183,23 +162,14 @@ impl Part for Settings {
 }
 
 /// The tree at work.
-pub enum Hfsc {
-    /// By the rules of Linux.
-    Linux(linux::Hfsc),
-    /// By the rules of the paper.
-    Paper(paper::Hfsc),
-}
+pub type Hfsc = ByClass;
 
-impl Hfsc {
-    /// Nothing has arrived.
-    #[must_use]
-    pub fn new(settings: &Settings, line: &Line) -> Self {
-        if settings.paper {
-            Self::Paper(paper::Hfsc::new(settings, line))
-        } else {
-            Self::Linux(linux::Hfsc::new(settings))
-        }
+impl TreeSettings for Settings {
+    fn default_leaf(&self) -> Option<&str> {
+        self.default.as_deref()
+    }
+
+    fn rules(&self, tree: ClassTree, line: &Line) -> Box<dyn Rules> {
+        if self.paper { Box::new(paper::Hfsc::new(tree, self, line)) } else { Box::new(linux::Hfsc::new(tree, self)) }
     }
 }
-
-crate::any::forward!(Scheduler for Hfsc [Linux Paper]);

@@ -38,7 +38,6 @@
 use crate::change::{Change, Unsupported};
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::facts::Facts;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
@@ -96,20 +95,9 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    /// The places of its classes in the tree.
+impl Part for Settings {
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
-    }
-}
-
-impl Part for Settings {
-    fn facts(&self) -> Facts {
-        Facts::of_tree(&self.places())
-    }
-
-    fn classes(&self) -> Option<Vec<&str>> {
-        Some(class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, queue: &Queue) -> Option<String> {

@@ -38,97 +38,77 @@
 mod linux;
 mod paper;
 
-use crate::class_tree::{self, Place};
+use super::by_class::{ByClass, Rules, TreeSettings};
+use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::Line;
-use crate::facts::Facts;
 #[cfg(feature = "schema")]
 use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::units::{Bytes, Rate, Time};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The tree.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// Up to 1024 of them.
-    pub classes: Vec<Class>,
-    /// The leaf of packets that belong to no other; without it the first.
-    pub default: Option<String>,
-    /// A class that names no quantum has what its rate gives in a second over this; at least 1.
-    pub r2q: u32,
-    /// A class whose children send more than its rate owes at most what the rate gives in so long;
-    /// above 0.
-    pub mbuffer: Time,
-    /// The rules of the theory in place of Linux's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
-    pub paper: bool,
+settings! {
+    /// The tree.
+    pub struct Settings {
+        /// Up to 1024 of them.
+        pub classes: Vec<Class> = alloc::vec![named("all", None), named("a", Some("all")), named("b", Some("all"))],
+        /// The leaf of packets that belong to no other; without it the first.
+        pub default: Option<String> = None,
+        /// A class that names no quantum has what its rate gives in a second over this; at least 1.
+        pub r2q: u32 = 10,
+        /// A class whose children send more than its rate owes at most what the rate gives in so
+        /// long; above 0.
+        pub mbuffer: Time = Time::from_s(60),
+        /// The rules of the theory in place of Linux's.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+        pub paper: bool = false,
+    }
 }
 
-/// A class.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Class {
-    /// Its name, by which flows choose it if it is a leaf.
-    pub name: String,
-    /// The class above it, from which it borrows; without one it stands at the line.
-    pub parent: Option<String>,
-    /// Packets with these code points belong to it if their flow names no class.
-    pub dscp: Vec<u8>,
-    /// Its own; without one an equal part of what siblings with one leave of the parent's, or of
-    /// the line's.
-    pub rate: Option<Rate>,
-    /// What it may have with what it borrows; without one its `rate`, and without that or with
-    /// `paper` no bound of its own.
-    pub ceil: Option<Rate>,
-    /// What it may save of its rate.
-    pub burst: Bytes,
-    /// What it may save of its ceiling.
-    pub cburst: Bytes,
-    /// Lower numbers borrow first; 0 to 7.
-    pub priority: u8,
-    /// Its share of what is left; without one what its rate gives in a second over `r2q`, from 1000
-    /// B to 200 kB, or from 1514 B with `paper`.
-    pub quantum: Option<Bytes>,
-    /// Bytes that the line behind adds to each packet; not with `paper`, as the next two.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
-    pub overhead: u32,
-    /// Bytes that a packet takes there at least.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
-    pub mpu: u32,
-    /// How the line behind cuts packets up.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_plain"))]
-    pub linklayer: LinkLayer,
+settings! {
+    /// A class.
+    pub struct Class {
+        /// Its name, by which flows choose it if it is a leaf.
+        pub name: String = String::new(),
+        /// The class above it, from which it borrows; without one it stands at the line.
+        pub parent: Option<String> = None,
+        /// Packets with these code points belong to it if their flow names no class.
+        pub dscp: Vec<u8> = Vec::new(),
+        /// Its own; without one an equal part of what siblings with one leave of the parent's, or
+        /// of the line's.
+        pub rate: Option<Rate> = None,
+        /// What it may have with what it borrows; without one its `rate`, and without that or with
+        /// `paper` no bound of its own.
+        pub ceil: Option<Rate> = None,
+        /// What it may save of its rate.
+        pub burst: Bytes = BURST,
+        /// What it may save of its ceiling.
+        pub cburst: Bytes = BURST,
+        /// Lower numbers borrow first; 0 to 7.
+        pub priority: u8 = 0,
+        /// Its share of what is left; without one what its rate gives in a second over `r2q`, from
+        /// 1000 B to 200 kB, or from 1514 B with `paper`.
+        pub quantum: Option<Bytes> = None,
+        /// Bytes that the line behind adds to each packet; not with `paper`, as the next two.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
+        pub overhead: u32 = 0,
+        /// Bytes that a packet takes there at least.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
+        pub mpu: u32 = 0,
+        /// How the line behind cuts packets up.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_plain"))]
+        pub linklayer: LinkLayer = LinkLayer::Ethernet,
+    }
 }
 
 /// Two packets of the largest Ethernet length: one to send while the next gathers tokens. `tc` has
 /// 1600 B.
 const BURST: Bytes = Bytes(3028);
-
-impl Default for Class {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            parent: None,
-            dscp: Vec::new(),
-            rate: None,
-            ceil: None,
-            burst: BURST,
-            cburst: BURST,
-            priority: 0,
-            quantum: None,
-            overhead: 0,
-            mpu: 0,
-            linklayer: LinkLayer::Ethernet,
-        }
-    }
-}
 
 impl Class {
     const fn link(&self) -> Link {
@@ -139,13 +119,6 @@ impl Class {
 /// A class called `name` under `parent`.
 fn named(name: &str, parent: Option<&str>) -> Class {
     Class { name: name.to_string(), parent: parent.map(str::to_string), ..Class::default() }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let classes = alloc::vec![named("all", None), named("a", Some("all")), named("b", Some("all"))];
-        Self { classes, default: None, r2q: 10, mbuffer: Time::from_s(60), paper: false }
-    }
 }
 
 impl Settings {
@@ -213,20 +186,9 @@ impl Settings {
     }
 }
 
-impl Settings {
-    /// The places of its classes in the tree.
+impl Part for Settings {
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
-    }
-}
-
-impl Part for Settings {
-    fn facts(&self) -> Facts {
-        Facts::of_tree(&self.places())
-    }
-
-    fn classes(&self) -> Option<Vec<&str>> {
-        Some(class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -287,23 +249,18 @@ impl Part for Settings {
 }
 
 /// The tree at work.
-pub enum Htb {
-    /// By the rules of Linux.
-    Linux(linux::Htb),
-    /// By the rules of the theory.
-    Paper(paper::Htb),
-}
+pub type Htb = ByClass;
 
-impl Htb {
-    /// All buckets are full.
-    #[must_use]
-    pub fn new(settings: &Settings, line: &Line) -> Self {
-        if settings.paper {
-            Self::Paper(paper::Htb::new(settings, line))
+impl TreeSettings for Settings {
+    fn default_leaf(&self) -> Option<&str> {
+        self.default.as_deref()
+    }
+
+    fn rules(&self, tree: ClassTree, line: &Line) -> Box<dyn Rules> {
+        if self.paper {
+            Box::new(paper::Htb::new(tree, self, line))
         } else {
-            Self::Linux(linux::Htb::new(settings, line))
+            Box::new(linux::Htb::new(tree, self, line))
         }
     }
 }
-
-crate::any::forward!(Scheduler for Htb [Linux Paper]);

@@ -131,6 +131,11 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
         self.heads.add(queue, key);
     }
 
+    fn continued(&mut self, queue: Slot, tag: Tag) {
+        let key = self.tagging.enter(queue, tag);
+        self.heads.push(queue, key);
+    }
+
     fn refused(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) {
         self.tagging.refused(now, queue, flow, packet);
     }
@@ -178,10 +183,6 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
     fn preempts(&self, serving: Tag) -> bool {
         let least = self.heads.peek().map(|(_, key)| rank::value(key));
         self.traits().preempts && least.is_some_and(|least| least < rank::value(serving))
-    }
-
-    fn put_back(&mut self, queue: Slot, tag: Tag) {
-        self.heads.push(queue, tag);
     }
 
     fn stamps(&self, queue: Slot, tag: Tag, is_head: bool) -> Stamps {

@@ -28,7 +28,7 @@ use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::Facts;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::slots::entry;
@@ -53,24 +53,17 @@ pub struct Settings {
     pub default: Option<String>,
 }
 
-/// A class.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Class {
-    /// Its name, by which flows choose it.
-    pub name: String,
-    /// Packets with these code points belong to it if their flow names no class.
-    pub dscp: Vec<u8>,
-    /// Its share, from 1 to 1024.
-    pub weight: u32,
-    /// The longest packet that is expected, from 512 B to 64 KiB; a longer one raises it.
-    pub maxpkt: Bytes,
-}
-
-impl Default for Class {
-    fn default() -> Self {
-        Self { name: String::new(), dscp: Vec::new(), weight: 1, maxpkt: MAXPKT }
+settings! {
+    /// A class.
+    pub struct Class {
+        /// Its name, by which flows choose it.
+        pub name: String = String::new(),
+        /// Packets with these code points belong to it if their flow names no class.
+        pub dscp: Vec<u8> = Vec::new(),
+        /// Its share, from 1 to 1024.
+        pub weight: u32 = 1,
+        /// The longest packet that is expected, from 512 B to 64 KiB; a longer one raises it.
+        pub maxpkt: Bytes = MAXPKT,
     }
 }
 
@@ -80,20 +73,13 @@ const WEIGHT_MAX: u32 = 1 << 10;
 const LMAX_MAX: u64 = 1 << 16;
 const LMAX_MIN: u64 = 512;
 
-impl Settings {
-    /// The places of its classes in the tree.
+impl Part for Settings {
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, None, &class.dscp)).collect()
     }
-}
 
-impl Part for Settings {
     fn facts(&self) -> Facts {
         Facts { goes_by_weights: self.classes.is_empty(), ..Facts::of_tree(&self.places()) }
-    }
-
-    fn classes(&self) -> Option<Vec<&str>> {
-        (!self.classes.is_empty()).then(|| class_tree::leaf_names(&self.places()))
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Schedulers: which queue sends next?
 
+pub mod by_class;
 pub mod cbs;
 pub mod datakit;
 pub mod drr;

@@ -47,15 +47,7 @@ pub struct Settings {
 
 impl Part for Settings {
     fn facts(&self) -> Facts {
-        let tells_flows_apart = self.rank.tells_flows_apart();
-        Facts {
-            needs: self.rank.needs(),
-            tells_flows_apart,
-            goes_by_weights: tells_flows_apart,
-            queues: Queues::PerPacket,
-            ranks_packets: true,
-            ..Facts::PLAIN
-        }
+        Facts { queues: Queues::PerPacket, ranks_packets: true, ..self.rank.facts() }
     }
 
     fn variants() -> Vec<Self> {

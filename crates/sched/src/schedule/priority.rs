@@ -14,6 +14,7 @@
 //! in their band. A rate means nothing to it; weights are refused.
 
 use crate::change::no_changes;
+use crate::class_tree::Place;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Queues;
 use crate::packet::Packet;
@@ -32,8 +33,8 @@ const BANDS: [&str; 8] = ["band_0", "band_1", "band_2", "band_3", "band_4", "ban
 impl Part for Settings {
     facts!(tells_flows_apart = false, queues = Queues::Own);
 
-    fn classes(&self) -> Option<Vec<&str>> {
-        Some(BANDS.to_vec())
+    fn places(&self) -> Vec<Place<'_>> {
+        BANDS.map(|name| Place::new(name, None, &[])).to_vec()
     }
 }
 

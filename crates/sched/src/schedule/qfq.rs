@@ -36,7 +36,7 @@ use self::groups::Groups;
 use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
@@ -46,20 +46,13 @@ use crate::units::{Bytes, Time, Weight};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What packets are expected.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are
-    /// served too, at a higher cost.
-    pub longest: Bytes,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
+settings! {
+    /// What packets are expected.
+    pub struct Settings {
+        /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are
+        /// served too, at a higher cost.
         // The largest Ethernet frame without its checksum.
-        Self { longest: Bytes(1514) }
+        pub longest: Bytes = Bytes(1514),
     }
 }
 

@@ -27,7 +27,7 @@ use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
@@ -41,21 +41,14 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What packets are expected, and how many flows are scheduled as one.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are
-    /// served too, at a higher cost.
-    pub longest: Bytes,
-    /// M: how many flows an aggregate has at most, from 1 to 1024.
-    pub members: u32,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { longest: Bytes(1514), members: 8 }
+settings! {
+    /// What packets are expected, and how many flows are scheduled as one.
+    pub struct Settings {
+        /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are
+        /// served too, at a higher cost.
+        pub longest: Bytes = Bytes(1514),
+        /// M: how many flows an aggregate has at most, from 1 to 1024.
+        pub members: u32 = 8,
     }
 }
 

@@ -3,8 +3,8 @@
 //! When the line is idle V and all F go back to zero. A packet that is dropped costs its flow
 //! nothing (head_tags.rs).
 
-use super::least_tag::Tagging;
-use crate::contract::{Flow, Slot, Tag, traits};
+use super::least_tag::{LeastTag, Tagging};
+use crate::contract::{Flow, Line, Slot, Tag, traits};
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
 use crate::reading::{Reading, Unit};
@@ -35,11 +35,11 @@ pub struct SelfClocked<C> {
     counts: PhantomData<C>,
 }
 
-impl<C: Counts> SelfClocked<C> {
-    /// Nothing has arrived.
+impl<C: Counts> LeastTag<SelfClocked<C>> {
+    /// Nothing has arrived. Nothing can be set, and the line's rate does not matter.
     #[must_use]
-    pub(crate) const fn new() -> Self {
-        Self { tags: HeadTags::new(), virtual_time: 0, counts: PhantomData }
+    pub const fn new<S>(_: &S, _: &Line) -> Self {
+        Self::with_tagging(SelfClocked { tags: HeadTags::new(), virtual_time: 0, counts: PhantomData })
     }
 }
 

@@ -24,7 +24,7 @@
 
 use super::least_tag::LeastTag;
 use super::self_clocked::{Counts, SelfClocked};
-use crate::contract::{Line, Tag};
+use crate::contract::Tag;
 use crate::head_tags::Head;
 use crate::part::{Part, facts, no_settings};
 use crate::promise::{Load, Measure};
@@ -62,18 +62,10 @@ impl Counts for ByStart {
 /// Start tags and a clock that is one of them.
 pub type Sfq = LeastTag<SelfClocked<ByStart>>;
 
-impl Sfq {
-    /// Nothing has arrived.
-    #[must_use]
-    pub fn new(_: &Settings, _: &Line) -> Self {
-        Self::with_tagging(SelfClocked::new())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Flow, Next, Scheduler};
+    use crate::contract::{Flow, Line, Next, Scheduler};
     use crate::packet::Packet;
     use crate::round::BYTE;
     use crate::store::Store;

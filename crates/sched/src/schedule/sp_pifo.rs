@@ -19,7 +19,7 @@ use crate::change::no_changes;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::{Facts, Queues};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::rank::{self, Ranks};
@@ -30,35 +30,21 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The program and the number of queues.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The program that gives a packet its rank.
-    pub rank: Rank,
-    /// Strict-priority queues, 1 to 64.
-    pub queues: u32,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { rank: Rank::default(), queues: 8 }
+settings! {
+    /// The program and the number of queues.
+    pub struct Settings {
+        /// The program that gives a packet its rank.
+        pub rank: Rank = Rank::default(),
+        /// Strict-priority queues, 1 to 64.
+        pub queues: u32 = 8,
     }
 }
 
 impl Part for Settings {
     fn facts(&self) -> Facts {
+        let facts = Facts { queues: Queues::Own, ranks_packets: true, ..self.rank.facts() };
         // With one queue it is a FIFO.
-        let tells_flows_apart = self.queues > 1 && self.rank.tells_flows_apart();
-        Facts {
-            needs: self.rank.needs(),
-            tells_flows_apart,
-            goes_by_weights: tells_flows_apart,
-            queues: Queues::Own,
-            ranks_packets: true,
-            ..Facts::PLAIN
-        }
+        if self.queues > 1 { facts } else { Facts { tells_flows_apart: false, goes_by_weights: false, ..facts } }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {

@@ -26,7 +26,7 @@
 use crate::change::{Change, Unsupported};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
@@ -39,21 +39,15 @@ use crate::waiting::Decision;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What a visit sends, and how fine weights are.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// What a visit gives, from 1 B to 1 GiB; the longest packet that has come, if that is more.
-    pub quantum: Bytes,
-    /// How many visits a round a flow of weight one has, from 1 to 1000. Weights are rounded to
-    /// whole visits, to one at least.
-    pub steps: u32,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { quantum: Bytes(1514), steps: 1000 }
+settings! {
+    /// What a visit sends, and how fine weights are.
+    pub struct Settings {
+        /// What a visit gives, from 1 B to 1 GiB; the longest packet that has come, if that is
+        /// more.
+        pub quantum: Bytes = Bytes(1514),
+        /// How many visits a round a flow of weight one has, from 1 to 1000. Weights are rounded to
+        /// whole visits, to one at least.
+        pub steps: u32 = 1000,
     }
 }
 

@@ -29,7 +29,7 @@ use crate::deficit::{Accounts, Round};
 use crate::facts::Facts;
 use crate::hash::{Hash, bucket_of};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::schedule::drr;
@@ -39,23 +39,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use hashbrown::HashTable;
 
-/// How many queues, how long a turn, and how long a hash lasts.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// The queues that flows are hashed into, from 1 to 1048576.
-    pub buckets: u32,
-    /// What a queue may send in a turn, from 1 B to 1 GiB; without it, a packet (the source).
-    pub quantum: Option<Bytes>,
-    /// How long until flows are hashed anew; without it, never.
-    pub perturb: Option<Time>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
+settings! {
+    /// How many queues, how long a turn, and how long a hash lasts.
+    pub struct Settings {
+        /// The queues that flows are hashed into, from 1 to 1048576.
         // Linux's number of queues.
-        Self { buckets: 1024, quantum: None, perturb: None }
+        pub buckets: u32 = 1024,
+        /// What a queue may send in a turn, from 1 B to 1 GiB; without it, a packet (the source).
+        pub quantum: Option<Bytes> = None,
+        /// How long until flows are hashed anew; without it, never.
+        pub perturb: Option<Time> = None,
     }
 }
 

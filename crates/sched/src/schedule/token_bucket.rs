@@ -24,7 +24,7 @@ use crate::facts::Queues;
 use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
 use crate::packet::Packet;
-use crate::part::{Part, facts};
+use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
@@ -32,30 +32,30 @@ use crate::units::{Bytes, PS_PER_S, Rate, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Rate and burst.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {
-    /// At which tokens come; without one, half the line's rate.
-    pub rate: Option<Rate>,
-    /// How many tokens the bucket holds: what a packet of this length takes on the line behind.
-    pub burst: Bytes,
-    /// At which tokens of a second bucket come, which bounds how fast a burst goes; at least
-    /// `rate`.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub peak_rate: Option<Rate>,
-    /// How many tokens the bucket of `peak_rate` holds, likewise: `mtu` of `tc`.
-    pub mtu: Bytes,
-    /// Bytes that the line behind adds to each packet.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
-    pub overhead: u32,
-    /// Bytes that a packet takes there at least.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
-    pub mpu: u32,
-    /// How the line behind cuts packets up.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_plain"))]
-    pub linklayer: LinkLayer,
+settings! {
+    /// Rate and burst.
+    pub struct Settings {
+        /// At which tokens come; without one, half the line's rate.
+        pub rate: Option<Rate> = None,
+        /// How many tokens the bucket holds: what a packet of this length takes on the line behind.
+        // Two packets of the largest Ethernet length: one to send while the next gathers tokens.
+        pub burst: Bytes = Bytes(3028),
+        /// At which tokens of a second bucket come, which bounds how fast a burst goes; at least
+        /// `rate`.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub peak_rate: Option<Rate> = None,
+        /// How many tokens the bucket of `peak_rate` holds, likewise: `mtu` of `tc`.
+        pub mtu: Bytes = MTU,
+        /// Bytes that the line behind adds to each packet.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
+        pub overhead: u32 = 0,
+        /// Bytes that a packet takes there at least.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
+        pub mpu: u32 = 0,
+        /// How the line behind cuts packets up.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_plain"))]
+        pub linklayer: LinkLayer = LinkLayer::Ethernet,
+    }
 }
 
 /// The largest packet of Ethernet with its header.
@@ -84,14 +84,6 @@ impl Part for Settings {
         let (rate, peak_rate) = (Rate::new(100_000_000_000), Rate::new(200_000_000_000));
         let cells = Self { linklayer: LinkLayer::Atm, overhead: 10, mpu: 64, ..Self::default() };
         alloc::vec![slow, fast, Self { rate, peak_rate, burst: Bytes(20_000), ..cells }]
-    }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        // Two packets of the largest Ethernet length: one to send while the next gathers tokens.
-        let (overhead, mpu, linklayer) = (0, 0, LinkLayer::Ethernet);
-        Self { rate: None, burst: Bytes(3028), peak_rate: None, mtu: MTU, overhead, mpu, linklayer }
     }
 }
 

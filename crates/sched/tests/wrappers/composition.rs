@@ -149,7 +149,7 @@ fn an_interrupted_packet_is_told_to_all_parts() {
     assert!(queue.preempts());
     assert_eq!(notes.take(), [("scheduler.preempts", "1000".to_owned())]);
     queue.put_back(NOW, 8);
-    assert_eq!(notes.methods(), "marker.before_change scheduler.put_back buffer.joined");
+    assert_eq!(notes.methods(), "marker.before_change scheduler.continued buffer.joined");
     assert_eq!(queue.held().packets, 1);
 }
 

@@ -95,7 +95,6 @@ pub(crate) fn ask_scheduler(scheduler: &mut dyn Scheduler, notes: &Notes) -> Vec
             "is_clear" |s| s.is_clear(NOW, 7);
             "change" |s| s.change(NOW, &Change::Rate(Rate::MAX));
             "preempts" |s| s.preempts(13);
-            "put_back" |s| s.put_back(4, 14);
             "stamps" |s| s.stamps(4, 15, true);
             "decision" |s| s.decision(NOW, 4);
             "readings" |s| all(|visit| s.readings(NOW, visit));

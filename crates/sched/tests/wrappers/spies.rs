@@ -216,9 +216,6 @@ impl Scheduler for SpyScheduler {
         self.notes.note("scheduler.preempts", serving);
         true
     }
-    fn put_back(&mut self, queue: Slot, tag: Tag) {
-        self.notes.note("scheduler.put_back", (queue, tag));
-    }
     fn stamps(&self, queue: Slot, tag: Tag, is_head: bool) -> Stamps {
         self.notes.note("scheduler.stamps", (queue, tag, is_head));
         Stamps::rank(tag as f64)

@@ -19,7 +19,7 @@ pub mod session;
 pub mod source;
 pub mod tree;
 
-use crate::transport::Flags;
+use crate::transport::messages::Flags;
 use fairq_link::random::Stream;
 use fairq_sched::units::Time;
 

@@ -17,8 +17,8 @@
 //! taken only if the pair tells more (plm.rs: a_rate_must_be_exceeded).
 
 use super::{Beginning, Control, Received, ReceiverSettings, source};
-use crate::transport::Flags;
-use crate::transport::congestion::outside;
+use crate::settings::outside;
+use crate::transport::messages::Flags;
 use fairq_sched::units::{PS_PER_S, Time};
 
 settings! {

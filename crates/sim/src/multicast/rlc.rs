@@ -18,7 +18,7 @@
 //! Range: a buffer that holds a burst hides that the next layer does not fit.
 
 use super::{Beginning, Control, Received, ReceiverSettings, source};
-use crate::transport::Flags;
+use crate::transport::messages::Flags;
 use fairq_sched::units::Time;
 
 settings! {

@@ -18,7 +18,7 @@
 //! rlm.rs: time_without_loss_relaxes_the_timer).
 
 use super::{Beginning, Control, Received, ReceiverSettings, source};
-use crate::transport::congestion::outside;
+use crate::settings::outside;
 use fairq_link::random::Stream;
 use fairq_sched::units::Time;
 
@@ -291,7 +291,7 @@ impl Control for Rlm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::Flags;
+    use crate::transport::messages::Flags;
 
     fn rlm(layers: usize) -> Rlm {
         let beginning = Beginning { now: Time::ZERO, cumulative: vec![1; layers], stream: Stream::new(1, "x") };

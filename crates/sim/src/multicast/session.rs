@@ -9,7 +9,7 @@ use crate::engine::events::EventSet;
 use crate::net::network::Network;
 use crate::observe::Event;
 use crate::segment::Segment;
-use crate::transport::Flags;
+use crate::transport::messages::Flags;
 use fairq_link::random::Stream;
 use fairq_sched::units::Time;
 use std::cmp::Reverse;

@@ -3,7 +3,7 @@
 //!
 //! Packet k of a layer goes at a time computed from k, so that rounding does not add up.
 
-use crate::transport::Flags;
+use crate::transport::messages::Flags;
 use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
 
 /// Nothing can be set.

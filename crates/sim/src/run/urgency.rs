@@ -12,7 +12,7 @@
 //! transmission.
 
 use crate::plan::FlowPlan;
-use crate::transport::Transmission;
+use crate::transport::messages::Transmission;
 use crate::transport::supply::Supply;
 use fairq_sched::units::Time;
 use std::collections::VecDeque;

@@ -6,7 +6,7 @@
 //! Chosen: acknowledgements that carry no data are Not-ECT under every transport, as RFC 3168,
 //! section 6.1.4, requires.
 
-use super::{Flags, Transmission};
+use super::messages::{Flags, Transmission};
 use fairq_link::ecn::Field;
 use fairq_sched::packet::Marks;
 
@@ -64,6 +64,33 @@ impl Accepts {
     pub const fn of(self, transmission: &Transmission) -> Marks {
         let is_new = !transmission.is_retransmission && !transmission.flags.has(Flags::CONTROL);
         if is_new { self.new } else { self.others }
+    }
+}
+
+/// How a congestion control learns of marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Packets accept no CE mark.
+    #[default]
+    Not,
+    /// The receiver repeats a mark until it learns of the reaction; one reaction to a window of
+    /// data (RFC 3168).
+    Classic,
+    /// The receiver reports of each packet whether it was marked (RFC 8257).
+    Dctcp,
+    /// The receiver counts marked packets and reports the count (RFC 9768); the packets are ECT(1).
+    Accurate,
+}
+
+impl Ecn {
+    /// The ECN field of packets that are to be marked so.
+    #[must_use]
+    pub const fn code_point(self) -> CodePoint {
+        match self {
+            Self::Not => CodePoint::None,
+            Self::Classic | Self::Dctcp => CodePoint::Ect0,
+            Self::Accurate => CodePoint::Ect1,
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! Source: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988, appendix A; Karn and
 //! Partridge, SIGCOMM 1987.
 
-use super::congestion::outside;
+use crate::settings::outside;
 use fairq_sched::units::Time;
 
 /// With a shorter timeout a packet would be sent again many thousand times before its

@@ -13,10 +13,10 @@
 //! (closed_form_paced.rs: a_fixed_rate_is_kept_to_the_picosecond).
 
 use super::ecn::{Accepts, CodePoint};
+use super::messages::{Acknowledgement, Transmission};
 use super::receiver::Echo;
 use super::supply::Supply;
-use super::tcp::Setup;
-use super::{Acknowledgement, Ends, Sender, Transmission, Transport};
+use super::{Ends, Sender, Transport};
 use fairq_sched::service::{Service, Transmitter};
 use fairq_sched::units::{Rate, Time};
 
@@ -33,8 +33,8 @@ settings! {
 }
 
 impl Transport for Settings {
-    fn build(&self, setup: Setup) -> Ends {
-        Ends { sender: Box::new(FixedRate::new(self, setup.supply)), receiver: Box::new(Echo) }
+    fn build(&self, supply: Supply) -> Ends {
+        Ends { sender: Box::new(FixedRate::new(self, supply)), receiver: Box::new(Echo) }
     }
 
     answers!(self: AtFixedRate, window None, code_point self.ecn);

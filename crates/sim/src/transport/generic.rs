@@ -12,13 +12,13 @@
 //! Bound: throughput is at most window over round trip; no more than the window is ever
 //! unacknowledged.
 
-use super::congestion::outside;
 use super::ecn::CodePoint;
 use super::estimator::first_fault;
+use super::messages::{Acknowledgement, Transmission};
 use super::receiver::{Answers, Sink};
 use super::supply::Supply;
-use super::tcp::Setup;
-use super::{Acknowledgement, Ends, Sender, Transmission, Transport};
+use super::{Ends, Sender, Transport};
+use crate::settings::outside;
 use fairq_sched::units::Time;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -38,8 +38,8 @@ settings! {
 }
 
 impl Transport for Settings {
-    fn build(&self, setup: Setup) -> Ends {
-        let sender = Generic::new(self.clone(), setup.supply);
+    fn build(&self, supply: Supply) -> Ends {
+        let sender = Generic::new(self.clone(), supply);
         Ends { sender: Box::new(sender), receiver: Box::new(Sink::new(Answers::to_each())) }
     }
 
@@ -172,7 +172,7 @@ impl Sender for Generic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::receiver::Arrival;
+    use crate::transport::messages::Arrival;
 
     fn ack(sequence: u64, cumulative: u64) -> Acknowledgement {
         let arrival = Arrival::of(sequence, 1000, Time::ZERO);

@@ -8,18 +8,23 @@
 use super::congestion::{Acked, Congested, Congestion};
 use super::ecn::Accepts;
 use super::estimator::{self, Estimator};
+use super::messages::{Acknowledgement, Transmission};
 use super::receiver::{Answers, Sink};
 use super::supply::Supply;
-use super::tcp::Setup;
-use super::{Acknowledgement, Ends, Sender, Transmission};
+use super::{Ends, Sender};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
 /// The ends of a connection of 1990 under `control`: one timer, and an answer to each packet. After
 /// this number of `duplicates` a packet is sent again; with 0 only on the timer.
 #[must_use]
-pub fn ends(control: impl Congestion + 'static, timeout: &estimator::Settings, duplicates: u32, setup: Setup) -> Ends {
-    let sender = GoBackN::new(control, timeout.clone().into(), setup.supply, duplicates);
+pub fn ends(
+    control: impl Congestion + 'static,
+    timeout: &estimator::Settings,
+    duplicates: u32,
+    supply: Supply,
+) -> Ends {
+    let sender = GoBackN::new(control, timeout.clone().into(), supply, duplicates);
     Ends { sender: Box::new(sender), receiver: Box::new(Sink::new(Answers::to_each())) }
 }
 

@@ -21,13 +21,13 @@
 //! trips (rap.rs: it_adds_a_packet_a_round_trip_each_round_trip). A line without a buffer it uses
 //! to three quarters, as Reno (recovery.rs: rap_uses_a_bufferless_line_to_three_quarters).
 
-use super::congestion::{no_part, outside};
 use super::ecn::CodePoint;
+use super::messages::{Acknowledgement, Arrival, Transmission};
 use super::ranges::Run;
-use super::receiver::{Arrival, Receiver};
+use super::receiver::Receiver;
 use super::supply::Supply;
-use super::tcp::Setup;
-use super::{Acknowledgement, Ends, Sender, Transmission, Transport};
+use super::{Ends, Sender, Transport};
+use crate::settings::{no_part, outside};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -59,8 +59,8 @@ settings! {
 const LEAST_GAP: Time = Time(1_000_000);
 
 impl Transport for Settings {
-    fn build(&self, setup: Setup) -> Ends {
-        Ends { sender: Box::new(Rap::new(self.clone(), setup.supply)), receiver: Box::new(Answerer::default()) }
+    fn build(&self, supply: Supply) -> Ends {
+        Ends { sender: Box::new(Rap::new(self.clone(), supply)), receiver: Box::new(Answerer::default()) }
     }
 
     answers!(self: AtControlledRate, window None, code_point CodePoint::None);

@@ -6,38 +6,13 @@
 //! Chosen: a delayed acknowledgement echoes the time of the first packet that it acknowledges (RFC
 //! 7323, section 4.3).
 
-use super::congestion::Ecn;
+use super::ecn::Ecn;
+use super::messages::{Acknowledgement, Arrival, Blocks, Flags};
 use super::quick::Quick;
 use super::ranges::{Ranges, Run};
-use super::{Acknowledgement, Blocks, Flags};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use std::num::NonZeroU64;
-
-/// A data packet that reached the end of its path.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    /// Its number.
-    pub sequence: u64,
-    /// Bytes on the line.
-    pub length: u32,
-    /// When this copy of the packet was sent.
-    pub sent: Time,
-    /// The marks that it was given.
-    pub marks: Marks,
-    /// Flags of its header.
-    pub flags: Flags,
-    /// The sender's estimate of the round trip; zero if it has none.
-    pub round_trip: Time,
-}
-
-impl Arrival {
-    /// Packet `sequence` of `length` bytes, sent at `sent`, without marks. For tests of receivers.
-    #[must_use]
-    pub const fn of(sequence: u64, length: u32, sent: Time) -> Self {
-        Self { sequence, length, sent, marks: Marks::NONE, flags: Flags::NONE, round_trip: Time::ZERO }
-    }
-}
 
 /// The receiving side of a connection.
 pub trait Receiver: Send {

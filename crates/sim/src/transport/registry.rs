@@ -17,7 +17,7 @@ use fairq_sched::card::Card;
 
 macro_rules! transports {
     (
-        own { $($first:ident $(:: $second:ident)? => $type:ident = $name:literal [$($alias:literal),*],)+ }
+        own { $($module:ident => $type:ident = $name:literal [$($alias:literal),*],)+ }
         laws { $($law_module:ident => $law:ident = $law_name:literal [$($law_alias:literal),*] recovers $recovery:ident,)+ }
     ) => {
         /// What a source does with what it is given to send.
@@ -28,7 +28,7 @@ macro_rules! transports {
             $(
                 #[doc = concat!("See the card of `", $name, "`.")]
                 #[cfg_attr(feature = "schema", serde(rename = $name $(, alias = $alias)*))]
-                $type(super::$first $(:: $second)? ::Settings),
+                $type(super::$module::Settings),
             )+
             $(
                 #[doc = concat!("See the card of `", $law_name, "`.")]
@@ -75,7 +75,7 @@ macro_rules! transports {
         /// The cards of the transports: those with rules of their own, then the congestion
         /// controls, each sorted by name.
         pub const TRANSPORTS: &[Card] = &[
-            $(card!($name [$($alias),*] concat!(stringify!($first) $(, "/", stringify!($second))?, ".rs")),)+
+            $(card!($name [$($alias),*] concat!(stringify!($module), ".rs")),)+
             $(card!($law_name [$($law_alias),*] concat!("congestion/", stringify!($law_module), ".rs")),)+
         ];
     };
@@ -98,11 +98,11 @@ macro_rules! card {
 transports! {
     // Transports with rules of their own.
     own {
-        congestion::decbit => Decbit = "decbit" [],
+        decbit => Decbit = "decbit" [],
         fixed_rate => FixedRate = "fixed_rate" [],
-        congestion::fixed_window => FixedWindow = "fixed_window" [],
+        fixed_window => FixedWindow = "fixed_window" [],
         generic => Generic = "generic" [],
-        congestion::jk => Jk = "jk" [],
+        jk => Jk = "jk" [],
         rap => Rap = "rap" [],
         tfrc => Tfrc = "tfrc" [],
         uncontrolled => Uncontrolled = "uncontrolled" ["none"],
@@ -135,7 +135,7 @@ impl TransportSettings {
     #[must_use]
     pub fn build(&self, setup: Setup) -> Ends {
         match self.part() {
-            Part::Own(part) => part.build(setup),
+            Part::Own(part) => part.build(setup.supply),
             Part::Law(_) => tcp::ends(setup),
         }
     }

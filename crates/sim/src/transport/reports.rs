@@ -1,7 +1,7 @@
 //! Reports of acknowledgements under way, beyond their numbers. Few acknowledgements have one, so
 //! reports are kept apart from the packets.
 
-use super::{Acknowledgement, Blocks, Feedback};
+use super::messages::{Acknowledgement, Blocks, Feedback};
 
 /// The report of one acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq)]

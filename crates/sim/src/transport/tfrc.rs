@@ -25,9 +25,9 @@ pub mod receiver;
 
 use super::congestion::{AVOIDANCE, SLOW_START};
 use super::ecn::{Accepts, CodePoint};
+use super::messages::{Acknowledgement, Feedback, Transmission};
 use super::supply::Supply;
-use super::tcp::Setup;
-use super::{Acknowledgement, Ends, Feedback, Sender, Transmission, Transport};
+use super::{Ends, Sender, Transport};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -46,9 +46,9 @@ settings! {
 }
 
 impl Transport for Settings {
-    fn build(&self, setup: Setup) -> Ends {
+    fn build(&self, supply: Supply) -> Ends {
         let receiver = receiver::Reporter::new(self);
-        Ends { sender: Box::new(Tfrc::new(self.clone(), setup.supply)), receiver: Box::new(receiver) }
+        Ends { sender: Box::new(Tfrc::new(self.clone(), supply)), receiver: Box::new(receiver) }
     }
 
     answers!(self: AtControlledRate, window None, code_point if self.ecn { CodePoint::Ect0 } else { CodePoint::None });
@@ -327,7 +327,7 @@ const FIRST_SILENCE_S: f64 = 2.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::receiver::Arrival;
+    use crate::transport::messages::Arrival;
 
     fn report(sender: &mut Tfrc, now: Time, sent: Time, rate: f64, loss: f64) {
         let arrival = Arrival::of(0, 1000, sent);

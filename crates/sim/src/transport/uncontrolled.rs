@@ -10,10 +10,10 @@
 //! Bound: none; it sends as fast as its traffic.
 
 use super::ecn::{Accepts, CodePoint};
+use super::messages::{Acknowledgement, Transmission};
 use super::receiver::Echo;
 use super::supply::Supply;
-use super::tcp::Setup;
-use super::{Acknowledgement, Ends, Sender, Transmission, Transport};
+use super::{Ends, Sender, Transport};
 use fairq_sched::units::Time;
 
 /// The ECN field of its packets.
@@ -28,8 +28,8 @@ pub struct Settings {
 }
 
 impl Transport for Settings {
-    fn build(&self, setup: Setup) -> Ends {
-        Ends { sender: Box::new(Uncontrolled::new(self, setup.supply)), receiver: Box::new(Echo) }
+    fn build(&self, supply: Supply) -> Ends {
+        Ends { sender: Box::new(Uncontrolled::new(self, supply)), receiver: Box::new(Echo) }
     }
 
     answers!(self: AtOnce, window None, code_point self.ecn);

@@ -5,12 +5,12 @@
 
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
-use fairq_sim::transport::receiver::Arrival;
+use fairq_sim::transport::Ends;
+use fairq_sim::transport::messages::{Acknowledgement, Arrival, Transmission};
 use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::supply::Supply;
 use fairq_sim::transport::tcp::Setup;
 use fairq_sim::transport::tcp::settings::Terms;
-use fairq_sim::transport::{Acknowledgement, Ends, Transmission};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -30,7 +30,7 @@ from fairq.core.declared import Option, Spec, switch, typed_only
 from fairq.core.inputs import ran, read
 from fairq.core.output import check, check_file, folder
 from fairq.core.progress import Bar
-from fairq.core.results import Result
+from fairq.core.results import Result, Table
 
 SPEC = Spec(
     "run",
@@ -134,7 +134,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
         return pieces(result)
     axes = [axis["name"] for axis in result.scenario.get("axes", [])]
     shown = {name: getattr(result, name) for name in SHOWN}
-    shown["flows"] = _without_copies(result)
+    shown |= {"flows": _without_copies(result), "states": _at_end(result.states)}
     shown_tables = {
         name.capitalize(): tables.text(
             rows,
@@ -177,6 +177,15 @@ def _without_copies(result: Result) -> list[Mapping[str, Any]]:
     """The flows without the connections of transfers, which have one row in the table of transfers."""
     carried = {row["traffic"] for row in result.transfers}
     return [row for row in result.flows if row["traffic"] not in carried]
+
+
+def _at_end(states: Table[Any]) -> list[Mapping[str, Any]]:
+    """What disciplines show at the end of each run, without the samples."""
+    times = states["time_s"]
+    # axes and seed stand before the time, and the rows of a run in the order of time
+    runs = list(zip(*(states[name] for name in states.columns[: states.columns.index("time_s")]), strict=True))
+    ends = dict(zip(runs, times, strict=True))
+    return [states[at] for at, (run, time) in enumerate(zip(runs, times, strict=True)) if time == ends[run]]
 
 
 def _warned(transfers: Sequence[Mapping[str, Any]]) -> str:

@@ -184,10 +184,7 @@ impl Discipline for FqCodel {
     }
 
     fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {
-        if let Change::Limit(limit) = *change {
-            self.store.set_limit(limit);
-        }
-        change.not_used()
+        self.store.change(change)
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {

@@ -6,11 +6,10 @@
 
 use super::curve::Curve;
 use super::{Class, Settings};
-use crate::change::no_changes;
 use crate::class_tree::ClassTree;
-use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag, traits};
-use crate::packet::Packet;
+use crate::contract::Next;
 use crate::reading::{Reading, Unit};
+use crate::schedule::by_class::Rules;
 use crate::store::Store;
 use crate::units::{PS_PER_S, Time};
 use alloc::vec::Vec;
@@ -171,7 +170,7 @@ struct State {
 }
 
 /// The tree, the line as its last class.
-pub struct Hfsc {
+pub(super) struct Hfsc {
     tree: ClassTree,
     states: Vec<State>,
     by_deadline: bool,
@@ -180,8 +179,7 @@ pub struct Hfsc {
 }
 
 impl Hfsc {
-    pub(super) fn new(settings: &Settings) -> Self {
-        let tree = ClassTree::new(&settings.places(), settings.default.as_deref());
+    pub(super) fn new(tree: ClassTree, settings: &Settings) -> Self {
         let state = |class: &Class| State {
             real_time: class.real_time.as_ref().map(|curve| {
                 let deadline_curve = Service::new(curve);
@@ -365,31 +363,19 @@ impl Hfsc {
         }
         Some(class)
     }
-
-    fn leaf(&self, queue: Slot) -> usize {
-        self.tree.leaves()[queue as usize]
-    }
 }
 
-impl Scheduler for Hfsc {
-    traits!(queue_per_flow = false);
-
-    fn classes(&self) -> Vec<&str> {
-        self.tree.leaf_names()
+impl Rules for Hfsc {
+    fn tree(&self) -> &ClassTree {
+        &self.tree
     }
 
-    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        self.tree.leaf_of(flow, packet)
-    }
-
-    fn arrive(&mut self, now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
+    fn arrive(&mut self, now: Time) {
         self.now = now.0 / TICK;
-        packet.length.into()
     }
 
-    fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        let leaf = self.leaf(queue);
-        self.states[leaf].head = Some(tag as u32);
+    fn backlogged(&mut self, leaf: usize, head: u32) {
+        self.states[leaf].head = Some(head);
         self.renew_deadline(leaf, true, false);
         if self.states[leaf].link_share.is_some() {
             self.wake(leaf);
@@ -413,11 +399,10 @@ impl Scheduler for Hfsc {
         Next::NotBefore(Time(first.saturating_mul(TICK)))
     }
 
-    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
+    fn sent(&mut self, now: Time, leaf: usize, length: u32, head: Option<u32>) {
         self.now = now.0 / TICK;
-        let (leaf, length) = (self.leaf(queue), u64::from(packet.length));
-        let by_deadline = self.by_deadline;
-        self.states[leaf].head = head.map(|length| length as u32);
+        let (length, by_deadline) = (u64::from(length), self.by_deadline);
+        self.states[leaf].head = head;
         self.charge(leaf, length);
         if let Some(real_time) = &mut self.states[leaf].real_time {
             if by_deadline {
@@ -430,11 +415,10 @@ impl Scheduler for Hfsc {
         self.renew_deadline(leaf, false, by_deadline);
     }
 
-    fn removed(&mut self, now: Time, gone: Gone<'_>) {
+    fn removed(&mut self, now: Time, leaf: usize, head: Option<u32>) {
         self.now = now.0 / TICK;
-        let leaf = self.leaf(gone.queue);
-        self.states[leaf].head = gone.head.map(|length| length as u32);
-        if gone.head.is_none() {
+        self.states[leaf].head = head;
+        if head.is_none() {
             self.charge(leaf, 0);
             if let Some(real_time) = &mut self.states[leaf].real_time {
                 real_time.place = None;
@@ -442,17 +426,7 @@ impl Scheduler for Hfsc {
         }
     }
 
-    no_changes!();
-
-    fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
-        true
-    }
-
-    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
-        for class in 0..self.tree.len() {
-            let ticks = self.states[class].virtual_time as f64;
-            let time = ticks / TICKS_PER_S as f64;
-            visit(Reading::real("virtual_time_s", Unit::Seconds, time).of_queue(self.tree.name(class)));
-        }
+    fn reading(&self, class: usize) -> Reading<'_> {
+        Reading::real("virtual_time_s", Unit::Seconds, self.states[class].virtual_time as f64 / TICKS_PER_S as f64)
     }
 }

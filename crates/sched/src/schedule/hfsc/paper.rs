@@ -2,11 +2,10 @@
 
 use super::Settings;
 use super::curve::{Curve, Service};
-use crate::change::no_changes;
 use crate::class_tree::ClassTree;
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
-use crate::packet::Packet;
+use crate::contract::{Line, Next};
 use crate::reading::{Reading, Unit};
+use crate::schedule::by_class::Rules;
 use crate::store::Store;
 use crate::units::{PS_PER_S, Time};
 use alloc::vec::Vec;
@@ -44,7 +43,7 @@ struct State {
 const PER_BYTE: u128 = 8 * PS_PER_S as u128;
 
 /// The tree, the line as its last class.
-pub struct Hfsc {
+pub(super) struct Hfsc {
     tree: ClassTree,
     states: Vec<State>,
     /// Whether the head that `next` named last goes by its deadline.
@@ -55,8 +54,7 @@ pub struct Hfsc {
 impl Hfsc {
     /// Nothing has arrived.
     #[must_use]
-    pub(super) fn new(settings: &Settings, line: &Line) -> Self {
-        let tree = ClassTree::new(&settings.places(), settings.default.as_deref());
+    pub(super) fn new(tree: ClassTree, settings: &Settings, line: &Line) -> Self {
         let whole = Curve::line(line.rate);
         let state = |(real_time, link_share, upper_limit): (Option<&Curve>, &Curve, Option<&Curve>)| State {
             children: Vec::new(),
@@ -177,11 +175,9 @@ impl Hfsc {
         }
     }
 
-    /// The head of the leaf in place `queue` has changed.
-    fn set_head(&mut self, queue: Slot, head: Option<Tag>) {
-        let leaf = self.tree.leaves()[queue as usize];
-        // A tag is the packet's length.
-        self.states[leaf].head = head.map(|length| length as u32);
+    /// The head of `leaf` has changed.
+    fn set_head(&mut self, leaf: usize, head: Option<u32>) {
+        self.states[leaf].head = head;
         if head.is_none() {
             self.sleep(leaf);
         }
@@ -220,25 +216,18 @@ fn time(time: u128) -> u64 {
     u64::try_from(time).unwrap_or(u64::MAX)
 }
 
-impl Scheduler for Hfsc {
-    traits!(queue_per_flow = false);
-
-    fn classes(&self) -> Vec<&str> {
-        self.tree.leaf_names()
+impl Rules for Hfsc {
+    fn tree(&self) -> &ClassTree {
+        &self.tree
     }
 
-    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        self.tree.leaf_of(flow, packet)
-    }
-
-    fn arrive(&mut self, now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
+    fn arrive(&mut self, now: Time) {
         self.now = now;
-        packet.length.into()
     }
 
-    fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        self.wake(self.tree.leaves()[queue as usize]);
-        self.set_head(queue, Some(tag));
+    fn backlogged(&mut self, leaf: usize, head: u32) {
+        self.wake(leaf);
+        self.set_head(leaf, Some(head));
     }
 
     fn next(&mut self, now: Time, _store: &Store) -> Next {
@@ -252,27 +241,18 @@ impl Scheduler for Hfsc {
         fits.map_or(Next::Empty, |fit| Next::NotBefore(Time(by_deadline.err().unwrap_or(u64::MAX).min(fit))))
     }
 
-    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
+    fn sent(&mut self, now: Time, leaf: usize, length: u32, head: Option<u32>) {
         self.now = now;
-        self.charge(self.tree.leaves()[queue as usize], u128::from(packet.length) * PER_BYTE);
-        self.set_head(queue, head);
+        self.charge(leaf, u128::from(length) * PER_BYTE);
+        self.set_head(leaf, head);
     }
 
-    fn removed(&mut self, now: Time, gone: Gone<'_>) {
+    fn removed(&mut self, now: Time, leaf: usize, head: Option<u32>) {
         self.now = now;
-        self.set_head(gone.queue, gone.head);
+        self.set_head(leaf, head);
     }
 
-    no_changes!();
-
-    fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
-        true
-    }
-
-    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
-        for class in 0..self.tree.len() {
-            let time = self.states[class].virtual_time as f64 / PS_PER_S as f64;
-            visit(Reading::real("virtual_time_s", Unit::Seconds, time).of_queue(self.tree.name(class)));
-        }
+    fn reading(&self, class: usize) -> Reading<'_> {
+        Reading::real("virtual_time_s", Unit::Seconds, self.states[class].virtual_time as f64 / PS_PER_S as f64)
     }
 }

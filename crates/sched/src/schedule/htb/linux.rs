@@ -6,12 +6,11 @@
 //! class at the line with others below it on level 7, and so on down.
 
 use super::{Class, Settings};
-use crate::change::no_changes;
 use crate::class_tree::{ClassTree, LEVELS_MAX};
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
-use crate::packet::Packet;
+use crate::contract::{Line, Next};
 use crate::psched::{NS_PER_S, Ratio, saved};
 use crate::reading::{Reading, Unit};
+use crate::schedule::by_class::Rules;
 use crate::store::Store;
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -96,7 +95,7 @@ struct Level {
 }
 
 /// The tree.
-pub struct Htb {
+pub(super) struct Htb {
     tree: ClassTree,
     states: Vec<State>,
     levels: Box<[Level; LEVELS]>,
@@ -108,8 +107,7 @@ pub struct Htb {
 }
 
 impl Htb {
-    pub(super) fn new(settings: &Settings, line: &Line) -> Self {
-        let tree = ClassTree::new(&settings.places(), settings.default.as_deref());
+    pub(super) fn new(tree: ClassTree, settings: &Settings, line: &Line) -> Self {
         let debt_max = i64::try_from(settings.mbuffer.0 / 1000).unwrap_or(i64::MAX / 4);
         let rates = settings.rates(line.rate);
         let state = |(at, class): (usize, &Class)| {
@@ -361,10 +359,6 @@ impl Htb {
         waiting.map(of_leaf).min().unwrap_or(i64::MAX)
     }
 
-    fn leaf(&self, queue: Slot) -> u32 {
-        self.tree.leaves()[queue as usize] as u32
-    }
-
     fn sleep(&mut self, leaf: u32) {
         if self.states[leaf as usize].activity != 0 {
             self.deactivate(leaf);
@@ -378,27 +372,16 @@ fn bits(mask: u8) -> impl Iterator<Item = usize> {
     (0..PRIORITIES).filter(move |bit| mask >> bit & 1 == 1)
 }
 
-impl Scheduler for Htb {
-    traits!(queue_per_flow = false);
-
-    fn classes(&self) -> Vec<&str> {
-        self.tree.leaf_names()
+impl Rules for Htb {
+    fn tree(&self) -> &ClassTree {
+        &self.tree
     }
 
-    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        self.tree.leaf_of(flow, packet)
-    }
-
-    fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
-        packet.length.into()
-    }
-
-    fn backlogged(&mut self, queue: Slot, _tag: Tag) {
-        let leaf = self.leaf(queue);
-        let State { activity, priority, .. } = &mut self.states[leaf as usize];
+    fn backlogged(&mut self, leaf: usize, _head: u32) {
+        let State { activity, priority, .. } = &mut self.states[leaf];
         if *activity == 0 {
             *activity = 1 << *priority;
-            self.activate(leaf);
+            self.activate(leaf as u32);
         }
     }
 
@@ -424,13 +407,13 @@ impl Scheduler for Htb {
         Next::NotBefore(Time((first as u64).saturating_mul(1000)))
     }
 
-    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
+    fn sent(&mut self, now: Time, leaf: usize, length: u32, head: Option<u32>) {
         self.now = (now.0 / 1000) as i64;
-        let leaf = self.leaf(queue);
+        let leaf = leaf as u32;
         let Some((_, level, priority)) = self.chosen.take().filter(|(chosen, ..)| *chosen == leaf) else { return };
         let State { parent, deficits, quantum, .. } = &mut self.states[leaf as usize];
         let parent = *parent;
-        deficits[level] -= i64::from(packet.length);
+        deficits[level] -= i64::from(length);
         if deficits[level] < 0 {
             deficits[level] += *quantum;
             // Of a leaf that borrows the turn in its parent goes on.
@@ -443,25 +426,16 @@ impl Scheduler for Htb {
         if head.is_none() {
             self.sleep(leaf);
         }
-        self.charge(leaf, level, packet.length);
+        self.charge(leaf, level, length);
     }
 
-    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
-        if gone.head.is_none() {
-            self.sleep(self.leaf(gone.queue));
+    fn removed(&mut self, _now: Time, leaf: usize, head: Option<u32>) {
+        if head.is_none() {
+            self.sleep(leaf as u32);
         }
     }
 
-    no_changes!();
-
-    fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
-        true
-    }
-
-    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
-        for (at, state) in self.states.iter().enumerate() {
-            let tokens = state.tokens as f64 / NS_PER_S as f64;
-            visit(Reading::real("tokens_s", Unit::Seconds, tokens).of_queue(self.tree.name(at)));
-        }
+    fn reading(&self, class: usize) -> Reading<'_> {
+        Reading::real("tokens_s", Unit::Seconds, self.states[class].tokens as f64 / NS_PER_S as f64)
     }
 }

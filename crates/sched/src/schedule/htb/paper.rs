@@ -3,9 +3,9 @@
 use super::{Class, Settings};
 use crate::change::{Change, Unsupported};
 use crate::class_tree::ClassTree;
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
-use crate::packet::Packet;
+use crate::contract::{Line, Next, Slot};
 use crate::reading::{Reading, Unit};
+use crate::schedule::by_class::Rules;
 use crate::store::Store;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
 use alloc::vec::Vec;
@@ -67,7 +67,7 @@ impl State {
 type Turn = (usize, u8, usize);
 
 /// A tree of token buckets.
-pub struct Htb {
+pub(super) struct Htb {
     tree: ClassTree,
     states: Vec<State>,
     r2q: u32,
@@ -84,8 +84,7 @@ const PRIORITIES: usize = 8;
 impl Htb {
     /// All buckets are full.
     #[must_use]
-    pub(super) fn new(settings: &Settings, line: &Line) -> Self {
-        let tree = ClassTree::new(&settings.places(), settings.default.as_deref());
+    pub(super) fn new(tree: ClassTree, settings: &Settings, line: &Line) -> Self {
         let mut heights = alloc::vec![0; tree.len()];
         for leaf in tree.leaves() {
             for (height, class) in tree.path(*leaf).enumerate() {
@@ -174,12 +173,11 @@ impl Htb {
         best.map(|(_, slot, lender)| (slot, lender)).ok_or(least)
     }
 
-    /// Takes the tokens of a packet of `length` that the leaf in place `slot` sends with those of
-    /// `lender`.
-    fn charge(&mut self, slot: usize, lender: usize, length: u32) {
+    /// Takes the tokens of a packet of `length` that `leaf` sends with those of `lender`.
+    fn charge(&mut self, leaf: usize, lender: usize, length: u32) {
         let bits = i128::from(length) * PER_BYTE;
         let height = self.states[lender].height;
-        let mut class = Some(self.tree.leaves()[slot]);
+        let mut class = Some(leaf);
         while let Some(at) = class {
             let state = &mut self.states[at];
             if let Some(ceiling) = &mut state.ceiling {
@@ -190,7 +188,8 @@ impl Htb {
             }
             class = self.tree.parent(at);
         }
-        let leaf = &mut self.states[self.tree.leaves()[slot]];
+        let slot = self.tree.slot(leaf).map_or(0, |slot| slot as usize);
+        let leaf = &mut self.states[leaf];
         let quantum = leaf.quantum(self.r2q);
         leaf.deficits[height] -= i64::from(length);
         let mut current = slot;
@@ -202,23 +201,13 @@ impl Htb {
     }
 }
 
-impl Scheduler for Htb {
-    traits!(queue_per_flow = false);
-
-    fn classes(&self) -> Vec<&str> {
-        self.tree.leaf_names()
+impl Rules for Htb {
+    fn tree(&self) -> &ClassTree {
+        &self.tree
     }
 
-    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        self.tree.leaf_of(flow, packet)
-    }
-
-    fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
-        packet.length.into()
-    }
-
-    fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        self.set_head(queue, Some(tag));
+    fn backlogged(&mut self, leaf: usize, head: u32) {
+        self.states[leaf].head = Some(head);
     }
 
     fn next(&mut self, now: Time, _store: &Store) -> Next {
@@ -230,20 +219,15 @@ impl Scheduler for Htb {
         }
     }
 
-    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
+    fn sent(&mut self, now: Time, leaf: usize, length: u32, head: Option<u32>) {
         self.fill(now);
-        let slot = queue as usize;
-        let (_, lender) = self.wait(self.tree.leaves()[slot], packet.length);
-        self.charge(slot, lender, packet.length);
-        self.set_head(queue, head);
+        let (_, lender) = self.wait(leaf, length);
+        self.charge(leaf, lender, length);
+        self.states[leaf].head = head;
     }
 
-    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
-        self.set_head(gone.queue, gone.head);
-    }
-
-    fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
-        true
+    fn removed(&mut self, _now: Time, leaf: usize, head: Option<u32>) {
+        self.states[leaf].head = head;
     }
 
     fn change(&mut self, now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
@@ -253,17 +237,7 @@ impl Scheduler for Htb {
         Ok(())
     }
 
-    fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
-        for (class, state) in self.states.iter().enumerate() {
-            let tokens = state.tokens.level as f64 / PER_BYTE as f64;
-            visit(Reading::real("tokens_bytes", Unit::Bytes, tokens).of_queue(self.tree.name(class)));
-        }
-    }
-}
-
-impl Htb {
-    fn set_head(&mut self, queue: Slot, head: Option<Tag>) {
-        // A tag is the packet's length.
-        self.states[self.tree.leaves()[queue as usize]].head = head.map(|length| length as u32);
+    fn reading(&self, class: usize) -> Reading<'_> {
+        Reading::real("tokens_bytes", Unit::Bytes, self.states[class].tokens.level as f64 / PER_BYTE as f64)
     }
 }

@@ -25,7 +25,8 @@ mod policer;
 use super::path_model::{Bunch, Growth, next_pace, next_window, paces_by_a_model};
 use super::rounds::{Quiet, Rounds};
 use super::windowed::Windowed;
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, LostPacket, RateSample, outside, pace};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, LostPacket, RateSample, pace};
+use crate::settings::outside;
 use fairq_sched::random::Random;
 use fairq_sched::units::{Rate, Time};
 use policer::{Policer, Seen};
@@ -374,14 +375,6 @@ impl Bbr {
 
 impl Congestion for Bbr {
     paces_by_a_model!();
-
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn pace(&self) -> Option<Rate> {
-        self.pace.map(|packets_per_s| pace::of(packets_per_s, self.length))
-    }
 
     /// The send quantum: what is sent in 1/1024 s at the pace, at least 2 packets, or 1 below 1.2
     /// Mbit/s.

@@ -29,7 +29,8 @@ mod tests;
 use super::path_model::{Bunch, Growth, next_pace, next_window, paces_by_a_model};
 use super::rounds::{Quiet, Rounds};
 use super::windowed::Windowed;
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, LostPacket, RateSample, no_part, outside, pace};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, LostPacket, RateSample, pace};
+use crate::settings::{no_part, outside};
 use fairq_sched::random::Random;
 use fairq_sched::units::{Rate, Time};
 
@@ -400,14 +401,6 @@ impl Bbr3 {
 
 impl Congestion for Bbr3 {
     paces_by_a_model!();
-
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn pace(&self) -> Option<Rate> {
-        self.pace.map(|packets_per_s| pace::of(packets_per_s, self.length))
-    }
 
     /// The send quantum: what is sent in a millisecond at the pace, from 2 packets to 64 KiB.
     fn burst(&self) -> u32 {

@@ -29,7 +29,8 @@
 //! entered.
 
 use super::windowed::Windowed;
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, SLOW_START, outside, pace};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, SLOW_START, pace};
+use crate::settings::outside;
 use fairq_sched::units::{Rate, Time};
 use std::collections::VecDeque;
 

@@ -20,7 +20,8 @@ mod whole;
 
 use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, LawSettings};
+use crate::settings::{no_part, outside};
 use fairq_sched::units::Time;
 use whole::Whole;
 

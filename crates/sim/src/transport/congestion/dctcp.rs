@@ -22,8 +22,9 @@ use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::mark_share::MarkShare;
 use super::slow_start::{SlowStart, Window};
 use super::whole::{self, Increase};
-use super::{Acked, Beginning, Congested, Ecn, LawSettings, no_part, outside};
-use crate::transport::ecn::CodePoint;
+use super::{Acked, Beginning, Congested, LawSettings};
+use crate::settings::{no_part, outside};
+use crate::transport::ecn::{CodePoint, Ecn};
 
 settings! {
     /// The gain of the average, and the factor after a loss.

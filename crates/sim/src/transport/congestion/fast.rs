@@ -19,7 +19,8 @@
 //! Behind fair queueing each flow sees its own queue only, and rates are equal whatever the alphas.
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, SLOW_START, no_part, outside};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, SLOW_START};
+use crate::settings::{no_part, outside};
 use fairq_sched::units::Time;
 
 settings! {

@@ -20,7 +20,8 @@
 
 use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, LawSettings, outside};
+use super::{Acked, Beginning, Congested, LawSettings};
+use crate::settings::outside;
 
 settings! {
     /// Two points of the response function, and the start.

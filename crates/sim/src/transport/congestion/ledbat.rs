@@ -15,7 +15,8 @@
 //! queueing each flow builds a queue of its own target and yields to no other flow. The offset of
 //! the two clocks cancels, their drift does not.
 
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings};
+use crate::settings::{no_part, outside};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 

@@ -5,8 +5,8 @@
 //! `slowdown`, where the connection reduces as that does.
 
 use super::slow_start::{Window, threshold_of_ns2};
-use super::{Acked, Congested, Congestion, Cwnd, Ecn};
-use crate::transport::ecn::CodePoint;
+use super::{Acked, Congested, Congestion, Cwnd};
+use crate::transport::ecn::{CodePoint, Ecn};
 use fairq_sched::units::Time;
 
 /// A sign of congestion.
@@ -163,8 +163,8 @@ macro_rules! keeps_a_window {
     ($($ecn:ident).+) => {
         keeps_a_window!();
 
-        fn hears(&self) -> crate::transport::congestion::Ecn {
-            if self.$($ecn).+ { crate::transport::congestion::Ecn::Classic } else { crate::transport::congestion::Ecn::Not }
+        fn hears(&self) -> crate::transport::ecn::Ecn {
+            if self.$($ecn).+ { crate::transport::ecn::Ecn::Classic } else { crate::transport::ecn::Ecn::Not }
         }
     };
 }

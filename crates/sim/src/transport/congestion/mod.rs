@@ -11,13 +11,10 @@ pub mod bbr3;
 pub mod copa;
 pub mod cubic;
 pub mod dctcp;
-pub mod decbit;
 pub mod fast;
-pub mod fixed_window;
 pub mod hstcp;
 pub mod htcp;
 pub mod hybla;
-pub mod jk;
 pub mod ledbat;
 pub mod loss_based;
 mod mark_share;
@@ -39,7 +36,7 @@ pub mod windowed;
 #[cfg(test)]
 mod bottleneck;
 
-use super::ecn::CodePoint;
+use super::ecn::{CodePoint, Ecn};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{Rate, Time};
 
@@ -309,33 +306,6 @@ impl Beginning {
     }
 }
 
-/// How a congestion control learns of marks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ecn {
-    /// Packets accept no CE mark.
-    #[default]
-    Not,
-    /// The receiver repeats a mark until it learns of the reaction; one reaction to a window of
-    /// data (RFC 3168).
-    Classic,
-    /// The receiver reports of each packet whether it was marked (RFC 8257).
-    Dctcp,
-    /// The receiver counts marked packets and reports the count (RFC 9768); the packets are ECT(1).
-    Accurate,
-}
-
-impl Ecn {
-    /// The ECN field of packets that are to be marked so.
-    #[must_use]
-    pub const fn code_point(self) -> CodePoint {
-        match self {
-            Self::Not => CodePoint::None,
-            Self::Classic | Self::Dctcp => CodePoint::Ect0,
-            Self::Accurate => CodePoint::Ect1,
-        }
-    }
-}
-
 /// Implemented by the settings of a congestion control over a TCP connection. The control itself is
 /// made by its `new(&Settings, &Beginning)`, which the line of the registry names.
 pub trait LawSettings {
@@ -352,23 +322,6 @@ pub trait LawSettings {
 
     /// Why the settings make no sense, if they do not.
     fn fault(&self) -> Option<String>;
-}
-
-/// The first of some numbers that is not above its low end and at most its high end, as a line for
-/// the user. Each number has its name, value, low and high end.
-#[must_use]
-pub fn outside(numbers: &[(&str, f64, f64, f64)]) -> Option<String> {
-    let wrong = numbers.iter().find(|(_, value, low, high)| !(*value > *low && *value <= *high));
-    wrong.map(|(name, value, low, high)| format!("{name} is {value}; it must be above {low} and at most {high}"))
-}
-
-/// The first of some numbers, each with its name, that is not above 0 and below 1, as a line for
-/// the user. A factor or part must be neither nothing nor all: a decrease that leaves everything
-/// would be none.
-#[must_use]
-pub fn no_part(numbers: &[(&str, f64)]) -> Option<String> {
-    let wrong = numbers.iter().find(|(_, value)| !(*value > 0.0 && *value < 1.0));
-    wrong.map(|(name, value)| format!("{name} is {value}; it must be above 0 and below 1"))
 }
 
 /// A congestion control.

@@ -19,7 +19,8 @@
 //! (closed_form_paced.rs: a_great_quantum_sends_both_packets_of_a_pair).
 //! Range: flows whose neighbours are sometimes idle measure more than they can keep, up to C.
 
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, PairsAt, outside};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, PairsAt};
+use crate::settings::outside;
 use fairq_sched::units::Rate;
 
 settings! {

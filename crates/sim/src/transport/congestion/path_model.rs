@@ -85,6 +85,14 @@ pub(super) fn next_window(window: f64, delivered: f64, target: f64, is_full: boo
 /// limits sending in a recovery itself, and takes marks for no signal.
 macro_rules! paces_by_a_model {
     () => {
+        fn window(&self) -> f64 {
+            self.window
+        }
+
+        fn pace(&self) -> Option<Rate> {
+            self.pace.map(|packets_per_s| pace::of(packets_per_s, self.length))
+        }
+
         fn watches_sending(&self) -> bool {
             true
         }

@@ -21,7 +21,9 @@
 
 use super::mark_share::MarkShare;
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside, pace};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, pace};
+use crate::settings::{no_part, outside};
+use crate::transport::ecn::Ecn;
 use fairq_sched::units::{Rate, Time};
 
 settings! {

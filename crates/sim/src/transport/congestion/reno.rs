@@ -19,7 +19,8 @@
 use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
 use super::whole::{self, Increase};
-use super::{Acked, Beginning, Congested, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, LawSettings};
+use crate::settings::{no_part, outside};
 
 settings! {
     /// The factors after a loss and a mark, and whether packets may be marked.

@@ -16,7 +16,8 @@
 
 use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, LawSettings, no_part, outside};
+use super::{Acked, Beginning, Congested, LawSettings};
+use crate::settings::{no_part, outside};
 
 settings! {
     /// Increase, decrease, the window from which on they apply, and the start.

@@ -22,7 +22,8 @@ mod whole;
 use super::loss_based::{LossBased, Signal, keeps_a_window};
 use super::slow_start::{SlowStart, Window};
 use super::whole::part_of;
-use super::{Acked, Beginning, Congested, LawSettings, outside};
+use super::{Acked, Beginning, Congested, LawSettings};
+use crate::settings::outside;
 use fairq_sched::units::Time;
 use whole::Whole;
 

@@ -6,8 +6,9 @@ use super::quirks::Quirk;
 use super::scoreboard::Delivery;
 use super::settings::{Grows, Recovery, Timed};
 use super::{Phase, Tcp};
-use crate::transport::congestion::{Acked, Ecn, Pair, RateSample};
-use crate::transport::{Acknowledgement, Flags};
+use crate::transport::congestion::{Acked, Pair, RateSample};
+use crate::transport::ecn::Ecn;
+use crate::transport::messages::{Acknowledgement, Flags};
 use fairq_sched::units::Time;
 
 /// An acknowledgement, what it delivered, and the sender as it was before.

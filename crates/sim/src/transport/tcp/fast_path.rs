@@ -3,8 +3,8 @@
 //! here. The test below holds both equal.
 
 use super::{Phase, Tcp};
-use crate::transport::Acknowledgement;
 use crate::transport::congestion::Acked;
+use crate::transport::messages::Acknowledgement;
 use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
@@ -52,11 +52,12 @@ mod tests {
     use super::super::Setup;
     use super::super::settings::{Connection, Recovery, Terms};
     use super::*;
+    use crate::transport::Sender;
     use crate::transport::congestion::{Beginning, Congestion};
-    use crate::transport::receiver::{Arrival, Receiver, Sink};
+    use crate::transport::messages::{Arrival, Transmission};
+    use crate::transport::receiver::{Receiver, Sink};
     use crate::transport::registry::{TRANSPORTS, TransportSettings};
     use crate::transport::supply::Supply;
-    use crate::transport::{Sender, Transmission};
     use fairq_sched::hash::splitmix;
     use std::collections::VecDeque;
     use std::sync::Arc;

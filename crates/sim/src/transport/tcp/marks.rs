@@ -5,8 +5,9 @@
 //! 3.2 (counts).
 
 use super::{Budget, Phase, Tcp};
-use crate::transport::Acknowledgement;
-use crate::transport::congestion::{Congested, Ecn};
+use crate::transport::congestion::Congested;
+use crate::transport::ecn::Ecn;
+use crate::transport::messages::Acknowledgement;
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use std::num::NonZeroU64;
@@ -106,10 +107,10 @@ mod tests {
     use super::super::Setup;
     use super::super::settings::{Connection, Recovery, Terms};
     use super::*;
-    use crate::transport::receiver::Arrival;
+    use crate::transport::Sender;
+    use crate::transport::messages::{Acknowledgement, Arrival};
     use crate::transport::registry::TransportSettings;
     use crate::transport::supply::Supply;
-    use crate::transport::{Acknowledgement, Sender};
     use std::sync::Arc;
 
     fn tcp(settings: &str, connection: Connection) -> Tcp {

@@ -12,7 +12,6 @@
 
 mod acknowledge;
 mod fast_path;
-pub mod held;
 pub mod losses;
 mod marks;
 pub mod pairs;
@@ -26,16 +25,17 @@ pub mod trackers;
 pub mod undo;
 pub mod usage;
 
-use super::congestion::{Congested, Congestion, Ecn, RECOVERY};
-use super::ecn::Accepts;
+use super::congestion::{Congested, Congestion, RECOVERY};
+use super::ecn::{Accepts, Ecn};
 use super::estimator::Estimator;
+use super::held::{Held, HeldTimes, Holder};
+use super::messages::{Acknowledgement, Flags, Transmission};
 use super::receiver::Sink;
 use super::supply::Supply;
-use super::{Acknowledgement, Ends, Flags, Sender, Transmission};
+use super::{Ends, Sender};
 use fairq_sched::packet::Marks;
 use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Time};
-use held::{Held, HeldTimes, Holder};
 use prr::Budget;
 use quirks::Quirk;
 use scoreboard::Scoreboard;

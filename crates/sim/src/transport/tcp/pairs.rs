@@ -6,8 +6,8 @@
 //! so does a receiver that acknowledges both together.
 
 use super::scoreboard::Scoreboard;
-use crate::transport::Acknowledgement;
 use crate::transport::congestion::{Pair, PairsAt};
+use crate::transport::messages::Acknowledgement;
 use fairq_sched::units::Time;
 
 /// The packet acknowledged last.

@@ -6,7 +6,7 @@
 
 use super::settings::{BackoffEnds, Connection, Grows, Recovery, Reduces, Timed};
 use super::{Phase, Tcp};
-use crate::transport::Acknowledgement;
+use crate::transport::messages::Acknowledgement;
 use fairq_sched::units::Time;
 
 /// A quirk of a simulator.

@@ -2,7 +2,8 @@
 //! when the receiver acknowledges, how a connection begins.
 
 use super::quirks::Quirks;
-use crate::transport::congestion::{Beginning, Congestion, Ecn};
+use crate::transport::congestion::{Beginning, Congestion};
+use crate::transport::ecn::Ecn;
 #[cfg(feature = "schema")]
 use crate::transport::estimator::is_zero;
 use crate::transport::estimator::{self, LEAST_TIMEOUT};

@@ -12,7 +12,7 @@
 use super::scoreboard::Delivery;
 use super::{Phase, Tcp};
 use crate::transport::congestion::Before;
-use crate::transport::{Acknowledgement, Flags, Transmission};
+use crate::transport::messages::{Acknowledgement, Flags, Transmission};
 use fairq_sched::units::Time;
 
 /// The last reduction that may prove needless.

@@ -10,8 +10,8 @@
 use super::Settings;
 use super::equation;
 use super::history::LossHistory;
-use crate::transport::receiver::{Arrival, Receiver};
-use crate::transport::{Acknowledgement, Feedback};
+use crate::transport::messages::{Acknowledgement, Arrival, Feedback};
+use crate::transport::receiver::Receiver;
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use std::collections::VecDeque;

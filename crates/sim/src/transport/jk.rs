@@ -13,10 +13,10 @@
 //! Bound: the window is at least 1 and at most its limit; after a loss it is 1 and slow start ends
 //! at half.
 
-use super::{AVOIDANCE, Acked, Congested, Congestion, SLOW_START};
-use crate::transport::ecn::CodePoint;
-use crate::transport::tcp::Setup;
-use crate::transport::{Ends, Transport, estimator, go_back_n};
+use super::congestion::{AVOIDANCE, Acked, Congested, Congestion, SLOW_START};
+use super::ecn::CodePoint;
+use super::supply::Supply;
+use super::{Ends, Transport, estimator, go_back_n};
 
 settings! {
     /// Limit of the window, duplicates, timeout.
@@ -32,8 +32,8 @@ settings! {
 }
 
 impl Transport for Settings {
-    fn build(&self, setup: Setup) -> Ends {
-        go_back_n::ends(Jk::new(self), &self.timeout, self.duplicates, setup)
+    fn build(&self, supply: Supply) -> Ends {
+        go_back_n::ends(Jk::new(self), &self.timeout, self.duplicates, supply)
     }
 
     answers!(self: Reliable, window Some(self.window_max), code_point CodePoint::None);

@@ -6,10 +6,10 @@
 //! Cost: O(1) a packet.
 //! Bound: throughput is at most window over round trip.
 
-use super::{Acked, Congested, Congestion};
-use crate::transport::ecn::CodePoint;
-use crate::transport::tcp::Setup;
-use crate::transport::{Ends, Transport, estimator, go_back_n};
+use super::congestion::{Acked, Congested, Congestion};
+use super::ecn::CodePoint;
+use super::supply::Supply;
+use super::{Ends, Transport, estimator, go_back_n};
 
 settings! {
     /// The window, and the timeout.
@@ -23,8 +23,8 @@ settings! {
 }
 
 impl Transport for Settings {
-    fn build(&self, setup: Setup) -> Ends {
-        go_back_n::ends(FixedWindow::new(self), &self.timeout, 0, setup)
+    fn build(&self, supply: Supply) -> Ends {
+        go_back_n::ends(FixedWindow::new(self), &self.timeout, 0, supply)
     }
 
     answers!(self: Reliable, window Some(self.window), code_point CodePoint::None);

@@ -12,10 +12,11 @@
 //! Bound: the window is at least 1 and at most its limit; equal sources that see the same marks
 //! converge to equal windows (Chiu and Jain).
 
-use super::{AVOIDANCE, Acked, Congested, Congestion, no_part, outside};
-use crate::transport::ecn::CodePoint;
-use crate::transport::tcp::Setup;
-use crate::transport::{Ends, Transport, estimator, go_back_n};
+use super::congestion::{AVOIDANCE, Acked, Congested, Congestion};
+use super::ecn::CodePoint;
+use super::supply::Supply;
+use super::{Ends, Transport, estimator, go_back_n};
+use crate::settings::{no_part, outside};
 use fairq_sched::packet::Marks;
 
 settings! {
@@ -36,8 +37,8 @@ settings! {
 }
 
 impl Transport for Settings {
-    fn build(&self, setup: Setup) -> Ends {
-        go_back_n::ends(Decbit::new(self), &self.timeout, 0, setup)
+    fn build(&self, supply: Supply) -> Ends {
+        go_back_n::ends(Decbit::new(self), &self.timeout, 0, supply)
     }
 
     answers!(self: Reliable, window Some(self.window_max), code_point CodePoint::None);
