@@ -519,6 +519,10 @@ impl<D: Discipline, S: Service> Port<D, S> {
         self.counts.arrived.add_held(self.discipline.held());
         self.is_last_given = false;
         self.read_traits();
+        // The updates that it missed are one: the line was not behind it then.
+        if self.next_update().is_some_and(|update| update <= now) {
+            self.discipline.update(now);
+        }
         if self.state != State::Sending {
             self.ask_or_gather(now, out);
         }

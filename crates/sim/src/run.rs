@@ -317,10 +317,17 @@ impl Simulation {
 
     /// Makes the changes up to `until`, each after all events before its instant.
     fn run_changes(&mut self, until: Time) {
-        while let Some((at, change)) = self.changes.pop_if(|(at, _)| *at <= until) {
+        while let Some(at) = self.changes.last().map(|(at, _)| *at).filter(|at| *at <= until) {
             if let Some(before) = at.0.checked_sub(1) {
                 self.run_events(Time(before));
             }
+            self.next_change();
+        }
+    }
+
+    /// Makes the next change, before which all has happened.
+    fn next_change(&mut self) {
+        if let Some((at, change)) = self.changes.pop() {
             self.now = at;
             self.change(change).unwrap_or_else(|fault| unreachable!("the plan was checked: {fault}"));
         }
@@ -387,6 +394,21 @@ impl Simulation {
         }
         for session in &mut self.sessions {
             session.clear_counts(self.now);
+        }
+    }
+
+    /// Makes the next change or runs the next event, if it is not after `end`. Returns whether there
+    /// was one.
+    pub fn step_or_change(&mut self, end: Time) -> bool {
+        match self.changes.last() {
+            Some((at, _)) if *at <= end => {
+                let before = at.0.checked_sub(1).map(Time);
+                if !before.is_some_and(|before| self.step(before)) {
+                    self.next_change();
+                }
+                true
+            }
+            _ => self.step(end),
         }
     }
 
