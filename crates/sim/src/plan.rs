@@ -3,7 +3,7 @@
 pub mod ideal;
 
 use self::ideal::Ideal;
-use crate::changes::{Intervention, Planned};
+use crate::changes::{Intervention, Planned, What};
 use crate::multicast::plan::SessionPlan;
 use crate::net::change::Built;
 use crate::net::line::{self, Line};
@@ -250,6 +250,15 @@ impl Plan {
             (*at, Intervention { line: *line, what: what.with(build) })
         };
         self.changes.iter().map(of).collect()
+    }
+
+    /// Whether the rate of the line of this number changes while it runs.
+    #[must_use]
+    pub fn changes_rate(&self, line: usize) -> bool {
+        let changes = |planned: &Planned| {
+            planned.change.line as usize == line && matches!(planned.change.what, What::Rate(_) | What::Up(_))
+        };
+        self.lines[line].course.is_some() || self.changes.iter().any(changes)
     }
 
     /// The empty buffers that lines share.
