@@ -183,8 +183,10 @@ fn counted(text: &str, seed: u64, slices: u64, is_watched: bool) -> Option<Strin
     if is_watched {
         simulation.observe(Box::new(IdleObserver));
     }
+    let mut held = Vec::new();
     for slice in 1..=slices {
         simulation.run_until(Time(slice * 3_000_000_000 + seed * 7_777));
+        held.push(simulation.held());
         if slice == slices / 3 {
             simulation.clear_counts();
         }
@@ -198,7 +200,7 @@ fn counted(text: &str, seed: u64, slices: u64, is_watched: bool) -> Option<Strin
     let lines: Vec<_> = network.lines.iter().map(|line| line.counts).collect();
     let members = simulation.sessions().flat_map(|session| session.members());
     let members: Vec<_> = members.map(|member| (member.level(), *member.counts())).collect();
-    Some(format!("{flows:?} {lines:?} {members:?} {}", network.packet_hops))
+    Some(format!("{flows:?} {lines:?} {members:?} {} {held:?}", network.packet_hops))
 }
 
 /// Without an observer, a line without waiting packets has no event at the end of a transmission.

@@ -382,6 +382,12 @@ impl Simulation {
         }
     }
 
+    /// By line, the packets in its queue now, that in transmission included.
+    #[must_use]
+    pub fn held(&self) -> Vec<u64> {
+        self.network.held(self.now, &self.events)
+    }
+
     /// Restarts all counts.
     pub fn clear_counts(&mut self) {
         self.network.clear_counts(self.now, &self.events);
