@@ -22,6 +22,7 @@ mod hosts;
 mod impairments;
 mod interval_coverage;
 mod limits;
+mod live;
 mod marking;
 mod measures;
 mod multicast;

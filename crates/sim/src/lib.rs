@@ -8,6 +8,7 @@ extern crate fairq_sched;
 
 pub mod changes;
 pub mod engine;
+pub mod live;
 pub mod multicast;
 pub mod net;
 pub mod observe;

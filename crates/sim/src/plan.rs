@@ -178,6 +178,8 @@ pub struct Plan {
     pub pools: Vec<PoolPlan>,
     /// What changes while it runs, in the order of time.
     pub changes: Vec<Planned>,
+    /// Whether every line may change by hand while it runs (`live.rs`).
+    pub is_live: bool,
     /// The time at the beginning that is not measured.
     pub warm_up: Time,
     /// The time that is measured.
@@ -218,7 +220,7 @@ impl Plan {
     /// The lines with their queues, for a run with `seed`.
     #[must_use]
     pub fn lines(&self, seed: u64) -> Vec<Line> {
-        let mut changes = vec![false; self.lines.len()];
+        let mut changes = vec![self.is_live; self.lines.len()];
         self.changes.iter().for_each(|planned| changes[planned.change.line as usize] = true);
         let build = |((plan, told), changes): ((&LinePlan, contract::Line), bool)| {
             let name = plan.full_name();
@@ -245,11 +247,13 @@ impl Plan {
             return Vec::new();
         }
         let told = self.told(seed);
-        let of = |Planned { at, change: Intervention { line, what } }: &Planned| {
-            let build = |queue: &Arc<Queue>| queue.build(&told[*line as usize]);
-            (*at, Intervention { line: *line, what: what.with(build) })
-        };
+        let of = |Planned { at, change }: &Planned| (*at, with_built(change, &told[change.line as usize]));
         self.changes.iter().map(of).collect()
+    }
+
+    /// The same of a change that the plan has not.
+    pub(crate) fn built(&self, change: &Intervention, seed: u64) -> Intervention<Built> {
+        with_built(change, &self.told(seed)[change.line as usize])
     }
 
     /// Whether the rate of the line of this number changes while it runs.
@@ -267,6 +271,11 @@ impl Plan {
         let pools = self.pools.iter().map(PoolPlan::build).collect();
         Pools::new(pools, self.lines.iter().map(|line| line.pool).collect())
     }
+}
+
+/// The change with the discipline that it puts in the place of another before the line `told`.
+fn with_built(change: &Intervention, told: &contract::Line) -> Intervention<Built> {
+    Intervention { line: change.line, what: change.what.with(|queue| queue.build(told)) }
 }
 
 /// A buffer that the lines which leave a node share.

@@ -8,6 +8,7 @@
 //! other components keep their numbers. A line of zero delay delivers in the instant in which its
 //! transmission ends: that arrival precedes the ends of the same instant that are still to come.
 
+pub mod by_hand;
 pub mod part;
 mod prefetch;
 mod regions;
@@ -422,6 +423,13 @@ impl Simulation {
     #[inline(always)]
     pub fn step(&mut self, end: Time) -> bool {
         let Some((time, component)) = self.events.pop(end) else { return false };
+        self.happen(time, component);
+        true
+    }
+
+    /// What happens to `component` at `time`.
+    #[inline(always)]
+    fn happen(&mut self, time: Time, component: u32) {
         debug_assert!(time >= self.now, "an event in the past: {time} before {}", self.now);
         self.now = time;
         if self.network.prefetches {
@@ -450,7 +458,6 @@ impl Simulation {
             self.run_session((component - self.sessions_from) as usize, None);
             self.handle_delivered();
         }
-        true
     }
 
     /// Runs what is due in a session; or handles a packet that has reached the end of a branch.

@@ -90,9 +90,13 @@ impl Network {
     }
 
     /// Puts `queue` in the place of the discipline of `line`.
-    fn exchange(&mut self, now: Time, line: u32, queue: Built, events: &mut EventSet) -> Result<(), Unsupported> {
+    fn exchange(&mut self, now: Time, line: u32, mut queue: Built, events: &mut EventSet) -> Result<(), Unsupported> {
         if self.pools.has(line) {
             return Err(Unsupported("its queue shares a pool"));
+        }
+        // It was built for the rate of the start.
+        if let Some(gateway) = self.lines[line as usize].gateway.as_ref().filter(|gateway| gateway.has_changed_rate()) {
+            queue.change(now, &Change::Rate(gateway.rate()))?;
         }
         let old = self.at_port(now, line, events, |(port, notes)| Ok(port.exchange(now, queue, notes)))?;
         for (packet, header) in self.waiting(&*old) {

@@ -113,6 +113,11 @@ impl Gateway {
         }
     }
 
+    /// Whether the rate is another one than at the start, or was.
+    pub(super) fn has_changed_rate(&self) -> bool {
+        self.changes.as_ref().is_some_and(|rates| !rates.is_empty())
+    }
+
     /// Whether the line's rate varies.
     pub(super) const fn varies(&self) -> bool {
         matches!(self.port.service(), LineService::Varying(_))
