@@ -82,8 +82,8 @@ fn a_rate_of_zero_delays_and_loses_nothing() {
     let flow = &result["flows"][0];
     assert_eq!(number(flow, "dropped"), 0.0);
     near(number(flow, "throughput_packets"), 20_000.0, 3.0);
-    // The packet that arrives at 5 s is sent for 0.5 ms; the rest follows at 6 s, and that of 5.001 s
-    // behind it: 6 s + 0.3 ms + 0.8 ms + 1 ms - 5.001 s.
+    // The packet that arrives at 5 s is sent for 0.5 ms; the rest follows at 6 s, and that of 5.001
+    // s behind it: 6 s + 0.3 ms + 0.8 ms + 1 ms - 5.001 s.
     near(number(flow, "delay_s_max"), 1.0013, 0.0005);
     // It carried 8 Mbit/s of what it could carry in 19.0005 s.
     near(number(&result["links"][0], "utilisation"), 160e6 / (10e6 * 19.0005), 1e-3);

@@ -1,4 +1,5 @@
-//! A run that one holds: the same as one that is not held, and the same again when it is taken back.
+//! A run that one holds: the same as one that is not held, and the same again when it is taken
+//! back.
 
 use crate::networks::changes::changing_world;
 use crate::networks::{self, file};

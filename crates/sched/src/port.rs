@@ -430,8 +430,8 @@ impl<D: Discipline, S: Service> Port<D, S> {
         self.check();
     }
 
-    /// Stops the transmission, unless its last bit leaves at this instant. The bits that are left of
-    /// it, 0 if it has ended; `None` if there was none.
+    /// Stops the transmission, unless its last bit leaves at this instant. The bits that are left
+    /// of it, 0 if it has ended; `None` if there was none.
     fn cut(&mut self, now: Time, out: &mut (impl Sink + ?Sized)) -> Option<u32> {
         // The discipline learns of a packet that bypassed it: it believes that this packet is being
         // sent until it is asked again.

@@ -18,8 +18,8 @@ pub struct Intervention<Q = Arc<Queue>> {
 /// What changes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What<Q = Arc<Queue>> {
-    /// The rate; `None` is a rate of 0: the rest of the packet that is being sent follows when there
-    /// is a rate again.
+    /// The rate; `None` is a rate of 0: the rest of the packet that is being sent follows when
+    /// there is a rate again.
     Rate(Option<Rate>),
     /// Whether the line is up. The packet that is being sent when it goes down is lost; packets in
     /// flight arrive, and others wait.

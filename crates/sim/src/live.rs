@@ -2,13 +2,13 @@
 //!
 //! Taking back is running again: from the seed, with the same changes, up to an earlier step.
 //! Nothing is stored for it, and nothing can be forgotten. Every line of such a run tells of each
-//! end of a transmission and may change, so that steps have the same numbers whoever watches.
+//! end of a transmission and may change, so that steps have the same numbers with any observers.
 
 use crate::changes::Intervention;
 use crate::observe::{Event, Observer};
 use crate::plan::Plan;
 use crate::run::Simulation;
-pub use crate::run::by_hand::Happened;
+pub use crate::run::changes::Happened;
 use fairq_sched::change::Unsupported;
 use fairq_sched::units::Time;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -78,7 +78,7 @@ impl Scope {
 /// The observers of a run, each with its name and what it is told of.
 type Watching = Arc<Mutex<Vec<(Watcher, Scope, Box<dyn Observer>)>>>;
 
-/// Tells those who watch.
+/// Tells the observers.
 struct Teller(Watching);
 
 impl Observer for Teller {
@@ -208,8 +208,8 @@ impl LiveRun {
         Progress::Paused { steps: self.steps }
     }
 
-    /// Runs to the end of step `to`, or takes the run back to it: then the changes that were made by
-    /// hand since are undone and forgotten. Observers are told again of what happens again.
+    /// Runs to the end of step `to`, or takes the run back to it: then the changes that were made
+    /// by hand since are undone and forgotten. Observers are told again of what happens again.
     ///
     /// # Errors
     /// What is wrong with a file that a flow reads, if it has changed since.

@@ -240,8 +240,8 @@ impl Plan {
         self.lines.iter().zip(self.told(seed)).zip(changes).map(build).collect()
     }
 
-    /// What changes in a run with `seed`, in the order of time, with the disciplines that are put in
-    /// the place of others.
+    /// What changes in a run with `seed`, in the order of time, with the disciplines that are put
+    /// in the place of others.
     pub(crate) fn interventions(&self, seed: u64) -> Vec<(Time, Intervention<Built>)> {
         if self.changes.is_empty() {
             return Vec::new();

@@ -8,7 +8,7 @@
 //! other components keep their numbers. A line of zero delay delivers in the instant in which its
 //! transmission ends: that arrival precedes the ends of the same instant that are still to come.
 
-pub mod by_hand;
+pub mod changes;
 pub mod part;
 mod prefetch;
 mod regions;
@@ -17,7 +17,7 @@ mod urgency;
 use self::prefetch::Prefetcher;
 use self::regions::Regions;
 use self::urgency::{Stamp, Urgency};
-use crate::changes::{Intervention, What};
+use crate::changes::Intervention;
 use crate::engine::events::EventSet;
 use crate::multicast::session::{Outlet, Session};
 use crate::net::change::Built;
@@ -41,7 +41,6 @@ use crate::transport::reports::{Report, Reports};
 use crate::transport::tcp::Setup;
 use fairq_link::random::{self, Stream};
 use fairq_link::sketch::Coarse;
-use fairq_sched::change::Unsupported;
 use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{Time, Weight};
@@ -316,45 +315,6 @@ impl Simulation {
         false
     }
 
-    /// Makes the changes up to `until`, each after all events before its instant.
-    fn run_changes(&mut self, until: Time) {
-        while let Some(at) = self.changes.last().map(|(at, _)| *at).filter(|at| *at <= until) {
-            if let Some(before) = at.0.checked_sub(1) {
-                self.run_events(Time(before));
-            }
-            self.next_change();
-        }
-    }
-
-    /// Makes the next change, before which all has happened.
-    fn next_change(&mut self) {
-        if let Some((at, change)) = self.changes.pop() {
-            self.now = at;
-            self.change(change).unwrap_or_else(|fault| unreachable!("the plan was checked: {fault}"));
-        }
-    }
-
-    /// Makes a change now.
-    fn change(&mut self, change: Intervention<Built>) -> Result<(), Unsupported> {
-        self.network.change(self.now, change, &mut self.events)?;
-        // How long a packet takes alone may be another time.
-        for connection in &mut self.connections {
-            if let Some(counts) = &mut connection.counts {
-                counts.alone_length = 0;
-            }
-        }
-        Ok(())
-    }
-
-    /// Flows whose weight changes are known to queues by their ports.
-    fn keep_ports(&mut self) {
-        for (_, change) in &self.changes {
-            if let What::Weight(flow, _) = change.what {
-                self.connections[flow as usize].changes_port = false;
-            }
-        }
-    }
-
     /// Runs every event of the current queue up to `end`. In one function, so that all of `step` is
     /// inlined in one place.
     #[inline(never)]
@@ -401,21 +361,6 @@ impl Simulation {
         }
         for session in &mut self.sessions {
             session.clear_counts(self.now);
-        }
-    }
-
-    /// Makes the next change or runs the next event, if it is not after `end`. Returns whether there
-    /// was one.
-    pub fn step_or_change(&mut self, end: Time) -> bool {
-        match self.changes.last() {
-            Some((at, _)) if *at <= end => {
-                let before = at.0.checked_sub(1).map(Time);
-                if !before.is_some_and(|before| self.step(before)) {
-                    self.next_change();
-                }
-                true
-            }
-            _ => self.step(end),
         }
     }
 

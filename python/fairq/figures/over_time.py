@@ -80,8 +80,8 @@ def over_time(
     several samples: then `<column>_min` and `<column>_max` are the ends of its band.
     `theory`, the rows of `fairq run --overlay`, adds the max-min shares as thin lines and panels of
     rates and delays by flow. `names` are curves whose looks come first, in their order, so that
-    several figures agree. `instants`, in seconds, are upright lines: `changes_of` gives those at which a
-    scenario changes.
+    several figures agree. `instants`, in seconds, are upright lines: `changes_of` gives those at
+    which a scenario changes.
     """
     kinds: list[str] = [kind for kind in quantities if any(row.get(kind) is not None for row in rows)]
     if theory:
@@ -209,7 +209,8 @@ def changes_of(scenario: Mapping[str, Any]) -> list[float]:
 
 def _draw_instants(panel: Any, instants: Sequence[float], style: Style) -> None:
     for instant in instants:
-        panel.axvline(instant, color=style.ink, linestyle=":", linewidth=0.5 * style.line, zorder=0, gid=GROUND)
+        # above the grid, whose lines may stand at the same times
+        panel.axvline(instant, color=style.ink, linestyle=":", linewidth=0.6 * style.line, zorder=1, gid=GROUND)
 
 
 def _draw_kind(

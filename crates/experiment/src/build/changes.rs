@@ -18,8 +18,8 @@ use fairq_text::{Fault, near_miss};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The changes of `scenario` in the order of time. `links`: the first line of each link, whose other
-/// direction follows it.
+/// The changes of `scenario` in the order of time. `links`: the first line of each link, whose
+/// other direction follows it.
 pub(super) fn changes(
     scenario: &Scenario,
     links: &BTreeMap<String, u32>,

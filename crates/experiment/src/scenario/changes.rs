@@ -51,8 +51,8 @@ pub struct Change {
     /// that it refuses are dropped. Without a limit it has that of the queue before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<TextForm<Queue>>,
-    /// The limit of the queue. Packets beyond it stay until they are sent, or until an arrival makes
-    /// the buffer policy push them out.
+    /// The limit of the queue. Packets beyond it stay until they are sent, or until an arrival
+    /// makes the buffer policy push them out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["50 packets"]))]
     pub limit: Option<Limit>,

@@ -1,5 +1,5 @@
-//! A line changes while packets are under way. Its hop has no shortcut (`Site::changes`): each end of
-//! a transmission is an event, and every packet is shown to the discipline.
+//! A line changes while packets are under way. Its hop has no shortcut (`Site::changes`): each end
+//! of a transmission is an event, and every packet is shown to the discipline.
 
 use super::gateway::{LineService, Notes};
 use super::network::Network;

@@ -56,8 +56,8 @@ impl Network {
         ahead
     }
 
-    /// Visits the packets that are counted as sent on a line though their transmission there has not
-    /// ended: the line, their bytes there, and when it ends.
+    /// Visits the packets that are counted as sent on a line though their transmission there has
+    /// not ended: the line, their bytes there, and when it ends.
     fn unsent(&self, events: &EventSet, visit: &mut dyn FnMut(u32, u32, Time)) {
         for at in &self.lines {
             for flight in at.flights.iter().rev() {

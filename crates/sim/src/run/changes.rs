@@ -1,4 +1,4 @@
-//! A run that is taken by hand, event by event (`live.rs`).
+//! Changes of a run, and a run that is taken event by event (`live.rs`).
 
 use super::Simulation;
 use crate::changes::{Intervention, What};
@@ -28,6 +28,60 @@ pub enum Happened {
 }
 
 impl Simulation {
+    /// Makes the changes up to `until`, each after all events before its instant.
+    pub(super) fn run_changes(&mut self, until: Time) {
+        while let Some(at) = self.changes.last().map(|(at, _)| *at).filter(|at| *at <= until) {
+            if let Some(before) = at.0.checked_sub(1) {
+                self.run_events(Time(before));
+            }
+            self.next_change();
+        }
+    }
+
+    /// Makes the next change, before which all has happened.
+    fn next_change(&mut self) {
+        if let Some((at, change)) = self.changes.pop() {
+            self.now = at;
+            self.change(change).unwrap_or_else(|fault| unreachable!("the plan was checked: {fault}"));
+        }
+    }
+
+    /// Makes a change now.
+    fn change(&mut self, change: Intervention<Built>) -> Result<(), Unsupported> {
+        self.network.change(self.now, change, &mut self.events)?;
+        // How long a packet takes alone may be another time.
+        for connection in &mut self.connections {
+            if let Some(counts) = &mut connection.counts {
+                counts.alone_length = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Flows whose weight changes are known to queues by their ports.
+    pub(super) fn keep_ports(&mut self) {
+        for (_, change) in &self.changes {
+            if let What::Weight(flow, _) = change.what {
+                self.connections[flow as usize].changes_port = false;
+            }
+        }
+    }
+
+    /// Makes the next change or runs the next event, if it is not after `end`. Returns whether
+    /// there was one.
+    pub fn step_or_change(&mut self, end: Time) -> bool {
+        match self.changes.last() {
+            Some((at, _)) if *at <= end => {
+                let before = at.0.checked_sub(1).map(Time);
+                if !before.is_some_and(|before| self.step(before)) {
+                    self.next_change();
+                }
+                true
+            }
+            _ => self.step(end),
+        }
+    }
+
     /// When the next event or change is due; [`Time::NEVER`] if nothing is.
     #[must_use]
     pub fn next_time(&self) -> Time {
