@@ -2,6 +2,7 @@
 //! impossible settings are refused.
 
 mod buffers;
+mod changes;
 mod flows;
 mod media;
 mod needs;
@@ -19,6 +20,7 @@ use fairq_link::impairment::Impairment;
 use fairq_sched::contract::Role;
 use fairq_sched::queue::Queue;
 use fairq_sched::units::{Limit, Time, Weight};
+use fairq_sim::changes::What;
 use fairq_sim::net::route::{Ends, Routes};
 use fairq_sim::plan::{Files, LinePlan, Plan};
 use fairq_text::{Fault, near_miss};
@@ -72,9 +74,17 @@ pub fn plan(scenario: &Scenario, files: Files<'_>, reader: Option<topology::Read
     builder.buffers.finish(&mut lines, &flows)?;
     needs::check(&lines, &mut flows, &sessions)?;
     policers::check(&lines, &flows, &sessions)?;
-    let counts_lost = lines.iter().any(|line| line.impairment.loss.probability > 0.0);
+    let changes = changes::changes(scenario, &builder.links, &lines, &mut flows, &sessions)?;
+    let counts_lost = lines.iter().any(|line| loses(&line.impairment))
+        || changes.iter().any(|planned| matches!(&planned.change.what, What::Impairment(what) if loses(what)));
     let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
-    Ok(Plan { lines, flows, transfers, sessions, pools, warm_up, duration, counts_lost, of_topology })
+    let is_live = false;
+    Ok(Plan { lines, flows, transfers, sessions, pools, changes, is_live, warm_up, duration, counts_lost, of_topology })
+}
+
+/// Whether it may lose packets.
+fn loses(impairment: &Impairment) -> bool {
+    impairment.loss.probability > 0.0
 }
 
 fn check_measure(scenario: &Scenario) -> Result<(), Fault> {

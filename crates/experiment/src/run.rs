@@ -9,7 +9,7 @@ use crate::known::Known;
 use crate::results::Tables;
 use crate::results::course::Course;
 use crate::results::packets::{self, Packets};
-use crate::results::series::{Samples, Series, Shared as SharedSamples};
+use crate::results::series::Series;
 use crate::results::states::States;
 use crate::results::table::Table;
 use crate::results::trace::{self, Recorder, Trace};
@@ -262,7 +262,7 @@ impl Run {
         let mut simulation = self.simulation(regions, files).map_err(|fault| Ended::Problem(self.problem(fault)))?;
         let kept = Kept::default();
         let interval = self.keep.series.or_else(|| self.most_traced().map(|_| self.sampling()));
-        let observers = self.observers(interval, &kept);
+        let observers = self.observers(&kept);
         // An unobserved line may tell its discipline late that it is idle: virtual time stands
         // still until the next packet, and a reading would depend on whether samples are taken.
         if !observers.is_empty() || self.keep.states {
@@ -271,21 +271,20 @@ impl Run {
         let [warm_up, end] = self.times();
         let slice = Time((end.0 / SLICES).max(1));
         let samples_states = self.keep.states && self.keep.series.is_some();
-        // The end of the last interval of samples.
-        let mut sampled = Time::ZERO;
-        let mut noted = Noted { course: Course::new(plan, self.keep.stretches, end), states: States::default() };
-        let mut run_to = |simulation: &mut Simulation, noted: &mut Noted, to: Time| {
+        let mut noted = Noted {
+            course: Course::new(plan, self.keep.stretches, end),
+            states: States::default(),
+            series: interval.map(|interval| Series::new(plan, interval)),
+        };
+        let run_to = |simulation: &mut Simulation, noted: &mut Noted, to: Time| {
             let mut goes_on = simulation.now() < to;
             while goes_on {
-                let next = interval.map_or(Time::NEVER, |interval| sampled.saturating_add(interval));
+                let next = noted.series.as_ref().map_or(Time::NEVER, Series::next_time);
                 let until = to.min(simulation.now().saturating_add(slice)).min(next).min(noted.course.next_time());
                 goes_on = simulation.run_towards(until, to);
                 noted.course.note(simulation);
-                if simulation.now() == next {
-                    sampled = next;
-                    if let Ok(mut samples) = kept.samples.lock() {
-                        samples.note_senders(simulation);
-                    }
+                if let Some(series) = noted.series.as_mut().filter(|_| simulation.now() == next) {
+                    series.note(simulation);
                     // Those at the end are noted below, whether that is a sample or not.
                     if samples_states && next < end {
                         noted.states.note(plan, simulation, next);
@@ -300,6 +299,9 @@ impl Run {
         };
         run_to(&mut simulation, &mut noted, warm_up)?;
         noted.course.before_clear(&simulation);
+        if let Some(series) = &mut noted.series {
+            series.before_clear(&simulation);
+        }
         simulation.clear_counts();
         run_to(&mut simulation, &mut noted, end)?;
         if let Some(mut observer) = simulation.network.observer.take() {
@@ -312,13 +314,10 @@ impl Run {
         Ok((self.tables(&simulation, &kept, noted), simulation.network.packet_hops))
     }
 
-    /// The observers of the run, which takes samples at this `interval`. They share `kept`.
-    fn observers(&self, interval: Option<Time>, kept: &Kept) -> Vec<Box<dyn Observer>> {
+    /// The observers of the run. They share `kept`.
+    fn observers(&self, kept: &Kept) -> Vec<Box<dyn Observer>> {
         let plan = self.plan();
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
-        if let Some(interval) = interval {
-            observers.push(Box::new(Series::new(plan, interval, Arc::clone(&kept.samples))));
-        }
         if let Some(name) = &self.keep.packets_of {
             observers.push(Box::new(Packets::new(plan, name, Arc::clone(&kept.journeys))));
         }
@@ -331,7 +330,7 @@ impl Run {
     /// The tables of a run that has ended.
     fn tables(&self, simulation: &Simulation, kept: &Kept, noted: Noted) -> Tables {
         let (plan, keep) = (self.plan(), &self.keep);
-        let sampled = Samples::into_table(taken(&kept.samples));
+        let sampled = noted.series.map_or_else(|| Table::empty(&SERIES), Series::into_table);
         let end = self.times()[1];
         let trace = self.most_traced().map(|_| Arc::new(Trace::new(plan, taken(&kept.records), sampled.clone(), end)));
         let series = if keep.series.is_some() { sampled } else { Table::empty(&SERIES) };
@@ -348,12 +347,13 @@ impl Run {
 struct Noted {
     course: Course,
     states: States,
+    /// Its samples, if it takes some.
+    series: Option<Series>,
 }
 
 /// What observers keep for the tables of a run.
 #[derive(Default)]
 struct Kept {
-    samples: SharedSamples,
     journeys: packets::Shared,
     records: trace::Shared,
 }

@@ -4,6 +4,7 @@
 pub mod alias;
 pub mod axes;
 mod bounds;
+pub mod changes;
 pub mod edition;
 pub mod expand;
 pub mod fields;
@@ -78,6 +79,9 @@ pub struct Scenario {
     /// The sessions, each from a source to several receivers, in layers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<Session>,
+    /// What changes while a run goes on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<changes::Change>,
     /// The parameters to vary; every combination is run.
     #[serde(default)]
     pub axes: Vec<axes::Axis>,
@@ -259,6 +263,11 @@ pub struct Link {
     /// Packets that are reordered, in each direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reorder: Option<Reorder>,
+    /// The rates of both directions from given times on, from the start of the run. For other
+    /// changes see `[[changes]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [[["10 s", "5 Mbit/s"], ["20 s", "10 Mbit/s"]]]))]
+    pub rates: Vec<changes::RateAt>,
 }
 
 /// Which packets lose their place on a link, and by how much.

@@ -109,6 +109,32 @@ impl<'de> Deserialize<'de> for LineRate {
     }
 }
 
+/// The rate that a line gets while a run goes on; `None` is a rate of 0, which sends nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangedRate(pub Option<Rate>);
+
+impl Serialize for ChangedRate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Some(rate) => rate.serialize(serializer),
+            None => serializer.serialize_str(NO_RATE),
+        }
+    }
+}
+
+/// How a rate of 0 is written.
+const NO_RATE: &str = "0 bit/s";
+
+impl<'de> Deserialize<'de> for ChangedRate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = text(deserializer, "a rate is text with a unit, like \"56 kbit/s\" or \"0 bit/s\"")?;
+        if text.split_whitespace().collect::<String>() == "0bit/s" {
+            return Ok(Self(None));
+        }
+        text.parse().map(|rate| Self(Some(rate))).map_err(D::Error::custom)
+    }
+}
+
 /// The rate of a link: one rate, or the ends between which it walks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkRate {
@@ -428,6 +454,7 @@ text_schema!(
     ["15 packets", "64 kB", "50 ms", "1 BDP", "unlimited"]
 );
 text_schema!(LineRate, "LineRate", "line rate", [Rate::json_schema], ["56 kbit/s", "unlimited"]);
+text_schema!(ChangedRate, "ChangedRate", "rate", [Rate::json_schema], ["5 Mbit/s", "0 bit/s"]);
 text_schema!(
     LinkRate,
     "LinkRate",

@@ -5,6 +5,7 @@
 
 #[path = "bad_input/main.rs"]
 mod bad_input;
+mod changes;
 mod closed_form;
 mod closed_form_paced;
 mod columns;
@@ -21,6 +22,7 @@ mod hosts;
 mod impairments;
 mod interval_coverage;
 mod limits;
+mod live;
 mod marking;
 mod measures;
 mod multicast;

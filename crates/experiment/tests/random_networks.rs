@@ -2,6 +2,7 @@
 //! runs that many times more.
 
 use crate::networks;
+use crate::networks::changes::changing_world;
 use crate::watch::Watch;
 use fairq_experiment::experiment::Experiment;
 use fairq_experiment::refused;
@@ -16,6 +17,9 @@ use serde_json::Value;
 /// Test networks in a default run, and the most events of one.
 const WORLDS: u64 = 400;
 const EVENTS: u64 = 6000;
+
+/// Test networks that change while they run.
+const CHANGING: u64 = 150;
 
 /// The most events of a test network for one pair of parts.
 const PAIR_EVENTS: u64 = 1000;
@@ -40,7 +44,7 @@ fn run_text(seed: u64, text: &str, most: u64) -> u64 {
     let mut now = Time::ZERO;
     // Counts are cleared in the middle of the traffic.
     let warm_up = seed % 3 * 500;
-    while events < most && simulation.step(plan.warm_up + plan.duration) {
+    while events < most && simulation.step_or_change(plan.warm_up + plan.duration) {
         assert!(simulation.now() >= now, "time goes back");
         now = simulation.now();
         events += 1;
@@ -100,6 +104,30 @@ fn every_packet_of_every_drawn_world_is_where_it_should_be() {
     assert!(events > 100 * worlds, "the test networks are too quiet: {events} events");
 }
 
+#[test]
+fn every_packet_of_a_drawn_world_that_changes_is_where_it_should_be() {
+    let (mut events, mut changes) = (0, 0);
+    for seed in 5000..5000 + iterations(CHANGING) {
+        let _replay = Replay(seed);
+        let text = changing_world(seed);
+        events += run_text(seed, &text, EVENTS);
+        changes += text.matches("\"at\":").count();
+    }
+    assert!(changes > 500 && events > 15_000, "{changes} changes, {events} events");
+}
+
+#[test]
+fn a_drawn_world_that_changes_counts_the_same_whether_it_is_watched_or_not() {
+    let mut counts = 0;
+    for seed in 6000..6000 + iterations(CHANGING) {
+        let text = changing_world(seed);
+        let [watched, unwatched] = [true, false].map(|is_watched| counted(&text, seed, 100, is_watched));
+        assert!(watched == unwatched, "test network {seed}:\n{watched:?}\n{unwatched:?}\n{text}");
+        counts += usize::from(watched.is_some());
+    }
+    assert!(counts > 100, "{counts} test networks");
+}
+
 /// The test network of `seed` with `queue` on every link, both ways.
 fn world_of(seed: u64, queue: &str) -> String {
     let mut world: Value = serde_json::from_str(&networks::world(seed)).expect("a test network is JSON");
@@ -149,14 +177,16 @@ impl Observer for IdleObserver {
 }
 
 /// The counts of a test network after `slices` of 3 ms, cleared in the middle of the traffic.
-fn counted(seed: u64, slices: u64, is_watched: bool) -> Option<String> {
-    let experiment = Experiment::read_with(&networks::world(seed), "drawn.json", &[], &networks::file).ok()?;
+fn counted(text: &str, seed: u64, slices: u64, is_watched: bool) -> Option<String> {
+    let experiment = Experiment::read_with(text, "drawn.json", &[], &networks::file).ok()?;
     let mut simulation = Simulation::new(&experiment.plans()[0].1, seed, &networks::file).ok()?;
     if is_watched {
         simulation.observe(Box::new(IdleObserver));
     }
+    let mut held = Vec::new();
     for slice in 1..=slices {
         simulation.run_until(Time(slice * 3_000_000_000 + seed * 7_777));
+        held.push(simulation.held());
         if slice == slices / 3 {
             simulation.clear_counts();
         }
@@ -170,7 +200,7 @@ fn counted(seed: u64, slices: u64, is_watched: bool) -> Option<String> {
     let lines: Vec<_> = network.lines.iter().map(|line| line.counts).collect();
     let members = simulation.sessions().flat_map(|session| session.members());
     let members: Vec<_> = members.map(|member| (member.level(), *member.counts())).collect();
-    Some(format!("{flows:?} {lines:?} {members:?} {}", network.packet_hops))
+    Some(format!("{flows:?} {lines:?} {members:?} {} {held:?}", network.packet_hops))
 }
 
 /// Without an observer, a line without waiting packets has no event at the end of a transmission.
@@ -178,7 +208,8 @@ fn counted(seed: u64, slices: u64, is_watched: bool) -> Option<String> {
 fn a_drawn_world_counts_the_same_whether_it_is_watched_or_not() {
     let mut counts = 0;
     for seed in 2000..2150 {
-        let [watched, unwatched] = [true, false].map(|is_watched| counted(seed, 100, is_watched));
+        let [watched, unwatched] =
+            [true, false].map(|is_watched| counted(&networks::world(seed), seed, 100, is_watched));
         assert!(watched == unwatched, "test network {seed}:\n{watched:?}\n{unwatched:?}");
         counts += usize::from(watched.is_some());
     }

@@ -168,6 +168,14 @@ const CLAIMS: &[(&str, Claim)] = &[
         let rows = s.0["sessions"].as_array().expect("a table of sessions");
         rows.iter().zip([5, 2, 2]).all(|(row, level)| row["level_end"] == level && row["loss"] == 0.0)
     }),
+    ("outage.toml", |s| {
+        // 10 s at 20 Mbit/s and 29 s at 5; in a second about 60 packets of the call come and find
+        // no room.
+        let rows = s.0["links"].as_array().expect("a table of links");
+        rows.iter().filter(|row| row["direction"] == "forward").all(|row| row["utilisation"].as_f64() > Some(0.92))
+            && ["fifo", "fq_codel"].iter().all(|then| s.flow(then, "call", "dropped") > 30.0)
+            && s.delay("fq_codel", "call") < 0.7 * s.delay("fifo", "call")
+    }),
     ("packet_table.toml", |s| {
         // In the table: "a" 4 packets of 1000 B, "b" 20 of 200 B, all at one instant in each of two
         // seconds. With FIFO the packets of "b" wait for those of "a" before them.

@@ -143,7 +143,9 @@ fn has_unknown_words(text: &str) -> bool {
 fn lines(py: Python<'_>, text: String, name: String, sets: Vec<(String, String)>) -> PyResult<String> {
     let experiment = heard(py, move || read(&text, &name, &sets))??;
     let mut lines = Vec::new();
-    for line in experiment.plans().iter().flat_map(|(_, plan)| &plan.lines).filter(|line| !line.is_access) {
+    let plans = experiment.plans().iter().map(|(_, plan)| plan);
+    let all = plans.flat_map(|plan| plan.lines.iter().enumerate().map(|(at, line)| (line, plan.changes_rate(at))));
+    for (line, changes) in all.filter(|(line, _)| !line.is_access) {
         let queue = serde_json::to_value(&*line.queue).map_err(unwritten)?;
         lines.push(serde_json::json!({
             "link": &*line.name,
@@ -151,7 +153,7 @@ fn lines(py: Python<'_>, text: String, name: String, sets: Vec<(String, String)>
             "rate_bit_per_s": line.rate.map(Rate::bit_per_s),
             "queue": queue,
             "delay_s": line.delay.as_s(),
-            "rate_changes": line.course.is_some(),
+            "rate_changes": changes,
         }));
     }
     Ok(serde_json::Value::Array(lines).to_string())

@@ -158,6 +158,8 @@ pub struct Port<D, S> {
     due: Time,
     state: State,
     is_up: bool,
+    /// Whether it is stalled, and the bits that are left to send of its packet.
+    stalled: Option<u32>,
     bypassing: Bypassing,
     interrupts: bool,
     gathers: bool,
@@ -192,6 +194,7 @@ impl<D: Discipline, S: Service> Port<D, S> {
             due: Time::NEVER,
             state: State::Idle,
             is_up: true,
+            stalled: None,
             bypassing: Bypassing::Never,
             interrupts: false,
             gathers: false,
@@ -397,24 +400,65 @@ impl<D: Discipline, S: Service> Port<D, S> {
             self.is_up = true;
             return self.ask_or_gather(now, out);
         }
+        if self.cut(now, out).is_some_and(|rest| rest > 0) {
+            self.counts.sent.take_back(&self.sending);
+            self.counts.dropped.add(&self.sending);
+            out.dropped(&self.sending, now, Reason::Down);
+        }
+        self.is_up = false;
+        if self.stalled.is_some() {
+            self.stalled = Some(0);
+        }
+        self.idle();
+        self.check();
+    }
+
+    /// The line sends no more until a [change](Port::change) of its rate: its rate is 0. The packet
+    /// being sent is not lost; its rest is sent then.
+    pub fn stall(&mut self, now: Time, out: &mut (impl Sink + ?Sized)) {
+        self.run_before(now, out);
+        if self.stalled.is_some() {
+            return;
+        }
+        let rest = self.cut(now, out).unwrap_or(0);
+        self.stalled = Some(rest);
+        if rest > 0 {
+            self.due = Time::NEVER
+        } else {
+            self.idle()
+        }
+        self.check();
+    }
+
+    /// Stops the transmission, unless its last bit leaves at this instant. The bits that are left
+    /// of it, 0 if it has ended; `None` if there was none.
+    fn cut(&mut self, now: Time, out: &mut (impl Sink + ?Sized)) -> Option<u32> {
         // The discipline learns of a packet that bypassed it: it believes that this packet is being
         // sent until it is asked again.
         if self.bypassing != Bypassing::Never {
             self.catch_up(now);
         }
-        self.is_up = false;
-        if self.state == State::Sending {
-            if self.due <= now {
-                out.ended(&self.sending, now);
-            } else {
-                self.service.interrupt(now, self.due);
-                self.counts.sent.take_back(&self.sending);
-                self.counts.dropped.add(&self.sending);
-                out.dropped(&self.sending, now, Reason::Down);
-            }
+        if self.state != State::Sending {
+            return None;
         }
-        self.idle();
-        self.check();
+        if let Some(rest) = self.stalled {
+            return Some(rest);
+        }
+        if self.due <= now {
+            out.ended(&self.sending, now);
+            return Some(0);
+        }
+        Some(self.service.interrupt(now, self.due))
+    }
+
+    /// The line has a rate again: the rest of its packet is sent, or the next packet.
+    fn resume(&mut self, now: Time, rest: u32, out: &mut (impl Sink + ?Sized)) {
+        if self.state == State::Sending {
+            self.service.begin(now);
+            self.due = self.service.send(rest.into());
+        } else {
+            self.ask_or_gather(now, out);
+        }
     }
 
     /// Changes the line or its queue from now on. After a change of the rate the rest of the packet
@@ -434,16 +478,21 @@ impl<D: Discipline, S: Service> Port<D, S> {
         if self.bypassing != Bypassing::Never {
             self.catch_up(now);
         }
+        let mut rest = None;
         if let Change::Rate(rate) = *change {
             let end = self.service.change(now, rate)?;
-            if self.state == State::Sending {
+            rest = self.stalled.take();
+            if self.state == State::Sending && rest.is_none() {
                 self.due = end;
             }
         }
         let answer = self.discipline.change(now, change);
         debug_assert!(answer.is_ok() || !matches!(change, Change::Rate(_)), "a rate binds the line whatever its queue");
         self.read_traits();
-        self.ask_again(now, out);
+        match rest {
+            Some(rest) => self.resume(now, rest, out),
+            None => self.ask_again(now, out),
+        }
         answer
     }
 
@@ -470,6 +519,10 @@ impl<D: Discipline, S: Service> Port<D, S> {
         self.counts.arrived.add_held(self.discipline.held());
         self.is_last_given = false;
         self.read_traits();
+        // The updates that it missed are one: the line was not behind it then.
+        if self.next_update().is_some_and(|update| update <= now) {
+            self.discipline.update(now);
+        }
         if self.state != State::Sending {
             self.ask_or_gather(now, out);
         }
@@ -490,7 +543,7 @@ impl<D: Discipline, S: Service> Port<D, S> {
     /// the transmission ends need tell only of the last such packet, and only if the port is
     /// called before that end. The sink is not told.
     pub fn bypassed(&mut self, at: Time, packet: Packet, header: &Header) {
-        debug_assert!(self.state == State::Idle && self.is_up, "the line is idle");
+        debug_assert!(self.state == State::Idle && self.is_open(), "the line is idle");
         self.counts.arrived.add(&packet);
         self.passed = Some(*header).filter(|_| self.replays);
         (self.sending, self.is_last_given) = (packet, false);
@@ -533,6 +586,18 @@ impl<D: Discipline, S: Service> Port<D, S> {
     #[inline]
     pub const fn is_sending(&self) -> bool {
         matches!(self.state, State::Sending)
+    }
+
+    /// The bits that are left to send of the packet of a line that is [stalled](Port::stall), 0 if
+    /// it has none; `None` if it is not.
+    #[must_use]
+    pub const fn stalled(&self) -> Option<u32> {
+        self.stalled
+    }
+
+    /// Whether the line may send.
+    const fn is_open(&self) -> bool {
+        self.is_up && self.stalled.is_none()
     }
 
     /// Whether the line is up.
@@ -615,7 +680,7 @@ impl<D: Discipline, S: Service> Port<D, S> {
     }
 
     fn ask_or_gather(&mut self, now: Time, out: &mut (impl Sink + ?Sized)) {
-        if self.gathers && self.is_up {
+        if self.gathers && self.is_open() {
             (self.state, self.due) = (State::Waiting, now);
         } else {
             self.ask(now, false, out);
@@ -625,7 +690,7 @@ impl<D: Discipline, S: Service> Port<D, S> {
     /// Asks what is sent next on a line that is free, if it is up. With `continues` a transmission
     /// has ended at this instant.
     fn ask(&mut self, at: Time, continues: bool, out: &mut (impl Sink + ?Sized)) {
-        if !self.is_up {
+        if !self.is_open() {
             return;
         }
         if let Some(packet) = self.ring.as_mut().and_then(|ring| ring.packets.pop_front()) {
@@ -696,7 +761,11 @@ impl<D: Discipline, S: Service> Port<D, S> {
 
     /// Whether the discipline wants the packet being sent to give way.
     fn wants_interruption(&self, now: Time) -> bool {
-        self.due > now && self.is_last_given && self.ring.is_none() && self.discipline.preempts()
+        self.due > now
+            && self.stalled.is_none()
+            && self.is_last_given
+            && self.ring.is_none()
+            && self.discipline.preempts()
     }
 
     fn interrupt(&mut self, now: Time, out: &mut (impl Sink + ?Sized)) {
@@ -711,7 +780,7 @@ impl<D: Discipline, S: Service> Port<D, S> {
 
     fn may_bypass(&self, now: Time, packet: &Packet) -> bool {
         self.state == State::Idle
-            && self.is_up
+            && self.is_open()
             && packet.length <= self.bypass
             && (!self.replays || self.discipline.may_pass(now))
     }
@@ -720,7 +789,7 @@ impl<D: Discipline, S: Service> Port<D, S> {
     /// the one that is being sent, or that the line was idle.
     fn catch_up(&mut self, now: Time) {
         match (self.state, self.passed.take()) {
-            (State::Idle, _) if self.is_up => self.tell_idle(now),
+            (State::Idle, _) if self.is_open() => self.tell_idle(now),
             (State::Sending, Some(header)) => {
                 self.tell_idle(self.begun);
                 self.discipline.enqueue(self.begun, self.sending, &header, &mut self.fates);

@@ -381,6 +381,39 @@ fn a_line_that_is_down_loses_what_it_sends_and_keeps_what_waits() {
 }
 
 #[test]
+fn a_stalled_line_sends_the_rest_when_it_has_a_rate_again() {
+    let (discipline, _) = Noting::new(Traits::PLAIN);
+    let (mut port, mut deeds) = (Port::new(discipline, slow()), Deeds::default());
+    port.stall(ms(0), &mut deeds);
+    (0..2).for_each(|token| offer(&mut port, ms(0), (token, 0), &mut deeds));
+    assert_eq!((deeds.take(), port.stalled()), (vec![], Some(0)));
+    let mbit = |port: &mut Port<_, _>, at, rate_of: u64, deeds: &mut Deeds| {
+        port.change(at, &Change::Rate(rate(1_000_000 * rate_of)), deeds).unwrap();
+    };
+    mbit(&mut port, ms(1), 8, &mut deeds);
+    // A quarter of a packet of 8000 bits was sent.
+    port.stall(Time(1_250_000_000), &mut deeds);
+    port.stall(ms(2), &mut deeds);
+    assert_eq!((port.stalled(), port.next_end(), port.is_sending()), (Some(6000), None, true));
+    mbit(&mut port, ms(3), 6, &mut deeds);
+    port.end(ms(4), &mut deeds);
+    let second = Time(4_000_000_000 + 8000 * 1_000_000 / 6);
+    assert_eq!(deeds.take(), [Begins(0, ms(1), ms(2)), Ended(0, ms(4)), Begins(1, ms(4), second)]);
+    // A line that goes down loses the packet that had not left.
+    port.stall(ms(5), &mut deeds);
+    port.up(ms(6), false, &mut deeds);
+    assert_eq!((deeds.take(), port.stalled()), (vec![Dropped(1, ms(6), Reason::Down)], Some(0)));
+    offer(&mut port, ms(7), (2, 0), &mut deeds);
+    port.up(ms(8), true, &mut deeds);
+    assert_eq!(deeds.take(), []);
+    mbit(&mut port, ms(9), 8, &mut deeds);
+    assert_eq!(deeds.take(), [Begins(2, ms(9), ms(10))]);
+    // Its last bit leaves as the line stalls.
+    port.stall(ms(10), &mut deeds);
+    assert_eq!(deeds.take(), [Ended(2, ms(10))]);
+}
+
+#[test]
 fn an_exchanged_discipline_comes_back_with_what_it_holds() {
     let (mut port, mut deeds) = (Port::new(by_name("fifo"), slow()), Deeds::default());
     (0..3).for_each(|token| offer(&mut port, Time::ZERO, (token, 0), &mut deeds));
@@ -664,7 +697,7 @@ fn a_plain_loop_without_a_port_gives_the_same() {
 }
 
 #[test]
-fn a_line_that_goes_down_and_up_loses_no_packet_unnoticed() {
+fn a_line_that_goes_down_or_stalls_loses_no_packet_unnoticed() {
     let mut lost = 0;
     for (at, queue) in queues().iter().enumerate() {
         for kind in 0..4 {
@@ -678,9 +711,17 @@ fn a_line_that_goes_down_and_up_loses_no_packet_unnoticed() {
                 if draw.once_in(12) {
                     port.up(packet.arrival, draw.once_in(2), &mut deeds);
                 }
+                if draw.once_in(12) {
+                    port.stall(packet.arrival, &mut deeds);
+                }
+                if draw.once_in(12) {
+                    port.change(packet.arrival, &Change::Rate(rate(1_000_000)), &mut deeds).unwrap();
+                }
                 assert!(port.is_up() || port.sending().is_none());
+                assert!(port.stalled().is_none() || port.next_end().is_none());
             }
             port.up(Time::from_s(60), true, &mut deeds);
+            port.change(Time::from_s(60), &Change::Rate(rate(1_000_000)), &mut deeds).unwrap();
             drain(&mut port, &mut deeds);
             assert_eq!(port.held(), Held::default());
             let count = |what: fn(&Deed) -> bool| deeds.0.iter().filter(|deed| what(deed)).count() as u64;

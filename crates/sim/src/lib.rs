@@ -6,7 +6,9 @@
 #[macro_use(settings)]
 extern crate fairq_sched;
 
+pub mod changes;
 pub mod engine;
+pub mod live;
 pub mod multicast;
 pub mod net;
 pub mod observe;

@@ -66,6 +66,9 @@ impl Partition {
         if !plan.sessions.is_empty() {
             return Err("sessions join and prune over the whole network at once");
         }
+        if !plan.changes.is_empty() {
+            return Err("a line changes while it runs");
+        }
         match Self::best(plan, parts) {
             None => Err("no line with a delay lies between two parts of it"),
             Some((speedup, _)) if speedup < WORTH => {
@@ -100,7 +103,7 @@ impl Partition {
     pub fn regions(plan: &Plan) -> Option<Self> {
         let on_lines: usize =
             plan.flows.iter().map(|flow| flow.path.forward().len() + flow.path.backward().len()).sum();
-        if on_lines < FLOWS_ON_LINES || !plan.sessions.is_empty() {
+        if on_lines < FLOWS_ON_LINES || !plan.sessions.is_empty() || !plan.changes.is_empty() {
             return None;
         }
         let (rates, nodes) = (rates(plan), Nodes::new(plan));

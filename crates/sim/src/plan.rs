@@ -3,7 +3,9 @@
 pub mod ideal;
 
 use self::ideal::Ideal;
+use crate::changes::{Intervention, Planned, What};
 use crate::multicast::plan::SessionPlan;
+use crate::net::change::Built;
 use crate::net::line::{self, Line};
 use crate::net::path::Path;
 use crate::net::pools::Pools;
@@ -80,6 +82,11 @@ impl LinePlan {
             Limit::Unlimited => 0,
         };
         self.rate.map_or(Time::ZERO, |rate| rate.time_of_bits(bytes.saturating_mul(8)))
+    }
+
+    /// Its name and that of its direction.
+    fn full_name(&self) -> String {
+        format!("{}/{}", self.name, self.direction())
     }
 
     /// The name of its direction.
@@ -169,6 +176,10 @@ pub struct Plan {
     pub sessions: Vec<SessionPlan>,
     /// Buffers that lines share.
     pub pools: Vec<PoolPlan>,
+    /// What changes while it runs, in the order of time.
+    pub changes: Vec<Planned>,
+    /// Whether every line may change by hand while it runs (`live.rs`).
+    pub is_live: bool,
     /// The time at the beginning that is not measured.
     pub warm_up: Time,
     /// The time that is measured.
@@ -180,9 +191,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The lines with their queues, for a run with `seed`.
-    #[must_use]
-    pub fn lines(&self, seed: u64) -> Vec<Line> {
+    /// What the discipline of each line is told of it, in a run with `seed`.
+    fn told(&self, seed: u64) -> Vec<contract::Line> {
         let mut weights: Vec<Vec<(Header, Weight)>> = vec![Vec::new(); self.lines.len()];
         for flow in self.flows.iter().filter(|flow| flow.entry.weight != Weight::ONE) {
             for line in flow.path.forward() {
@@ -196,16 +206,24 @@ impl Plan {
                 classes[*line as usize].push((flow.path.header(Direction::Forward), class.clone()));
             }
         }
-        let mut build = |(at, plan): (usize, &LinePlan)| {
-            let name = format!("{}/{}", plan.name, plan.direction());
+        let of = |((plan, weights), classes): ((&LinePlan, _), _)| contract::Line {
+            seed: random::key(seed, &format!("{}/queue", plan.full_name())),
+            weights,
+            classes,
+            role: plan.role,
             // A line without a rate never queues; any rate will do.
-            let before = contract::Line {
-                seed: random::key(seed, &format!("{name}/queue")),
-                weights: std::mem::take(&mut weights[at]),
-                classes: std::mem::take(&mut classes[at]),
-                role: plan.role,
-                ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX))
-            };
+            ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX))
+        };
+        self.lines.iter().zip(weights).zip(classes).map(of).collect()
+    }
+
+    /// The lines with their queues, for a run with `seed`.
+    #[must_use]
+    pub fn lines(&self, seed: u64) -> Vec<Line> {
+        let mut changes = vec![self.is_live; self.lines.len()];
+        self.changes.iter().for_each(|planned| changes[planned.change.line as usize] = true);
+        let build = |((plan, told), changes): ((&LinePlan, contract::Line), bool)| {
+            let name = plan.full_name();
             let settings = line::Settings {
                 name: &name,
                 seed,
@@ -215,10 +233,36 @@ impl Plan {
                 ring: plan.ring,
                 header: plan.link_header,
                 impairment: plan.impairment,
+                changes,
             };
-            Line::new(&settings, plan.queue.build(&before))
+            Line::new(&settings, plan.queue.build(&told))
         };
-        self.lines.iter().enumerate().map(&mut build).collect()
+        self.lines.iter().zip(self.told(seed)).zip(changes).map(build).collect()
+    }
+
+    /// What changes in a run with `seed`, in the order of time, with the disciplines that are put
+    /// in the place of others.
+    pub(crate) fn interventions(&self, seed: u64) -> Vec<(Time, Intervention<Built>)> {
+        if self.changes.is_empty() {
+            return Vec::new();
+        }
+        let told = self.told(seed);
+        let of = |Planned { at, change }: &Planned| (*at, with_built(change, &told[change.line as usize]));
+        self.changes.iter().map(of).collect()
+    }
+
+    /// The same of a change that the plan has not.
+    pub(crate) fn built(&self, change: &Intervention, seed: u64) -> Intervention<Built> {
+        with_built(change, &self.told(seed)[change.line as usize])
+    }
+
+    /// Whether the rate of the line of this number changes while it runs.
+    #[must_use]
+    pub fn changes_rate(&self, line: usize) -> bool {
+        let changes = |planned: &Planned| {
+            planned.change.line as usize == line && matches!(planned.change.what, What::Rate(_) | What::Up(_))
+        };
+        self.lines[line].course.is_some() || self.changes.iter().any(changes)
     }
 
     /// The empty buffers that lines share.
@@ -227,6 +271,11 @@ impl Plan {
         let pools = self.pools.iter().map(PoolPlan::build).collect();
         Pools::new(pools, self.lines.iter().map(|line| line.pool).collect())
     }
+}
+
+/// The change with the discipline that it puts in the place of another before the line `told`.
+fn with_built(change: &Intervention, told: &contract::Line) -> Intervention<Built> {
+    Intervention { line: change.line, what: change.what.with(|queue| queue.build(told)) }
 }
 
 /// A buffer that the lines which leave a node share.

@@ -8,6 +8,7 @@
 //! other components keep their numbers. A line of zero delay delivers in the instant in which its
 //! transmission ends: that arrival precedes the ends of the same instant that are still to come.
 
+pub mod changes;
 pub mod part;
 mod prefetch;
 mod regions;
@@ -16,8 +17,10 @@ mod urgency;
 use self::prefetch::Prefetcher;
 use self::regions::Regions;
 use self::urgency::{Stamp, Urgency};
+use crate::changes::Intervention;
 use crate::engine::events::EventSet;
 use crate::multicast::session::{Outlet, Session};
+use crate::net::change::Built;
 use crate::net::network::{Components, Network};
 use crate::net::path::Path;
 use crate::observe::{Event, Observer};
@@ -160,6 +163,8 @@ pub struct Simulation {
     /// The base-2 logarithm of the number of timers of a flow. In a network of several regions each
     /// end of a flow has its own timer.
     timers_shift: u32,
+    /// What changes, the next change last.
+    changes: Vec<(Time, Intervention<Built>)>,
     /// The regions; `None` if the run takes all events in one order.
     regions: Option<Regions>,
     /// Packets at the end of their path, to be handled in order of arrival.
@@ -228,10 +233,13 @@ impl Simulation {
             hosts,
             timers,
             timers_shift,
+            changes: plan.interventions(seed),
             regions: None,
             delivered: VecDeque::new(),
             prefetcher: Prefetcher::default(),
         };
+        this.changes.reverse();
+        this.keep_ports();
         this.shape_network(plan, partition);
         Ok(this)
     }
@@ -293,6 +301,7 @@ impl Simulation {
     /// ends only at its lookahead or at `end`. Returns whether `end` is still ahead.
     pub fn run_towards(&mut self, until: Time, end: Time) -> bool {
         if self.regions.is_none() {
+            self.run_changes(until);
             self.run_events(until);
             self.pass(until);
             return until < end;
@@ -334,6 +343,12 @@ impl Simulation {
         }
     }
 
+    /// By line, the packets in its queue now, that in transmission included.
+    #[must_use]
+    pub fn held(&self) -> Vec<u64> {
+        self.network.held(self.now, &self.events)
+    }
+
     /// Restarts all counts.
     pub fn clear_counts(&mut self) {
         self.network.clear_counts(self.now, &self.events);
@@ -353,6 +368,13 @@ impl Simulation {
     #[inline(always)]
     pub fn step(&mut self, end: Time) -> bool {
         let Some((time, component)) = self.events.pop(end) else { return false };
+        self.happen(time, component);
+        true
+    }
+
+    /// What happens to `component` at `time`.
+    #[inline(always)]
+    fn happen(&mut self, time: Time, component: u32) {
         debug_assert!(time >= self.now, "an event in the past: {time} before {}", self.now);
         self.now = time;
         if self.network.prefetches {
@@ -381,7 +403,6 @@ impl Simulation {
             self.run_session((component - self.sessions_from) as usize, None);
             self.handle_delivered();
         }
-        true
     }
 
     /// Runs what is due in a session; or handles a packet that has reached the end of a branch.

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from fairq.figures import axis_units
 from fairq.figures.delays import distribution
 from fairq.figures.means import bars, lines, shades
-from fairq.figures.over_time import USUAL, over_time, rows_of_states
+from fairq.figures.over_time import USUAL, changes_of, over_time, rows_of_states
 from fairq.figures.plot_settings import plotted
 from fairq.figures.style import PAGE, Style
 
@@ -54,7 +54,10 @@ def of_result(
         shown = rows_of_states(result.states, quantities or ())
         rows = [*result.series, *shown] if shown else result.series
         sampled = [q for q in quantities or USUAL if any(row.get(q) is not None for row in rows)]
-        return over_time(rows, names, said, result.theory or (), quantities=sampled or USUAL, style=style)
+        return over_time(
+            rows, names, said, result.theory or (), quantities=sampled or USUAL,
+            instants=changes_of(result.scenario), style=style,
+        )  # fmt: skip
     if result.theory:
         return shares(result.theory, names, said, style=style)
     means = list(result.flows)

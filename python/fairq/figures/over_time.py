@@ -71,7 +71,7 @@ USUAL = ("throughput_bit_per_s", "held_packets", "window_packets", "rtt_s", "lev
 @plotted("axes", needs=("time_s", "seed"))
 def over_time(
     rows: Rows, axes: Sequence[str], title: str, theory: Rows = (), *, quantities: Sequence[str] = USUAL,
-    names: Sequence[str] = (), caption: str = "", style: Style = PAGE,
+    names: Sequence[str] = (), instants: Sequence[float] = (), caption: str = "", style: Style = PAGE,
 ) -> Figure:  # fmt: skip
     """Samples of `fairq run --series`: a panel for each quantity and each point of the axes.
 
@@ -80,7 +80,8 @@ def over_time(
     several samples: then `<column>_min` and `<column>_max` are the ends of its band.
     `theory`, the rows of `fairq run --overlay`, adds the max-min shares as thin lines and panels of
     rates and delays by flow. `names` are curves whose looks come first, in their order, so that
-    several figures agree.
+    several figures agree. `instants`, in seconds, are upright lines: `changes_of` gives those at
+    which a scenario changes.
     """
     kinds: list[str] = [kind for kind in quantities if any(row.get(kind) is not None for row in rows)]
     if theory:
@@ -118,6 +119,7 @@ def over_time(
     said = sentences(
         f"curve: mean of {seeds} seeds; band: least and greatest of them" if seeds > 1 else "one seed",
         left(len(every) - len(points), "combination"),
+        "upright lines: changes of the scenario" if instants else "",
         f"not shown: {', '.join(SAMPLED.get(kind, kind).partition(' (')[0] for kind in dropped)}" if dropped else "",
         caption,
     )
@@ -128,6 +130,8 @@ def over_time(
         panels = [drawn.panels[place[kind, at]] for at in range(len(points))]
         label = _draw_kind(drawn, kind, panels, mine, looks.get(kind, {}), points, axes, theory)
         for at, panel in enumerate(panels):
+            if kind not in THEORY:
+                _draw_instants(panel, instants, style)
             head = ", ".join(str(value) for value in points[at]) if kind == kinds[0] and len(every) > 1 else ""
             is_last = kind == [each for each in kinds if each not in THEORY][-1] or not by_kind
             across = "" if kind in THEORY or not is_last else "time (s)"
@@ -193,6 +197,20 @@ def curve(
         x, y, color=look.colour, linestyle=look.dash, linewidth=style.line, marker=look.marker, zorder=3,
         markersize=0.8 * style.marker, markevery=(number * step // 6 % step, step), **more,
     )  # fmt: skip
+
+
+def changes_of(scenario: Mapping[str, Any]) -> list[float]:
+    """When a scenario changes, in seconds: its `changes`, and the `rates` of its links."""
+    times = [change["at"] for change in scenario.get("changes", [])]
+    times += [time for link in scenario.get("links", []) for time, _ in link.get("rates", [])]
+    found = axis_units.numbers(times)
+    return sorted(set(found[0])) if found else []
+
+
+def _draw_instants(panel: Any, instants: Sequence[float], style: Style) -> None:
+    for instant in instants:
+        # above the grid, whose lines may stand at the same times
+        panel.axvline(instant, color=style.ink, linestyle=":", linewidth=0.6 * style.line, zorder=1, gid=GROUND)
 
 
 def _draw_kind(

@@ -1,7 +1,7 @@
 //! The capacity and the impairments of a link, as given in a scenario.
 
-use crate::scenario::Link;
-use crate::values::{LineRate, LinkRate};
+use crate::scenario::{Link, Reorder};
+use crate::values::{LineRate, LinkRate, LossForm};
 use fairq_link::impairment::Impairment;
 use fairq_link::trace::{DeliveryTrace, TraceError};
 use fairq_sched::units::{Bytes, Rate, Time};
@@ -95,19 +95,31 @@ pub(super) fn link_header(link: &Link, path: &str) -> Result<u8, Fault> {
 
 /// The impairments of `link`, whose place is `path`.
 pub(super) fn impairment(link: &Link, path: &str) -> Result<Impairment, Fault> {
-    let chance = |probability: f64, field: &str| match probability {
-        p if (0.0..1.0).contains(&p) => Ok(p),
-        p => Err(Fault::new(format!("{path}.{field}"), format!("a probability is from 0 to below 1, not {p}"))),
-    };
-    let reorder = link.reorder.as_ref();
-    let loss = link.loss.unwrap_or_default();
-    if let Some(message) = loss.0.fault() {
-        return Err(Fault::new(format!("{path}.loss"), message));
+    changed(Impairment::default(), link.loss, link.jitter, link.reorder.as_ref(), path)
+}
+
+/// The impairments `before` with what is given at the place `path`.
+pub(super) fn changed(
+    before: Impairment,
+    loss: Option<LossForm>,
+    jitter: Option<Time>,
+    reorder: Option<&Reorder>,
+    path: &str,
+) -> Result<Impairment, Fault> {
+    let mut changed = before;
+    if let Some(LossForm(loss)) = loss {
+        changed.loss = loss;
+        if let Some(message) = loss.fault() {
+            return Err(Fault::new(format!("{path}.loss"), message));
+        }
     }
-    Ok(Impairment {
-        loss: loss.0,
-        jitter: link.jitter.unwrap_or_default(),
-        reorder: chance(reorder.map_or(0.0, |reorder| reorder.probability), "reorder.probability")?,
-        reorder_delay: reorder.map_or(Time::ZERO, |reorder| reorder.delay),
-    })
+    changed.jitter = jitter.unwrap_or(changed.jitter);
+    if let Some(&Reorder { probability, delay }) = reorder {
+        if !(0.0..1.0).contains(&probability) {
+            let message = format!("a probability is from 0 to below 1, not {probability}");
+            return Err(Fault::new(format!("{path}.reorder.probability"), message));
+        }
+        (changed.reorder, changed.reorder_delay) = (probability, delay);
+    }
+    Ok(changed)
 }

@@ -1,27 +1,22 @@
 //! Time series of each flow's throughput and each gateway's queue, sampled at equal intervals.
 //!
-//! An observer like any other: a run without it pays nothing.
+//! They are read at the end of each interval; between two of them a run pays nothing.
 
 use crate::columns::SERIES;
 use crate::results::table::{Builder, Table};
 use fairq_sched::units::Time;
 use fairq_sim::multicast::plan::{ReceiverPlan, SessionPlan};
-use fairq_sim::observe::{Event, Observer};
 use fairq_sim::plan::{LinePlan, Plan};
 use fairq_sim::run::Simulation;
-use fairq_sim::segment::Direction;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The most rows; a short interval over a long run is refused.
 pub const ROWS_MAX: u64 = 5_000_000;
 
-/// The samples recorded so far, shared with the caller.
-pub type Shared = Arc<Mutex<Samples>>;
-
 /// Samples by columns.
-#[derive(Clone, Debug, Default)]
-pub struct Samples {
+#[derive(Debug, Default)]
+struct Samples {
     time: Vec<f64>,
     flow: Vec<Option<Arc<str>>>,
     link: Vec<Option<Arc<str>>>,
@@ -36,8 +31,6 @@ pub struct Samples {
     session: Vec<Option<Arc<str>>>,
     receiver: Vec<Option<Arc<str>>>,
     level: Vec<Option<u64>>,
-    /// The senders at the end of the last interval.
-    senders: Vec<SenderState>,
 }
 
 /// What a sender says of itself; NaN is no value.
@@ -73,7 +66,8 @@ struct Sample<'a> {
     throughput: f64,
     sender: SenderState,
     held: Option<u64>,
-    receiver: Option<&'a SampledReceiver>,
+    /// The receiver, and the layers that it takes.
+    receiver: Option<(&'a SampledReceiver, u64)>,
 }
 
 impl Sample<'_> {
@@ -83,14 +77,6 @@ impl Sample<'_> {
 }
 
 impl Samples {
-    /// Notes the senders' states at the end of an interval. To be called when the run has come to
-    /// that end and not beyond.
-    pub fn note_senders(&mut self, simulation: &Simulation) {
-        let flows = simulation.flow_counts().len();
-        self.senders.clear();
-        self.senders.extend((0..flows).map(|flow| SenderState::of(simulation, flow)));
-    }
-
     fn push(&mut self, time: f64, sample: &Sample<'_>) {
         self.time.push(time);
         self.flow.push(sample.flow.cloned());
@@ -103,14 +89,12 @@ impl Samples {
         self.rtt.push(sample.sender.rtt);
         self.pacing.push(sample.sender.pacing);
         self.phase.push(sample.sender.phase);
-        self.session.push(sample.receiver.map(|receiver| Arc::clone(&receiver.session)));
-        self.receiver.push(sample.receiver.map(|receiver| Arc::clone(&receiver.name)));
-        self.level.push(sample.receiver.map(|receiver| u64::from(receiver.level)));
+        self.session.push(sample.receiver.map(|(receiver, _)| Arc::clone(&receiver.session)));
+        self.receiver.push(sample.receiver.map(|(receiver, _)| Arc::clone(&receiver.name)));
+        self.level.push(sample.receiver.map(|(_, level)| level));
     }
 
-    /// The samples as a table.
-    #[must_use]
-    pub fn into_table(self) -> Table {
+    fn into_table(self) -> Table {
         let mut table = Builder::new(&SERIES);
         table.real("time_s", self.time.into_iter());
         table.text("flow", self.flow.into_iter());
@@ -139,14 +123,13 @@ struct SampledLine {
     number: u32,
 }
 
-/// A receiver of a session, with the layers that it takes.
+/// A receiver of a session.
 struct SampledReceiver {
     session: Arc<str>,
     name: Arc<str>,
-    level: u32,
 }
 
-/// Records the samples.
+/// Takes the samples of a run.
 pub struct Series {
     interval: Time,
     /// The end of the present interval.
@@ -154,35 +137,73 @@ pub struct Series {
     flows: Vec<Arc<str>>,
     /// The lines that have a gateway and are not access lines.
     lines: Vec<SampledLine>,
-    /// Bytes delivered in the present interval, by flow.
-    delivered: Vec<u64>,
-    /// Packets held, waiting or being sent, by line.
-    held: Vec<u64>,
+    /// By flow, the bytes that were delivered since the counts were cleared, up to the last sample;
+    /// below zero if some of the present interval are no longer counted.
+    before: Vec<i64>,
     receivers: Vec<SampledReceiver>,
-    samples: Shared,
+    samples: Samples,
 }
 
 impl Series {
     /// Samples every `interval` (above zero) from the start of the run.
     #[must_use]
-    pub fn new(plan: &Plan, interval: Time, samples: Shared) -> Self {
+    pub fn new(plan: &Plan, interval: Time) -> Self {
         let directions = ["forward", "reverse"].map(Arc::<str>::from);
         let lines = plan.lines.iter().zip(0..).filter(|(line, _)| !line.is_access && line.rate.is_some());
         let line = |(line, number): (&LinePlan, u32)| {
             let (name, direction) = (Arc::clone(&line.name), directions[usize::from(line.is_reverse)].clone());
             SampledLine { name, direction, number }
         };
-        let receivers = receivers(plan);
         Self {
             interval,
             end: interval,
             flows: plan.flows.iter().map(|flow| Arc::clone(&flow.name)).collect(),
             lines: lines.map(line).collect(),
-            delivered: vec![0; plan.flows.len()],
-            held: vec![0; plan.lines.len()],
-            receivers,
-            samples,
+            before: vec![0; plan.flows.len()],
+            receivers: receivers(plan),
+            samples: Samples::default(),
         }
+    }
+
+    /// When the next sample is due.
+    #[must_use]
+    pub const fn next_time(&self) -> Time {
+        self.end
+    }
+
+    /// Takes the sample that is due now: to be called when the run has come to that time and not
+    /// beyond.
+    pub fn note(&mut self, simulation: &Simulation) {
+        let (time, seconds, held) = (self.end.as_s(), self.interval.as_s(), simulation.held());
+        let flows = self.flows.iter().zip(&mut self.before).zip(simulation.flow_counts());
+        for (number, ((flow, before), counts)) in flows.enumerate() {
+            let delivered = counts.delivered_bytes as i64;
+            let throughput = (delivered - std::mem::replace(before, delivered)) as f64 * 8.0 / seconds;
+            let sender = SenderState::of(simulation, number);
+            self.samples.push(time, &Sample { flow: Some(flow), throughput, sender, ..Sample::NONE });
+        }
+        for line in &self.lines {
+            let held = Some(held[line.number as usize]);
+            self.samples.push(time, &Sample { line: Some(line), held, ..Sample::NONE });
+        }
+        let levels = simulation.sessions().flat_map(|session| session.members()).map(|member| member.level());
+        for (receiver, level) in self.receivers.iter().zip(levels) {
+            self.samples.push(time, &Sample { receiver: Some((receiver, level as u64)), ..Sample::NONE });
+        }
+        self.end = self.end.saturating_add(self.interval);
+    }
+
+    /// The counts of flows are about to be cleared.
+    pub fn before_clear(&mut self, simulation: &Simulation) {
+        for (before, counts) in self.before.iter_mut().zip(simulation.flow_counts()) {
+            *before -= counts.delivered_bytes as i64;
+        }
+    }
+
+    /// The samples as a table.
+    #[must_use]
+    pub fn into_table(self) -> Table {
+        self.samples.into_table()
     }
 
     /// The number of rows that a run of `plan` gives.
@@ -191,68 +212,15 @@ impl Series {
         let samples = plan.warm_up.saturating_add(plan.duration).0 / interval.0.max(1);
         samples.saturating_mul((plan.flows.len() + plan.lines.len() + receivers(plan).len()) as u64)
     }
-
-    /// Closes the intervals that end before `now`.
-    fn close(&mut self, now: Time) {
-        while self.end < now {
-            let time = self.end.as_s();
-            let seconds = self.interval.as_s();
-            let Ok(mut samples) = self.samples.lock() else { return };
-            for (number, (flow, bytes)) in self.flows.iter().zip(&mut self.delivered).enumerate() {
-                let throughput = std::mem::take(bytes) as f64 * 8.0 / seconds;
-                let sender = samples.senders.get(number).copied().unwrap_or(SenderState::NONE);
-                samples.push(time, &Sample { flow: Some(flow), throughput, sender, ..Sample::NONE });
-            }
-            for line in &self.lines {
-                let held = Some(self.held[line.number as usize]);
-                samples.push(time, &Sample { line: Some(line), held, ..Sample::NONE });
-            }
-            for receiver in &self.receivers {
-                samples.push(time, &Sample { receiver: Some(receiver), ..Sample::NONE });
-            }
-            drop(samples);
-            self.end = self.end.saturating_add(self.interval);
-        }
-    }
 }
 
-/// The receivers of all sessions, before any of them has joined.
+/// The receivers of all sessions.
 fn receivers(plan: &Plan) -> Vec<SampledReceiver> {
     let of = |session: &SessionPlan| {
         let name: Arc<str> = (*session.name).into();
-        let receiver = |receiver: &ReceiverPlan| SampledReceiver {
-            session: Arc::clone(&name),
-            name: (*receiver.name).into(),
-            level: 0,
-        };
+        let receiver =
+            |receiver: &ReceiverPlan| SampledReceiver { session: Arc::clone(&name), name: (*receiver.name).into() };
         session.receivers.iter().map(receiver).collect::<Vec<_>>()
     };
     plan.sessions.iter().flat_map(of).collect()
-}
-
-impl Observer for Series {
-    fn event(&mut self, now: Time, event: &Event<'_>) {
-        if self.end < now {
-            self.close(now);
-        }
-        match event {
-            Event::Arrived { line, .. } => self.held[*line as usize] += 1,
-            Event::Dropped { line, .. } => self.held[*line as usize] -= 1,
-            // An unlimited line has no gateway, and no packet arrives at one.
-            Event::Sent { line, .. } => self.held[*line as usize] = self.held[*line as usize].saturating_sub(1),
-            Event::Delivered { segment } if segment.direction == Direction::Forward => {
-                // Branches of sessions have the numbers after those of flows.
-                if let Some(delivered) = self.delivered.get_mut(segment.flow as usize) {
-                    *delivered += u64::from(segment.length);
-                }
-            }
-            Event::Level { receiver, level } => self.receivers[*receiver as usize].level = *level,
-            Event::Delivered { .. } | Event::Lost { .. } | Event::Marked { .. } => {}
-        }
-    }
-
-    fn end(&mut self, now: Time) {
-        // An interval that ends at `now` is closed too.
-        self.close(now.saturating_add(Time(1)));
-    }
 }

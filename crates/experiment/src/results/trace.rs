@@ -179,13 +179,13 @@ impl Recorder {
         if let Ok(mut records) = records.lock() {
             records.senders = plan.flows.iter().map(|_| Sender::default()).collect();
         }
-        let line = |line: &LinePlan| Recorded {
-            rate: line.rate.filter(|_| line.course.is_none()),
+        let line = |(at, line): (usize, &LinePlan)| Recorded {
+            rate: line.rate.filter(|_| !plan.changes_rate(at)),
             header: u32::from(line.link_header),
             sent: Time::ZERO,
         };
         Self {
-            lines: plan.lines.iter().map(line).collect(),
+            lines: plan.lines.iter().enumerate().map(line).collect(),
             lanes: (0..=plan.flows.len()).map(|_| Lanes::default()).collect(),
             present: BTreeMap::new(),
             most,

@@ -2,6 +2,8 @@
 //! registry, every transport and traffic, rates from a few bits a second to unlimited, delays from
 //! zero. Each feature is off in some of them, so that rare states occur.
 
+pub(crate) mod changes;
+
 use fairq_sched::card::Card;
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, MARKERS, SCHEDULERS};
 use fairq_sim::traffic::Release;
@@ -49,6 +51,22 @@ pub(crate) fn world(seed: u64) -> String {
 }
 
 impl Draw {
+    /// Random choices with every limit, and nothing else.
+    fn plain(seed: u64) -> Self {
+        Self {
+            random: SplitMix64(seed),
+            has_unlimited_lines: false,
+            has_delays: true,
+            has_limits: true,
+            has_weights: false,
+            has_access: false,
+            has_acknowledgements_of_size: false,
+            starts_together: false,
+            has_impairments: false,
+            has_traces: false,
+        }
+    }
+
     fn below(&mut self, bound: usize) -> usize {
         self.random.below(bound as u64) as usize
     }

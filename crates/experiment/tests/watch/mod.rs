@@ -2,10 +2,11 @@
 
 use fairq_link::trace::OPPORTUNITY;
 use fairq_sched::card::Invariant;
-use fairq_sched::contract::{Discipline as _, End};
+use fairq_sched::contract::{Discipline as _, End, Held};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BufferSettings, DESIGNS, SCHEDULERS, SchedulerSettings};
-use fairq_sched::units::{Limit, PS_PER_S, Time};
+use fairq_sched::units::{Limit, PS_PER_S, Rate, Time};
+use fairq_sim::changes::What;
 use fairq_sim::net::line::Sending;
 use fairq_sim::net::path::{Path, Paths};
 use fairq_sim::net::varying::Course;
@@ -32,6 +33,70 @@ struct Branch {
     layers: u64,
 }
 
+/// What a line may be over the whole run, as far as it changes.
+#[derive(Clone, Debug)]
+struct Range {
+    delays: [Time; 2],
+    rate: Option<Rate>,
+    may_lose: bool,
+    jitter: Time,
+    reorder_delay: Time,
+    may_reorder: bool,
+    queues: Vec<Arc<Queue>>,
+    limits: Vec<Limit>,
+}
+
+impl Range {
+    fn of(plan: &Plan, number: usize) -> Self {
+        let line = &plan.lines[number];
+        let what = &line.impairment;
+        let mut range = Self {
+            delays: [line.delay; 2],
+            rate: line.rate,
+            may_lose: what.loss.probability > 0.0,
+            jitter: what.jitter,
+            reorder_delay: what.reorder_delay,
+            may_reorder: what.reorder > 0.0,
+            queues: vec![Arc::clone(&line.queue)],
+            limits: vec![line.queue.limit.unwrap_or_default()],
+        };
+        for planned in plan.changes.iter().filter(|planned| planned.change.line as usize == number) {
+            match &planned.change.what {
+                What::Rate(rate) => range.rate = range.rate.max(*rate),
+                What::Delay(delay) => {
+                    range.delays = [range.delays[0].min(*delay), range.delays[1].max(*delay)];
+                }
+                What::Impairment(what) => {
+                    range.may_lose |= what.loss.probability > 0.0;
+                    range.jitter = range.jitter.max(what.jitter);
+                    range.reorder_delay = range.reorder_delay.max(what.reorder_delay);
+                    range.may_reorder |= what.reorder > 0.0;
+                }
+                What::Queue(queue) => {
+                    range.queues.push(Arc::clone(queue));
+                    range.limits.push(queue.limit.unwrap_or_default());
+                }
+                What::Limit(limit) => range.limits.push(*limit),
+                What::Up(_) | What::Weight(..) => {}
+            }
+        }
+        range
+    }
+
+    /// Whether as much as `held` may wait in one of its queues.
+    fn holds(&self, held: Held) -> bool {
+        // A short packet that goes before its turn may put back a long one.
+        let swaps_lengths = |queue: &Arc<Queue>| matches!(&queue.scheduler, SchedulerSettings::Fq(fq) if fq.preemptive);
+        let holds = |limit: &Limit| match *limit {
+            Limit::Packets(limit) => held.packets <= limit,
+            Limit::Bytes(limit) => held.bytes <= limit,
+            Limit::Unlimited => true,
+        };
+        let is_of_bytes = self.limits.iter().any(|limit| matches!(limit, Limit::Bytes(_)));
+        self.limits.iter().any(holds) || (is_of_bytes && self.queues.iter().any(swaps_lengths))
+    }
+}
+
 /// The test network: the plan, and the paths of flows and then of branches.
 struct World {
     plan: Plan,
@@ -39,6 +104,8 @@ struct World {
     /// The paths as the network has them.
     places: Paths,
     branches: Vec<Branch>,
+    /// By line.
+    ranges: Vec<Range>,
 }
 
 impl World {
@@ -54,7 +121,8 @@ impl World {
             let shape = of.shape.branches.iter();
             branches.extend(shape.map(|branch| Branch { session, above: above(branch.from), layers }));
         }
-        Self { plan: plan.clone(), places: Paths::new(&paths), paths, branches }
+        let ranges = (0..plan.lines.len()).map(|line| Range::of(plan, line)).collect();
+        Self { plan: plan.clone(), places: Paths::new(&paths), paths, branches, ranges }
     }
 
     fn branch(&self, flow: u32) -> Option<&Branch> {
@@ -207,38 +275,37 @@ impl Watch {
             network.lines.iter().zip(&books.lines).zip(&self.world.plan.lines).enumerate()
         {
             assert_eq!(line.in_flight(), book.flights.len(), "line {number}: in flight");
+            let range = &self.world.ranges[number];
             assert!(line.flights.iter().is_sorted_by_key(|flight| flight.arrival), "line {number}: order of arrival");
             let Some(gateway) = &line.gateway else { continue };
             let (port, serving) = (&gateway.port, u64::from(line.sending != Sending::Nothing));
             let (held, counts) = (port.discipline().held().packets, port.counts());
             let ring = gateway.waiting() - held;
             let inside = book.inside.values().map(|flow| flow.len() as u64).sum::<u64>();
-            assert_eq!(counts.arrived.packets, book.arrived, "line {number}: arrived");
-            assert_eq!(counts.dropped.packets, book.dropped, "line {number}: dropped");
+            // Packets that moved to another queue left one, and arrived once more.
+            let moved = counts.arrived.packets - book.arrived;
+            assert!(moved == 0 || range.queues.len() > 1, "line {number}: arrived");
+            assert_eq!(counts.dropped.packets, book.dropped + moved, "line {number}: dropped");
             assert_eq!(counts.sent.packets, book.sent + serving, "line {number}: sent");
             assert_eq!(held + serving + ring, inside, "line {number}: inside");
             assert!(line.counts.waiting_max >= held, "line {number}: the most that waited");
-            let is_shaper = match plan.queue.scheduler {
+            let changes = self.world.plan.changes.iter().any(|planned| planned.change.line as usize == number);
+            let is_shaper = range.queues.iter().any(|queue| match queue.scheduler {
                 SchedulerSettings::TokenBucket(_) => true,
                 // A class has the line's nominal rate, which one that changes may exceed.
-                SchedulerSettings::Htb(_) => plan.course.is_some(),
+                SchedulerSettings::Htb(_) => plan.course.is_some() || changes,
                 _ => false,
-            };
-            assert!(serving == 1 || ring == 0, "line {number} is idle while its ring is not empty");
+            });
+            let is_stopped = !port.is_up() || port.stalled().is_some();
+            assert!(serving == 1 || ring == 0 || is_stopped, "line {number} is idle while its ring is not empty");
             let has_work = held > 0;
             assert!(
-                is_shaper || serving == 1 || !has_work,
+                is_shaper || serving == 1 || !has_work || is_stopped,
                 "line {number} is idle while packets wait: {:?}",
                 plan.queue
             );
-            let swaps_lengths = matches!(&plan.queue.scheduler, SchedulerSettings::Fq(fq) if fq.preemptive);
             let held = port.discipline().held();
-            match plan.queue.limit.unwrap_or_default() {
-                Limit::Packets(limit) => assert!(held.packets <= limit, "line {number}: {} wait", held.packets),
-                // A short packet that goes before its turn may put back a long one.
-                Limit::Bytes(limit) => assert!(swaps_lengths || held.bytes <= limit, "line {number}: {}", held.bytes),
-                Limit::Unlimited => {}
-            }
+            assert!(range.holds(held), "line {number}: {held:?} wait");
         }
     }
 
@@ -285,8 +352,9 @@ impl Observer for Hook {
                 book.dropped += 1;
                 let flow = book.inside.get_mut(&(name.0, name.1)).expect("a flow that came");
                 // Of two identical copies the one at the end where the policy drops is removed.
-                let drops_at_the_front = matches!(self.world.plan.lines[*line as usize].queue.buffer(),
-                    BufferSettings::LongestQueueDrop(lqd) if lqd.from == End::Front);
+                let drops_at_the_front = self.world.ranges[*line as usize].queues.iter().any(
+                    |queue| matches!(queue.buffer(), BufferSettings::LongestQueueDrop(lqd) if lqd.from == End::Front),
+                );
                 let is_it = |other: &Name| *other == name;
                 let at = if drops_at_the_front { flow.iter().position(is_it) } else { flow.iter().rposition(is_it) };
                 let at = at.expect("a packet that came");
@@ -295,10 +363,7 @@ impl Observer for Hook {
             }
             Event::Lost { line, segment } => {
                 let name = self.world.name(segment);
-                assert!(
-                    self.world.plan.lines[*line as usize].impairment.loss.probability > 0.0,
-                    "line {line} loses nothing"
-                );
+                assert!(self.world.ranges[*line as usize].may_lose, "line {line} loses nothing");
                 books.take(&name, |place| matches!(place, Place::Flight(of, ..) if of == line));
                 let flights = &mut books.lines[*line as usize].flights;
                 let place = flights.iter().rposition(|other| *other == name).expect("a packet that was sent");
@@ -329,7 +394,8 @@ impl Hook {
             books.take(&name, |place| *place == Place::Gateway(line));
             let inside = books.lines[line as usize].inside.get_mut(&(name.0, name.1));
             let place = inside.as_ref().and_then(|inside| inside.iter().position(|other| *other == name));
-            let may_overtake = breaks_flow_order(&plan.queue) && place.is_some();
+            let queues = &self.world.ranges[line as usize].queues;
+            let may_overtake = queues.iter().any(|queue| breaks_flow_order(queue)) && place.is_some();
             assert!(place == Some(0) || may_overtake, "line {line}: a flow's packets leave in another order");
             if let (Some(inside), Some(place)) = (inside, place) {
                 inside.remove(place);
@@ -337,7 +403,8 @@ impl Hook {
         }
         let hop = self.world.hops(segment);
         assert_eq!(self.world.path(segment).get(hop - 1), Some(&line), "a packet leaves its path");
-        books.put(name, Place::Flight(line, now + plan.delay, hop));
+        let range = &self.world.ranges[line as usize];
+        books.put(name, Place::Flight(line, now + range.delays[0], hop));
         let book = &mut books.lines[line as usize];
         book.sent += 1;
         book.sent_bits += u128::from(segment.length) * 8;
@@ -349,7 +416,7 @@ impl Hook {
         } else if let Some(Course::Walk(range)) = &plan.course {
             let most = u128::from(now.0) * u128::from(range.most().bit_per_s());
             assert!(book.sent_bits * u128::from(PS_PER_S) <= most, "line {line} is faster than its upper end");
-        } else if let Some(rate) = plan.rate {
+        } else if let Some(rate) = range.rate {
             // No more than the rate since the start; an end is rounded by at most half a
             // picosecond.
             let most = u128::from(now.0 + 1) * u128::from(rate.bit_per_s());
@@ -363,16 +430,17 @@ impl Hook {
         if path.is_empty() {
             books.enter(&self.world, segment);
         } else {
-            books.land(&self.world.plan, now, &name, path.len());
+            books.land(&self.world, now, &name, path.len());
             // No packet is faster than its path: a picosecond for the rounding at each line.
-            let lines = path.iter().map(|line| &self.world.plan.lines[*line as usize]);
+            let lines =
+                path.iter().map(|line| (&self.world.plan.lines[*line as usize], &self.world.ranges[*line as usize]));
             let bits = u64::from(segment.length) * 8;
-            let sending = |line: &LinePlan| match (line.rate, &line.course) {
+            let sending = |line: &LinePlan, range: &Range| match (range.rate, &line.course) {
                 (_, Some(Course::Walk(range))) => range.most().time_of_bits(bits).0,
                 (Some(rate), None) => rate.time_of_bits(bits).0,
                 _ => 0,
             };
-            let least: u64 = lines.map(|line| line.delay.0 + sending(line)).sum();
+            let least: u64 = lines.map(|(line, range)| range.delays[0].0 + sending(line, range)).sum();
             let since = if name.1 { Time::ZERO } else { segment.sent };
             assert!((now - since).0 + path.len() as u64 >= least, "a packet is faster than its path");
         }
@@ -454,17 +522,20 @@ impl Books {
         if hop == 1 {
             self.enter(world, segment);
         } else {
-            self.land(&world.plan, now, &world.name(segment), hop - 1);
+            self.land(world, now, &world.name(segment), hop - 1);
         }
     }
 
     /// The first packet in flight on its line arrives, after `hops` lines; another one only where
     /// packets are reordered.
-    fn land(&mut self, plan: &Plan, now: Time, name: &Name, hops: usize) {
+    fn land(&mut self, world: &World, now: Time, name: &Name, hops: usize) {
         let is_it = |place: &Place| {
             let Place::Flight(line, arrival, passed) = place else { return false };
-            let what = &plan.lines[*line as usize].impairment;
-            let latest = arrival.saturating_add(what.jitter).saturating_add(what.reorder_delay);
+            let range = &world.ranges[*line as usize];
+            // A packet that is sent when the line became shorter arrives behind those before it.
+            let longer = range.delays[1] - range.delays[0];
+            let latest =
+                arrival.saturating_add(longer).saturating_add(range.jitter).saturating_add(range.reorder_delay);
             *passed == hops && (*arrival..=latest).contains(&now)
         };
         let Place::Flight(line, ..) = self.take(name, is_it) else { unreachable!("it is a flight") };
@@ -479,7 +550,7 @@ impl Books {
         let is_over =
             |place: &Place| matches!(place, Place::Flight(_, arrival, passed) if *arrival == now && *passed > hops);
         let is_handed_over = |flight: &Name| self.places.get(flight).is_some_and(|places| places.iter().any(is_over));
-        let may_pass = plan.lines[line as usize].impairment.reorder > 0.0 || ahead.iter().all(is_handed_over);
+        let may_pass = world.ranges[line as usize].may_reorder || ahead.iter().all(is_handed_over);
         assert!(place.is_some() && may_pass, "line {line} delivers in another order");
     }
 }

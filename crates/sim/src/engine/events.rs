@@ -167,6 +167,15 @@ impl EventSet {
         }
     }
 
+    /// The least time; [`Time::NEVER`] if there is none.
+    #[must_use]
+    pub fn next_time(&self) -> Time {
+        let of = |component: u32| self.time_of(component);
+        let sorted = self.queue.occupied.next(self.place(self.queue.span)).map(|place| of(self.queue.first[place]));
+        let heaped = self.queue.heap.peek().map(|(component, _)| of(component));
+        sorted.into_iter().chain(heaped).min().unwrap_or(Time::NEVER)
+    }
+
     /// Removes the least time that is not after `end` and returns it with its component; among
     /// equal times the least component.
     #[inline(always)]

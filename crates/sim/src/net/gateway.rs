@@ -3,6 +3,7 @@
 use super::counts::Carried;
 use super::varying::Varying;
 use crate::segment::{Arena, Token};
+use fairq_sched::change::Unsupported;
 use fairq_sched::contract::Discipline;
 use fairq_sched::packet::{Fate, Fates, Marks, Outcome, Packet, Reason};
 use fairq_sched::port::{Port, Sink};
@@ -40,6 +41,13 @@ impl Service for LineService {
             Self::Varying(varying) => varying.interrupt(now, end),
         }
     }
+
+    fn change(&mut self, now: Time, rate: Rate) -> Result<Time, Unsupported> {
+        match self {
+            Self::Fixed(transmitter) => transmitter.change(now, rate),
+            Self::Varying(varying) => varying.change(now, rate),
+        }
+    }
 }
 
 /// What stands before a line of finite rate.
@@ -59,6 +67,8 @@ pub struct Gateway {
     pub update: Option<u32>,
     /// Whether the device has a ring.
     pub(super) has_ring: bool,
+    /// Whether the line may change while it runs, and the rates that it had since.
+    pub(super) changes: Option<Box<Vec<(Time, Option<Rate>)>>>,
 }
 
 impl Gateway {
@@ -77,12 +87,35 @@ impl Gateway {
         if traits.bypass > 0 {
             port = port.bypassed_by_its_driver();
         }
-        Self { port, transmitter, interrupted: 0, passed: 0, update: None, has_ring: ring > 0 }
+        Self { port, transmitter, interrupted: 0, passed: 0, update: None, has_ring: ring > 0, changes: None }
+    }
+
+    /// The same before a line that may change while it runs, if it `changes`.
+    pub(super) fn changing(self, changes: bool) -> Self {
+        Self { changes: changes.then(Box::default), ..self }
     }
 
     /// The line's rate, or the nominal one if it varies.
     pub(super) fn rate(&self) -> Rate {
         self.transmitter.rate()
+    }
+
+    /// The line has the rate `rate` from `now` on; `None` is a rate of 0.
+    pub(super) fn has_rate(&mut self, now: Time, rate: Option<Rate>) {
+        let before = self.rate();
+        let rates = self.changes.get_or_insert_default();
+        if rates.is_empty() {
+            rates.push((Time::ZERO, Some(before)));
+        }
+        rates.push((now, rate));
+        if let Some(rate) = rate {
+            self.transmitter = Transmitter::new(rate);
+        }
+    }
+
+    /// Whether the rate is another one than at the start, or was.
+    pub(super) fn has_changed_rate(&self) -> bool {
+        self.changes.as_ref().is_some_and(|rates| !rates.is_empty())
     }
 
     /// Whether the line's rate varies.
@@ -109,7 +142,10 @@ impl Gateway {
     #[must_use]
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
         match self.port.service() {
-            LineService::Fixed(_) => self.rate().bit_per_s() as f64 * (to - from).as_s(),
+            LineService::Fixed(_) => match self.changes.as_deref().map(Vec::as_slice) {
+                None | Some([]) => self.rate().bit_per_s() as f64 * (to - from).as_s(),
+                Some(rates) => capacity(rates, from, to),
+            },
             LineService::Varying(varying) => varying.capacity(from, to),
         }
     }
@@ -131,12 +167,25 @@ impl Gateway {
     /// `now`.
     #[must_use]
     pub fn part_sent(&self, now: Time, length: u32, end: Time) -> Carried {
+        if let Some(rest) = self.port.stalled() {
+            return Carried::of_bits(u64::from(length) * 8 - u64::from(rest));
+        }
         let left = match self.port.service() {
             LineService::Fixed(_) => u128::from(end.0.saturating_sub(now.0)) * u128::from(self.rate().bit_per_s()),
             LineService::Varying(varying) => varying.open(now),
         };
         Carried::of_bytes(length.into()).without(left)
     }
+}
+
+/// The bits that a line with these rates, each since its time, could send between two times.
+fn capacity(rates: &[(Time, Option<Rate>)], from: Time, to: Time) -> f64 {
+    let ends = rates[1..].iter().map(|(time, _)| *time).chain([Time::NEVER]);
+    let of = |((since, rate), end): (&(Time, Option<Rate>), Time)| {
+        let seconds = end.min(to).saturating_sub((*since).max(from)).as_s();
+        rate.map_or(0.0, |rate| rate.bit_per_s() as f64 * seconds)
+    };
+    rates.iter().zip(ends).map(of).sum()
 }
 
 /// A transmission that begins: its packet, the packet's bytes, and when it ends.
@@ -156,6 +205,8 @@ pub(super) struct Notes<'a> {
     pub interrupted: &'a mut u64,
     /// One at most: the network calls a port once for each end.
     pub begun: Option<Begun>,
+    /// Whether a transmission ended.
+    pub ended: bool,
 }
 
 impl Sink for Notes<'_> {
@@ -168,6 +219,11 @@ impl Sink for Notes<'_> {
         }
         self.arena.note(packet);
         self.begun = Some(Begun { served: (Token(packet.token), packet.length), end });
+    }
+
+    #[inline]
+    fn ended(&mut self, _: &Packet, _: Time) {
+        self.ended = true;
     }
 
     fn dropped(&mut self, packet: &Packet, _: Time, why: Reason) {

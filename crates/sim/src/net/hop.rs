@@ -20,6 +20,8 @@ pub(super) struct Site {
     pub varies: bool,
     /// Whether it has impairments: a packet's fate is a random draw at the end of its transmission.
     pub is_impaired: bool,
+    /// Whether it changes while it runs.
+    pub changes: bool,
     /// Whether its packets leave for another part of the network at the end of their transmission.
     pub leads_out: bool,
     /// Whether all its packets come in order from one other line (`shortcut.rs`).
@@ -60,7 +62,7 @@ impl Hop {
         // A discipline that allows the bypass is told that the line became idle before it is shown
         // the next packet.
         let hears_ends = traits.preempts || (traits.hears_idle && traits.bypass == 0);
-        let decides_at_ends = hears_ends || site.has_ring || site.varies || site.is_impaired;
+        let decides_at_ends = hears_ends || site.has_ring || site.varies || site.is_impaired || site.changes;
         // An arrival in the instant of its sending comes after the end of the transmission, and not
         // where arrivals go among equal times.
         let is_instant = site.delay == Time::ZERO;
@@ -115,7 +117,7 @@ mod tests {
     }
 
     /// The first row that applies decides.
-    const TABLE: [Row; 16] = [
+    const TABLE: [Row; 17] = [
         ("without a rate a packet never waits", |_, site| site.rate.is_none(), |_| Hop::Open),
         ("a transmission may be interrupted", |traits, _| traits.preempts, |_| asked(0, Ends::Evented)),
         (
@@ -126,6 +128,7 @@ mod tests {
         ("the ring sends next", |_, site| site.has_ring, |_| asked(0, Ends::Evented)),
         ("the duration depends on the beginning", |_, site| site.varies, |_| asked(0, Ends::Evented)),
         ("the end draws a packet's fate", |_, site| site.is_impaired, |_| asked(0, Ends::Evented)),
+        ("the discipline hears of changes with all that waits", |_, site| site.changes, |_| asked(0, Ends::Evented)),
         (
             "the pool is asked for room, and the end is needed",
             |_, site| site.is_pooled && (instant(site) || seen(site)),
@@ -183,8 +186,9 @@ mod tests {
             leads_out: bits & 32 > 0,
             is_fed: bits & 64 > 0,
             is_watched: bits & 128 > 0,
+            changes: bits & 256 > 0,
         };
-        rates.into_iter().flat_map(|rate| (0..256).map(move |number| bits(rate, number))).collect()
+        rates.into_iter().flat_map(|rate| (0..512).map(move |number| bits(rate, number))).collect()
     }
 
     #[test]

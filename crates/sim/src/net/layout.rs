@@ -1,6 +1,7 @@
 //! A network before its run: idle lines, how packets pass each of them, and the periodic updates.
 
 use super::border::Border;
+use super::gateway::Gateway;
 use super::hop::Site;
 use super::line::Line;
 use super::network::{Components, Network};
@@ -21,7 +22,9 @@ impl Network {
         let paths = Paths::new(paths);
         let mut updated = Vec::new();
         for (line, at) in lines.iter_mut().enumerate() {
-            if let Some(gateway) = at.gateway.as_mut().filter(|gateway| gateway.port.next_update().is_some()) {
+            // Another discipline may have updates where this one has none.
+            let may_update = |gateway: &Gateway| gateway.changes.is_some() || gateway.port.next_update().is_some();
+            if let Some(gateway) = at.gateway.as_mut().filter(|gateway| may_update(gateway)) {
                 gateway.update = Some(components.updates + updated.len() as u32);
                 updated.push(line as u32);
             }

@@ -61,6 +61,8 @@ pub struct Settings<'a> {
     pub header: u8,
     /// Its impairments.
     pub impairment: Impairment,
+    /// Whether it changes while it runs.
+    pub changes: bool,
 }
 
 /// What becomes of a packet that arrives at a line.
@@ -178,9 +180,9 @@ impl Line {
     pub fn new(settings: &Settings<'_>, queue: Box<dyn Discipline>) -> Self {
         let Settings { name, seed, rate, delay, ring, impairment, .. } = *settings;
         let varying = settings.course.map(|course| Varying::new(course, seed, name));
-        let is_impaired = !impairment.is_none();
+        let is_impaired = !impairment.is_none() || settings.changes;
         Self {
-            gateway: rate.map(|rate| Gateway::new(rate, varying, queue, ring)),
+            gateway: rate.map(|rate| Gateway::new(rate, varying, queue, ring).changing(settings.changes)),
             departures: None,
             entry: Entry::Open,
             needs_end: false,
@@ -215,6 +217,7 @@ impl Line {
             has_ring: gateway.is_some_and(|gateway| gateway.has_ring),
             varies: gateway.is_some_and(Gateway::varies),
             is_impaired: self.impaired.is_some(),
+            changes: gateway.is_some_and(|gateway| gateway.changes.is_some()),
             is_pooled: false,
             leads_out: false,
             is_fed: false,

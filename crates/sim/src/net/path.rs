@@ -179,6 +179,12 @@ impl Paths {
         segment.next = self.next(segment.place, segment.flow);
     }
 
+    /// The header of packets of `flow` in one direction, as long as its port stays.
+    #[must_use]
+    pub fn header_of(&self, flow: u32, direction: Direction) -> Header {
+        self.flows[flow as usize].ends.header(direction)
+    }
+
     /// The header that gateways see on `segment`. The sender's port is that of the flow's first
     /// connection plus the number of its connections since.
     #[must_use]

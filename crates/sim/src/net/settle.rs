@@ -2,6 +2,8 @@
 //! transmission is known, which may be before that end; here what lies ahead is taken off again.
 
 use super::counts::{Ahead, Carried};
+use super::gateway::Gateway;
+use super::line::{Line, Sending};
 use super::network::Network;
 use crate::engine::events::EventSet;
 use crate::segment::Segment;
@@ -24,23 +26,52 @@ impl Network {
         }
     }
 
+    /// By line, the packets in its queue at the present instant, that in transmission included.
+    #[must_use]
+    pub fn held(&self, now: Time, events: &EventSet) -> Vec<u64> {
+        let held = |line: &Line| {
+            let waiting = line.gateway.as_ref().map_or(0, Gateway::waiting);
+            waiting + u64::from(line.sending == Sending::Packet)
+        };
+        let mut held: Vec<u64> = self.lines.iter().map(held).collect();
+        self.unsent(events, &mut |line, length, end| {
+            let at = &self.lines[line as usize];
+            // A packet that follows another line arrives there when its transmission begins.
+            let is_to_come = at.follows && at.gateway.as_ref().is_some_and(|it| now < end - it.time_alone(length));
+            held[line as usize] += u64::from(!is_to_come);
+        });
+        held
+    }
+
     /// By line, the packets that are counted as sent though their transmission has not ended.
     fn ahead(&self, now: Time, events: &EventSet) -> Vec<Ahead> {
         let mut ahead = vec![Ahead::default(); self.lines.len()];
+        self.unsent(events, &mut |line, length, end| {
+            let (Some(gateway), ahead) = (&self.lines[line as usize].gateway, &mut ahead[line as usize]) else {
+                return;
+            };
+            ahead.sent.add(length);
+            ahead.begun += gateway.part_sent(now, length, end);
+        });
+        ahead
+    }
+
+    /// Visits the packets that are counted as sent on a line though their transmission there has
+    /// not ended: the line, their bytes there, and when it ends.
+    fn unsent(&self, events: &EventSet, visit: &mut dyn FnMut(u32, u32, Time)) {
         for at in &self.lines {
             for flight in at.flights.iter().rev() {
-                if !self.note_ahead(now, (flight.arrival, flight.token.id()), events, &mut ahead) {
+                if !self.is_unsent((flight.arrival, flight.token.id()), events, visit) {
                     break;
                 }
             }
         }
-        ahead
     }
 
-    /// The packet `id` is in flight and arrives at `arrival`. Notes it on each line where its
+    /// The packet `id` is in flight and arrives at `arrival`. Visits each line where its
     /// transmission has not ended: its last line, and the lines before it that forwarded it without
     /// an event. Returns whether there is such a line.
-    fn note_ahead(&self, now: Time, (arrival, id): (Time, u32), events: &EventSet, ahead: &mut [Ahead]) -> bool {
+    fn is_unsent(&self, (arrival, id): (Time, u32), events: &EventSet, visit: &mut dyn FnMut(u32, u32, Time)) -> bool {
         let Segment { flow, direction, place, length, .. } = self.arena[id];
         let passed = self.paths.first(flow, direction)..place;
         let (mut arrival, mut is_ahead) = (arrival, false);
@@ -52,9 +83,7 @@ impl Network {
                 break;
             }
             is_ahead = true;
-            let ahead = &mut ahead[line as usize];
-            ahead.sent.add(length + at.header);
-            ahead.begun += gateway.part_sent(now, length + at.header, end);
+            visit(line, length + at.header, end);
             if !at.follows {
                 break;
             }

@@ -63,6 +63,22 @@ pub enum Event<'a> {
     },
 }
 
+impl Event<'_> {
+    /// The line and the flow that it is of, if it is of one.
+    #[must_use]
+    pub const fn of(&self) -> (Option<u32>, Option<u32>) {
+        match self {
+            Self::Arrived { line, segment }
+            | Self::Marked { line, segment, .. }
+            | Self::Dropped { line, segment, .. }
+            | Self::Sent { line, segment }
+            | Self::Lost { line, segment } => (Some(*line), Some(segment.flow)),
+            Self::Delivered { segment } => (None, Some(segment.flow)),
+            Self::Level { .. } => (None, None),
+        }
+    }
+}
+
 /// An observer of a run. A run without one pays nothing.
 pub trait Observer: Send {
     /// Something happens at `now`.

@@ -271,6 +271,8 @@ mod tests {
             warm_up: Time::ZERO,
             duration: Time::from_ms(400),
             counts_lost: false,
+            changes: Vec::new(),
+            is_live: false,
             of_topology: Vec::new(),
         }
     }
