@@ -233,7 +233,7 @@ impl Changes<'_> {
         let rate = self.lines[line as usize].rate.expect("it was checked");
         let mut told = contract::Line::new(rate);
         if let change::Change::Weight(header, _) = change {
-            told.weights = vec![(header.clone(), Weight::ONE)];
+            told.weights = vec![(*header, Weight::ONE)];
         }
         self.queues.last(line).build(&told).change(Time::ZERO, change)
     }

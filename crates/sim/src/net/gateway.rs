@@ -68,8 +68,11 @@ pub struct Gateway {
     /// Whether the device has a ring.
     pub(super) has_ring: bool,
     /// Whether the line may change while it runs, and the rates that it had since.
-    pub(super) changes: Option<Box<Vec<(Time, Option<Rate>)>>>,
+    pub(super) changes: Option<Box<Rates>>,
 }
+
+/// The rates of a line, each with when it began.
+type Rates = Vec<(Time, Option<Rate>)>;
 
 impl Gateway {
     /// Before an idle line of `rate`, which is nominal if the line has a `varying` one. The device
