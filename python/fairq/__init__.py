@@ -9,6 +9,7 @@ Scenarios:
 
     run                run a scenario; flows, links, queues and what else is measured, as tables
     experiment         read and check a scenario, to run each point and seed anywhere
+    live               hold a run: step by step, looked at, changed, taken back
     estimate           what its runs will cost
     read_result        read a result again that was written
     max_min            the max-min fair shares of its flows
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from fairq.api import (
         Audit,
         Experiment,
+        LiveRun,
         Replay,
         Result,
         Topology,
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
         explained,
         least_buffer,
         listing,
+        live,
         max_min,
         query,
         read_result,
@@ -118,6 +121,7 @@ __all__ = [
     "CaptureError",
     "Experiment",
     "FairqError",
+    "LiveRun",
     "OutputError",
     "Replay",
     "Reproduction",
@@ -144,6 +148,7 @@ __all__ = [
     "explained",
     "least_buffer",
     "listing",
+    "live",
     "max_min",
     "query",
     "read_result",

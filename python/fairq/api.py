@@ -23,6 +23,7 @@ from fairq.core import registry
 from fairq.core.arguments import checked
 from fairq.core.declared import picked
 from fairq.core.errors import UsageError
+from fairq.core.held import LiveRun as LiveRun
 from fairq.core.inputs import STANDARD_INPUT, Scenario, Settings, check_capture, pairs, read, replayed, room, split
 from fairq.core.output import folder
 from fairq.core.results import Result as Result
@@ -163,6 +164,34 @@ def experiment(
     Raises ScenarioError with file, line and field.
     """
     return Experiment(read(scenario), pairs(set), series, packets, states)
+
+
+@checked
+def live(
+    scenario: Scenario,
+    *,
+    seed: int = 1,
+    set: Settings = (),
+    links: str | Sequence[str] | None = None,
+) -> LiveRun:
+    """Hold a run of a scenario: take it step by step, look at it, change it, and take it back.
+
+    The scenario has one point: `set` chooses among axes. `links` are held, both directions; None
+    holds all of them. What happens on others is told as it suits, and they can't be changed; they
+    keep their shortcuts, so that the run is faster.
+
+    >>> with live("scenarios/dumbbell.toml", seed=1, set={"axes": [], "defaults.queue": "fq"}) as run:
+    ...     run.run_to("10 s")
+    ...     run.change("links.bottleneck.rate", "28 kbit/s")
+    ...     waiting = run.look("waiting")
+    ...     dropped = [event.flow for event in run.events(links=["bottleneck"], of={"dropped"}, until="20 s")]
+    ...     run.now
+    20.0
+
+    Raises ScenarioError with file, line and field.
+    """
+    names = [links] if isinstance(links, str) else links
+    return LiveRun(read(scenario), pairs(set), seed, names)
 
 
 @checked

@@ -78,8 +78,8 @@ pub fn plan(scenario: &Scenario, files: Files<'_>, reader: Option<topology::Read
     let counts_lost = lines.iter().any(|line| loses(&line.impairment))
         || changes.iter().any(|planned| matches!(&planned.change.what, What::Impairment(what) if loses(what)));
     let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
-    let is_live = false;
-    Ok(Plan { lines, flows, transfers, sessions, pools, changes, is_live, warm_up, duration, counts_lost, of_topology })
+    let is_held = Vec::new();
+    Ok(Plan { lines, flows, transfers, sessions, pools, changes, is_held, warm_up, duration, counts_lost, of_topology })
 }
 
 /// Whether it may lose packets.

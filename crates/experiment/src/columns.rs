@@ -530,9 +530,40 @@ pub const COURSE: TableOf = TableOf {
     ],
 };
 
+/// The packets that wait or are being sent at one instant of a run that is held.
+pub const WAITING: TableOf = TableOf {
+    name: "waiting",
+    row: "a packet that waits or is being sent at the present instant",
+    class: "Waiting",
+    columns: &[
+        key("link", "The link's name.").never(),
+        key("direction", "The direction of the link.").never(),
+        whole("place", "", "Its place in its queue, from 1; 0 is the packet being sent.").key().never(),
+        whole("subqueue", "", "The number of its queue in the discipline.")
+            .key()
+            .never()
+            .or_none("if it is being sent"),
+        text("flow", "The flow's name.").never(),
+        whole("packet", "", "Its name while it is under way, by which it can be dropped, marked or held.").never(),
+        whole("sequence", "", "Its number in its flow; an acknowledgement has that of the packet it answers.").never(),
+        whole("packet_bytes", "bytes", "Its bytes on the link.").never(),
+        real("arrived_s", "s", "When it came to the queue.").instant().never(),
+        real("ends_s", "s", "When its transmission ends.").instant().never().or_none("if it waits"),
+        real("start", "", "Its start tag S, in bytes of a flow of weight 1.")
+            .signed()
+            .never()
+            .or_none("if its scheduler gives none"),
+        real("finish", "", "Its finish tag F, as S.").signed().never().or_none("if its scheduler gives none"),
+        real("rank", "", "The rank by which it leaves, the least first.")
+            .signed()
+            .never()
+            .or_none("if its scheduler gives none"),
+    ],
+};
+
 /// All tables, those of a document of a run in the order in which it has them.
-pub const TABLES: [&TableOf; 11] =
-    [&FLOWS, &LINKS, &QUEUES, &TRANSFERS, &SESSIONS, &SERIES, &PACKETS, &STATES, &COURSE, &THEORY, &SHARES];
+pub const TABLES: [&TableOf; 12] =
+    [&FLOWS, &LINKS, &QUEUES, &TRANSFERS, &SESSIONS, &SERIES, &PACKETS, &STATES, &COURSE, &WAITING, &THEORY, &SHARES];
 
 /// Whether `name` is a column of some table, which an axis of that name would hide.
 #[must_use]

@@ -7,14 +7,14 @@ use std::fmt::Write as _;
 
 /// Tables that a document of a run always has.
 fn of_documents() -> impl Iterator<Item = &'static TableOf> {
-    TABLES.into_iter().filter(|table| !["theory", "course", "shares"].contains(&table.name))
+    TABLES.into_iter().filter(|table| !["theory", "course", "waiting", "shares"].contains(&table.name))
 }
 
 /// The JSON Schema of what `fairq run --json` prints and `result.json` holds.
 #[must_use]
 pub fn schema() -> Value {
     let mut definitions = Map::new();
-    for table in TABLES.into_iter().filter(|table| table.name != "course") {
+    for table in TABLES.into_iter().filter(|table| !["course", "waiting"].contains(&table.name)) {
         let name = |of: &str| format!("{}{of}", table.class);
         if table.is_averaged() {
             definitions.insert(name("Mean"), row(table, true));

@@ -259,6 +259,11 @@ impl Experiment {
         (point < self.plans().len()).then(run)
     }
 
+    /// The scenario as it was written.
+    pub(crate) fn document(&self) -> &Document {
+        &self.known.document
+    }
+
     /// What the tables of all runs, in the order of [`Self::runs`], say together.
     ///
     /// # Errors

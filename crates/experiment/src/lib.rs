@@ -12,6 +12,7 @@ pub mod experiment;
 pub mod fuzz;
 mod known;
 mod layout;
+pub mod live;
 pub mod memory;
 pub mod progress;
 pub mod reference;

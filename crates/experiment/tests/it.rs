@@ -5,6 +5,7 @@
 
 #[path = "bad_input/main.rs"]
 mod bad_input;
+mod by_hand;
 mod changes;
 mod closed_form;
 mod closed_form_paced;

@@ -4,6 +4,8 @@
 use crate::networks::changes::changing_world;
 use crate::networks::{self, file};
 use fairq_experiment::experiment::Experiment;
+use fairq_sched::contract::Discipline as _;
+use fairq_sched::packet::Marks;
 use fairq_sched::units::{Rate, Time};
 use fairq_sim::changes::{Intervention, What};
 use fairq_sim::live::{LiveRun, Progress, Scope};
@@ -19,7 +21,7 @@ fn plan(text: &str) -> Option<Plan> {
 }
 
 fn live(plan: &Plan, seed: u64) -> LiveRun {
-    LiveRun::new(plan, seed, Arc::new(file)).unwrap_or_else(|fault| panic!("{fault:?}"))
+    LiveRun::new(plan, seed, Arc::new(file), None).unwrap_or_else(|fault| panic!("{fault:?}"))
 }
 
 /// The counts of a run that has been settled.
@@ -50,14 +52,41 @@ fn a_run_that_is_held_counts_the_same() {
 }
 
 /// A change that most lines can take.
-fn change(random: &mut SplitMix64, plan: &Plan) -> Intervention {
+fn change(random: &mut SplitMix64, plan: &Plan, run: &LiveRun) -> Intervention {
     let line = random.below(plan.lines.len() as u64) as u32;
+    if random.below(2) == 0 {
+        return of_packets(random, plan, run);
+    }
     let what = match random.below(5) {
         0 => What::Up(random.below(2) == 0),
         1 => What::Rate(Rate::new(1000 << random.below(12))),
         2 => What::Rate(None),
         3 => What::Delay(Time(random.below(1 << 36))),
         _ => What::Queue(Arc::clone(&plan.lines[random.below(plan.lines.len() as u64) as usize].queue)),
+    };
+    Intervention { line, what }
+}
+
+/// What is done to packets; some cannot be had.
+fn of_packets(random: &mut SplitMix64, plan: &Plan, run: &LiveRun) -> Intervention {
+    let flow = random.below(plan.flows.len() as u64) as u32;
+    let path = plan.flows[flow as usize].path.forward();
+    let line = path[random.below(path.len() as u64) as usize];
+    let mut waiting = Vec::new();
+    for (line, at) in (0..).zip(&run.simulation().network.lines) {
+        if let Some(gateway) = &at.gateway {
+            gateway.port.discipline().waiting(&mut |it| waiting.push((line, it.packet.token as u32)));
+        }
+    }
+    let offer = What::Offer { flow, bytes: 1 + random.below(1500) as u32, count: 1 + random.below(3) as u32 };
+    if waiting.is_empty() || random.below(3) == 0 {
+        return Intervention { line, what: offer };
+    }
+    let (line, packet) = waiting[random.below(waiting.len() as u64) as usize];
+    let what = match random.below(3) {
+        0 => What::Drop(packet),
+        1 => What::Mark(packet, Marks::CE),
+        _ => What::Hold(packet, run.now().saturating_add(Time(1 + random.below(1 << 35)))),
     };
     Intervention { line, what }
 }
@@ -72,12 +101,16 @@ fn a_step_back_is_the_run_before_it() {
         while before.len() < 200 {
             before.push((run.digest(), run.now()));
             // A change belongs to the step after it.
-            if random.below(8) == 0 && run.change(change(&mut random, &plan)).is_ok() {
+            if random.below(8) == 0 && {
+                let change = change(&mut random, &plan, &run);
+                run.change(change).is_ok()
+            } {
                 made += 1;
             }
             if run.step().is_none() {
                 break;
             }
+            assert!(run.simulation().conserves_packets(), "test network {seed}, step {}", run.steps());
         }
         let mut to = run.steps();
         while to > 0 {

@@ -74,7 +74,7 @@ impl Observer for Seen {
         let mut seen = self.0.lock().expect("one thread");
         match event {
             Event::Level { level, .. } => seen.0.push((now, *level)),
-            Event::Sent { line: 0, segment } => seen.1.push((now, segment.cumulative)),
+            Event::Sent { line: 0, segment, .. } => seen.1.push((now, segment.cumulative)),
             _ => {}
         }
     }

@@ -274,6 +274,12 @@ pub(crate) struct Outcome {
     outcome: document::Outcome,
 }
 
+impl Outcome {
+    pub(crate) const fn new(outcome: document::Outcome) -> Self {
+        Self { outcome }
+    }
+}
+
 #[pymethods]
 impl Outcome {
     /// The table called `name` of all points: means over the seeds, where it is averaged.

@@ -8,6 +8,7 @@ mod capture_replay;
 mod discipline_speed;
 mod errors;
 mod experiments;
+mod live;
 mod machine;
 mod pairing;
 mod parquet;
@@ -39,6 +40,8 @@ mod _native {
     use super::arrow::Table;
     #[pymodule_export]
     use super::experiments::{Experiment, Outcome, Run, Tables, remade_run, results_version};
+    #[pymodule_export]
+    use super::live::LiveRun;
     #[pymodule_export]
     use super::statistics::{
         batch_means, confidence_interval, interval, paired, precision, prediction_interval, warm_up,

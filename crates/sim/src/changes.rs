@@ -1,12 +1,14 @@
 //! What changes in a network while it runs.
 
+use crate::observe::PacketId;
 use fairq_link::impairment::Impairment;
+use fairq_sched::packet::Marks;
 use fairq_sched::queue::Queue;
 use fairq_sched::units::{Limit, Rate, Time, Weight};
 use std::sync::Arc;
 
-/// A change of one line, from one instant on. It comes before all events of its instant. `Q` is
-/// what makes the new discipline, or the discipline itself.
+/// A change of one line, or of packets there, from one instant on. It comes before all events of its
+/// instant. `Q` is what makes the new discipline, or the discipline itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intervention<Q = Arc<Queue>> {
     /// The line's number in the plan.
@@ -34,6 +36,24 @@ pub enum What<Q = Arc<Queue>> {
     Queue(Q),
     /// The weight of the flow of this number.
     Weight(u32, Weight),
+    /// Packets come to the line's gateway beside those that their transport sends, which hears
+    /// nothing of them.
+    Offer {
+        /// The number of their flow, on whose path the line is.
+        flow: u32,
+        /// The bytes of each.
+        bytes: u32,
+        /// How many.
+        count: u32,
+    },
+    /// A packet that waits is dropped.
+    Drop(PacketId),
+    /// A packet that waits gets these marks when it is sent, if it accepts them.
+    Mark(PacketId, Marks),
+    /// A packet that waits is taken out, and comes to the gateway again at this time.
+    Hold(PacketId, Time),
+    /// A packet that was taken out comes to the gateway again.
+    Release(PacketId),
 }
 
 impl<Q> What<Q> {
@@ -47,6 +67,11 @@ impl<Q> What<Q> {
             Self::Limit(limit) => What::Limit(*limit),
             Self::Queue(queue) => What::Queue(build(queue)),
             Self::Weight(flow, weight) => What::Weight(*flow, *weight),
+            Self::Offer { flow, bytes, count } => What::Offer { flow: *flow, bytes: *bytes, count: *count },
+            Self::Drop(id) => What::Drop(*id),
+            Self::Mark(id, marks) => What::Mark(*id, *marks),
+            Self::Hold(id, until) => What::Hold(*id, *until),
+            Self::Release(id) => What::Release(*id),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! A run that one holds: taken event by event, looked at, changed, and taken back.
 //!
 //! Taking back is running again: from the seed, with the same changes, up to an earlier step.
-//! Nothing is stored for it, and nothing can be forgotten. Every line of such a run tells of each
+//! Nothing is stored for it, and nothing can be forgotten. Every line that is held tells of each
 //! end of a transmission and may change, so that steps have the same numbers with any observers.
+//! Lines that are not held keep their shortcuts: what happens there is told as it suits.
 
 use crate::changes::Intervention;
 use crate::observe::{Event, Observer};
@@ -58,7 +59,7 @@ pub struct Watcher(u32);
 /// Which events an observer is told of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
-    /// Those of these lines; `None`: of all.
+    /// Those of these lines, and of flows as a whole; `None`: of all.
     pub lines: Option<Vec<u32>>,
     /// Those of packets of these flows; `None`: of all.
     pub flows: Option<Vec<u32>>,
@@ -118,15 +119,19 @@ pub struct LiveRun {
     made: Vec<Made>,
     watching: Watching,
     watchers: u32,
+    /// Whether counting has begun anew at the end of the warm-up.
+    is_warm: bool,
 }
 
 impl LiveRun {
-    /// A run of `plan` with `seed`, at time zero.
+    /// A run of `plan` with `seed`, at time zero. `lines` are held; `None`: all are.
     ///
     /// # Errors
     /// What is wrong with a file that a flow reads.
-    pub fn new(plan: &Plan, seed: u64, files: OwnFiles) -> Result<Self, PlanFault> {
-        let plan = Plan { is_live: true, ..plan.clone() };
+    pub fn new(plan: &Plan, seed: u64, files: OwnFiles, lines: Option<&[u32]>) -> Result<Self, PlanFault> {
+        let is_held = |line| lines.is_none_or(|lines| lines.contains(&line));
+        let is_held = (0..plan.lines.len() as u32).map(is_held).collect();
+        let plan = Plan { is_held, ..plan.clone() };
         let simulation = Self::begun(&plan, seed, &files)?;
         let mut this = Self {
             plan,
@@ -138,13 +143,40 @@ impl LiveRun {
             made: Vec::new(),
             watching: Watching::default(),
             watchers: 0,
+            is_warm: false,
         };
-        this.simulation.observe(Box::new(Teller(Arc::clone(&this.watching))));
+        this.begin();
         Ok(this)
     }
 
     fn begun(plan: &Plan, seed: u64, files: &OwnFiles) -> Result<Simulation, PlanFault> {
         Simulation::new(plan, seed, &**files).map_err(|(flow, message)| PlanFault { flow, message })
+    }
+
+    /// Nothing has happened yet.
+    fn begin(&mut self) {
+        self.simulation.network.hold();
+        self.simulation.observe_on(&self.plan.is_held, Box::new(Teller(Arc::clone(&self.watching))));
+        // Without a warm-up all counts, from the first event on.
+        (self.steps, self.digest, self.is_warm) = (0, Digest::EMPTY, self.plan.warm_up == Time::ZERO);
+    }
+
+    /// The plan, as it was before all changes.
+    #[must_use]
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// When the run ends.
+    #[must_use]
+    pub const fn end(&self) -> Time {
+        self.plan.warm_up.saturating_add(self.plan.duration)
+    }
+
+    /// Whether the counts are those since the end of the warm-up, and no longer since the start.
+    #[must_use]
+    pub const fn is_warm(&self) -> bool {
+        self.is_warm
     }
 
     /// The time of the last event, or that to which it was run.
@@ -153,10 +185,10 @@ impl LiveRun {
         self.simulation.now()
     }
 
-    /// When the next event is; `None` if there is none.
+    /// When the next event is; `None` if there is none before the run ends.
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {
-        Some(self.simulation.next_time()).filter(|time| *time != Time::NEVER)
+        Some(self.simulation.next_time()).filter(|time| *time <= self.end())
     }
 
     /// How many events have been.
@@ -177,12 +209,13 @@ impl LiveRun {
         self.digest
     }
 
-    /// Runs the next event and says of what it was; `None` if there is none.
+    /// Runs the next event and says of what it was; `None` if there is none before the run ends.
     pub fn step(&mut self) -> Option<Happened> {
-        self.step_until(Time::NEVER)
+        self.step_until(self.end())
     }
 
     fn step_until(&mut self, end: Time) -> Option<Happened> {
+        self.warm_until(end.min(self.simulation.next_time()));
         let happened = self.simulation.step_and_say(end)?;
         self.steps += 1;
         self.digest.add(self.simulation.now().0.to_le_bytes());
@@ -190,18 +223,38 @@ impl LiveRun {
         Some(happened)
     }
 
-    /// Runs all that happens up to `time`, that included. Does nothing if that is past.
+    /// Begins to count anew if the warm-up ends before `time`, and all that belongs to it has
+    /// happened.
+    fn warm_until(&mut self, time: Time) {
+        if !self.is_warm && time > self.plan.warm_up {
+            self.pass(self.plan.warm_up);
+        }
+    }
+
+    /// Nothing more happens up to `time`.
+    fn pass(&mut self, time: Time) {
+        if self.now() < time {
+            self.simulation.pass(time);
+        }
+        if !self.is_warm && time >= self.plan.warm_up {
+            self.is_warm = true;
+            self.simulation.clear_counts();
+        }
+    }
+
+    /// Runs all that happens up to `time` or the end of the run, that included. Does nothing if
+    /// that is past.
     pub fn run_to(&mut self, time: Time) {
         while self.run_some(time, u64::MAX) != Progress::Reached {}
     }
 
     /// The same, but no more than `most` steps at a time: for a bar, or a key that stops it.
     pub fn run_some(&mut self, time: Time, most: u64) -> Progress {
+        let time = time.min(self.end());
         for _ in 0..most {
             if self.step_until(time).is_none() {
-                if self.now() < time {
-                    self.simulation.pass(time);
-                }
+                self.warm_until(time);
+                self.pass(time);
                 return Progress::Reached;
             }
         }
@@ -224,24 +277,27 @@ impl LiveRun {
     /// Begins again, with the changes that were made before the end of step `to`.
     fn take_back(&mut self, to: u64) -> Result<(), PlanFault> {
         self.simulation = Self::begun(&self.plan, self.seed, &self.files)?;
-        self.simulation.observe(Box::new(Teller(Arc::clone(&self.watching))));
-        (self.steps, self.digest) = (0, Digest::EMPTY);
+        self.begin();
         let made = std::mem::take(&mut self.made);
         for Made { step, at, change } in made.into_iter().filter(|made| made.step < to) {
             while self.steps < step && self.step().is_some() {}
             if self.now() < at {
-                self.simulation.pass(at);
+                self.warm_until(at);
+                self.pass(at);
             }
             self.change(change).unwrap_or_else(|fault| unreachable!("it was made before: {fault}"));
         }
         Ok(())
     }
 
-    /// Changes a line now, after all that has happened.
+    /// Changes a line or packets there now, after all that has happened.
     ///
     /// # Errors
-    /// If the line or its discipline cannot; nothing has changed then.
+    /// If the line is not held, or it or its discipline cannot; nothing has changed then.
     pub fn change(&mut self, change: Intervention) -> Result<(), Unsupported> {
+        if !self.plan.is_held[change.line as usize] {
+            return Err(Unsupported("the line is not held in this run; name it when the run begins"));
+        }
         self.simulation.change_now(self.plan.built(&change, self.seed))?;
         self.digest.add(format!("{change:?}").into_bytes());
         self.made.push(Made { step: self.steps, at: self.now(), change });
@@ -261,6 +317,12 @@ impl LiveRun {
         let mut watching = self.watching.lock().unwrap_or_else(PoisonError::into_inner);
         let at = watching.iter().position(|(of, ..)| *of == watcher)?;
         Some(watching.remove(at).2)
+    }
+
+    /// The run as it is now. Counts are exact as of the last [`LiveRun::look`].
+    #[must_use]
+    pub const fn simulation(&self) -> &Simulation {
+        &self.simulation
     }
 
     /// The run as it is now, with its counts exact.

@@ -178,8 +178,8 @@ pub struct Plan {
     pub pools: Vec<PoolPlan>,
     /// What changes while it runs, in the order of time.
     pub changes: Vec<Planned>,
-    /// Whether every line may change by hand while it runs (`live.rs`).
-    pub is_live: bool,
+    /// By line, whether it may change by hand while it runs (`live.rs`); empty: none may.
+    pub is_held: Vec<bool>,
     /// The time at the beginning that is not measured.
     pub warm_up: Time,
     /// The time that is measured.
@@ -206,21 +206,24 @@ impl Plan {
                 classes[*line as usize].push((flow.path.header(Direction::Forward), class.clone()));
             }
         }
-        let of = |((plan, weights), classes): ((&LinePlan, _), _)| contract::Line {
+        let is_held = self.is_held.iter().copied().chain(core::iter::repeat(false));
+        let of = |(((plan, weights), classes), is_held): (((&LinePlan, _), _), bool)| contract::Line {
             seed: random::key(seed, &format!("{}/queue", plan.full_name())),
             weights,
             classes,
             role: plan.role,
+            explains: is_held,
             // A line without a rate never queues; any rate will do.
             ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX))
         };
-        self.lines.iter().zip(weights).zip(classes).map(of).collect()
+        self.lines.iter().zip(weights).zip(classes).zip(is_held).map(of).collect()
     }
 
     /// The lines with their queues, for a run with `seed`.
     #[must_use]
     pub fn lines(&self, seed: u64) -> Vec<Line> {
-        let mut changes = vec![self.is_live; self.lines.len()];
+        let mut changes = self.is_held.clone();
+        changes.resize(self.lines.len(), false);
         self.changes.iter().for_each(|planned| changes[planned.change.line as usize] = true);
         let build = |((plan, told), changes): ((&LinePlan, contract::Line), bool)| {
             let name = plan.full_name();

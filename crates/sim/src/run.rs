@@ -9,11 +9,13 @@
 //! transmission ends: that arrival precedes the ends of the same instant that are still to come.
 
 pub mod changes;
+mod heard;
 pub mod part;
 mod prefetch;
 mod regions;
 mod urgency;
 
+use self::heard::Heard;
 use self::prefetch::Prefetcher;
 use self::regions::Regions;
 use self::urgency::{Stamp, Urgency};
@@ -171,6 +173,8 @@ pub struct Simulation {
     delivered: VecDeque<u32>,
     /// The events found ahead whose state is being prefetched.
     prefetcher: Prefetcher,
+    /// By flow, what an observer has heard of it; empty without one.
+    heard: Vec<Heard>,
 }
 
 impl Simulation {
@@ -237,6 +241,7 @@ impl Simulation {
             regions: None,
             delivered: VecDeque::new(),
             prefetcher: Prefetcher::default(),
+            heard: Vec::new(),
         };
         this.changes.reverse();
         this.keep_ports();
@@ -257,7 +262,15 @@ impl Simulation {
 
     /// Passes every event to `observer`. To be called before the run begins.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
-        self.network.watch(observer);
+        self.observe_on(&vec![true; self.network.lines.len()], observer);
+    }
+
+    /// Passes to `observer` every event of the lines that `is_watched` names, and of all lines and
+    /// flows those of packets that are dropped, lost or delivered. Others come as it suits: those
+    /// lines keep their shortcuts. To be called before the run begins.
+    pub fn observe_on(&mut self, is_watched: &[bool], observer: Box<dyn Observer>) {
+        self.heard = vec![Heard::default(); self.connections.len()];
+        self.network.watch(is_watched, observer);
     }
 
     /// The time of the last event, or the end of the last run.
@@ -424,6 +437,10 @@ impl Simulation {
         if let Some(group) = connection.group {
             return self.begin_transfers(group as usize);
         }
+        if !self.heard.is_empty() {
+            self.hear_begin(flow, false);
+        }
+        let connection = &mut self.connections[flow];
         let mut next = Time::NEVER;
         match connection.upcoming.as_deref_mut() {
             Some(Upcoming::Packet { source, emission: upcoming }) => {
@@ -451,6 +468,9 @@ impl Simulation {
             let packet = self.groups[group].packet;
             let connection = &mut self.connections[flow as usize];
             connection.begin(self.now, bytes, packet);
+            if !self.heard.is_empty() {
+                self.hear_begin(flow as usize, true);
+            }
             if let Some(Some(urgency)) = self.urgencies.get_mut(flow as usize) {
                 urgency.release(self.now);
             }
@@ -474,9 +494,10 @@ impl Simulation {
         let [is_sender, is_receiver] =
             if self.timers_shift == 0 { [true; 2] } else { [timer & 1 == 0, timer & 1 == 1] };
         let is_due = is_sender && connection.sender.deadline() <= self.now;
-        if is_due {
-            connection.sender.wake(self.now);
+        if is_due && connection.sender.wake(self.now) && !self.heard.is_empty() {
+            self.hear(&Event::TimedOut { flow: flow as u32 });
         }
+        let connection = &mut self.connections[flow];
         if is_receiver
             && connection.receiver.deadline() <= self.now
             && let Some(ack) = connection.receiver.wake(self.now)
@@ -509,6 +530,12 @@ impl Simulation {
             let counts = connection.counts.get_or_insert_default();
             counts.sent += 1;
             counts.retransmitted += u64::from(transmission.is_retransmission);
+            if transmission.is_retransmission
+                && let Some(observer) = &mut self.network.observer
+            {
+                let sequence = transmission.sequence;
+                observer.event(now, &Event::Retransmitted { flow: flow as u32, sequence });
+            }
             let stamp = match self.urgencies.get_mut(flow) {
                 Some(Some(urgency)) => {
                     let is_control = transmission.flags.has(Flags::CONTROL);
@@ -535,6 +562,9 @@ impl Simulation {
         }
         let deadline = connection.sender.deadline();
         self.plan_wake(self.sender_timer(flow), deadline);
+        if !self.heard.is_empty() {
+            self.hear_sender(flow);
+        }
     }
 
     /// The timer of the sender of `flow`.
@@ -568,7 +598,10 @@ impl Simulation {
     fn deliver(&mut self, id: u32) {
         let segment = &self.network.arena.release(id);
         if let Some(observer) = &mut self.network.observer {
-            observer.event(self.now, &Event::Delivered { segment });
+            observer.event(self.now, &Event::Delivered { id, segment });
+        }
+        if segment.sequence == Segment::OFFERED {
+            return self.count_delivery(segment);
         }
         if let Some(branch) = (segment.flow as usize).checked_sub(self.connections.len()) {
             let (session, branch) = self.branches[branch];
@@ -582,17 +615,9 @@ impl Simulation {
 
     /// A data packet reaches its sink, which acknowledges it.
     fn acknowledge(&mut self, segment: &Segment) {
+        self.count_delivery(segment);
         let connection = &mut self.connections[segment.flow as usize];
         let counts = connection.counts.get_or_insert_default();
-        counts.delivered += 1;
-        counts.delivered_bytes += u64::from(segment.length);
-        if segment.length != counts.alone_length {
-            counts.alone_length = segment.length;
-            counts.alone = self.network.time_alone(segment.flow, segment.length);
-        }
-        let delay = self.now - segment.sent;
-        counts.delay.add(delay.0);
-        counts.queueing.add(delay.saturating_sub(counts.alone).0);
         let (marks, flags) = (segment.marking.marks(), Flags(segment.flags));
         if let (Some(cumulative), marked) = connection.receiver.receive_next(segment.sequence, marks, flags) {
             take(FastPath::NextPacket);
@@ -617,6 +642,21 @@ impl Simulation {
             return self.send_back(answer);
         }
         self.acknowledge_any(segment);
+    }
+
+    /// A data packet has reached the end of its path.
+    #[inline(always)]
+    fn count_delivery(&mut self, segment: &Segment) {
+        let counts = self.connections[segment.flow as usize].counts.get_or_insert_default();
+        counts.delivered += 1;
+        counts.delivered_bytes += u64::from(segment.length);
+        if segment.length != counts.alone_length {
+            counts.alone_length = segment.length;
+            counts.alone = self.network.time_alone(segment.flow, segment.length);
+        }
+        let delay = self.now - segment.sent;
+        counts.delay.add(delay.0);
+        counts.queueing.add(delay.saturating_sub(counts.alone).0);
     }
 
     /// As `acknowledge`, for a packet that is not the expected one, or whose acknowledgement
@@ -722,6 +762,9 @@ impl Simulation {
             && connection.sender.is_complete()
             && self.groups[group as usize].complete(self.now, flow as u32)
         {
+            if !self.heard.is_empty() {
+                self.hear_end(flow);
+            }
             self.plan_transfers(group as usize);
         }
         if self.connections[flow].processing.takes_time() && self.connections[flow].sender.is_clocked() {

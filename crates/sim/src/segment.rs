@@ -86,6 +86,9 @@ pub struct Segment {
 const _: () = assert!(size_of::<Segment>() == 64);
 
 impl Segment {
+    /// The number of packets that are offered by hand: their transport hears nothing of them.
+    pub const OFFERED: u64 = u64::MAX;
+
     /// Its type-of-service byte, given that of its flow. Without an ECN field if the packet does
     /// not accept CE; with CE if it was given that (RFC 3168, section 5). An acknowledgement
     /// accepts no mark: CE among its marks is an echo.
@@ -189,6 +192,12 @@ impl Arena {
     #[inline(always)]
     pub fn fetch(&self, id: u32) {
         prefetch::fetch(&self.segments, id);
+    }
+
+    /// The segment called `id`, or the last that had that name.
+    #[must_use]
+    pub fn get(&self, id: u32) -> Option<&Segment> {
+        self.segments.get(id as usize)
     }
 
     /// The number of segments that are kept.

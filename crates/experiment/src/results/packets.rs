@@ -75,9 +75,9 @@ pub fn table(plan: &Plan, mut journeys: Vec<Journey>) -> Table {
 impl Observer for Packets {
     fn event(&mut self, now: Time, event: &Event<'_>) {
         match event {
-            Event::Delivered { segment } => self.end_of(segment, Some(now)),
+            Event::Delivered { segment, .. } => self.end_of(segment, Some(now)),
             Event::Dropped { segment, .. } | Event::Lost { segment, .. } => self.end_of(segment, None),
-            Event::Arrived { .. } | Event::Marked { .. } | Event::Sent { .. } | Event::Level { .. } => {}
+            _ => {}
         }
     }
 }

@@ -165,6 +165,15 @@ impl Series {
         }
     }
 
+    /// One sample at `now`, whose throughput is that since `since`.
+    #[must_use]
+    pub fn once(plan: &Plan, simulation: &Simulation, since: Time) -> Table {
+        let now = simulation.now();
+        let mut this = Self { end: now, ..Self::new(plan, Time((now - since).0.max(1))) };
+        this.note(simulation);
+        this.into_table()
+    }
+
     /// When the next sample is due.
     #[must_use]
     pub const fn next_time(&self) -> Time {

@@ -118,7 +118,7 @@ impl Records {
         let (Event::Arrived { segment, .. }
         | Event::Sent { segment, .. }
         | Event::Lost { segment, .. }
-        | Event::Delivered { segment }) = event
+        | Event::Delivered { segment, .. }) = event
         else {
             return;
         };
@@ -248,8 +248,8 @@ impl Observer for Recorder {
             records.all.push(Record { what, start, end, line, flow, lane, direction, length, sequence });
         };
         match *event {
-            Event::Arrived { line, segment } => self.arrive(now, line, segment),
-            Event::Sent { line, segment } => {
+            Event::Arrived { line, segment, .. } => self.arrive(now, line, segment),
+            Event::Sent { line, segment, .. } => {
                 // An unlimited line has no gateway, and no packet arrives at one.
                 let Some((arrived, lane)) = self.leave(line, segment) else { return };
                 let began = self.began(now, arrived, line, segment.length);
@@ -260,7 +260,7 @@ impl Observer for Recorder {
                     add(What::Sent, line, segment, lane, began, now);
                 }
             }
-            Event::Dropped { line, segment, reason } => {
+            Event::Dropped { line, segment, reason, .. } => {
                 if let Some((arrived, lane)) =
                     self.leave(line, segment).filter(|(arrived, _)| ticks(*arrived) < ticks(now))
                 {
@@ -269,8 +269,8 @@ impl Observer for Recorder {
                 add(What::Dropped(reason), line, segment, 0, now, now);
             }
             Event::Marked { line, segment, .. } => add(What::Marked, line, segment, 0, now, now),
-            Event::Lost { line, segment } => add(What::Lost, line, segment, 0, now, now),
-            Event::Level { .. } | Event::Delivered { .. } => {}
+            Event::Lost { line, segment, .. } => add(What::Lost, line, segment, 0, now, now),
+            _ => {}
         }
     }
 }

@@ -313,8 +313,16 @@ fn element(items: &[Value], step: &str, path: &str) -> Result<usize, Fault> {
     let by_number = || step.parse().ok().filter(|at| *at < items.len());
     let found = if is_bracketed { by_number().or_else(by_name) } else { by_name().or_else(by_number) };
     found.ok_or_else(|| {
-        let known = names.iter().map(String::as_str).filter(|name| !name.is_empty());
-        Fault::new(path, format!("nothing is called {step}{}", near_miss(step, known)))
+        let known: Vec<&str> = names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+        let message = match (step.parse::<usize>(), items.len()) {
+            (Ok(_), 0) => format!("the list has no number {step}: it is empty"),
+            (Ok(_), 1) => format!("the list has no number {step}; there is only 0"),
+            (Ok(_), items) if known.is_empty() => {
+                format!("the list has no number {step}; there are 0 to {}", items - 1)
+            }
+            _ => format!("nothing is called {step}{}", near_miss(step, known.iter().copied())),
+        };
+        Fault::new(path, message)
     })
 }
 

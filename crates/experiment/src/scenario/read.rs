@@ -119,6 +119,40 @@ impl Document {
         expand_at(&mut self.tree, &set).map_err(|fault| self.problem(fault))
     }
 
+    /// Sets the field at `path`, and returns the path with its numbers.
+    ///
+    /// # Errors
+    /// A path that leads nowhere, or a text form that cannot be read.
+    pub fn set_at(&mut self, path: &str, value: &str) -> Result<String, Fault> {
+        let set = axes::set(&mut self.tree, path, given(value))?;
+        expand_at(&mut self.tree, &set)?;
+        Ok(set)
+    }
+
+    /// What stands at a path whose elements are numbers.
+    #[must_use]
+    pub fn value_at(&self, path: &str) -> Option<&Value> {
+        at_path(&self.tree, path)
+    }
+
+    /// Adds a change behind those that it has; returns its path.
+    ///
+    /// # Errors
+    /// A text form that cannot be read.
+    pub fn add_change(&mut self, change: Map<String, Value>) -> Result<String, Fault> {
+        let mut number = 0;
+        if let Some(table) = self.tree.as_object_mut() {
+            let changes = table.entry("changes").or_insert_with(|| Value::Array(Vec::new()));
+            if let Some(changes) = changes.as_array_mut() {
+                number = changes.len();
+                changes.push(Value::Object(change));
+            }
+        }
+        let path = format!("changes[{number}]");
+        expand_at(&mut self.tree, &path)?;
+        Ok(path)
+    }
+
     /// Has the topology files that it names read by this function.
     pub const fn read_topologies_by(&mut self, reader: topology::Reader) {
         self.topology_reader = Some(reader);

@@ -77,7 +77,7 @@ impl Range {
                     range.limits.push(queue.limit.unwrap_or_default());
                 }
                 What::Limit(limit) => range.limits.push(*limit),
-                What::Up(_) | What::Weight(..) => {}
+                _ => {}
             }
         }
         range
@@ -166,6 +166,8 @@ struct LineBook {
     inside: BTreeMap<(u32, bool), VecDeque<Name>>,
     /// Packets in flight.
     flights: VecDeque<Name>,
+    /// The packet whose transmission began last.
+    sending: Option<Name>,
 }
 
 /// The counts of a flow.
@@ -178,8 +180,11 @@ struct FlowBook {
     /// The lowest number of a data packet that has not been seen at the first line.
     unseen: u64,
     acknowledged: u64,
+    has_begun: bool,
+    window: Option<f64>,
+    sent_again: u64,
     /// The counts when the simulation's counts were cleared.
-    cleared: [u64; 4],
+    cleared: [u64; 5],
 }
 
 /// The books.
@@ -234,7 +239,7 @@ impl Watch {
     /// The simulation's counts were cleared.
     pub(crate) fn cleared(&self) {
         for flow in &mut self.books().flows {
-            flow.cleared = [flow.entered, flow.delivered, flow.dropped, flow.lost];
+            flow.cleared = [flow.entered, flow.delivered, flow.dropped, flow.lost, flow.sent_again];
         }
     }
 
@@ -250,16 +255,17 @@ impl Watch {
             under_way[*flow as usize] += if *is_answer { 0 } else { copies.len() as u64 };
         }
         for (number, flow) in books.flows.iter().enumerate() {
-            let [_, _, dropped, lost] = flow.cleared;
+            let [_, _, dropped, lost, _] = flow.cleared;
             let gone = flow.delivered + flow.dropped + flow.lost;
             assert_eq!(flow.entered, gone + under_way[number], "flow {number}");
             assert_eq!(network.lost.of(number), flow.lost - lost, "flow {number}: lost");
             assert_eq!(network.dropped.of(number), flow.dropped - dropped, "flow {number}: dropped");
         }
         for (number, (flow, counts)) in books.flows.iter().zip(simulation.flow_counts()).enumerate() {
-            let [entered, delivered, ..] = flow.cleared;
+            let [entered, delivered, _, _, sent_again] = flow.cleared;
             assert_eq!(counts.sent, flow.entered - entered, "flow {number}: sent");
             assert_eq!(counts.delivered, flow.delivered - delivered, "flow {number}: delivered");
+            assert_eq!(counts.retransmitted, flow.sent_again - sent_again, "flow {number}: sent again");
             assert!(counts.unique <= counts.delivered && counts.retransmitted <= counts.sent, "flow {number}");
         }
         self.check_sessions(&books, simulation);
@@ -332,7 +338,7 @@ impl Observer for Hook {
         books.now = now;
         books.events += 1;
         match event {
-            Event::Arrived { line, segment } => {
+            Event::Arrived { line, segment, .. } => {
                 books.leave_flight(&self.world, now, segment, *line);
                 let name = self.world.name(segment);
                 let book = &mut books.lines[*line as usize];
@@ -361,7 +367,7 @@ impl Observer for Hook {
                 flow.remove(at);
                 books.flows[segment.flow as usize].dropped += u64::from(!name.1);
             }
-            Event::Lost { line, segment } => {
+            Event::Lost { line, segment, .. } => {
                 let name = self.world.name(segment);
                 assert!(self.world.ranges[*line as usize].may_lose, "line {line} loses nothing");
                 books.take(&name, |place| matches!(place, Place::Flight(of, ..) if of == line));
@@ -370,9 +376,25 @@ impl Observer for Hook {
                 flights.remove(place);
                 books.flows[segment.flow as usize].lost += u64::from(!name.1);
             }
-            Event::Sent { line, segment } => self.sent(&mut books, now, *line, segment),
+            Event::Sent { line, segment, .. } => self.sent(&mut books, now, *line, segment),
+            Event::Delivered { segment, .. } => self.delivered(&mut books, now, segment),
+            Event::Began { line, segment, end, .. } => {
+                assert!(*end >= now, "a transmission ends before it begins");
+                let name = self.world.name(segment);
+                books.lines[*line as usize].sending = Some(name);
+            }
+            Event::FlowBegan { flow } => books.flows[*flow as usize].has_begun = true,
+            Event::FlowEnded { flow } => {
+                let has_begun = std::mem::replace(&mut books.flows[*flow as usize].has_begun, false);
+                assert!(has_begun, "flow {flow} ends and has not begun");
+            }
+            Event::Window { flow, packets } => {
+                let before = books.flows[*flow as usize].window.replace(*packets);
+                assert!(before != Some(*packets), "flow {flow}: the window is what it was");
+            }
+            Event::Retransmitted { flow, .. } => books.flows[*flow as usize].sent_again += 1,
+            Event::TimedOut { flow } => assert!(books.flows[*flow as usize].has_begun, "flow {flow} has not begun"),
             Event::Level { .. } => {}
-            Event::Delivered { segment } => self.delivered(&mut books, now, segment),
         }
     }
 }
@@ -392,6 +414,7 @@ impl Hook {
             books.leave_flight(&self.world, now, segment, line);
         } else {
             books.take(&name, |place| *place == Place::Gateway(line));
+            assert_eq!(books.lines[line as usize].sending, Some(name), "line {line} sends what it has not begun");
             let inside = books.lines[line as usize].inside.get_mut(&(name.0, name.1));
             let place = inside.as_ref().and_then(|inside| inside.iter().position(|other| *other == name));
             let queues = &self.world.ranges[line as usize].queues;

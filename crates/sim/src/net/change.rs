@@ -55,6 +55,11 @@ impl Network {
                 self.at_port(now, line, events, |(port, notes)| port.change(now, &change, notes))?;
             }
             What::Queue(queue) => self.exchange(now, line, queue, events)?,
+            What::Drop(id) => self.drop_by_hand(now, line, id, events)?,
+            What::Mark(id, marks) => self.mark_by_hand(now, line, id, marks)?,
+            What::Hold(id, _) => self.withhold(now, line, id, events)?,
+            What::Release(id) => self.give_back(now, line, id, events),
+            What::Offer { .. } => unreachable!("what comes to a host is its owner's (`run/changes.rs`)"),
         }
         Ok(())
     }

@@ -1,14 +1,16 @@
 //! What stands before a line of finite rate: the discipline, the device's ring, the transmitter.
 
+use super::by_hand::ByHand;
 use super::counts::Carried;
 use super::varying::Varying;
 use crate::segment::{Arena, Token};
 use fairq_sched::change::Unsupported;
-use fairq_sched::contract::Discipline;
+use fairq_sched::contract::{Discipline, Handle};
 use fairq_sched::packet::{Fate, Fates, Marks, Outcome, Packet, Reason};
 use fairq_sched::port::{Port, Sink};
 use fairq_sched::service::{Service, Transmitter};
 use fairq_sched::units::{Rate, Time};
+use fairq_sched::waiting::Decision;
 
 /// What sends the packets of a line.
 pub enum LineService {
@@ -206,6 +208,8 @@ pub(super) struct Notes<'a> {
     pub taken: &'a mut Vec<u32>,
     /// The gateway's `interrupted`.
     pub interrupted: &'a mut u64,
+    /// What a run that is held keeps.
+    pub by_hand: &'a mut ByHand,
     /// One at most: the network calls a port once for each end.
     pub begun: Option<Begun>,
     /// Whether a transmission ended.
@@ -227,6 +231,18 @@ impl Sink for Notes<'_> {
     #[inline]
     fn ended(&mut self, _: &Packet, _: Time) {
         self.ended = true;
+    }
+
+    fn joined(&mut self, packet: &Packet, _: Time, handle: Handle) {
+        self.by_hand.joined(packet.token as u32, handle);
+    }
+
+    fn hears_decisions(&self) -> bool {
+        self.by_hand.is_held
+    }
+
+    fn decided(&mut self, _: &Packet, _: Time, decision: &Decision) {
+        self.by_hand.decision = Some(*decision);
     }
 
     fn dropped(&mut self, packet: &Packet, _: Time, why: Reason) {

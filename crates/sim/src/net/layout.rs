@@ -1,6 +1,7 @@
 //! A network before its run: idle lines, how packets pass each of them, and the periodic updates.
 
 use super::border::Border;
+use super::by_hand::ByHand;
 use super::gateway::Gateway;
 use super::hop::Site;
 use super::line::Line;
@@ -41,6 +42,8 @@ impl Network {
             packet_hops_known: 0,
             dropped_reports: Vec::new(),
             observer: None,
+            is_watched: Vec::new(),
+            by_hand: ByHand::default(),
             border: Border::default(),
             prefetches: false,
             urgent: 0,
@@ -53,9 +56,11 @@ impl Network {
         this
     }
 
-    /// Tells `observer` of every event. To be called before the run begins.
-    pub fn watch(&mut self, observer: Box<dyn Observer>) {
+    /// Tells `observer` of every event of the lines that `is_watched` names. To be called before
+    /// the run begins.
+    pub fn watch(&mut self, is_watched: &[bool], observer: Box<dyn Observer>) {
         self.observer = Some(observer);
+        self.is_watched = is_watched.to_vec();
         self.lay_out();
     }
 
@@ -67,8 +72,9 @@ impl Network {
         for (line, is_fed) in fed.into_iter().enumerate() {
             let at = &mut self.lines[line];
             let is_pooled = self.pools.has(line as u32);
+            let is_watched = self.is_watched.get(line).is_some_and(|is_watched| *is_watched);
             let leads_out = at.leaves && self.border.leads_out(line as u32);
-            at.set_hop(&Site { is_pooled, leads_out, is_fed, is_watched: self.observer.is_some(), ..at.site() });
+            at.set_hop(&Site { is_pooled, leads_out, is_fed, is_watched, ..at.site() });
             at.leads = false;
         }
         for (line, feeder) in feeders.into_iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Lines, gateways and routes. Knows nothing of transports.
 
 pub mod border;
+mod by_hand;
 pub mod change;
 pub mod counts;
 mod crossing;

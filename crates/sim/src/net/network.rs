@@ -7,6 +7,7 @@
 //! the next update.
 
 use super::border::Border;
+use super::by_hand::ByHand;
 use super::gateway::{Begun, LineService, Notes};
 use super::line::{Entered, Entry, Flight, Line, Sending};
 use super::path::{HOST, Paths};
@@ -69,6 +70,10 @@ pub struct Network {
     pub dropped_reports: Vec<u32>,
     /// The observer of the whole run, if there is one.
     pub observer: Option<Box<dyn Observer>>,
+    /// By line, whether the observer is told of all its events; empty without one.
+    pub(super) is_watched: Vec<bool>,
+    /// What a run that is held needs of packets.
+    pub(super) by_hand: ByHand,
     /// The border to the other parts of the network, if this network is one part of several.
     pub border: Border,
     /// Whether the state of soon-due events is prefetched (`run/prefetch.rs`).
@@ -137,7 +142,7 @@ impl Network {
 
     /// Sends the packet `id` on to its next line. Returns its id if it has reached the end of its
     /// path.
-    fn forward(&mut self, now: Time, id: u32, events: &mut EventSet) -> Option<u32> {
+    pub(super) fn forward(&mut self, now: Time, id: u32, events: &mut EventSet) -> Option<u32> {
         loop {
             let segment = &mut self.arena[id];
             let (line, length) = (segment.next, segment.length);
@@ -152,7 +157,7 @@ impl Network {
                 return None;
             }
             if let Some(observer) = &mut self.observer {
-                observer.event(now, &Event::Sent { line, segment });
+                observer.event(now, &Event::Sent { line, id, segment });
             }
             if at.is_orderly() {
                 self.fly(now, line, served, events);
@@ -244,7 +249,7 @@ impl Network {
                     self.lost.count(segment.flow);
                 }
                 if let Some(observer) = &mut self.observer {
-                    observer.event(now, &Event::Lost { line, segment });
+                    observer.event(now, &Event::Lost { line, id, segment });
                 }
                 self.arena.release(id);
             }
@@ -261,9 +266,9 @@ impl Network {
     /// Offers the packet `id` to the port of `line`; waiting packets have been counted up to now.
     /// Not inlined: packets that bypass the discipline then save no registers.
     #[inline(never)]
-    fn enqueue(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
+    pub(super) fn enqueue(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
         if let Some(observer) = &mut self.observer {
-            observer.event(now, &Event::Arrived { line, segment: &self.arena[id] });
+            observer.event(now, &Event::Arrived { line, id, segment: &self.arena[id] });
         }
         let is_shared = self.pools.has(line);
         if is_shared && !self.make_room(now, line, id, events) {
@@ -298,6 +303,7 @@ impl Network {
             fates: &mut self.fates,
             taken: &mut self.taken,
             interrupted: &mut gateway.interrupted,
+            by_hand: &mut self.by_hand,
             begun: None,
             ended: false,
         };
@@ -321,6 +327,9 @@ impl Network {
                 self.fly(end, line, served, events);
             } else {
                 at.sending = Sending::Packet;
+                if self.observer.is_some() {
+                    self.tell_beginning(now, line, served.0.id(), end);
+                }
                 // The packet goes on when its transmission ends. It has waited long enough to have
                 // left the caches.
                 if let Some(follower) = self.lines.get(served.0.next() as usize) {
@@ -440,7 +449,8 @@ impl Network {
     pub(super) fn sent(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) {
         let id = served.0.id();
         if let Some(observer) = &mut self.observer {
-            observer.event(now, &Event::Sent { line, segment: &self.arena[id] });
+            self.by_hand.mark(id, &mut self.arena);
+            observer.event(now, &Event::Sent { line, id, segment: &self.arena[id] });
         }
         if self.lines[line as usize].impaired.is_some() {
             self.fly_impaired(now, line, id, events);
@@ -481,14 +491,17 @@ impl Network {
     /// told of the packet.
     #[cold]
     fn pass_watched(&mut self, now: Time, line: u32, served: (Token, u32)) {
-        let (packet, header) = self.shown(now, line, served.0.id());
+        let id = served.0.id();
+        let (packet, header) = self.shown(now, line, id);
         let at = &mut self.lines[line as usize];
         (at.sending, at.is_told) = (Sending::Packet, true);
         if let Some(gateway) = &mut at.gateway {
             gateway.port.bypassed(now, packet, &header);
         }
         if let Some(observer) = &mut self.observer {
-            observer.event(now, &Event::Arrived { line, segment: &self.arena[served.0.id()] });
+            let (segment, end) = (&self.arena[id], at.end);
+            observer.event(now, &Event::Arrived { line, id, segment });
+            observer.event(now, &Event::Began { line, id, segment, end, decision: None });
         }
     }
 
@@ -517,7 +530,7 @@ impl Network {
     /// Counts the packets that the discipline of `line` dropped or marked, and releases the dropped
     /// ones.
     #[cold]
-    fn settle_fates(&mut self, now: Time, line: u32) {
+    pub(super) fn settle_fates(&mut self, now: Time, line: u32) {
         for fate in self.fates.drain(..) {
             let id = fate.packet.token as u32;
             let segment = &self.arena[id];
@@ -531,7 +544,7 @@ impl Network {
                         self.dropped.count(flow);
                     }
                     if let Some(observer) = &mut self.observer {
-                        observer.event(now, &Event::Dropped { line, segment, reason });
+                        observer.event(now, &Event::Dropped { line, id, segment, reason });
                     }
                     if segment.report != 0 {
                         self.dropped_reports.push(segment.report);
@@ -545,7 +558,7 @@ impl Network {
                         self.marked.count(flow);
                     }
                     if let Some(observer) = &mut self.observer {
-                        observer.event(now, &Event::Marked { line, segment, marks });
+                        observer.event(now, &Event::Marked { line, id, segment, marks });
                     }
                 }
             }
@@ -583,6 +596,7 @@ impl Network {
     /// Whether every packet in the arena is on exactly one line.
     #[must_use]
     pub fn conserves_packets(&self) -> bool {
-        self.lines.iter().map(Line::packets).sum::<u64>() == self.arena.len() as u64
+        let on_lines = self.lines.iter().map(Line::packets).sum::<u64>();
+        on_lines + self.by_hand.withheld == self.arena.len() as u64
     }
 }

@@ -5,21 +5,45 @@ pub mod transfers;
 use crate::segment::Segment;
 use fairq_sched::packet::{Marks, Reason};
 use fairq_sched::units::Time;
+use fairq_sched::waiting::Decision;
 
-/// An event of a packet. An observer reads it and can change nothing.
+/// The name of a packet while it is under way: its id in the arena, the same in every run of a plan
+/// with one seed. A later packet may have it after that.
+pub type PacketId = u32;
+
+/// An event of a packet or of a flow. An observer reads it and can change nothing.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A packet reached the gateway of a line.
     Arrived {
         /// The line.
         line: u32,
+        /// The packet's name.
+        id: PacketId,
         /// The packet.
         segment: &'a Segment,
+    },
+    /// The transmission of a packet on a line with a queue began, or goes on after it was
+    /// interrupted. Told of lines that are watched.
+    Began {
+        /// The line.
+        line: u32,
+        /// The packet's name.
+        id: PacketId,
+        /// The packet.
+        segment: &'a Segment,
+        /// When it ends, if nothing changes that.
+        end: Time,
+        /// Why it was chosen; `None` where it found the line idle, where the discipline gives no
+        /// reasons, and in a run that is not held.
+        decision: Option<&'a Decision>,
     },
     /// A packet was given marks in the gateway of a line.
     Marked {
         /// The line.
         line: u32,
+        /// The packet's name.
+        id: PacketId,
         /// The packet.
         segment: &'a Segment,
         /// The marks.
@@ -29,6 +53,8 @@ pub enum Event<'a> {
     Dropped {
         /// The line.
         line: u32,
+        /// The packet's name.
+        id: PacketId,
         /// The packet.
         segment: &'a Segment,
         /// The reason.
@@ -38,6 +64,8 @@ pub enum Event<'a> {
     Sent {
         /// The line.
         line: u32,
+        /// The packet's name.
+        id: PacketId,
         /// The packet.
         segment: &'a Segment,
     },
@@ -45,6 +73,8 @@ pub enum Event<'a> {
     Lost {
         /// The line.
         line: u32,
+        /// The packet's name.
+        id: PacketId,
         /// The packet.
         segment: &'a Segment,
     },
@@ -58,8 +88,39 @@ pub enum Event<'a> {
     /// A packet reached the host at the end of its path; a copy of a session's packet, the node at
     /// the end of its branch.
     Delivered {
+        /// The packet's name, which is free now.
+        id: PacketId,
         /// The packet.
         segment: &'a Segment,
+    },
+    /// A flow sends for the first time, or begins a transfer.
+    FlowBegan {
+        /// The flow.
+        flow: u32,
+    },
+    /// All that a flow or its transfer had to send has arrived, as far as its transport knows.
+    FlowEnded {
+        /// The flow.
+        flow: u32,
+    },
+    /// The window of a flow's congestion control is another one.
+    Window {
+        /// The flow.
+        flow: u32,
+        /// The window in packets.
+        packets: f64,
+    },
+    /// A flow sends a packet that it sent before.
+    Retransmitted {
+        /// The flow.
+        flow: u32,
+        /// The packet's number.
+        sequence: u64,
+    },
+    /// The retransmission timer of a flow expired.
+    TimedOut {
+        /// The flow.
+        flow: u32,
     },
 }
 
@@ -68,12 +129,18 @@ impl Event<'_> {
     #[must_use]
     pub const fn of(&self) -> (Option<u32>, Option<u32>) {
         match self {
-            Self::Arrived { line, segment }
+            Self::Arrived { line, segment, .. }
+            | Self::Began { line, segment, .. }
             | Self::Marked { line, segment, .. }
             | Self::Dropped { line, segment, .. }
-            | Self::Sent { line, segment }
-            | Self::Lost { line, segment } => (Some(*line), Some(segment.flow)),
-            Self::Delivered { segment } => (None, Some(segment.flow)),
+            | Self::Sent { line, segment, .. }
+            | Self::Lost { line, segment, .. } => (Some(*line), Some(segment.flow)),
+            Self::Delivered { segment, .. } => (None, Some(segment.flow)),
+            Self::FlowBegan { flow }
+            | Self::FlowEnded { flow }
+            | Self::Window { flow, .. }
+            | Self::Retransmitted { flow, .. }
+            | Self::TimedOut { flow } => (None, Some(*flow)),
             Self::Level { .. } => (None, None),
         }
     }

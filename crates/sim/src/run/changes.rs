@@ -48,13 +48,35 @@ impl Simulation {
 
     /// Makes a change now.
     fn change(&mut self, change: Intervention<Built>) -> Result<(), Unsupported> {
-        self.network.change(self.now, change, &mut self.events)?;
+        match change.what {
+            What::Offer { flow, bytes, count } => return self.offer(change.line, flow, bytes, count),
+            What::Hold(id, until) if until > self.now => {
+                let back = Intervention { line: change.line, what: What::Release(id) };
+                self.network.change(self.now, change, &mut self.events)?;
+                let at = self.changes.partition_point(|(at, _)| *at > until);
+                self.changes.insert(at, (until, back));
+                return Ok(());
+            }
+            What::Hold(..) => return Err(Unsupported("the time until which it is held is past; give a later one")),
+            _ => self.network.change(self.now, change, &mut self.events)?,
+        }
         // How long a packet takes alone may be another time.
         for connection in &mut self.connections {
             if let Some(counts) = &mut connection.counts {
                 counts.alone_length = 0;
             }
         }
+        Ok(())
+    }
+
+    /// Packets of `flow` come to the gateway of `line` beside those of its transport.
+    fn offer(&mut self, line: u32, flow: u32, bytes: u32, count: u32) -> Result<(), Unsupported> {
+        for _ in 0..count {
+            let arrived = self.network.offer(self.now, line, (flow, bytes), &mut self.events)?;
+            self.connections[flow as usize].counts.get_or_insert_default().sent += 1;
+            self.delivered.extend(arrived);
+        }
+        self.handle_delivered();
         Ok(())
     }
 
@@ -121,8 +143,9 @@ impl Simulation {
     pub fn change_now(&mut self, change: Intervention<Built>) -> Result<(), Unsupported> {
         if let What::Weight(flow, _) = change.what
             && self.connections[flow as usize].changes_port
+            && self.connections[flow as usize].group.is_some()
         {
-            return Err(Unsupported("its connections have ports of their own; give it a weight in the scenario"));
+            return Err(Unsupported("its transfers have ports of their own; give it a weight in the scenario"));
         }
         self.change(change)
     }

@@ -272,7 +272,7 @@ mod tests {
             duration: Time::from_ms(400),
             counts_lost: false,
             changes: Vec::new(),
-            is_live: false,
+            is_held: Vec::new(),
             of_topology: Vec::new(),
         }
     }

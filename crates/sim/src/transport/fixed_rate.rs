@@ -92,7 +92,9 @@ impl Sender for FixedRate {
         if self.supply.is_empty() { Time::NEVER } else { self.not_before }
     }
 
-    fn wake(&mut self, _now: Time) {}
+    fn wake(&mut self, _now: Time) -> bool {
+        false
+    }
 
     fn accepts(&self) -> Accepts {
         Accepts::all(self.ecn.field().accepts())

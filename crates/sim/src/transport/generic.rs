@@ -149,7 +149,8 @@ impl Sender for Generic {
         self.timers.first().map_or(Time::NEVER, |(timer, _)| *timer)
     }
 
-    fn wake(&mut self, now: Time) {
+    fn wake(&mut self, now: Time) -> bool {
+        let before = self.expired.len();
         while let Some((timer, sequence)) = self.timers.first().copied()
             && timer <= now
         {
@@ -157,6 +158,7 @@ impl Sender for Generic {
             self.outstanding[(sequence - self.unacknowledged) as usize].timer = Time::NEVER;
             self.expired.insert(sequence);
         }
+        self.expired.len() > before
     }
 
     fn phase(&self) -> Option<&'static str> {

@@ -173,12 +173,13 @@ impl<C: Congestion> Sender for GoBackN<C> {
         self.timer
     }
 
-    fn wake(&mut self, now: Time) {
+    fn wake(&mut self, now: Time) -> bool {
         self.timer = Time::NEVER;
         self.estimator.back_off(&self.timeout);
         self.control.timed_out(&self.congested(now));
         self.recover = self.highest();
         self.next = self.unacknowledged;
+        true
     }
 
     fn accepts(&self) -> Accepts {

@@ -90,8 +90,8 @@ pub trait Sender: Send {
     /// call.
     fn deadline(&self) -> Time;
 
-    /// The deadline has come.
-    fn wake(&mut self, now: Time);
+    /// The deadline has come. Returns whether a retransmission timer has expired by it.
+    fn wake(&mut self, now: Time) -> bool;
 
     /// Whether it sends what acknowledgements release when they arrive, and not at a pace. Asked
     /// only of TCP connections.

@@ -265,11 +265,12 @@ impl Sender for Rap {
         if self.supply.is_empty() && self.outstanding.is_empty() { Time::NEVER } else { self.due.min(self.step) }
     }
 
-    fn wake(&mut self, now: Time) {
+    fn wake(&mut self, now: Time) -> bool {
         if self.step <= now {
             self.grow();
             self.begin_step(now);
         }
+        false
     }
 
     /// Before the first sample of the round trip there is no rate that could grow.

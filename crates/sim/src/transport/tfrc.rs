@@ -295,11 +295,12 @@ impl Sender for Tfrc {
         send.min(self.silence_ends)
     }
 
-    fn wake(&mut self, now: Time) {
+    fn wake(&mut self, now: Time) -> bool {
         if self.silence_ends <= now {
             self.cut(now);
             self.await_report(now);
         }
+        false
     }
 
     fn accepts(&self) -> Accepts {

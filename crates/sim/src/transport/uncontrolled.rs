@@ -78,7 +78,9 @@ impl Sender for Uncontrolled {
         Time::NEVER
     }
 
-    fn wake(&mut self, _now: Time) {}
+    fn wake(&mut self, _now: Time) -> bool {
+        false
+    }
 
     fn accepts(&self) -> Accepts {
         Accepts::all(self.ecn.field().accepts())

@@ -563,15 +563,17 @@ impl Sender for Tcp {
         self.timer.min(rack).min(pace)
     }
 
-    fn wake(&mut self, now: Time) {
+    fn wake(&mut self, now: Time) -> bool {
         // A probe replaces a timeout at the same time, and restarts the timer (RFC 8985, section
         // 7.2).
         if self.trackers.rack_deadline() <= now {
             self.wake_rack(now);
         }
-        if self.timer <= now {
+        let has_expired = self.timer <= now;
+        if has_expired {
             self.time_out(now);
         }
+        has_expired
     }
 
     fn is_clocked(&self) -> bool {
