@@ -48,7 +48,7 @@ pub fn schema() -> Value {
     members.insert("points".into(), json!({ "type": "array", "items": object(point, &[]) }));
     members.insert("notes".into(), json!({ "type": "array", "items": object(note, &[]) }));
     members.insert("run_info".into(), json!({ "type": "object", "description": "What differs between machines." }));
-    for table in TABLES.into_iter().filter(|table| !["course", "shares"].contains(&table.name)) {
+    for table in TABLES.into_iter().filter(|table| !["course", "waiting", "shares"].contains(&table.name)) {
         members.insert(table.name.into(), summary(table));
     }
     let mut schema = object(members, &["theory"]);

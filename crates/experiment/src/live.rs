@@ -19,7 +19,8 @@ pub use events::{Happening, Tape};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use fairq_sim::changes::{Intervention, Planned, What};
-use fairq_sim::live::{LiveRun, OwnFiles, Progress, Scope, Watcher};
+use fairq_sim::live::{LiveRun, OwnFiles, Scope};
+pub use fairq_sim::live::{Progress, Watcher};
 use fairq_sim::observe::PacketId;
 use fairq_sim::plan::Plan;
 use fairq_sim::run::changes::Happened;
@@ -131,7 +132,7 @@ impl Live {
         let now = self.run.now();
         entry.insert("at".into(), now.to_string().into());
         let mut document = self.experiment.document().clone();
-        let path = document.add_change(entry)?;
+        let path = document.add_change(entry.clone())?;
         let here = |fault: Fault| {
             let inner = fault.path.strip_prefix(path.as_str()).map(|rest| rest.trim_start_matches('.').to_owned());
             Fault { path: inner.unwrap_or(fault.path), ..fault }
@@ -147,7 +148,28 @@ impl Live {
         }
         let experiment = std::mem::replace(&mut self.experiment, experiment);
         self.before.push(Before { step, present: self.present.clone(), experiment });
+        self.note(&entry);
         Ok(())
+    }
+
+    /// The fields that a change has set have these values now.
+    fn note(&mut self, entry: &Map<String, Value>) {
+        let (list, name) = match (entry.get("link"), entry.get("flow")) {
+            (Some(link), _) => ("links", link.clone()),
+            (None, flow) => ("flows", flow.cloned().unwrap_or_default()),
+        };
+        let place = |at: &usize| self.present.value_at(&format!("{list}[{at}].name")) == Some(&name);
+        let count = self.present.value_at(list).and_then(Value::as_array).map_or(0, Vec::len);
+        let Some(at) = (0..count).find(place) else { return };
+        let is_reverse = entry.get("direction").is_some_and(|direction| direction == "reverse");
+        for (field, value) in
+            entry.iter().filter(|(field, _)| !["at", "link", "flow", "direction"].contains(&field.as_str()))
+        {
+            let of_queue = if is_reverse && field == "queue" { "reverse_" } else { "" };
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            // It was read with the change.
+            let _ = self.present.set_at(&format!("{list}[{at}].{of_queue}{field}"), &value);
+        }
     }
 
     /// Gives the field of a link or a flow at `path` another value now, as `links.uplink.rate`.
@@ -183,9 +205,7 @@ impl Live {
             (Some("links"), field) => return Err(cannot(near_miss(field, OF_LINK))),
             _ => return Err(cannot("; of a flow only its weight does, of a link its rate and more".to_owned())),
         }
-        self.change(entry)?;
-        self.present = present;
-        Ok(())
+        self.change(entry)
     }
 
     /// `count` packets of `bytes` each come to the queue of a link on the path of `flow`, beside

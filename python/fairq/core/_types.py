@@ -586,6 +586,54 @@ class Stretch(Row):
     """Mean queueing delay of these packets. None if no packet reached the sink."""
 
 
+class Waiting(Row):
+    """A row of `waiting`.
+
+    What has a row: a packet that waits or is being sent at the present instant.
+    """
+
+    __slots__ = ()
+
+    link: str
+    """The link's name."""
+
+    direction: str
+    """The direction of the link."""
+
+    place: int
+    """Its place in its queue, from 1; 0 is the packet being sent."""
+
+    subqueue: int | None
+    """The number of its queue in the discipline. None if if it is being sent."""
+
+    flow: str
+    """The flow's name."""
+
+    packet: int
+    """Its name while it is under way, by which it can be dropped, marked or held."""
+
+    sequence: int
+    """Its number in its flow; an acknowledgement has that of the packet it answers."""
+
+    packet_bytes: int
+    """Its bytes on the link."""
+
+    arrived_s: float
+    """When it came to the queue."""
+
+    ends_s: float | None
+    """When its transmission ends. None if if it waits."""
+
+    start: float | None
+    """Its start tag S, in bytes of a flow of weight 1. None if if its scheduler gives none."""
+
+    finish: float | None
+    """Its finish tag F, as S. None if if its scheduler gives none."""
+
+    rank: float | None
+    """The rank by which it leaves, the least first. None if if its scheduler gives none."""
+
+
 class Theory(Row):
     """A row of `theory`.
 

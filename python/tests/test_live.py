@@ -1,0 +1,176 @@
+"""A run that one holds, from Python: docs/guide/live.md."""
+
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+import fairq
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENARIO = {
+    "edition": 2,
+    "measure": {"warm_up": "1 s", "duration": "9 s"},
+    "links": [
+        {
+            "name": "uplink",
+            "from": "home",
+            "to": "isp",
+            "rate": "2 Mbit/s",
+            "delay": "10 ms",
+            "queue": "scfq + port_pair",
+            "buffer": "20 packets",
+        }
+    ],
+    "flows": [
+        {"name": "bulk", "from": "home", "to": "isp", "traffic": "ftp", "transport": "reno"},
+        {
+            "name": "calls",
+            "from": "home",
+            "to": "isp",
+            "traffic": "constant_rate(rate=100 kbit/s, packet=200 B)",
+            "start": "0.5 s",
+        },
+    ],
+}
+
+
+def held(**named):
+    return fairq.live(SCENARIO, **named)
+
+
+def test_a_run_to_its_end_is_what_run_gives():
+    with held() as run:
+        assert (run.now, run.end, run.steps) == (0.0, 10.0, 0)
+        result = run.finish()
+        assert (run.now, run.next_time, run.step()) == (10.0, None, None)
+    plain = fairq.run(SCENARIO, workers=1)
+    assert [dict(row) for row in result.flows] == [dict(row) for row in plain.flows]
+    assert [dict(row) for row in result.queues] == [dict(row) for row in plain.queues]
+
+
+def test_steps_are_taken_and_taken_back():
+    run = held()
+    seen = []
+    for _ in range(300):
+        seen.append((run.digest, run.now))
+        step = run.step()
+        assert step.time_s == run.now and step.what in {"arrival", "emission", "end", "timer", "update", "host"}
+    run.step_back(50)
+    assert (run.steps, (run.digest, run.now)) == (250, seen[250])
+    run.run_steps(300)
+    assert run.steps == 300
+    run.step_back(1000)
+    assert (run.steps, run.now) == (0, 0.0)
+
+
+def test_a_packet_is_dropped_in_the_instant_in_which_it_came():
+    run = held()
+    for event in run.events(flows=["calls"], of={"arrived"}, until="3 s"):
+        waiting = {row.packet: row for row in run.look()}
+        if event.packet in waiting and waiting[event.packet].place > 0:
+            assert waiting[event.packet].flow == "calls"
+            run.drop(event.packet)
+            break
+    assert event.packet not in {row.packet for row in run.look()} and run.now == event.time_s
+    with pytest.raises(fairq.UsageError, match="no packet of this number waits there"):
+        run.drop(event.packet)
+    result = run.finish()
+    calls = next(row for row in result.flows if row.flow == "calls")
+    assert calls.dropped == 1
+
+
+def test_decisions_say_why():
+    run = held()
+    run.run_to("2 s")
+    decisions = [event for event, _ in zip(run.decisions("uplink"), range(50), strict=False)]
+    assert {event.decision.by for event in decisions} == {"finish"}
+    assert all(event.decision.value >= event.decision.clock or event.decision.clock is None for event in decisions)
+    assert {event.flow for event in decisions} == {"bulk", "calls"}
+    heads = [row for row in run.look() if row.direction == "forward" and row.place == 1]
+    assert heads and all(row.finish is not None for row in heads)
+
+
+def test_what_is_heard_of_flows():
+    run = held()
+    events = list(run.events(of={"flow_began", "window", "retransmitted", "timed_out", "dropped"}))
+    assert run.now == run.end
+    began = [(event.flow, event.time_s) for event in events if event.event == "flow_began"]
+    assert ("calls", 0.5) in began and len(began) == 2
+    again = sum(event.event == "retransmitted" for event in events)
+    total = run.look("flows")
+    assert again >= next(row for row in total if row.flow == "bulk").retransmitted > 0
+    windows = [event.value for event in events if event.event == "window"]
+    assert all(one != other for one, other in zip(windows, windows[1:], strict=False)) and max(windows) > 10
+
+
+def test_changes_by_hand():
+    run = held()
+    run.run_to("3 s")
+    run.change("links.uplink.rate", "1 Mbit/s")
+    run.run_to(5)
+    run.change(link="uplink", direction="forward", queue="drr(quantum=500 B) + 5packets")
+    run.run_to("6 s")
+    run.change("flows.calls.weight", 2)
+    run.change("links.uplink.queue.scheduler.quantum", "1000 B")
+    run.offer(link="uplink", flow="calls", packet_bytes=100, count=3)
+    assert sum(row.packet_bytes == 100 for row in run.look()) > 0
+    before = run.digest
+    for call, match in [
+        (lambda: run.change("links.up.rate", "1 Mbit/s"), "nothing is called up; there are uplink"),
+        (lambda: run.change("flows.calls.transport", "cubic"), "of a flow only its weight does"),
+        (lambda: run.change(link="uplink", rte="1 Mbit/s"), "did you mean rate"),
+        (lambda: run.change("links.uplink.rate", "1 Mbit/s", link="uplink"), "either a path"),
+        (lambda: run.change(), "write what changes"),
+        (lambda: run.offer(link="uplink", flow="cals"), "did you mean calls"),
+        (lambda: run.offer(link="uplink", flow="calls", direction="up"), "write forward or reverse"),
+        (lambda: run.look("wating"), "did you mean waiting"),
+        (lambda: next(run.events(of={"drop"})), "did you mean dropped"),
+        (lambda: next(run.events(links=["x"])), "no link is called x; there are uplink"),
+        (lambda: run.run_to("5 apples"), "apples"),
+        (lambda: run.run_to(-1), "a time is at least 0 s"),
+        (lambda: run.hold(10**6, "9 s"), "no packet has the number"),
+        (lambda: run.result(), "run it to its end first"),
+    ]:
+        with pytest.raises(fairq.UsageError, match=match):
+            call()
+    assert run.digest == before
+    result = run.finish()
+    changes = result.scenario["changes"]
+    assert [change["at"] for change in changes] == ["3 s", "5 s", "6 s", "6 s"]
+    assert changes[3]["queue"]["scheduler"]["quantum"] == "1 kB"
+    assert result.scenario["flows"][1]["name"] == "calls"
+
+
+def test_only_some_links_are_held():
+    scenario = {**SCENARIO, "links": [*SCENARIO["links"], {**SCENARIO["links"][0], "name": "next", "from": "isp", "to": "far"}]}
+    scenario["flows"] = [{**flow, "to": "far"} for flow in SCENARIO["flows"]]
+    every, one = fairq.live(scenario), fairq.live(scenario, links="next")
+    found = [[dict(row) for row in run.finish().flows] for run in (every, one)]
+    assert found[0] == found[1]
+    assert one.steps < every.steps
+    with pytest.raises(fairq.UsageError, match="not held in this run"):
+        fairq.live(scenario, links="next").change("links.uplink.rate", "1 Mbit/s")
+    with pytest.raises(fairq.ScenarioError, match="no link is called nxt; did you mean next"):
+        fairq.live(scenario, links="nxt")
+
+
+def test_a_scenario_of_several_points_is_refused():
+    with pytest.raises(fairq.ScenarioError, match="points; choose one by set"):
+        fairq.live(ROOT / "scenarios" / "dumbbell.toml")
+
+
+def test_an_interrupt_leaves_the_run_where_it_is():
+    long = {**SCENARIO, "measure": {"duration": "100000 s"}}
+    run = fairq.live(long)
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run.run_to("100000 s")
+    timer.join()
+    assert 0 < run.now < run.end
+    assert len(run.look("flows")) == 2
+    steps = run.steps
+    run.step()
+    assert run.steps == steps + 1
