@@ -74,10 +74,18 @@ impl Value {
         match (self, default) {
             (Self::Whole(number), Self::Number(_)) => Ok(Self::Number(number as f64)),
             (value, default) if core::mem::discriminant(&value) == core::mem::discriminant(default) => Ok(value),
-            (_, Self::Whole(_)) => Err("a whole number"),
-            (_, Self::Number(_)) => Err("a number"),
-            (_, Self::Truth(_)) => Err("true or false"),
-            (_, Self::Text(_)) => Err("text in quotes"),
+            (_, default) => Err(default.wanted()),
+        }
+    }
+
+    /// What to write for a setting with this default.
+    #[must_use]
+    pub const fn wanted(&self) -> &'static str {
+        match self {
+            Self::Whole(_) => "a whole number",
+            Self::Number(_) => "a number",
+            Self::Truth(_) => "true or false",
+            Self::Text(_) => "text in quotes",
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::classify::default::DefaultClassifier;
 use crate::compose::Composition;
 use crate::contract::{Discipline, Line};
 use crate::facts::{Need, Overflow, Queues};
+use crate::own::{MakeQueue, OwnPart, Place};
 use crate::part::Part;
 use crate::plain_fifo::PlainFifo;
 use crate::policed::Policed;
@@ -19,6 +20,7 @@ use crate::units::{Bytes, Limit, Rate};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// A discipline: four parts, or a whole design.
@@ -357,6 +359,26 @@ impl Queue {
         let classifier = self.classifier.as_ref().filter(|_| !asks)?;
         let (classifier, name) = (classifier.name(), self.name());
         Some(format!("{classifier} says which flow a packet is of, and {name} does not tell flows apart; leave it out"))
+    }
+
+    /// Finds its own parts among `parts`.
+    ///
+    /// # Errors
+    /// As [`Own::find`](crate::own::Own::find), with the field.
+    pub fn find_own(&mut self, parts: &[Arc<dyn OwnPart<dyn MakeQueue>>]) -> Result<(), (&'static str, String)> {
+        let said = |field| move |message| (field, message);
+        if let SchedulerSettings::Own(own) = &mut self.scheduler {
+            own.find(Place::Scheduler, parts).map_err(said("scheduler"))?;
+        }
+        for (field, policy) in [("buffer", &mut self.buffer), ("overflow", &mut self.overflow)] {
+            if let Some(BufferSettings::Own(own)) = policy {
+                own.find(Place::Buffer, parts).map_err(said(field))?;
+            }
+        }
+        if let Some(DesignSettings::Own(own)) = &mut self.design {
+            own.find(Place::Design, parts).map_err(said("design"))?;
+        }
+        Ok(())
     }
 
     /// Builds the discipline. [`Queue::fault`] must be `None`.
