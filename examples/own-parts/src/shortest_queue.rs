@@ -10,8 +10,8 @@ use fairq_sched::traits::Traits;
 use fairq_sched::units::Time;
 use std::sync::Arc;
 
-/// `shortest_queue(grain=3)`: lengths count in threes, and among equals the flow wins that has waited
-/// longest for its turn.
+/// `shortest_queue(grain=3)`: lengths count in threes, and among equals the flow wins that has
+/// waited longest for its turn.
 pub struct Part;
 
 impl OwnPart<dyn MakeQueue> for Part {
