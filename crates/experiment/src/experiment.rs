@@ -19,6 +19,7 @@ pub use crate::run::SharedFiles;
 use crate::run::{Ended, Keep, Run};
 use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
+use crate::scenario::own::OwnParts;
 use crate::scenario::problem::Problem;
 use crate::scenario::read::Document;
 use fairq_sched::units::Time;
@@ -92,7 +93,21 @@ impl Experiment {
     /// # Errors
     /// The first thing that is wrong.
     pub fn read_with(text: &str, file: &str, sets: &[(String, String)], files: Files<'_>) -> Result<Self, Problem> {
-        let mut document = Document::parse(text, file)?;
+        Self::read_own(text, file, sets, files, &OwnParts::default())
+    }
+
+    /// As [`Self::read_with`], of a scenario that may name `own` parts.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn read_own(
+        text: &str,
+        file: &str,
+        sets: &[(String, String)],
+        files: Files<'_>,
+        own: &OwnParts,
+    ) -> Result<Self, Problem> {
+        let mut document = Document::parse_own(text, file, own)?;
         for (path, value) in sets {
             document.set(path, value)?;
         }

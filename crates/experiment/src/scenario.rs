@@ -8,6 +8,7 @@ pub mod changes;
 pub mod edition;
 pub mod expand;
 pub mod fields;
+pub mod own;
 pub mod problem;
 pub mod profile;
 mod profiles;

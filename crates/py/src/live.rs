@@ -1,4 +1,5 @@
-//! A run that Python holds. Times come in as text with a unit or as seconds, events leave as tuples.
+//! A run that Python holds. Times come in as text with a unit or as seconds, events leave as
+//! tuples.
 
 use crate::arrow::Table;
 use crate::errors::{self, UsageError};

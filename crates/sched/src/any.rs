@@ -6,7 +6,7 @@
 macro_rules! parts {
     ($(
         $(#[$doc:meta])*
-        $trait:ident $part:literal $settings:ident $list:ident $folder:ident {
+        $trait:ident $part:literal $settings:ident $list:ident $folder:ident $(or $own:ident at $own_place:ident by $make:ident)? {
             $($module:ident => $type:ident = $name:literal [$($alias:literal),*] $(breaks [$($invariant:ident),+])?),+ $(,)?
         }
     )+) => {
@@ -21,13 +21,19 @@ macro_rules! parts {
                     #[cfg_attr(feature = "schema", serde(rename = $name $(, alias = $alias)*))]
                     $type(crate::$folder::$module::Settings),
                 )+
+                $(
+                    /// One that is written outside this tree.
+                    #[cfg_attr(feature = "schema", serde(rename = "own"))]
+                    #[cfg_attr(feature = "schema", schemars(skip))]
+                    $own(crate::own::Own<dyn crate::own::MakeQueue>),
+                )?
             }
 
             impl $settings {
                 /// The name in the registry.
                 #[must_use]
                 pub const fn name(&self) -> &'static str {
-                    match self { $(Self::$type(_) => $name),+ }
+                    match self { $(Self::$type(_) => $name,)+ $(Self::$own(own) => own.name(),)? }
                 }
 
                 /// The part of `name` (or alias) with its default settings.
@@ -55,7 +61,7 @@ macro_rules! parts {
                 /// The facts that its settings give.
                 #[must_use]
                 pub fn part(&self) -> &dyn crate::part::Part {
-                    match self { $(Self::$type(settings) => settings),+ }
+                    match self { $(Self::$type(settings) => settings,)+ $(Self::$own(own) => own,)? }
                 }
 
                 /// Builds the part by itself, for another composition.
@@ -70,6 +76,8 @@ macro_rules! parts {
                     match self {
                         $(Self::$type(settings) =>
                             $folder::Any::$type(crate::$folder::$module::$type::new(settings, line)),)+
+                        $(Self::$own(own) =>
+                            $folder::Any::$own(own.built(crate::own::Place::$own_place, |make| make.$make(line))),)?
                     }
                 }
             }
@@ -77,10 +85,11 @@ macro_rules! parts {
             pub(crate) mod $folder {
                 /// One of the parts, chosen at run time.
                 pub(crate) enum Any {
-                    $($type(crate::$folder::$module::$type)),+
+                    $($type(crate::$folder::$module::$type),)+
+                    $($own(alloc::boxed::Box<dyn crate::contract::$trait>),)?
                 }
 
-                crate::any::forward!($trait for Any [$($type)+]);
+                crate::any::forward!($trait for Any [$($type)+ $($own)?]);
             }
 
             crate::any::spell_out!($trait $settings $folder [$($module $type)+]);
@@ -113,13 +122,17 @@ macro_rules! designs {
                 #[cfg_attr(feature = "schema", serde(rename = $name $(, alias = $alias)*))]
                 $type(crate::design::$module::Settings),
             )*
+            /// One that is written outside this tree.
+            #[cfg_attr(feature = "schema", serde(rename = "own"))]
+            #[cfg_attr(feature = "schema", schemars(skip))]
+            Own(crate::own::Own<dyn crate::own::MakeQueue>),
         }
 
         impl DesignSettings {
             /// The name in the registry.
             #[must_use]
             pub const fn name(&self) -> &'static str {
-                match *self { $(Self::$type(_) => $name),* }
+                match self { $(Self::$type(_) => $name,)* Self::Own(own) => own.name() }
             }
 
             /// The design of `name` (or alias) with its default settings.
@@ -147,7 +160,7 @@ macro_rules! designs {
             /// The facts that its settings give.
             #[must_use]
             pub fn part(&self) -> &dyn crate::part::Part {
-                match *self { $(Self::$type(ref settings) => settings),* }
+                match self { $(Self::$type(settings) => settings,)* Self::Own(own) => own }
             }
 
             /// Builds the discipline for `line`; `queue` holds the limit and the classifier, where
@@ -158,7 +171,10 @@ macro_rules! designs {
                 queue: &crate::queue::Queue,
                 line: &crate::contract::Line,
             ) -> alloc::boxed::Box<dyn crate::contract::Discipline> {
-                match *self { $(Self::$type(ref settings) => crate::design::$module::build(settings, queue, line)),* }
+                match self {
+                    $(Self::$type(settings) => crate::design::$module::build(settings, queue, line),)*
+                    Self::Own(own) => own.built(crate::own::Place::Design, |make| make.discipline(queue, line)),
+                }
             }
         }
 
@@ -198,6 +214,14 @@ macro_rules! spell_out {
                         limit,
                         line,
                     )),)+
+                    Self::Own(_) => alloc::boxed::Box::new(crate::compose::Composition::new(
+                        classifier,
+                        self.build(line),
+                        buffer,
+                        crate::mark::none::None,
+                        limit,
+                        line,
+                    )),
                 }
             }
         }

@@ -35,6 +35,7 @@ pub mod heap;
 pub mod invariant;
 pub mod link_layer;
 pub mod mark;
+pub mod own;
 pub mod packet;
 pub mod part;
 pub mod plain_fifo;

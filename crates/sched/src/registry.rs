@@ -2,7 +2,8 @@
 //! the settings' schema, the reference page, the tests of the registry and the benchmark rows.
 //!
 //! A line: `module => Type = "name" ["alias", …]`, and `breaks [Invariant, …]` where an invariant
-//! of `card.rs` does not hold.
+//! of `card.rs` does not hold. Beside the parts of a list `or Own at … by …` is one that is
+//! written outside this tree ([`crate::own`]), and how it is built.
 
 use crate::any::{designs, parts};
 
@@ -22,7 +23,7 @@ designs! {
 
 parts! {
     /// Which queue sends next?
-    Scheduler "scheduler" SchedulerSettings SCHEDULERS schedule {
+    Scheduler "scheduler" SchedulerSettings SCHEDULERS schedule or Own at Scheduler by scheduler {
         cbs => Cbs = "cbs" ["credit_based_shaper"] breaks [WorkConservation, FlowOrder],
         datakit => Datakit = "datakit" [],
         drr => Drr = "drr" ["linux_drr"],
@@ -55,7 +56,7 @@ parts! {
         wrr => Wrr = "wrr" [],
     }
     /// Which packet is dropped when space is short?
-    BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
+    BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer or Own at Buffer by policy {
         adaptive_red => AdaptiveRed = "adaptive_red" ["ared"],
         afd => Afd = "afd" [],
         aifo => Aifo = "aifo" [],

@@ -7,8 +7,8 @@ use fairq_sched::queue::Queue;
 use fairq_sched::units::{Limit, Rate, Time, Weight};
 use std::sync::Arc;
 
-/// A change of one line, or of packets there, from one instant on. It comes before all events of its
-/// instant. `Q` is what makes the new discipline, or the discipline itself.
+/// A change of one line, or of packets there, from one instant on. It comes before all events of
+/// its instant. `Q` is what makes the new discipline, or the discipline itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intervention<Q = Arc<Queue>> {
     /// The line's number in the plan.

@@ -12,6 +12,7 @@ pub mod live;
 pub mod multicast;
 pub mod net;
 pub mod observe;
+pub mod own;
 pub mod partition;
 pub mod plan;
 pub mod processing;

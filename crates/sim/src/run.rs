@@ -8,6 +8,7 @@
 //! other components keep their numbers. A line of zero delay delivers in the instant in which its
 //! transmission ends: that arrival precedes the ends of the same instant that are still to come.
 
+mod begin;
 pub mod changes;
 mod heard;
 pub mod part;
@@ -15,6 +16,7 @@ mod prefetch;
 mod regions;
 mod urgency;
 
+use self::begin::{groups, paths_and_sessions, urgencies};
 use self::heard::Heard;
 use self::prefetch::Prefetcher;
 use self::regions::Regions;
@@ -24,15 +26,12 @@ use crate::engine::events::EventSet;
 use crate::multicast::session::{Outlet, Session};
 use crate::net::change::Built;
 use crate::net::network::{Components, Network};
-use crate::net::path::Path;
 use crate::observe::{Event, Observer};
 use crate::partition::Partition;
-use crate::plan::{Files, FlowPlan, Plan};
+use crate::plan::{Files, Plan};
 use crate::processing::Processing;
 use crate::segment::{Direction, Marking, Segment};
-use crate::traffic::registry::{Context, Entry};
-use crate::traffic::until::Until;
-use crate::traffic::{Emission, Source, Transfers};
+use crate::traffic::{Emission, Source};
 use crate::transfers::Group;
 use crate::transport::Sender;
 use crate::transport::ecn::Accepts;
@@ -40,14 +39,11 @@ use crate::transport::held::HeldTimes;
 use crate::transport::messages::{Acknowledgement, Arrival, Blocks, Flags};
 use crate::transport::receiver::Receiver;
 use crate::transport::reports::{Report, Reports};
-use crate::transport::tcp::Setup;
-use fairq_link::random::{self, Stream};
 use fairq_link::sketch::Coarse;
 use fairq_sched::fast_path::{FastPath, take};
 use fairq_sched::packet::Marks;
-use fairq_sched::units::{Time, Weight};
+use fairq_sched::units::Time;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// Counts of a flow since they were last cleared.
 #[derive(Clone, Debug)]
@@ -791,114 +787,5 @@ impl Simulation {
     #[must_use]
     pub fn conserves_packets(&self) -> bool {
         self.network.conserves_packets()
-    }
-}
-
-/// The groups of transfers of `plan`; sets the group of their connections.
-fn groups(plan: &Plan, seed: u64, connections: &mut [Connection]) -> Vec<Group> {
-    let mut groups = Vec::with_capacity(plan.transfers.len());
-    for transfers in &plan.transfers {
-        let copies = transfers.first as usize..(transfers.first + transfers.count) as usize;
-        let flows = &plan.flows[copies.clone()];
-        let stream = |name: &str| Stream::new(seed, &format!("{name}/traffic"));
-        let entry = Entry {
-            starts: flows.iter().map(|flow| start(flow, seed)).collect(),
-            streams: flows.iter().map(|flow| stream(&flow.name)).collect(),
-            stream: stream(&transfers.name),
-        };
-        // Whether the traffic is transfers was decided when the plan was made.
-        let Some(first) = flows.first() else { continue };
-        let Some(mut traffic) = first.entry.traffic.build_transfers(entry) else { continue };
-        if let Some(stop) = first.entry.stop {
-            traffic = Box::new(Until::<dyn Transfers>::new(traffic, stop));
-        }
-        for connection in &mut connections[copies] {
-            connection.group = Some(groups.len() as u32);
-        }
-        groups.push(Group::new(traffic, transfers, first.entry.deadline));
-    }
-    groups
-}
-
-/// The paths of flows and, behind them, of the sessions' branches; the sessions; and by branch its
-/// session with its number there.
-fn paths_and_sessions(plan: &Plan, seed: u64) -> (Vec<Path>, Vec<Session>, Vec<(usize, usize)>) {
-    let mut paths: Vec<Path> = plan.flows.iter().map(|flow| flow.path.clone()).collect();
-    let mut branches = Vec::new();
-    let mut sessions = Vec::with_capacity(plan.sessions.len());
-    let mut receivers = 0;
-    for (number, session) in plan.sessions.iter().enumerate() {
-        sessions.push(Session::new(session, paths.len() as u32, receivers, seed));
-        paths.extend(session.paths());
-        branches.extend((0..session.shape.branches.len()).map(|branch| (number, branch)));
-        receivers += session.receivers.len() as u32;
-    }
-    (paths, sessions, branches)
-}
-
-/// By flow: the urgency that its packets carry; empty if no flow's packets do.
-fn urgencies(plan: &Plan, seed: u64) -> Vec<Option<Urgency>> {
-    let tells = |flow: &FlowPlan| flow.tells_remaining || flow.entry.deadline.is_some();
-    if !plan.flows.iter().any(tells) {
-        return Vec::new();
-    }
-    plan.flows.iter().map(|flow| tells(flow).then(|| Urgency::of(flow, start(flow, seed)))).collect()
-}
-
-/// When `flow` starts.
-fn start(flow: &FlowPlan, seed: u64) -> Time {
-    match flow.entry.start {
-        Some(time) => time,
-        None => {
-            let part = Stream::new(seed, &format!("{}/start", flow.name)).uniform();
-            Time((part * flow.entry.start_within.0 as f64) as u64)
-        }
-    }
-}
-
-impl Connection {
-    /// A connection begins in place of the one before, if there was one.
-    fn begin(&mut self, now: Time, bytes: u64, packet: u32) {
-        if self.changes_port && self.counts.is_some() {
-            self.incarnation = self.incarnation.wrapping_add(1);
-        }
-        self.sender.begin(now, bytes, packet);
-    }
-
-    /// The connection of `flow`, and when its traffic begins.
-    fn new(flow: &FlowPlan, seed: u64, files: Files<'_>) -> Result<(Self, Time), String> {
-        let start = start(flow, seed);
-        let file = flow.entry.traffic.file().map(files).transpose()?;
-        let stream = Stream::new(seed, &format!("{}/traffic", flow.name));
-        let key = random::key(seed, &format!("{}/transport", flow.name));
-        let mut source = flow.entry.traffic.build(Context { start, stream, file: file.as_deref() })?;
-        let ends = flow.entry.transport.build(Setup {
-            supply: flow.entry.traffic.supply(),
-            connection: Arc::clone(&flow.entry.connection),
-            seed: key,
-        });
-        if let Some(stop) = flow.entry.stop {
-            source = Box::new(Until::<dyn Source>::new(source, stop));
-        }
-        let first = source.next();
-        let upcoming = if flow.entry.traffic.offers_packets() {
-            first.map(|emission| Upcoming::Packet { source, emission })
-        } else {
-            flow.entry.stop.map(Upcoming::Stop)
-        };
-        let connection = Self {
-            upcoming: upcoming.map(Box::new),
-            accepts: ends.sender.accepts(),
-            sender: ends.sender,
-            receiver: ends.receiver,
-            acknowledgement: flow.entry.acknowledgement,
-            processing: Processing::new(flow.processing, key),
-            group: None,
-            incarnation: 0,
-            heard: 0,
-            changes_port: flow.entry.weight == Weight::ONE && flow.entry.class.is_none(),
-            counts: None,
-        };
-        Ok((connection, first.map_or(Time::NEVER, |emission| emission.time)))
     }
 }

@@ -19,16 +19,20 @@
 
 mod fault;
 pub mod needs;
+mod own;
 mod typed;
 mod written;
 
 use fairq_sched::card::Card;
 use fairq_sched::facts::Overflow;
+use fairq_sched::own::{MakeQueue, OwnPart, Place};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, CLASSIFIERS, DESIGNS, MARKERS, POLICERS, SCHEDULERS};
 use fairq_sched::units::{Limit, Time, UnitError};
 pub use fault::{Fault, Kind, near_miss};
+pub use own::Words;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 pub use typed::typed;
 pub use written::written;
 
@@ -156,6 +160,15 @@ fn not_a_limit(term: &str, fault: &UnitError) -> String {
 /// # Errors
 /// The part that is not known, with the near miss, or that is named twice.
 pub fn queue_table(text: &str) -> Result<Map<String, Value>, String> {
+    queue_table_of(text, &Words::default())
+}
+
+/// The text form of a queue, of which parts may be own ones, as its table: own parts stand in it as
+/// parts of the registry do.
+///
+/// # Errors
+/// The part that is not known, with the near miss, or that is named twice.
+pub fn queue_table_of(text: &str, own: &Words) -> Result<Map<String, Value>, String> {
     let mut table = Map::new();
     for term in outside_brackets(text, '+') {
         let (place, value) = if term == "unlimited" || term.starts_with(|c: char| c.is_ascii_digit()) {
@@ -164,21 +177,20 @@ pub fn queue_table(text: &str) -> Result<Map<String, Value>, String> {
         } else {
             let part = part(term)?;
             let name = part.get("kind").and_then(Value::as_str).unwrap_or_default().to_string();
-            let card = find(&name).ok_or_else(|| {
-                let known = lists()
-                    .into_iter()
-                    .flatten()
-                    .flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
-                format!("`{name}` is no part of a queue{}", near_miss(&name, known))
+            let place = find(&name).map(|card| card.part).or_else(|| own_place(&name, own)).ok_or_else(|| {
+                let cards = lists().into_iter().flatten();
+                let known = cards.flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
+                format!("`{name}` is no part of a queue{}", near_miss(&name, own.names(is_of_queue).chain(known)))
             })?;
-            (card.part, Value::Object(part))
+            (place, Value::Object(part))
         };
         if let Some(first) = table.insert(place.into(), value) {
             let second = table.get(place).cloned().unwrap_or_default();
             let acts_early = [&first, &second].map(leaves_overflow);
+            // Beside a policy of the registry an own one is what that leaves to it.
             let (early, full) = match acts_early {
-                [true, false] => (first, second),
-                [false, true] => (second, first),
+                [Some(true), Some(false) | None] | [None, Some(false)] if place == "buffer" => (first, second),
+                [Some(false) | None, Some(true)] | [Some(false), None] if place == "buffer" => (second, first),
                 _ => return Err(format!("`{text}` names two parts of the kind {place}")),
             };
             table.insert("buffer".into(), early);
@@ -212,10 +224,20 @@ pub fn check_design(table: &Map<String, Value>) -> Result<(), String> {
     }
 }
 
-/// Whether `part` is a buffer policy that acts before the buffer is full.
-fn leaves_overflow(part: &Value) -> bool {
+/// Whether `part` is a buffer policy that acts before the buffer is full; `None` if it is not of
+/// the registry.
+fn leaves_overflow(part: &Value) -> Option<bool> {
     let name = part.get("kind").and_then(Value::as_str).unwrap_or_default();
-    BufferSettings::by_name(name).is_some_and(|buffer| buffer.part().facts().overflow == Overflow::Leaves)
+    BufferSettings::by_name(name).map(|buffer| buffer.part().facts().overflow == Overflow::Leaves)
+}
+
+/// The field of a queue for the own part called `name`, if it is one of a queue.
+fn own_place(name: &str, own: &Words) -> Option<&'static str> {
+    own.place_of(name).filter(|place| is_of_queue(*place)).map(Place::name)
+}
+
+const fn is_of_queue(place: Place) -> bool {
+    matches!(place, Place::Scheduler | Place::Buffer | Place::Design)
 }
 
 /// The queue that `text` says.
@@ -231,13 +253,43 @@ pub fn queue(text: &str) -> Result<Queue, String> {
 /// # Errors
 /// One line: what is not known or does not fit.
 pub fn queue_within(text: &str, limit: Option<Limit>) -> Result<Queue, String> {
-    let table = queue_table(text)?;
-    let mut queue: Queue = typed(&Value::Object(table)).map_err(|fault| match fault.path.as_str() {
+    queue_own(text, limit, &[])
+}
+
+/// The queue that `text` says, of which parts may be among `parts`, with `limit` if it names none.
+///
+/// # Errors
+/// One line: what is not known or does not fit.
+pub fn queue_own(text: &str, limit: Option<Limit>, parts: &[Arc<dyn OwnPart<dyn MakeQueue>>]) -> Result<Queue, String> {
+    let mut own = Words::default();
+    own.add(parts, &lists())?;
+    let mut table = queue_table_of(text, &own)?;
+    let said = |fault: Fault| match fault.path.as_str() {
         "" => fault.message,
         path => format!("{path}: {}", fault.message),
-    })?;
+    };
+    shape_queue(&mut table, &own, "").map_err(said)?;
+    let mut queue: Queue = typed(&Value::Object(table)).map_err(said)?;
+    queue.find_own(parts).map_err(|(place, message)| format!("{place}: {message}"))?;
     queue.limit = queue.limit.or(limit);
     queue.fault().map_or(Ok(queue), Err)
+}
+
+/// Gives the own parts in the table of a queue at `path` the shape in which they are read.
+///
+/// # Errors
+/// As [`Words::shape`].
+pub fn shape_queue(table: &mut Map<String, Value>, own: &Words, path: &str) -> Result<(), Fault> {
+    let dot = if path.is_empty() { "" } else { "." };
+    let places = [
+        ("scheduler", Place::Scheduler, SCHEDULERS),
+        ("buffer", Place::Buffer, BUFFER_POLICIES),
+        ("overflow", Place::Buffer, BUFFER_POLICIES),
+        ("design", Place::Design, DESIGNS),
+    ];
+    places.into_iter().try_for_each(|(field, place, cards)| {
+        table.get_mut(field).map_or(Ok(()), |part| own.shape(part, place, cards, &format!("{path}{dot}{field}")))
+    })
 }
 
 /// Whether `text` is refused for a form or for words that are not known here, and not for a value.
@@ -249,7 +301,9 @@ pub fn has_unknown_words(text: &str) -> bool {
     }
 }
 
-fn lists() -> [&'static [Card]; 6] {
+/// The cards of all parts of a queue.
+#[must_use]
+pub fn lists() -> [&'static [Card]; 6] {
     [SCHEDULERS, BUFFER_POLICIES, MARKERS, CLASSIFIERS, DESIGNS, POLICERS]
 }
 

@@ -2,6 +2,7 @@
 //! the near miss.
 
 use crate::fault::{Fault, Kind, near_miss};
+use fairq_sched::own::KIND;
 use fairq_sched::registry::{BUFFER_POLICIES, DESIGNS, SCHEDULERS};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -23,7 +24,9 @@ pub fn typed<T: DeserializeOwned>(tree: &Value) -> Result<T, Fault> {
 /// Turns serde's sentence into ours: the whole path, what stands there, what to write instead, and
 /// the near miss.
 fn explain(tree: &Value, path: String, message: &str) -> Fault {
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let quoted = message.split('`').skip(1).step_by(2);
+    // The table of an own part is written with the part's own name.
+    let quoted: Vec<&str> = quoted.enumerate().filter(|(at, word)| *at == 0 || *word != KIND).map(|(_, w)| w).collect();
     if let Some((word, known)) = quoted.split_first() {
         if message.starts_with("unknown field") {
             let path = inside(tree, &path, |key, _| key == *word);

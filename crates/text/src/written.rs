@@ -1,6 +1,7 @@
 //! The other way round: a queue as its text form, with the settings that are not their defaults.
 
 use crate::find;
+use fairq_sched::own::KIND;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{
     BufferSettings, ClassifierSettings, DesignSettings, MarkerSettings, PolicerSettings, SchedulerSettings,
@@ -24,11 +25,20 @@ pub fn written(queue: &Queue) -> String {
 
 fn part_written(settings: &Map<String, Value>) -> String {
     let kind = settings.get("kind").and_then(Value::as_str).unwrap_or_default();
+    if let (KIND, Some(own)) = (kind, own_of(settings)) {
+        return part_written(&own);
+    }
     let default = default_of(kind);
     let differs =
         |(name, value): &(&String, &Value)| *name != "kind" && !value.is_null() && default.get(*name) != Some(*value);
     let given: Vec<String> = settings.iter().filter(differs).map(|(name, value)| assignment(name, value)).collect();
     if given.is_empty() { kind.to_owned() } else { format!("{kind}({})", given.join(", ")) }
+}
+
+/// The table of an own part as that of one of the registry.
+fn own_of(shape: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let name = [("kind".to_owned(), shape.get("name")?.clone())];
+    Some(name.into_iter().chain(shape.get("settings")?.as_object()?.clone()).collect())
 }
 
 fn assignment(name: &str, value: &Value) -> String {

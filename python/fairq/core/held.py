@@ -1,7 +1,7 @@
 """A run that one holds: taken event by event, looked at, changed, and taken back.
 
-Every link that is held shows each of its packets; others keep their shortcuts. The run is the same whoever looks at
-it, and the same again when it is taken back: `digest` says so.
+Every link that is held shows each of its packets; others keep their shortcuts. Looking at a run
+changes nothing of it, and taken back it is the same again: `digest` says so.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ class Event(NamedTuple):
     reason: str | None
     """Why it was dropped."""
     value: float | None
-    """Of `window` packets, of `level` the layers, of `began` when the transmission ends, in seconds."""
+    """Of `window` packets, of `level` the layers, of `began` when the transmission ends, in
+    seconds."""
     decision: Decision | None
     """Of `began`: why the packet was chosen, where the discipline had a choice and says so."""
 
@@ -81,8 +82,8 @@ class Step(NamedTuple):
     time_s: float
     """When, in seconds."""
     what: str
-    """`arrival` at the end of a link, `end` of a transmission, `update` of a discipline, `emission` of a flow's
-    traffic, `timer` or `host` of a flow, `session`, or a `change` of the scenario."""
+    """`arrival` at the end of a link, `end` of a transmission, `update` of a discipline, `emission`
+    of a flow's traffic, `timer` or `host` of a flow, `session`, or a `change` of the scenario."""
     of: str | None
     """The name of the link, flow or session."""
     direction: str | None
@@ -90,7 +91,8 @@ class Step(NamedTuple):
 
 
 class LiveRun:
-    """A run in progress; see `fairq.live`. A context manager, so that its owner can say where it is used."""
+    """A run in progress; see `fairq.live`. A context manager, so that its owner can say where it is
+    used."""
 
     def __init__(
         self, scenario: Text, sets: Sequence[tuple[str, str]] = (), seed: int = 1, links: Sequence[str] | None = None
@@ -124,7 +126,8 @@ class LiveRun:
 
     @property
     def steps(self) -> int:
-        """How many events have been. A step has the same number in every run with the same seed, links and changes."""
+        """How many events have been. A step has the same number in every run with the same seed,
+        links and changes."""
         return self._native.steps
 
     @property
@@ -156,9 +159,11 @@ class LiveRun:
             pass
 
     def finish(self) -> Result:
-        """Run to the end; what the run gave, as `fairq.run` gives it for the scenario with the changes by hand.
+        """Run to the end; what the run gave, as `fairq.run` gives it for the scenario with the
+        changes by hand.
 
-        Packets that were offered, dropped, marked or held by hand are in its counts and not in its scenario.
+        Packets that were offered, dropped, marked or held by hand are in its counts and not in its
+        scenario.
         """
         self.run_to(self.end)
         return self.result()
@@ -173,10 +178,11 @@ class LiveRun:
     ) -> None:
         """Change a link or a flow's weight now, after all that has happened.
 
-        Either a field of the scenario by its path, `change("links.uplink.rate", "5 Mbit/s")`, or what an entry of
-        `[[changes]]` says: `change(link="uplink", rate="5 Mbit/s")`, `change(link="uplink", direction="forward",
-        queue="fq_codel")`, `change(link="uplink", up=False)`, `change(flow="bulk", weight=2)`. UsageError if it cannot
-        be; nothing has changed then.
+        Either a field of the scenario by its path, `change("links.uplink.rate", "5 Mbit/s")`, or
+        what an entry of
+        `[[changes]]` says: `change(link="uplink", rate="5 Mbit/s")`, `change(link="uplink",
+        direction="forward", queue="fq_codel")`, `change(link="uplink", up=False)`,
+        `change(flow="bulk", weight=2)`. UsageError if it cannot be; nothing has changed then.
         """
         named = {key: given for key, given in {"link": link, "flow": flow, **fields}.items() if given is not None}
         if path is None:
@@ -193,8 +199,8 @@ class LiveRun:
     ) -> None:
         """Let packets of a flow come to a link's queue now, beside those that its transport sends.
 
-        The transport hears nothing of them; counts have them. UsageError if the link is not on the path of the flow's
-        data.
+        The transport hears nothing of them; counts have them. UsageError if the link is not on the
+        path of the flow's data.
         """
         if direction not in ("forward", "reverse"):
             raise UsageError(f"offer: direction: {direction}; write forward or reverse")
@@ -208,7 +214,8 @@ class LiveRun:
         self._native.drop_packet(packet)
 
     def mark(self, packet: int) -> None:
-        """Mark a packet that waits *congestion experienced*; UsageError if its sender does not use ECN."""
+        """Mark a packet that waits *congestion experienced*; UsageError if its sender does not use
+        ECN."""
         self._native.mark_packet(packet)
 
     def hold(self, packet: int, until: When) -> None:
@@ -218,9 +225,9 @@ class LiveRun:
     def look(self, name: str = "waiting") -> Table[Any]:
         """Give the table called `name` as it is now.
 
-        `waiting` has the packets that wait or are being sent; `states` what disciplines count and keep; `series` one
-        sample of each flow and link; `flows`, `links`, `queues`, `transfers`, `sessions` are those of a result, since
-        the warm-up or, while that lasts, since the start.
+        `waiting` has the packets that wait or are being sent; `states` what disciplines count and
+        keep; `series` one sample of each flow and link; `flows`, `links`, `queues`, `transfers`,
+        `sessions` are those of a result, since the warm-up or, while that lasts, since the start.
         """
         if name not in LOOKS:
             raise UsageError(f"look: {name}: there is no such table{near_miss(name, LOOKS)}")
@@ -236,8 +243,9 @@ class LiveRun:
     ) -> Iterator[Event]:
         """Run on and give each event as it happens: of these links and flows, of these kinds.
 
-        Up to `until`, or to the end of the run. In the body of the loop the run stands at the end of the step in which
-        the event happened, so that a packet that arrived can be dropped there; whoever leaves the loop leaves it there.
+        Up to `until`, or to the end of the run. In the body of the loop the run stands at the end
+        of the step in which the event happened, so that a packet that arrived can be dropped there;
+        leaving the loop leaves it there.
         """
         time = self.end if until is None else until
         with self.watch(links=links, flows=flows, of=of) as watch:
@@ -247,7 +255,8 @@ class LiveRun:
                 yield from watch.take()
 
     def decisions(self, link: str, until: When | None = None) -> Iterator[Event]:
-        """Run on and give each beginning of a transmission on a link for which its discipline gives a reason."""
+        """Run on and give each beginning of a transmission on a link for which its discipline gives
+        a reason."""
         for event in self.events(links=[link], of={"began"}, until=until):
             if event.decision is not None:
                 yield event
@@ -259,7 +268,8 @@ class LiveRun:
         flows: Sequence[str] | None = None,
         of: AbstractSet[str] | None = None,
     ) -> Watch:
-        """Record events from now on, until the context is left: `with run.watch(…) as watch: …; watch.take()`."""
+        """Record events from now on, until the context is left: `with run.watch(…) as watch: …;
+        watch.take()`."""
         _known_events(of)
         chosen = [None if names is None else sorted(names) for names in (links, flows, of)]
         return Watch(self._native, self._native.watch(*chosen))

@@ -199,7 +199,7 @@ mod tests {
     use serde_json::json;
 
     fn resolved(mut scenario: Value) -> Result<Value, Fault> {
-        expand(&mut scenario)?;
+        expand(&mut scenario, &fairq_text::Words::default())?;
         resolve(&mut scenario)?;
         Ok(scenario)
     }

@@ -3,28 +3,41 @@
 //! [`Distribution`](distribution::Distribution) mark it there.
 
 use crate::values::TEXT_FORM;
+use fairq_sched::own::Place;
 use fairq_sched::queue::Queue;
 use fairq_sim::traffic::distribution;
 use fairq_sim::transport::tcp::settings::Connection;
-use fairq_text::Fault;
+use fairq_text::{Fault, Words};
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
 
-/// Expands every text form in `scenario`.
+/// Expands every text form in `scenario`, in which own parts may stand.
 ///
 /// # Errors
 /// The first that cannot be read, with its path.
-pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
-    expand_within(scenario, forms(), "")
+pub fn expand(scenario: &mut Value, own: &Words) -> Result<(), Fault> {
+    walk(scenario, &mut |form, value, path| expand_one(form, value, path, own))
 }
+
+/// Calls `each` for every value in `scenario` that may have a text form, with that and its path.
+///
+/// # Errors
+/// The first that `each` gives.
+pub(super) fn walk(scenario: &mut Value, each: &mut Each<'_>) -> Result<(), Fault> {
+    walk_within(scenario, forms(), "", each)
+}
+
+/// What is done with a value that may have a text form.
+type Each<'a> = dyn FnMut(Form, &mut Value, &str) -> Result<(), Fault> + 'a;
 
 /// Expands the text forms in the entry of `scenario` that holds the field at `path`: `links[0]` for
 /// `links[0].queue`.
 ///
 /// # Errors
 /// The first that cannot be read, with its path.
-pub fn expand_at(scenario: &mut Value, path: &str) -> Result<(), Fault> {
+pub fn expand_at(scenario: &mut Value, path: &str, own: &Words) -> Result<(), Fault> {
+    let mut each = |form, value: &mut Value, path: &str| expand_one(form, value, path, own);
     let entry = path.split('.').next().unwrap_or_default();
     let (field, number) = match entry.split_once('[') {
         Some((list, number)) => (list, number.trim_end_matches(']').parse::<usize>().ok()),
@@ -34,9 +47,9 @@ pub fn expand_at(scenario: &mut Value, path: &str) -> Result<(), Fault> {
     let Some(((_, forms), value)) = known.zip(scenario.get_mut(field)) else { return Ok(()) };
     match (value, number) {
         (Value::Array(items), Some(number)) => {
-            items.get_mut(number).map_or(Ok(()), |item| expand_within(item, forms, entry))
+            items.get_mut(number).map_or(Ok(()), |item| walk_within(item, forms, entry, &mut each))
         }
-        (value, _) => expand_within(value, forms, field),
+        (value, _) => walk_within(value, forms, field, &mut each),
     }
 }
 
@@ -51,11 +64,11 @@ fn forms() -> &'static Forms {
 
 /// The kind of value that a text stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     /// A queue: parts and a limit.
     Queue,
-    /// A part with its settings.
-    Part,
+    /// A part with its settings; where it may be an own part, the place of it.
+    Part(Option<Place>),
     /// A distribution, or a quantity, which is a constant.
     Distribution,
     /// A connection that is a word: its profile.
@@ -92,9 +105,9 @@ impl Forms {
             forms.join(Self::within(schema, other, above));
         }
         if either("anyOf").iter().any(|other| other["description"] == TEXT_FORM) {
-            let is_queue =
-                either("anyOf").iter().any(|other| other["$ref"] == format!("#/$defs/{}", Queue::schema_name()));
-            forms.own = Some(if is_queue { Form::Queue } else { Form::Part });
+            let is_of = |name: &str| either("anyOf").iter().any(|other| other["$ref"] == format!("#/$defs/{name}"));
+            let place = PLACES.iter().find(|(name, _)| is_of(name)).map(|(_, place)| *place);
+            forms.own = Some(if is_of(&Queue::schema_name()) { Form::Queue } else { Form::Part(place) });
         }
         for other in either("oneOf") {
             if other["description"] == distribution::TEXT_FORM {
@@ -134,24 +147,34 @@ impl Forms {
     }
 }
 
-fn expand_within(value: &mut Value, forms: &Forms, path: &str) -> Result<(), Fault> {
-    match forms.own {
-        Some(Form::Queue) => expand_queue(value, path)?,
-        Some(Form::Part) => expand_part(value, path)?,
-        Some(Form::Distribution) => expand_distribution(value, path)?,
-        Some(Form::Profile) => expand_profile(value),
-        None => {}
-    }
+/// The definitions of parts, of which each may be an own one.
+const PLACES: [(&str, Place); 3] =
+    [("BufferSettings", Place::Buffer), ("TransportSettings", Place::Transport), ("TrafficSettings", Place::Traffic)];
+
+fn walk_within(value: &mut Value, forms: &Forms, path: &str, each: &mut Each<'_>) -> Result<(), Fault> {
+    forms.own.map_or(Ok(()), |form| each(form, value, path))?;
     match value {
         Value::Array(items) => {
             let mut items = items.iter_mut().enumerate();
-            items.try_for_each(|(at, item)| expand_within(item, forms, &format!("{path}[{at}]")))
+            items.try_for_each(|(at, item)| walk_within(item, forms, &format!("{path}[{at}]"), each))
         }
         Value::Object(table) => forms.of(table).into_iter().try_for_each(|(name, forms)| {
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-            table.get_mut(name).map_or(Ok(()), |field| expand_within(field, forms, &path))
+            table.get_mut(name).map_or(Ok(()), |field| walk_within(field, forms, &path, each))
         }),
         _ => Ok(()),
+    }
+}
+
+fn expand_one(form: Form, value: &mut Value, path: &str, own: &Words) -> Result<(), Fault> {
+    match form {
+        Form::Queue => expand_queue(value, path, own),
+        Form::Part(_) => expand_part(value, path),
+        Form::Distribution => expand_distribution(value, path),
+        Form::Profile => {
+            expand_profile(value);
+            Ok(())
+        }
     }
 }
 
@@ -195,10 +218,10 @@ fn expand_part(part: &mut Value, path: &str) -> Result<(), Fault> {
     }
 }
 
-fn expand_queue(queue: &mut Value, path: &str) -> Result<(), Fault> {
+fn expand_queue(queue: &mut Value, path: &str, own: &Words) -> Result<(), Fault> {
     match queue {
         Value::String(form) => {
-            let table = fairq_text::queue_table(form).map_err(|message| Fault::new(path, message))?;
+            let table = fairq_text::queue_table_of(form, own).map_err(|message| Fault::new(path, message))?;
             *queue = Value::Object(table);
             Ok(())
         }
@@ -228,7 +251,7 @@ mod tests {
                       { "traffic": { "kind": "telnet", "size": "10 kB" } }],
             "sessions": [{ "source": "pairs", "receivers": [{ "control": "plm" }, {}] }],
         });
-        expand(&mut scenario).unwrap();
+        expand(&mut scenario, &Words::default()).unwrap();
         let kind = |name: &str| json!({ "kind": name });
         let expected = json!({
             "defaults": { "queue": { "scheduler": kind("fq") }, "connection": { "profile": "linux" },
@@ -245,7 +268,7 @@ mod tests {
 
     #[test]
     fn what_is_no_text_form_is_refused_with_its_place() {
-        let fault = |mut scenario: Value| expand(&mut scenario).unwrap_err();
+        let fault = |mut scenario: Value| expand(&mut scenario, &Words::default()).unwrap_err();
         let number = fault(json!({ "flows": [{}, { "traffic": { "kind": "web", "think": 1 } }] }));
         assert_eq!((number.path.as_str(), number.message.contains("not `1`")), ("flows[1].traffic.think", true));
         let list = fault(json!({ "links": [{ "reverse_queue": ["fq"] }] }));

@@ -8,10 +8,11 @@ use super::axes::{self, Override, Point};
 use super::bounds;
 use super::edition::{Decided, fill_disciplines};
 use super::expand::{expand, expand_at};
+use super::own::{self, OwnParts};
 use super::problem::Problem;
 use super::{Scenario, alias, profiles};
 use crate::topology;
-use fairq_text::{Fault, Kind, scalar, typed};
+use fairq_text::{Fault, Kind, Words, scalar, typed};
 use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -85,6 +86,10 @@ pub struct Document {
     memory: Option<u64>,
     /// Reads the topology files that it names.
     topology_reader: Option<topology::Reader>,
+    /// The own parts that it may name.
+    own: OwnParts,
+    /// What text needs to know of them.
+    words: Words,
 }
 
 impl Document {
@@ -93,6 +98,16 @@ impl Document {
     /// # Errors
     /// What is not TOML (or JSON, if it begins with a brace), and a text form that cannot be read.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
+        Self::parse_own(text, file, &OwnParts::default())
+    }
+
+    /// As [`Self::parse`], of a scenario that may name `own` parts.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], and an own part with the name of another part.
+    pub fn parse_own(text: &str, file: &str, own: &OwnParts) -> Result<Self, Problem> {
+        let said = |message| Problem { file: file.into(), line: None, fault: Fault::new("", message) };
+        let words = own.words().map_err(said)?;
         let Written { tree: written, lines } = Written::read(text, file)?;
         let mut document = Self {
             file: file.into(),
@@ -102,8 +117,10 @@ impl Document {
             sets: Vec::new(),
             memory: None,
             topology_reader: None,
+            own: own.clone(),
+            words,
         };
-        expand(&mut document.tree).map_err(|fault| document.problem(fault))?;
+        expand(&mut document.tree, &document.words).map_err(|fault| document.problem(fault))?;
         Ok(document)
     }
 
@@ -116,7 +133,7 @@ impl Document {
         let set = axes::set(&mut self.tree, path, given(value))
             .map_err(|fault| self.told(None, Fault::new(&option, fault.message)))?;
         self.sets.push((set.clone(), option));
-        expand_at(&mut self.tree, &set).map_err(|fault| self.problem(fault))
+        expand_at(&mut self.tree, &set, &self.words).map_err(|fault| self.problem(fault))
     }
 
     /// Sets the field at `path`, and returns the path with its numbers.
@@ -125,7 +142,7 @@ impl Document {
     /// A path that leads nowhere, or a text form that cannot be read.
     pub fn set_at(&mut self, path: &str, value: &str) -> Result<String, Fault> {
         let set = axes::set(&mut self.tree, path, given(value))?;
-        expand_at(&mut self.tree, &set)?;
+        expand_at(&mut self.tree, &set, &self.words)?;
         Ok(set)
     }
 
@@ -149,7 +166,7 @@ impl Document {
             }
         }
         let path = format!("changes[{number}]");
-        expand_at(&mut self.tree, &path)?;
+        expand_at(&mut self.tree, &path, &self.words)?;
         Ok(path)
     }
 
@@ -226,7 +243,8 @@ impl Document {
     /// The scenario of `tables`, those of a point of its axes, without what its edition adds.
     fn as_written(&self, point: &Point, tables: Tables) -> Result<Scenario, Problem> {
         let tree = self.filled(point, tables.tree)?;
-        let scenario: Scenario = typed(&tree).map_err(|fault| self.problem_at(point, fault))?;
+        let mut scenario: Scenario = typed(&tree).map_err(|fault| self.problem_at(point, fault))?;
+        self.own.find(&mut scenario).map_err(|fault| self.problem_at(point, fault))?;
         // All fields that the axes leave were checked with the scenario as written, which is the
         // point without overrides.
         let has_list = |path: &String| at_path(&tree, path).is_some_and(has_list);
@@ -242,7 +260,8 @@ impl Document {
     fn filled(&self, point: &Point, mut tree: Value) -> Result<Value, Problem> {
         fill_disciplines(&mut tree);
         profiles::fill(&mut tree);
-        refuse_controls(&tree, "").map_err(|fault| self.problem_at(point, fault))?;
+        let checked = refuse_controls(&tree, "").and_then(|()| own::shape(&mut tree, &self.words));
+        checked.map_err(|fault| self.problem_at(point, fault))?;
         Ok(tree)
     }
 
@@ -262,7 +281,7 @@ impl Document {
                 let message = format!("{axis} varies this field; choose by --set '{axis}.values=[…]' instead");
                 return Err(self.told(None, Fault::new(option.clone(), message)));
             }
-            expand_at(&mut tree, &path).map_err(|fault| self.problem_at(point, fault))?;
+            expand_at(&mut tree, &path, &self.words).map_err(|fault| self.problem_at(point, fault))?;
             varied.push((path, axis));
         }
         alias::resolve(&mut tree).map_err(|fault| self.problem_at(point, fault))?;

@@ -34,6 +34,11 @@ macro_rules! topologies {
                 match self { $(Self::$type(settings) => (settings.queue.as_ref(), settings.buffer)),+ }
             }
 
+            /// The discipline of its links, if it names one.
+            pub const fn queue_mut(&mut self) -> Option<&mut TextForm<Queue>> {
+                match self { $(Self::$type(settings) => settings.queue.as_mut()),+ }
+            }
+
             /// Its nodes and links.
             ///
             /// # Errors

@@ -58,13 +58,21 @@ macro_rules! traffic {
                 #[cfg_attr(feature = "schema", serde(rename = $t_name $(, alias = $t_alias)*))]
                 $t_type(super::$t_module::Settings),
             )+
+            /// One that is written outside this tree.
+            #[cfg_attr(feature = "schema", serde(rename = "own"))]
+            #[cfg_attr(feature = "schema", schemars(skip))]
+            Own(fairq_sched::own::Own<dyn crate::own::MakeFlow>),
         }
 
         impl TrafficSettings {
             /// The name in the registry.
             #[must_use]
             pub const fn name(&self) -> &'static str {
-                match self { $(Self::$type(_) => $name,)+ $(Self::$t_type(_) => $t_name,)+ }
+                match self {
+                    $(Self::$type(_) => $name,)+
+                    $(Self::$t_type(_) => $t_name,)+
+                    Self::Own(own) => own.name(),
+                }
             }
 
             /// The example of each kind, in the order of [`TRAFFIC`].
@@ -76,16 +84,27 @@ macro_rules! traffic {
             /// The source of transfers of all copies of a flow; `None` for packets.
             #[must_use]
             pub fn build_transfers(&self, entry: Entry) -> Option<Box<dyn Transfers>> {
-                match self { $(Self::$type(_))|+ => None, $(Self::$t_type(settings) => Some(settings.transfers(entry)),)+ }
+                match self {
+                    $(Self::$type(_))|+ | Self::Own(_) => None,
+                    $(Self::$t_type(settings) => Some(settings.transfers(entry)),)+
+                }
             }
 
             /// The facts that its settings give.
             fn part(&self) -> &dyn Traffic {
-                match self { $(Self::$type(settings) => settings,)+ $(Self::$t_type(settings) => settings,)+ }
+                match self {
+                    $(Self::$type(settings) => settings,)+
+                    $(Self::$t_type(settings) => settings,)+
+                    Self::Own(own) => own,
+                }
             }
 
             fn part_mut(&mut self) -> &mut dyn Traffic {
-                match self { $(Self::$type(settings) => settings,)+ $(Self::$t_type(settings) => settings,)+ }
+                match self {
+                    $(Self::$type(settings) => settings,)+
+                    $(Self::$t_type(settings) => settings,)+
+                    Self::Own(own) => own,
+                }
             }
         }
 

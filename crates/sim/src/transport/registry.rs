@@ -14,6 +14,7 @@ use super::tcp::{self, Setup};
 use super::{Delivery, Ends, Transport};
 use fairq_link::ecn::Field;
 use fairq_sched::card::Card;
+use fairq_sched::own::Place;
 
 macro_rules! transports {
     (
@@ -35,20 +36,32 @@ macro_rules! transports {
                 #[cfg_attr(feature = "schema", serde(rename = $law_name $(, alias = $law_alias)*))]
                 $law(super::congestion::$law_module::Settings),
             )+
+            /// One that is written outside this tree.
+            #[cfg_attr(feature = "schema", serde(rename = "own"))]
+            #[cfg_attr(feature = "schema", schemars(skip))]
+            Own(fairq_sched::own::Own<dyn crate::own::MakeFlow>),
         }
 
         impl TransportSettings {
             /// The name in the registry.
             #[must_use]
             pub const fn name(&self) -> &'static str {
-                match self { $(Self::$type(_) => $name,)+ $(Self::$law(_) => $law_name,)+ }
+                match self {
+                    $(Self::$type(_) => $name,)+
+                    $(Self::$law(_) => $law_name,)+
+                    Self::Own(own) => own.name(),
+                }
             }
 
             /// How its connection finds and mends losses if a scenario does not say; `None` if it
             /// has rules of its own.
             #[must_use]
             pub const fn recovery(&self) -> Option<Recovery> {
-                match self { $(Self::$type(_))|+ => None, $(Self::$law(_) => Some(Recovery::$recovery),)+ }
+                match self {
+                    $(Self::$type(_))|+ => None,
+                    $(Self::$law(_) => Some(Recovery::$recovery),)+
+                    Self::Own(_) => Some(Recovery::Rack),
+                }
             }
 
             /// The facts that its settings give.
@@ -56,6 +69,7 @@ macro_rules! transports {
                 match self {
                     $(Self::$type(settings) => Part::Own(settings),)+
                     $(Self::$law(settings) => Part::Law(settings),)+
+                    Self::Own(own) => Part::Law(own),
                 }
             }
 
@@ -68,6 +82,7 @@ macro_rules! transports {
                     $(Self::$law(settings) => {
                         Box::new(super::congestion::$law_module::$law::new(settings, beginning))
                     })+
+                    Self::Own(own) => own.built(Place::Transport, |make| make.control(beginning)),
                 })
             }
         }
