@@ -45,6 +45,10 @@ class OutputError(FairqError):
     """A file or folder that cannot be written."""
 
 
+class PartError(FairqError):
+    """An own part that raised an exception, which is its `__cause__`, or did what it may not; `where` names it."""
+
+
 def _divided(text: str) -> tuple[str, str]:
     """What is wrong, and the remedy; a semicolon within `…`, a quote, divides nothing."""
     pieces = text.split("; ")

@@ -97,8 +97,8 @@ class Experiment:
         states: bool = False,
         trace: bool = False,
     ) -> None:
-        text, name = scenario
-        self._native = _native.Experiment(text, name, list(sets), series, packets, states, trace)
+        text, name, own = scenario
+        self._native = _native.Experiment(text, name, list(sets), series, packets, states, trace, own)
 
     def runs(self) -> list[Run]:
         """All runs: each point of the axes in its order, with each seed in its order."""

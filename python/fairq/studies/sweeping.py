@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairq.core import estimating
 from fairq.core.errors import UsageError
@@ -22,6 +22,9 @@ from fairq.studies.stored_runs import Results
 from fairq.studies.study import ONE_RUN, Find, Run, Sets, Study, read_study
 from fairq.studies.study_results import Left, MissingRun, Sweep
 from fairq.studies.work import Counts, Failed, Job, tasks
+
+if TYPE_CHECKING:
+    from fairq.core.own import Own, Parts
 
 ENGINES = ("threads", "dask")
 """What can run a study."""
@@ -53,6 +56,7 @@ class Options:
     mix_versions: bool = False
     verify: bool = False
     lease_s: float = LEASE_S
+    parts: Parts | Own | None = None
     show: Show | None = None
 
 
@@ -112,7 +116,13 @@ def open_study(
     """
     part = share.parse(options.part) if options.part is not None else None
     store = Store(place(path, options.store), verify=options.verify)
-    study = read_study(path, store.header(), find or _finder(options))
+    own = None
+    if options.parts is not None:
+        from fairq.core.own import read
+
+        # read once: what is run is what was named
+        own = options.parts = read(options.parts)
+    study = read_study(path, store.header(), find or _finder(options), own)
     store.open(study, mix=options.mix_versions, write=write)
     store.scan()
     damages = list(store.damages)
@@ -180,6 +190,7 @@ def _job(path: str | os.PathLike[str], opened: Opened, options: Options) -> Job:
         study.keep,
         f"fairq sweep {Path(path).name}",
         options.lease_s,
+        study.scenario.own,
     )
 
 
