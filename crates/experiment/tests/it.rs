@@ -28,6 +28,10 @@ mod measures;
 mod multicast;
 mod networks;
 mod notes;
+mod own;
+#[path = "../../../examples/own-parts/src/lib.rs"]
+#[expect(unreachable_pub, reason = "the example is a crate")]
+mod own_parts;
 mod phase_effects;
 mod phases;
 mod random_networks;

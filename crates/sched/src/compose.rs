@@ -12,12 +12,15 @@ use crate::contract::{
 };
 use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
+use crate::invariant::{Invariant, Watch};
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::reading::{Reading, Unit};
 use crate::store::{Keeps, Place, Served, Store, Taken};
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
 use crate::waiting::{Decision, Waiting};
+use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// The four parts and what they share.
@@ -33,6 +36,8 @@ pub struct Composition<C, S, B, M> {
     explains: bool,
     /// Why the packet sent last was chosen.
     decision: Option<Decision>,
+    /// What is told of a part that names what does not wait.
+    watch: Option<Arc<Watch>>,
 }
 
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, B, M> {
@@ -60,7 +65,13 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             store.prepare_draws();
         }
         let explains = line.explains;
-        Self { classifier, scheduler, buffer, marker, hash, flows, store, explains, decision: None }
+        Self { classifier, scheduler, buffer, marker, hash, flows, store, explains, decision: None, watch: None }
+    }
+
+    /// The same under `watch`.
+    pub(crate) fn watched_by(mut self, watch: Option<Arc<Watch>>) -> Self {
+        self.watch = watch;
+        self
     }
 
     /// The flow of `header`; a new one takes a slot.
@@ -146,6 +157,12 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
                 Victim::Packet(handle) => self.store.remove(handle),
             };
             let Some(gone) = gone else {
+                if let Some(watch) = &self.watch {
+                    watch.broke(
+                        Invariant::Conservation,
+                        &format!("the buffer policy names {victim:?}, which is not held"),
+                    );
+                }
                 debug_assert!(false, "a buffer policy named a packet that does not wait");
                 break;
             };
@@ -229,7 +246,9 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             self.decision = self.scheduler.decision(now, queue);
         }
         let keeps = Keeps { tags: self.scheduler.traits().tags, flows: self.keeps_flows() };
-        let Some((served, packet)) = self.store.serve_kept(queue, keeps) else { panic_of_empty(queue) };
+        let Some((served, packet)) = self.store.serve_kept(queue, keeps) else {
+            panic_of_empty(queue, self.watch.as_deref())
+        };
         let Served { handle, tag, flow, head } = served;
         // Two calls where the store has just decided it: the scheduler, inlined into either branch,
         // need not test again.
@@ -250,7 +269,10 @@ fn class_named(scheduler: &impl Scheduler, name: &str) -> Option<Class> {
 
 /// Out of line, by value: passing a reference would force `queue` to the stack.
 #[cold]
-fn panic_of_empty(queue: Slot) -> ! {
+fn panic_of_empty(queue: Slot, watch: Option<&Watch>) -> ! {
+    if let Some(watch) = watch {
+        watch.broke(Invariant::Conservation, &format!("the scheduler names queue {queue}, which is empty"));
+    }
     unreachable!("the scheduler named queue {queue}, which is empty")
 }
 
@@ -291,7 +313,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
                     }
                 }
                 Next::NotBefore(time) => {
-                    debug_assert!(time > now, "a time that has come is no answer");
+                    debug_assert!(time > now || self.watch.is_some(), "a time that has come is no answer");
                     return Dequeue::NotBefore(time);
                 }
                 Next::Empty => {

@@ -1,8 +1,14 @@
-//! The invariants that every discipline keeps, and the count of checks of each.
+//! The invariants that every discipline keeps, the count of checks of each, and who is told of a
+//! breach.
 
+use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
+use core::fmt;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// What must hold after every call, whatever the discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,15 +79,75 @@ pub struct Fault {
     pub message: String,
 }
 
+/// What is told that it broke an invariant.
+pub trait Told: Send + Sync {
+    /// `message` says which invariant was broken, at which call, and how. Must not return.
+    fn broke(&self, message: &str) -> !;
+}
+
+/// The calls on a discipline of which each is checked, and what is told of a breach.
+pub struct Watch {
+    name: &'static str,
+    told: Box<dyn Told>,
+    calls: AtomicUsize,
+    /// The kind of the last call, as a number of [`CALLS`].
+    call: AtomicUsize,
+}
+
+/// The calls that change a discipline.
+const CALLS: [&str; 6] = ["enqueue", "dequeue", "update", "remove", "change", "put_back"];
+
+impl Watch {
+    /// The watch over a discipline of which a part is called `name`; that is `told`.
+    #[must_use]
+    pub fn new(name: &'static str, told: Box<dyn Told>) -> Arc<Self> {
+        Arc::new(Self { name, told, calls: AtomicUsize::new(0), call: AtomicUsize::new(0) })
+    }
+
+    /// A call begins.
+    pub fn called(&self, call: &str) {
+        let kind = CALLS.iter().position(|known| *known == call).unwrap_or_default();
+        self.call.store(kind, Ordering::Relaxed);
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many calls have begun.
+    #[must_use]
+    pub fn calls(&self) -> usize {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// The call that goes on broke `invariant`: `says` how.
+    pub fn broke(&self, invariant: Invariant, says: &str) -> ! {
+        let (number, call) = (self.calls(), CALLS[self.call.load(Ordering::Relaxed)]);
+        let (name, invariant) = (self.name, invariant.name());
+        self.told.broke(&format!("{name} broke an invariant, {invariant}, at call {number}, {call}: {says}"))
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").field("name", &self.name).field("calls", &self.calls).finish_non_exhaustive()
+    }
+}
+
 /// How often each invariant was checked, and the first fault.
 #[derive(Debug, Default)]
 pub struct Tally {
+    /// What is told of a fault, in place of a panic.
+    watch: Option<Arc<Watch>>,
     checks: [Cell<u64>; Invariant::ALL.len()],
     fault: RefCell<Option<Fault>>,
     exempt: RefCell<Vec<Fault>>,
 }
 
 impl Tally {
+    /// The tally of a discipline under `watch`.
+    #[must_use]
+    pub fn watched(watch: Arc<Watch>) -> Self {
+        Self { watch: Some(watch), ..Self::default() }
+    }
+
     /// Counts a check of `invariant`; `says` describes what happened if `holds` is false.
     ///
     /// # Panics
@@ -91,6 +157,9 @@ impl Tally {
         self.count(invariant, 1);
         if !holds {
             let message = says();
+            if let Some(watch) = &self.watch {
+                watch.broke(invariant, &message);
+            }
             self.fault.borrow_mut().get_or_insert(Fault { invariant, message: message.clone() });
             panic!("{}: {message}", invariant.name());
         }

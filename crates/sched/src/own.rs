@@ -8,6 +8,7 @@
 use crate::card;
 use crate::contract::{BufferPolicy, Discipline, Line, Scheduler};
 use crate::facts::Facts;
+use crate::invariant::Told;
 use crate::part::Part;
 use crate::queue::Queue;
 use alloc::boxed::Box;
@@ -159,6 +160,12 @@ pub trait MakeQueue: Send + Sync {
     /// It broke an invariant: `message` says which, at which call, and how. Must not return.
     fn broke(&self, message: &str) -> ! {
         panic!("{message}")
+    }
+}
+
+impl Told for Arc<dyn MakeQueue> {
+    fn broke(&self, message: &str) -> ! {
+        MakeQueue::broke(&**self, message)
     }
 }
 

@@ -3,11 +3,13 @@
 
 use crate::buffer::default::DefaultBuffer;
 use crate::buffer::with_overflow::WithOverflow;
+use crate::checked::{Checked, Rules};
 use crate::class_tree::leaf_names;
 use crate::classify::default::DefaultClassifier;
 use crate::compose::Composition;
 use crate::contract::{Discipline, Line};
 use crate::facts::{Need, Overflow, Queues};
+use crate::invariant::Watch;
 use crate::own::{MakeQueue, OwnPart, Place};
 use crate::part::Part;
 use crate::plain_fifo::PlainFifo;
@@ -388,16 +390,39 @@ impl Queue {
             let unpoliced = Self { policer: None, ..self.clone() };
             return Box::new(Policed::new(policer.build(line), unpoliced.build(line)));
         }
-        if let Some(design) = &self.design {
-            return design.build(self, line);
+        let watch = self.watch();
+        let built = match &self.design {
+            Some(design) => design.build(self, line),
+            None => self.spelt_out(line).unwrap_or_else(|| self.compose(line, watch.clone())),
+        };
+        match watch {
+            Some(watch) => Box::new(Checked::in_run(Rules::of(self), built, watch)),
+            None => built,
         }
-        self.spelt_out(line).unwrap_or_else(|| self.compose(line))
+    }
+
+    /// Its own parts, each with its name.
+    pub(crate) fn own_parts(&self) -> Vec<(&'static str, &Arc<dyn MakeQueue>)> {
+        let scheduler = if let SchedulerSettings::Own(own) = &self.scheduler { Some(own) } else { None };
+        let design = if let Some(DesignSettings::Own(own)) = &self.design { Some(own) } else { None };
+        let policies = self.buffer.iter().chain(&self.overflow);
+        let policies =
+            policies.filter_map(|policy| if let BufferSettings::Own(own) = policy { Some(own) } else { None });
+        let all = scheduler.into_iter().chain(policies).chain(design);
+        all.filter_map(|own| Some((own.name(), own.make()?))).collect()
+    }
+
+    /// The watch of the first own part that wants to be checked.
+    fn watch(&self) -> Option<Arc<Watch>> {
+        let (name, make) = self.own_parts().into_iter().find(|(_, make)| make.is_checked())?;
+        Some(Watch::new(name, Box::new(Arc::clone(make))))
     }
 
     /// The discipline as a type of its own, if it has the most common parts: pairs or processes as
     /// flows, tail drop or longest-queue drop, no marker, no policer.
     fn spelt_out(&self, line: &Line) -> Option<Box<dyn Discipline>> {
-        let is_plain = self.design.is_none() && self.policer.is_none();
+        let is_own = matches!(self.scheduler, SchedulerSettings::Own(_));
+        let is_plain = self.design.is_none() && self.policer.is_none() && !is_own;
         if !is_plain || !matches!(self.marker, None | Some(MarkerSettings::None(_))) {
             return None;
         }
@@ -417,11 +442,12 @@ impl Queue {
     }
 
     /// Any combination of parts, each behind an enum.
-    fn compose(&self, line: &Line) -> Box<dyn Discipline> {
+    fn compose(&self, line: &Line, watch: Option<Arc<Watch>>) -> Box<dyn Discipline> {
         let full = self.overflow().map(|overflow| overflow.build(line));
         let buffer = WithOverflow { early: self.buffer().build(line), full };
         let (classifier, scheduler) = (self.classifier().build(line), self.scheduler.build(line));
         let marker = self.marker.clone().unwrap_or(MarkerSettings::None(Default::default())).build(line);
-        Box::new(Composition::new(classifier, scheduler, buffer, marker, self.limit.unwrap_or_default(), line))
+        let limit = self.limit.unwrap_or_default();
+        Box::new(Composition::new(classifier, scheduler, buffer, marker, limit, line).watched_by(watch))
     }
 }
