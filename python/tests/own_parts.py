@@ -22,11 +22,11 @@ class OwnDrr(fairq.Scheduler):
     """Deficit round robin, as `drr`."""
 
     def __init__(self, quantum: int = 1514) -> None:
-        self.quantum, self.turns, self.deficit, self.head, self.fresh = quantum, deque(), {}, {}, set()
+        self.quantum, self.turns, self.deficit, self.head = quantum, deque(), {}, {}
 
     def backlogged(self, queue, tag):
         self.turns.append(queue)
-        self.deficit[queue], self.head[queue] = 0, tag
+        self.deficit[queue], self.head[queue] = self.quantum, tag
 
     def next(self, now):
         while self.turns:
@@ -153,6 +153,8 @@ class Ticks(fairq.Source):
     """A packet of 1000 B each 10 ms, as `constant_rate(rate=800kbit/s, packet=1000B)`."""
 
     packet = 1000
+    gap = 0.0
 
     def next(self):
-        return 0.01, 1000
+        gap, self.gap = self.gap, 0.01
+        return gap, 1000

@@ -17,7 +17,15 @@ PARTS = {
 def network(queue="fifo + 30packets", transport="newreno", traffic="constant_rate(rate=800kbit/s, packet=1000B)"):
     """Three connections of different round trips, and packets at a constant rate, over one line."""
     flows = [
-        {"name": name, "from": "a", "to": "b", "traffic": "ftp", "transport": transport, "access": {"delay": delay}}
+        {
+            "name": name,
+            "from": "a",
+            "to": "b",
+            "traffic": "ftp",
+            "transport": transport,
+            "connection": {"recovery": "newreno"},
+            "access": {"rate": "1 Gbit/s", "delay": delay},
+        }
         for name, delay in (("near", "1 ms"), ("far", "15 ms"), ("farther", "40 ms"))
     ]
     flows.append({"name": "call", "from": "a", "to": "b", "traffic": traffic, "transport": "uncontrolled"})
@@ -43,7 +51,7 @@ def packets(**said):
         ({"queue": "own_codel + 300packets"}, {"queue": "codel(rfc=true) + 300packets"}),
         ({"queue": "fq + own_codel + 300packets"}, {"queue": "fq + codel(rfc=true) + 300packets"}),
         ({"queue": "own_fifo + 30packets"}, {"queue": "fifo + 30packets"}),
-        ({"transport": {"kind": "own_newreno", "recovery": "newreno"}}, {"transport": "newreno"}),
+        ({"transport": "own_newreno"}, {"transport": "newreno"}),
         ({"traffic": "ticks"}, {}),
     ],
 )
