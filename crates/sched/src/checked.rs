@@ -265,7 +265,7 @@ impl Checked {
         for fate in fates {
             let place = self.place(fate.packet.token).filter(|place| self.seen[*place].state == State::Waiting);
             self.tally.obey(Invariant::Conservation, place.is_some(), || {
-                format!("a fate of {}, which does not wait: {fate:?}", fate.packet.token)
+                format!("a fate of {}, which does not wait: {fate:?}", named(&fate.packet))
             });
             let Some(place) = place else { continue };
             let seen = &mut self.seen[place];
@@ -302,14 +302,14 @@ impl Checked {
         self.tally.count(Invariant::WorkConservation, 1);
         let place = self.place(packet.token).filter(|place| self.seen[*place].state == State::Waiting);
         self.tally
-            .obey(Invariant::Conservation, place.is_some(), || format!("{} is sent and does not wait", packet.token));
+            .obey(Invariant::Conservation, place.is_some(), || format!("{} is sent and does not wait", named(&packet)));
         let Some(place) = place else { return };
         let seen = &mut self.seen[place];
         let is_same = packet == relabelled(seen.packet, &packet);
         self.tally.obey(Invariant::Packets, is_same, || format!("{packet:?} came as {:?}", seen.packet));
         let number = seen.number;
         let is_in_order = number >= self.next[seen.flow];
-        let says = || format!("{number} is sent after a later one of its flow");
+        let says = || format!("packet number {number} is sent after a later one of its flow");
         if self.rules.keeps_flow_order {
             self.tally.obey(Invariant::FlowOrder, is_in_order, says);
         } else {
@@ -538,6 +538,12 @@ impl Discipline for Checked {
         self.subject.decision()
     }
 }
+
+/// A packet by what its driver and its sender know of it.
+fn named(packet: &Packet) -> String {
+    format!("packet {}, of {} B, which came at {} s,", packet.token, packet.length, packet.arrival.as_s())
+}
+
 /// "30 packets of 30000 B wait".
 fn what_waits(held: Held) -> String {
     match held.packets {

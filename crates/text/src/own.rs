@@ -46,6 +46,12 @@ impl Words {
         Ok(())
     }
 
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The place of the part called `name`.
     #[must_use]
     pub fn place_of(&self, name: &str) -> Option<Place> {
@@ -145,5 +151,73 @@ impl Word {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{queue_own, written};
+    use fairq_sched::contract::{Line, Scheduler};
+    use fairq_sched::own::{MakeQueue, OwnPart, Place, Setting, Value};
+    use fairq_sched::registry::SchedulerSettings;
+    use fairq_sched::units::{Limit, Rate};
+    use std::sync::Arc;
+
+    /// `mine` is a round-robin.
+    struct Mine;
+
+    impl OwnPart<dyn MakeQueue> for Mine {
+        fn name(&self) -> &'static str {
+            "mine"
+        }
+        fn place(&self) -> Place {
+            Place::Scheduler
+        }
+        fn settings(&self) -> Vec<Setting> {
+            let setting = |name: &str, default| Setting { name: name.into(), default, about: String::new() };
+            let (part, is_on) = (Value::Number(0.5), Value::Truth(false));
+            vec![setting("k", Value::Whole(3)), setting("part", part), setting("is_on", is_on)]
+        }
+        fn version(&self) -> String {
+            "1".into()
+        }
+        fn make(&self, values: &[Value]) -> Result<Arc<dyn MakeQueue>, String> {
+            assert_eq!(values.len(), 3);
+            if values[0] == Value::Whole(13) {
+                Err("13 is unlucky; write another k".into())
+            } else {
+                Ok(Arc::new(Self))
+            }
+        }
+    }
+
+    impl MakeQueue for Mine {
+        fn scheduler(&self, line: &Line) -> Option<Box<dyn Scheduler>> {
+            SchedulerSettings::by_name("round_robin").map(|settings| settings.boxed(line))
+        }
+    }
+
+    #[test]
+    fn an_own_part_is_read_and_written_as_one_of_the_registry() {
+        let parts: [Arc<dyn OwnPart<dyn MakeQueue>>; 1] = [Arc::new(Mine)];
+        let read = |text: &str| queue_own(text, Some(Limit::Packets(7)), &parts);
+        let queue = read("mine(part=1, k=3, is_on=true) + codel + port_pair").unwrap();
+        assert_eq!((queue.name().as_str(), queue.limit), ("mine + codel", Some(Limit::Packets(7))));
+        assert_eq!(written(&queue), "mine(is_on=true, part=1.0) + codel + port_pair");
+        assert_eq!(read(&written(&queue)), Ok(queue.clone()));
+        assert_eq!(queue.build(&Line::new(Rate::MAX)).held().packets, 0);
+        for (text, said) in [
+            ("mine(k=13)", "scheduler: 13 is unlucky; write another k"),
+            ("mine(k=1.5)", "scheduler.k: write a whole number, not `1.5`"),
+            ("mine(is_on=1)", "scheduler.is_on: write true or false, not `1`"),
+            ("mine(k=[1])", "scheduler.k: write a whole number, not a list"),
+            ("mine(is_one=true)", "scheduler.is_one: no such field of mine; did you mean is_on?"),
+            ("mime", "`mime` is no part of a queue; did you mean mine?"),
+            ("mine + mine", "`mine + mine` names two parts of the kind scheduler"),
+            ("own", "`own` is no part of a queue; "),
+        ] {
+            let fault = read(text).unwrap_err();
+            assert!(fault.starts_with(said), "{text}: {fault}");
+        }
     }
 }

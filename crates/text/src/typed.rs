@@ -25,7 +25,7 @@ pub fn typed<T: DeserializeOwned>(tree: &Value) -> Result<T, Fault> {
 /// the near miss.
 fn explain(tree: &Value, path: String, message: &str) -> Fault {
     let quoted = message.split('`').skip(1).step_by(2);
-    // The shape of own parts is for no one to write.
+    // The table of an own part is written with the part's own name.
     let quoted: Vec<&str> = quoted.enumerate().filter(|(at, word)| *at == 0 || *word != KIND).map(|(_, w)| w).collect();
     if let Some((word, known)) = quoted.split_first() {
         if message.starts_with("unknown field") {

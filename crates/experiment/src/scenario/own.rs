@@ -92,6 +92,9 @@ impl OwnParts {
 /// # Errors
 /// As [`Words::shape`].
 pub(super) fn shape(scenario: &mut Value, own: &Words) -> Result<(), Fault> {
+    if own.is_empty() {
+        return Ok(());
+    }
     walk(scenario, &mut |form, value, path| match (form, &mut *value) {
         (Form::Queue, Value::Object(queue)) => shape_queue(queue, own, path),
         (Form::Part(Some(place)), _) => own.shape(value, place, cards(place), path),
