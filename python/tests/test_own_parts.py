@@ -96,12 +96,12 @@ def scheduler(text):
         (method(fairq.Rank, "rank", "def rank(self, now, flow, packet): return 'a'"), "rank gave 'a', a str"),
         (method(fairq.Rank, "rank", "def rank(self, now, flow, packet): return None"), "rank gave None"),
         (method(fairq.Rank, "rank", "def rank(self, now, flow, packet): return float('nan')"), "return a number"),
-        (scheduler("99"), "next gave queue 99 at 0.0"),
-        (scheduler("None"), "though 1 packets wait"),
+        (scheduler("99"), "next gave queue 99 at 0."),
+        (scheduler("None"), "though a packet waits"),
         (scheduler("'a'"), "next gave 'a', a str"),
         (scheduler("True"), "next gave True, a bool"),
         (scheduler("fairq.NotBefore(now)"), "return a time that is yet to come"),
-        (scheduler("fairq.NotBefore(now + 1e-12)"), "let none of"),
+        (scheduler("fairq.NotBefore(now + 1e-12)"), "and let no packet go though"),
         (scheduler("fairq.NotBefore(float('inf'))"), "return a time that is yet to come"),
     ],
 )
@@ -128,12 +128,12 @@ def test_a_policy_that_answers_wrongly_is_told_so(name, text, said):
 @pytest.mark.parametrize(
     ("enqueue", "dequeue", "said"),
     [
-        ("self.q.append(packet)", "return self.q[0]", "conservation: dequeue gave packet 0"),
+        ("self.q.append(packet); return True", "return self.q[0]", "conservation: dequeue gave packet 0"),
         ("pass", "return None", "enqueue gave None; return True"),
         ("return True", "return None", "work conservation: dequeue gave None"),
-        ("return True", "return 1", "dequeue gave 1, a int; return a packet"),
+        ("return True", "return 1", "dequeue gave 1, an int; return a packet"),
         ("self.q.append(packet); return True", "return self.q.pop()", "order within a flow"),
-        ("self.drop(packet, 'never')", "return None", "'never'"),
+        ("self.drop(packet, 'never')", "return None", "never is no reason here"),
         ("self.drop(packet); self.drop(packet); return True", "return None", "conservation: enqueue drops packet 0"),
     ],
 )
@@ -334,3 +334,65 @@ def test_compare_takes_own_queues_and_controls():
         fairq.compare(flows="own_newrneo", queue="mine", parts=parts, **words)
     with pytest.raises(fairq.UsageError, match="is no congestion control"):
         fairq.compare(flows="own_newreno", queue="fifo", **words)
+
+
+def test_compare_alone_takes_an_own_control():
+    words = {"rate": "8Mbit/s", "rtt": "20ms", "seeds": 2, "duration": "1s", "warm_up": "0s", "workers": 1}
+    found = fairq.compare_alone(flows="mine,cubic", parts={"mine": own_parts.OwnNewreno}, **words)
+    assert [row["flow"] for row in found.rows] == ["mine", "cubic"]
+
+
+class Counts(fairq.Rank):
+    """Keeps in the class what belongs into the object."""
+
+    seen: list[int] = []  # noqa: RUF012
+
+    def rank(self, now, flow, packet):
+        self.seen.append(flow.number)
+        return packet.bytes * (-1) ** len(self.seen)
+
+
+def test_state_that_objects_share_is_found_after_a_run_and_by_an_audit():
+    assert "mine: Counts.seen of the class has changed in a run" in refused(Counts)
+    (one,) = fairq.experiment(network(), parts={"mine": Counts}).runs()
+    with pytest.raises(fairq.PartError, match=r"keep it in the object, as self\.seen"):
+        one.finish()
+    found = fairq.audit(Counts, seeds=2)
+    assert not found.passed
+    assert {row["of"] for row in found.violations} == {"same calls, same answers"}
+
+
+@pytest.mark.parametrize("part", [own_parts.OwnDrr, own_parts.OwnCodel, own_parts.OwnFifo, own_parts.Shortest])
+def test_an_audit_of_a_right_part_finds_nothing(part):
+    found = fairq.audit(part, seeds=2)
+    assert found.passed and found.bounds
+
+
+def test_an_audit_takes_texts_with_own_parts_and_refuses_what_is_of_no_queue():
+    assert fairq.audit("mine(k=2) + codel", seeds=1, parts={"mine": own_parts.Shortest}).passed
+    with pytest.raises(fairq.UsageError, match="OwnNewreno is no part of a queue"):
+        fairq.audit(own_parts.OwnNewreno)
+    with pytest.raises(fairq.PartError, match="rank raised KeyError"):
+        fairq.audit(Raises)
+
+
+def test_the_command_line_takes_a_file_of_parts(study, parts_file, capsys):
+    parts = ["--parts", str(parts_file)]
+    asked = "--rate 8Mbit/s --rtt 20ms --flows cubic --queue short_first,fifo --seeds 2 --duration 1s --warm-up 0s"
+    for command, said in (
+        (f"compare {asked}", "short_first"),
+        ("audit other --quick", "All laws"),
+        (f"sweep {study}", "2 done"),
+    ):
+        assert program.main([*command.split(), *parts]) == 0
+        assert said in capsys.readouterr().out
+    assert program.main(["run", str(study.with_name("net.toml")), "--parts", "none.py"]) == 2
+    assert "fairq: parts: none.py: no such file" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_imported_is_told_with_its_traceback(tmp_path, study, capsys):
+    (tmp_path / "wrong.py").write_text("1 / 0\n", "utf-8")
+    assert program.main(["run", str(study.with_name("net.toml")), "--parts", str(tmp_path / "wrong.py")]) == 2
+    said = capsys.readouterr().err
+    assert "wrong.py: cannot be imported: ZeroDivisionError: division by zero" in said
+    assert "line 1" in said

@@ -9,6 +9,8 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
+from copy import deepcopy
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -34,10 +36,20 @@ class Own:
         self.parts, self.file = dict(parts), file
         said = _text_of(file) if file is not None else None
         self.described = [_described(name, part, said) for name, part in self.parts.items()]
+        self._shared = {name: _shared(part) for name, part in self.parts.items()}
 
     def names(self, *kinds: type) -> list[str]:
         """The names of those that derive from one of these classes."""
         return [name for name, part in self.parts.items() if issubclass(part, kinds)]
+
+    def check_shared(self) -> None:
+        """Refuse what ran if a class has changed by it: other runs, and lines, would have other results."""
+        for name, part in self.parts.items():
+            for field, value in _shared(part).items():
+                if self._shared[name].get(field, ...) != value:
+                    self._shared[name] = _shared(part)
+                    said = f"{part.__name__}.{field} of the class has changed in a run, and all objects share it"
+                    raise PartError(f"{said}; keep it in the object, as self.{field} set by __init__", name)
 
     def versions(self) -> dict[str, str]:
         """What stands in digests for what each part does, by its name."""
@@ -177,6 +189,17 @@ def _settings(part: type) -> list[tuple[str, Any, str]]:
         if is_number and parameter.annotation in (float, "float"):
             default = float(default)
         found.append((parameter.name, default, ""))
+    return found
+
+
+def _shared(part: type) -> dict[str, Any]:
+    """Copies of what all objects of a class share, but for methods and what cannot be copied."""
+    found = {}
+    for each in reversed(_own_classes(part)):
+        for name, value in vars(each).items():
+            if not name.startswith("__") and not callable(value) and not hasattr(value, "__get__"):
+                with suppress(Exception):
+                    found[name] = deepcopy(value)
     return found
 
 

@@ -96,6 +96,8 @@ class Simulations:
         # of this thread alone: what others do meanwhile is not its cost
         began = time.thread_time()
         tables = self._experiment(task.sets).run_at(task.at, task.seed).finish()
+        if self._job.own is not None:
+            self._job.own.check_shared()
         return Finished(task.digest, tables, time.thread_time() - began)
 
     def _experiment(self, sets: Sets) -> _native.Experiment:

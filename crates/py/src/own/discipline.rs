@@ -2,7 +2,7 @@
 
 use super::object::{Method, Object, given};
 use super::policy::{reason, reasons};
-use super::scheduler::paused;
+use super::scheduler::{paused, what_waits};
 use super::shown::{Header, NotBefore, Packet, address};
 use fairq_sched::change::{Change, Unsupported};
 use fairq_sched::contract::{Dequeue, Discipline as Queueing, Handle, Held};
@@ -13,7 +13,7 @@ use fairq_sched::units::{Limit, Time};
 use fairq_sched::waiting::{Stamps, Waiting};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct Discipline {
     part: Object,
@@ -24,6 +24,8 @@ pub(super) struct Discipline {
     dropped: Py<PyList>,
     /// The packets that the part holds, by their numbers in order of arrival.
     packets: BTreeMap<u64, SchedPacket>,
+    /// Those that their owner has taken out and that the part still gives: they are passed over.
+    removed: BTreeSet<u64>,
     held: Held,
     limit: Limit,
     /// The number of the packet that comes next.
@@ -43,6 +45,7 @@ impl Discipline {
             idle,
             dropped: dropped.unbind(),
             packets: BTreeMap::new(),
+            removed: BTreeSet::new(),
             held: Held::default(),
             limit,
             next: 0,
@@ -80,8 +83,11 @@ impl Discipline {
     }
 
     fn lose(&mut self, number: u64, method: &str, now: Time, outcome: Outcome, fates: &mut Fates) {
-        let Some(packet) = self.take(number) else { self.refuse_gone(method, number, now, "drops") };
-        fates.push(Fate { packet, outcome });
+        match self.take(number) {
+            Some(packet) => fates.push(Fate { packet, outcome }),
+            None if self.removed.remove(&number) => {}
+            None => self.refuse_gone(method, number, now, "drops"),
+        }
     }
 
     fn refuse_gone(&self, method: &str, number: u64, now: Time, does: &str) -> ! {
@@ -116,10 +122,10 @@ impl Queueing for Discipline {
             let arguments = (now.as_s(), Packet { packet, number }, Header::of(header));
             let about = || given(now, &packet, address(header.source));
             let joins = self.part.call(py, &self.enqueue, arguments, about);
+            self.settle(py, "enqueue", now, fates);
             let Ok(joins) = joins.extract::<bool>() else {
                 self.part.refuse_answer("enqueue", &joins, "True if the packet is held, or False")
             };
-            self.settle(py, "enqueue", now, fates);
             if !joins && self.packets.contains_key(&number) {
                 self.lose(number, "enqueue", now, Outcome::Dropped(Reason::Early), fates);
             }
@@ -129,15 +135,20 @@ impl Queueing for Discipline {
 
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
         Python::attach(|py| {
-            let given = self.part.call(py, &self.dequeue, (now.as_s(),), || format!(" at {} s", now.as_s()));
-            self.settle(py, "dequeue", now, fates);
-            if let Ok(packet) = given.cast::<Packet>() {
+            let given = loop {
+                let given = self.part.call(py, &self.dequeue, (now.as_s(),), || format!(" at {} s", now.as_s()));
+                self.settle(py, "dequeue", now, fates);
+                let Ok(packet) = given.cast::<Packet>() else { break given };
                 self.waits = 0;
                 let number = packet.get().number;
-                return match self.take(number) {
-                    Some(packet) => Dequeue::Send(packet),
+                match self.take(number) {
+                    Some(packet) => return Dequeue::Send(packet),
+                    None if self.removed.remove(&number) => {}
                     None => self.refuse_gone("dequeue", number, now, "gave"),
-                };
+                }
+            };
+            if self.held.packets == 0 && !self.removed.is_empty() {
+                return Dequeue::Empty;
             }
             if let Ok(pause) = given.cast::<NotBefore>() {
                 let (all, waits) = (self.held.packets, &mut self.waits);
@@ -148,10 +159,9 @@ impl Queueing for Discipline {
             }
             if self.held.packets > 0 {
                 self.part.refuse(format_args!(
-                    "work conservation: dequeue gave None at {} s though {} packets wait; return one of them, or \
-                     fairq.NotBefore(time)",
+                    "work conservation: dequeue gave None at {} s though {}; return one, or fairq.NotBefore(time)",
                     now.as_s(),
-                    self.held.packets
+                    what_waits(self.held.packets)
                 ));
             }
             if let Some(idle) = &self.idle {
@@ -163,6 +173,12 @@ impl Queueing for Discipline {
 
     fn held(&self) -> Held {
         self.held
+    }
+
+    fn remove(&mut self, _now: Time, handle: Handle) -> Option<SchedPacket> {
+        let packet = self.take(handle.to_bits())?;
+        self.removed.insert(handle.to_bits());
+        Some(packet)
     }
 
     fn change(&mut self, _now: Time, change: &Change<'_>) -> Result<(), Unsupported> {

@@ -125,7 +125,8 @@ impl Object {
         let kind = given.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
         let shown = given.repr().map_or_else(|_| "a thing".to_owned(), |repr| repr.to_string());
         let shown: String = shown.chars().take(40).collect();
-        let of = if given.is_none() { String::new() } else { format!(", a {kind}") };
+        let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        let of = if given.is_none() { String::new() } else { format!(", {article} {kind}") };
         self.refuse(format_args!("{method} gave {shown}{of}; return {remedy}"))
     }
 

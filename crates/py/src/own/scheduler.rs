@@ -54,10 +54,10 @@ impl Scheduler {
             if given.is_none() {
                 if self.all > 0 {
                     self.part.refuse(format_args!(
-                        "next gave None at {} s though {} packets wait; return the number of a queue that holds one, \
-                         or fairq.NotBefore(time)",
+                        "next gave None at {} s though {}; return the number of a queue that holds one, or \
+                         fairq.NotBefore(time)",
                         now.as_s(),
-                        self.all
+                        what_waits(self.all)
                     ));
                 }
                 return Next::Empty;
@@ -84,6 +84,11 @@ impl Scheduler {
     }
 }
 
+/// "3 packets wait".
+pub(super) fn what_waits(packets: u64) -> String {
+    if packets == 1 { "a packet waits".to_owned() } else { format!("{packets} packets wait") }
+}
+
 /// The time of a pause, if it is one.
 pub(super) fn paused(part: &Object, method: &str, now: Time, pause: &NotBefore, waiting: u64, waits: &mut u32) -> Time {
     let at = now.as_s();
@@ -97,8 +102,9 @@ pub(super) fn paused(part: &Object, method: &str, now: Time, pause: &NotBefore, 
     *waits += 1;
     if *waits > WAITS_MAX {
         part.refuse(format_args!(
-            "{method} gave NotBefore {WAITS_MAX} times up to {at} s and let none of {waiting} packets go; name the time \
-             at which one may leave"
+            "{method} gave NotBefore {WAITS_MAX} times up to {at} s and let no packet go though {}; name the time at \
+             which one may leave",
+            what_waits(waiting)
         ));
     }
     time
