@@ -77,7 +77,7 @@ fn text_table_and_option_say_the_same() {
     let seed = &written["points"][0]["seeds"][0]["queues"][0];
     assert_eq!(
         (&seed["discipline"], &seed["discipline_settings"]),
-        (&"shortest_queue".into(), &"shortest_queue(grain=3)".into())
+        (&"shortest_queue".into(), &"shortest_queue(grain=3) + port_pair".into())
     );
     assert_ne!(counts(&run(&plain, &[])), counts(&written), "the setting changes what is sent");
     // The scenario of a result is read again.

@@ -1,5 +1,5 @@
-//! A wrapper that checks the contract after every call, on a discipline and on a twin of it, or in a
-//! run on a discipline alone, of which a part is told what it broke.
+//! A wrapper that checks the contract after every call, on a discipline and on a twin of it, or in
+//! a run on a discipline alone, of which a part is told what it broke.
 //!
 //! The twin is asked the same, though never twice: where the contract says that asking again does
 //! no harm, only the one is asked again, and whatever harm it did shows as a difference from then
@@ -91,7 +91,8 @@ const fn relabelled(packet: Packet, other: &Packet) -> Packet {
 
 type Key = (Address, Address, u16, u16, u16, u8);
 
-/// A discipline under watch. Beside a twin, tokens of packets must be 0, 1, 2 … in order of arrival.
+/// A discipline under watch. Beside a twin, tokens of packets must be 0, 1, 2 … in order of
+/// arrival.
 pub struct Checked {
     subject: Box<dyn Discipline>,
     twin: Option<Box<dyn Discipline>>,
@@ -126,7 +127,7 @@ struct InRun {
     since: Time,
 }
 
-/// So many calls in a row without progress, within a second, are a loop without end.
+/// This number of calls in a row without progress, within a second, is a loop without end.
 const IDLE_CALLS_MAX: u32 = 1_000_000;
 
 /// In a run, what a discipline shows is compared at each call of which the number is a multiple:

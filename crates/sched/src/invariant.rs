@@ -1,4 +1,4 @@
-//! The invariants that every discipline keeps, the count of checks of each, and who is told of a
+//! The invariants that every discipline keeps, the count of checks of each, and what is told of a
 //! breach.
 
 use alloc::boxed::Box;

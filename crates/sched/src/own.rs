@@ -223,8 +223,8 @@ impl<M: ?Sized> Own<M> {
     /// settings.
     ///
     /// # Errors
-    /// If there is no such part, if a setting is not known or of another type, or what the part says
-    /// of the values.
+    /// If there is no such part, if a setting is not known or of another type, or what the part
+    /// says of the values.
     pub fn find(&mut self, place: Place, parts: &[Arc<dyn OwnPart<M>>]) -> Result<(), String> {
         let fits = |part: &&Arc<dyn OwnPart<M>>| part.name() == self.name && part.place() == place;
         let Some(part) = parts.iter().find(fits) else { return self.fault().map_or(Ok(()), Err) };

@@ -2,8 +2,8 @@
 //! the settings' schema, the reference page, the tests of the registry and the benchmark rows.
 //!
 //! A line: `module => Type = "name" ["alias", …]`, and `breaks [Invariant, …]` where an invariant
-//! of `card.rs` does not hold. Beside the parts of a list `or Own at … by …` is one that is written
-//! outside this tree ([`crate::own`]), and how it is built.
+//! of `card.rs` does not hold. Beside the parts of a list `or Own at … by …` is one that is
+//! written outside this tree ([`crate::own`]), and how it is built.
 
 use crate::any::{designs, parts};
 

@@ -224,8 +224,8 @@ pub fn check_design(table: &Map<String, Value>) -> Result<(), String> {
     }
 }
 
-/// Whether `part` is a buffer policy that acts before the buffer is full; `None` if it is not of the
-/// registry.
+/// Whether `part` is a buffer policy that acts before the buffer is full; `None` if it is not of
+/// the registry.
 fn leaves_overflow(part: &Value) -> Option<bool> {
     let name = part.get("kind").and_then(Value::as_str).unwrap_or_default();
     BufferSettings::by_name(name).map(|buffer| buffer.part().facts().overflow == Overflow::Leaves)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -201,6 +202,9 @@ def _run(
     told = _Shown(opened, options, goal)
     todo = tasks(opened.study, runs)
     if options.engine == "dask":
+        if job.own is not None:
+            # a class that no worker can import is told before a task is sent
+            pickle.dumps(job.own)
         with dask.connected(options.address, options.client) as client:
             counts = dask.run(store, job, todo, client, told.costs.mean_s, told.looked, fail_fast=options.fail_fast)
     else:

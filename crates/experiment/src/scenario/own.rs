@@ -1,7 +1,8 @@
 //! Own parts of a scenario: parts that are written outside this tree ([`fairq_sched::own`]).
 //!
 //! Reading passes over a scenario twice for them. In the tree, before the types are read, their
-//! tables take the shape of the variant `Own` of a registry; in the types each finds what builds it.
+//! tables take the shape of the variant `Own` of a registry; in the types each finds what builds
+//! it.
 
 use super::expand::{Form, walk};
 use super::{Access, Scenario};
