@@ -396,3 +396,73 @@ def test_a_file_that_cannot_be_imported_is_told_with_its_traceback(tmp_path, stu
     said = capsys.readouterr().err
     assert "wrong.py: cannot be imported: ZeroDivisionError: division by zero" in said
     assert "line 1" in said
+
+
+class Weighs(own_parts.OwnDrr):
+    """Counts the changes of weights that it is told of."""
+
+    def begin(self, line):
+        super().begin(line)
+        self.told, self.weight = 0, 1.0
+
+    def weigh(self, now, queue, weight):
+        self.told, self.weight = self.told + 1, weight
+
+    def readings(self):
+        return {"told": self.told, "weight": self.weight, "rate": self.line.rate}
+
+
+def test_weights_are_told_and_readings_shown():
+    said = network(count=1) | {"changes": [{"at": "1 s", "flow": "x", "weight": 2.5}]}
+    result = fairq.run(said, parts={"mine": Weighs}, states=True, workers=1)
+    shown = {row["quantity"]: row["value"] for row in result.states if row["direction"] == "forward"}
+    assert {name: shown[name] for name in ("told", "weight", "rate")} == {"told": 1, "weight": 2.5, "rate": 8e6}
+
+
+class Paced(fairq.Scheduler):
+    """A packet each 10 ms: a line of 1.2 Mbit/s for packets of 1500 B."""
+
+    def __init__(self, gap: float = 0.01) -> None:
+        self.gap, self.due, self.waiting = gap, 0.0, {}
+
+    def arrive(self, now, queue, flow, packet):
+        self.waiting[queue] = self.waiting.get(queue, 0) + 1
+        return packet.bytes
+
+    def next(self, now):
+        queue = next((queue for queue, packets in self.waiting.items() if packets), None)
+        return fairq.NotBefore(self.due) if queue is not None and now < self.due else queue
+
+    def sent(self, now, queue, packet, tag, next_tag):
+        self.waiting[queue] -= 1
+        self.due = now + self.gap
+
+    def removed(self, now, queue, packet, tag, next_tag):
+        self.waiting[queue] -= 1
+
+
+def test_a_scheduler_may_pause():
+    said = network(count=1) | {"measure": {"warm_up": "1 s", "duration": "4 s"}}
+    (flow,) = fairq.run(said, parts={"mine": Paced}, workers=1).flows
+    assert flow["throughput_bit_per_s"] == pytest.approx(1.2e6, rel=0.02)
+    assert fairq.audit(Paced, seeds=2).passed
+
+
+class Marks(fairq.Policy):
+    """Marks what waits behind more than five packets."""
+
+    def admit(self, now, queue, flow, packet):
+        return "mark" if queue.packets > 5 else True
+
+
+class Hears(own_parts.OwnNewreno):
+    """NewReno that takes marks."""
+
+    takes_marks = True
+
+
+def test_marks_of_an_own_policy_reach_an_own_control():
+    said = network("fifo + mine + 50packets", transport="hears")
+    result = fairq.run(said, parts={"mine": Marks, "hears": Hears}, workers=1)
+    (queue,) = [row for row in result.queues if row["direction"] == "forward"]
+    assert queue["marked"] > 10 and queue["dropped"] == 0 and queue["waiting_packets_max"] < 50
