@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from fairq.core.errors import ScenarioError
-from fairq.core.own import Own
 
 _Progress = Callable[[float, float, int], None]
 
@@ -16,9 +15,9 @@ def explained(name: str) -> str: ...
 def scenes(name: str) -> str: ...
 def schema(name: str) -> str: ...
 def schema_names() -> list[str]: ...
-def queue(text: str, own: Own | None = None) -> str: ...
+def queue(text: str, own: object = None) -> str: ...
 def has_unknown_words(text: str) -> bool: ...
-def lines(text: str, name: str, sets: list[tuple[str, str]], own: Own | None = None) -> str: ...
+def lines(text: str, name: str, sets: list[tuple[str, str]], own: object = None) -> str: ...
 def columns() -> str:
     """The tables of results with their columns, a JSON array."""
 
@@ -79,7 +78,7 @@ class Experiment:
         packets: str | None = None,
         states: bool = False,
         trace: bool = False,
-        own: Own | None = None,
+        own: object = None,
     ) -> None: ...
     def runs(self) -> list[Run]: ...
     def run_at(self, point: int, seed: int) -> Run:
@@ -101,7 +100,7 @@ def remade_run(
     states: bool,
     point: int,
     seed: int,
-    own: Own | None = None,
+    own: object = None,
 ) -> Run: ...
 def toml_tree(text: str, name: str) -> tuple[str, list[tuple[str, int]]]:
     """A text in TOML as JSON, and the line of each of its paths."""
@@ -123,7 +122,7 @@ class Study:
         """What each `step`-th combination sets."""
 
     def named(
-        self, text: str, name: str, first: int, most: int, words: list[str], own: Own | None = None
+        self, text: str, name: str, first: int, most: int, words: list[str], own: object = None
     ) -> list[tuple[str, list[tuple[str, str]], list[tuple[str, int, list[str]]]]]:
         """The combinations from `first`, at most `most`: labels as JSON, fields to set, runs.
 
@@ -138,7 +137,7 @@ def named_runs(
     name: str,
     points: list[list[tuple[str, str]]],
     replications: int | None = None,
-    own: Own | None = None,
+    own: object = None,
 ) -> list[list[tuple[str, int, list[str]]]]:
     """For each of `points`, fields of a scenario to set, the points of the scenario's own axes.
 
@@ -152,13 +151,13 @@ def joined(name: str, runs: list[tuple[str, Tables]]) -> Table:
 def read_parts(parts: list[tuple[str, set[str] | None, set[str], int]], columns: list[tuple[str, str]]) -> Table:
     """Columns, each with its kind, of Parquet files; with digests, only the rows of these runs."""
 
-def max_min(text: str, name: str, sets: list[tuple[str, str]], own: Own | None = None) -> str: ...
+def max_min(text: str, name: str, sets: list[tuple[str, str]], own: object = None) -> str: ...
 def topology(path: str, options_json: str, progress: _Progress | None = None) -> str: ...
-def routes(text: str, name: str, sets: list[tuple[str, str]], own: Own | None = None) -> str: ...
+def routes(text: str, name: str, sets: list[tuple[str, str]], own: object = None) -> str: ...
 def replay(path: str, options_json: str, progress: _Progress | None = None) -> str: ...
 def check_capture(path: str) -> None: ...
 def pair_captures(first: str, second: str) -> tuple[str, list[bytes]]: ...
-def audit(text: str, options_json: str, progress: _Progress | None = None, own: Own | None = None) -> str: ...
+def audit(text: str, options_json: str, progress: _Progress | None = None, own: object = None) -> str: ...
 def bench_disciplines(options_json: str, progress: _Progress | None = None) -> str: ...
 
 _Told = tuple[float | None, float | None, float | None, int, int]
@@ -206,7 +205,7 @@ class Packet:
 
     @property
     def remaining(self) -> int:
-        """Bytes of its transfer that were not sent before it, itself included; 0 if that is not known."""
+        """Bytes of its transfer not sent before it, itself included; 0 if not known."""
 
     @property
     def is_marked(self) -> bool:
@@ -239,7 +238,7 @@ class Queue:
     def all_bytes(self) -> int: ...
 
 class Header:
-    """The fields by which packets are told apart: texts and numbers, as text so that two are compared at once."""
+    """The fields by which packets are told apart; addresses are texts."""
 
     @property
     def source(self) -> str: ...
@@ -270,7 +269,7 @@ class NotBefore:
     def time(self) -> float: ...
 
 class Beginning:
-    """How a connection begins: the time, a seed, the initial window and the receiver's, in packets."""
+    """How a connection begins; the windows, initial and the receiver's, are packets."""
 
     @property
     def now(self) -> float: ...
@@ -346,7 +345,7 @@ class Acked:
 
     @property
     def may_grow(self) -> bool:
-        """Whether a window may grow by it: new data, no recovery, and the window limited the sender."""
+        """Whether a window may grow by it: new data, no recovery, and a used window."""
 
     @property
     def begins_round(self) -> bool:
@@ -354,7 +353,7 @@ class Acked:
 
     @property
     def rate(self) -> float | None:
-        """Packets delivered in a second, of a control that `measures_rate`; None without a sample."""
+        """Packets delivered in a second, if the control `measures_rate`; None without a sample."""
 
 class Congested:
     """A loss, a mark or a timeout. Times are seconds; flights and counts are packets."""
@@ -385,7 +384,7 @@ class Congested:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether the oldest packet was sent again before: a second timeout should not reduce again."""
+        """Whether it is a second timeout of one packet, which should not reduce again."""
 
     @property
     def restart(self) -> float:

@@ -25,6 +25,7 @@ from fairq.core.declared import picked
 from fairq.core.errors import UsageError
 from fairq.core.inputs import STANDARD_INPUT, Scenario, Settings, check_capture, pairs, read, replayed, room, split
 from fairq.core.output import folder
+from fairq.core.own import audited
 from fairq.core.results import Result as Result
 from fairq.core.results import Table, row_class
 from fairq.core.rows import row_of
@@ -83,9 +84,9 @@ def run(
     was sent and received; with `states`, `states` what each discipline counts and keeps at the end,
     as `tc -s` shows it, and with `series` at each sample too; with `overlay`, `theory` what max-min
     fairness, delay bounds and TCP formulas say of each flow, and the gaps. With `trace` the first
-    run is kept as a trace for viewers, which `Result.write_trace` writes. `parts` are own parts that
-    the scenario may name: classes by their names, or a file that has some (docs/guide/own-discipline.md);
-    one thread runs all then.
+    run is kept as a trace for viewers, which `Result.write_trace` writes. `parts` are own parts
+    that the scenario may name, classes by their names or a file that has some; one thread then runs
+    everything (docs/guide/own-discipline.md).
 
     >>> run("scenarios/dumbbell.toml", set={"defaults.buffer": "40 packets"}, workers=1)
     <Result: points 2, flows 6, links 4, queues 4>
@@ -680,20 +681,16 @@ def audit(
 ) -> Audit:
     """Check the invariants of a discipline call by call, and measure the bounds of its card.
 
-    `discipline` is a name of the registry, a text form like "sfq + red", which may name own `parts`, or the class of an
-    own part; `seeds` of each kind of run (200, or 10 if `quick`); `run` names one run of an earlier audit, which alone
-    is run again.
+    `discipline` is a name of the registry, a text form like "sfq + red", which may name own
+    `parts`, or the class of an own part; `seeds` of each kind of run (200, or 10 if `quick`); `run`
+    names one run of an earlier audit, which alone is run again.
 
     >>> audit("sfq", quick=True).passed
     True
 
     Raises UsageError with the near miss, and PartError if an own part raises.
     """
-    own = None
-    if isinstance(discipline, type) or parts is not None:
-        from fairq.core.own import audited
-
-        discipline, own = audited(discipline, parts)
+    discipline, own = audited(discipline, parts)
     options = {"seeds": seeds, "quick": quick, "replay": run}
     return Audit(document=json.loads(_native.audit(discipline, json.dumps(options), progress, own)))
 

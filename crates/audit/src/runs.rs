@@ -322,7 +322,7 @@ thread_local! {
 }
 
 /// What `run` gives, or the message of its panic, which is not printed. What unwinds without a text
-/// is no panic: it goes on to whom it is for.
+/// is no panic and goes on.
 fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

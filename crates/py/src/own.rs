@@ -71,8 +71,8 @@ impl Own {
         self.given.as_ref().map(|given| given.clone_ref(py))
     }
 
-    /// Whether there are none. If there are, one thread runs everything, with the interpreter's lock
-    /// held.
+    /// Whether there are none. If there are, one thread runs everything, with the interpreter's
+    /// lock held.
     pub(crate) fn is_empty(&self) -> bool {
         self.given.is_none()
     }
@@ -250,8 +250,8 @@ impl MakeQueue for Make {
         Facts { goes_by_weights: !is_policy, marks_congestion: is_policy, overflow, ..Facts::PLAIN }
     }
 
-    // Both may answer that no packet leaves yet; that none leaves though they have no reason is told
-    // where they answer.
+    // Both may answer that no packet leaves yet; that none leaves though they have no reason is
+    // told where they answer.
     fn breaks(&self) -> &'static [Invariant] {
         match self.kind {
             Kind::Scheduler => &[Invariant::WorkConservation],

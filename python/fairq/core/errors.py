@@ -46,7 +46,7 @@ class OutputError(FairqError):
 
 
 class PartError(FairqError):
-    """An own part that raised an exception, which is its `__cause__`, or did what it may not; `where` names it."""
+    """An own part, which `where` names, that did what it may not, or raised its `__cause__`."""
 
 
 def _divided(text: str) -> tuple[str, str]:

@@ -10,23 +10,20 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import fairq._native as _native
+from fairq.core import own as own_parts
 from fairq.core.errors import CaptureError, ScenarioError, UsageError
 from fairq.core.remedies import reason, told
 
-if TYPE_CHECKING:
-    from fairq.core.own import Own, Parts
-
 
 class Text(NamedTuple):
-    """The text of a scenario that was read, its name for messages, and the own parts that it may name."""
+    """The text of a scenario that was read, its name for messages, and own parts it may name."""
 
     text: str
     name: str
-    own: Any = None
-    """A `fairq.core.own.Own`, or None."""
+    own: own_parts.Own | None = None
 
 
 Scenario = str | os.PathLike[str] | Mapping[str, object] | Text
@@ -89,16 +86,13 @@ def check_capture(capture: str | os.PathLike[str]) -> None:
         raise CaptureError(f"{path}: is a scenario and no capture; write fairq run {path}")
 
 
-def read(scenario: Scenario, what: str = "scenario", parts: Parts | Own | None = None) -> Text:
-    """The text of a scenario, or of `what`, its name for messages, and the own `parts` that it may name.
+def read(scenario: Scenario, what: str = "scenario", parts: own_parts.Parts | own_parts.Own | None = None) -> Text:
+    """The text of a scenario, or of `what`, its name for messages, and own `parts` it may name.
 
     The file "-" is standard input, which can be read once.
     """
     if parts is not None:
-        # classes are looked into by modules that take long to load
-        from fairq.core import own
-
-        return read(scenario, what)._replace(own=own.read(parts))
+        return read(scenario, what)._replace(own=own_parts.read(parts))
     if isinstance(scenario, Text):
         return scenario
     if isinstance(scenario, Mapping):
@@ -190,7 +184,7 @@ def _shown(value: object) -> str:
 
 def ran(scenario: Scenario, settings: Settings) -> dict[str, Any]:
     """What makes a run the same: its scenario, whatever its comments and the order of its fields, and its settings."""
-    text, name, own = read(scenario)
+    text, name, parts = read(scenario)
     try:
         # as runs read it: with bounds on its depth, unlike tomllib
         said = json.loads(_native.toml_tree(text, name)[0])
@@ -198,4 +192,4 @@ def ran(scenario: Scenario, settings: Settings) -> dict[str, Any]:
         # it is refused when it is read for its run
         said = text
     work = {"scenario": said, "set": pairs(settings)}
-    return work if own is None else work | {"parts": own.versions()}
+    return work if parts is None else work | {"parts": parts.versions()}

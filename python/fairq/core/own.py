@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import marshal
 import os
 import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -43,7 +39,7 @@ class Own:
         return [name for name, part in self.parts.items() if issubclass(part, kinds)]
 
     def check_shared(self) -> None:
-        """Refuse what ran if a class has changed by it: other runs, and lines, would have other results."""
+        """Refuse what ran if a class has changed by it: results would depend on their order."""
         for name, part in self.parts.items():
             for field, value in _shared(part).items():
                 if self._shared[name].get(field, ...) != value:
@@ -77,7 +73,7 @@ def read(parts: Parts | Own | None) -> Own | None:
 
 
 def of_file(path: str) -> Own:
-    """The own parts of a file of Python: its public classes, by their `name` or their own in small letters."""
+    """The public classes of parts in a file, by their `name` or their own in small letters."""
     module = _module(Path(path))
     found = {
         _name_of(each): each
@@ -116,10 +112,13 @@ def _name_of(part: type) -> str:
 
 def _module(path: Path) -> ModuleType:
     """The module of a file, run anew."""
+    from hashlib import sha256
+    from importlib.util import module_from_spec, spec_from_file_location
+
     if path.suffix != ".py" or not path.is_file():
         said = "no file of Python" if path.is_file() else "no such file"
         raise UsageError(f"parts: {path}: {said}; give the path of a .py file with classes of parts")
-    name = f"fairq_parts_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    name = f"fairq_parts_{sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
     spec = spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None, "a .py file has a loader"
     module = module_from_spec(spec)
@@ -171,6 +170,8 @@ def near_miss_of(wanted: str, own: list[str]) -> str:
 
 def _settings(part: type) -> list[tuple[str, Any, str]]:
     """The keyword arguments of `__init__`, each with its default."""
+    import inspect
+
     found = []
     begin = getattr(part, "__init__")  # noqa: B009 - of the class, as it is called with an object
     if begin is object.__init__:
@@ -205,8 +206,10 @@ def _shared(part: type) -> dict[str, Any]:
 
 def _version(part: type, text: str | None) -> str:
     """What stands in digests for what a part does: its text, or that of all of its file."""
+    from hashlib import sha256
+
     said = text if text is not None else "\n".join(map(_source, _own_classes(part)))
-    return hashlib.sha256(said.encode()).hexdigest()[:32]
+    return sha256(said.encode()).hexdigest()[:32]
 
 
 def _own_classes(part: type) -> list[type]:
@@ -214,6 +217,8 @@ def _own_classes(part: type) -> list[type]:
 
 
 def _source(part: type) -> str:
+    import inspect
+
     try:
         return inspect.getsource(part)
     except (OSError, TypeError):
@@ -225,6 +230,8 @@ def _source(part: type) -> str:
 
 
 def _compiled(value: Any) -> str:
+    import marshal
+
     code = getattr(value, "__code__", None) if isinstance(value, FunctionType) else None
     return marshal.dumps(code).hex() if code is not None else repr(value)
 

@@ -75,7 +75,7 @@ class Scheduler(_OfQueue):
     def arrive(self, now: float, queue: int, flow: Flow, packet: Packet) -> int:
         """Note a packet that joins the end of a queue, and give it a whole number, its tag.
 
-        The tag comes back when the packet is at the head. Without this method it is the packet's bytes.
+        The tag comes back with the packet. Without this method it is the packet's bytes.
         """
         return packet.bytes
 
@@ -83,14 +83,14 @@ class Scheduler(_OfQueue):
         """A queue that was empty has its first packet, with this tag."""
 
     def next(self, now: float) -> int | NotBefore | None:
-        """Name the queue whose head leaves next; `fairq.NotBefore(time)` to wait; None if all are empty.
+        """Name the queue whose head leaves next; `fairq.NotBefore(time)` to wait; None without one.
 
         It is asked again when time has passed or something was told.
         """
         raise NotImplementedError
 
     def sent(self, now: float, queue: int, packet: Packet, tag: int, next_tag: int | None) -> None:
-        """The head of a queue leaves; `next_tag` is that of the packet behind it, None without one."""
+        """The head of a queue leaves; `next_tag` is that of the packet behind it, or None."""
 
     def removed(self, now: float, queue: int, packet: Packet, tag: int, next_tag: int | None) -> None:
         """A packet was dropped from anywhere in its queue; `next_tag` is that of the head now."""
@@ -151,11 +151,11 @@ class Discipline(_OfQueue):
         raise NotImplementedError
 
     def dequeue(self, now: float) -> Packet | NotBefore | None:
-        """Give the packet that leaves next; `fairq.NotBefore(time)` to wait; None if none is held."""
+        """Give the packet that leaves next; `fairq.NotBefore(time)` to wait; None without one."""
         raise NotImplementedError
 
     def drop(self, packet: Packet, why: str = "early") -> None:
-        """Drop a packet that is held, or that arrives. `why` is a reason as `Policy.admit` has it."""
+        """Drop a packet that is held, or that arrives; `why` is one of `Policy.admit`."""
         self._dropped.append((packet, why))
 
     def idle(self, now: float) -> None:
@@ -224,7 +224,7 @@ class Source(Part):
         """Called once, before the first packet, with the time `now` and a `seed`."""
 
     def next(self) -> tuple[float, int] | None:
-        """The seconds from the last packet, or from the start, to the next one, and its bytes; None at the end."""
+        """The seconds from the last packet, or the start, and the bytes; None at the end."""
         raise NotImplementedError
 
 

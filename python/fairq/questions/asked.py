@@ -7,21 +7,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import fairq._native as _native
-from fairq.core import declared
+from fairq.core import declared, own
 from fairq.core.arguments import read
 from fairq.core.declared import LIST, PART, command_line, said, word
 from fairq.core.errors import UsageError
+from fairq.core.own import Own, Parts
+from fairq.core.parts import Control
 from fairq.core.wings import wing
 from fairq.questions import rates, words
 from fairq.questions import receive_window as windows
 from fairq.questions.losses import Loss, losses
 from fairq.questions.words import HostClass, Item
-
-if TYPE_CHECKING:
-    from fairq.core.own import Own, Parts
 
 SEEDS, PROFILE = 10, "linux"
 """What a question has where it says nothing."""
@@ -273,9 +272,6 @@ def ask(parts: Parts | Own | None = None, **given: Any) -> Question:
     if parts is None:
         question = read(Question, "compare", given)
     else:
-        from fairq.core import own
-        from fairq.core.parts import Control
-
         known = own.read(parts)
         assert known is not None, "there are parts"
         with words.knowing(known.names(Control)):

@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairq.core import estimating
 from fairq.core.errors import UsageError
+from fairq.core.own import Own, Parts, read
 from fairq.core.rows import Table, row_of
 from fairq.questions import steady
 from fairq.questions.asked import Question
@@ -23,9 +24,6 @@ from fairq.studies.stored_runs import Results
 from fairq.studies.study import ONE_RUN, Find, Run, Sets, Study, read_study
 from fairq.studies.study_results import Left, MissingRun, Sweep
 from fairq.studies.work import Counts, Failed, Job, tasks
-
-if TYPE_CHECKING:
-    from fairq.core.own import Own, Parts
 
 ENGINES = ("threads", "dask")
 """What can run a study."""
@@ -119,8 +117,6 @@ def open_study(
     store = Store(place(path, options.store), verify=options.verify)
     own = None
     if options.parts is not None:
-        from fairq.core.own import read
-
         # read once: what is run is what was named
         own = options.parts = read(options.parts)
     study = read_study(path, store.header(), find or _finder(options), own)

@@ -80,7 +80,7 @@ impl Packet {
         (self.packet.deadline != Time::NEVER).then(|| self.packet.deadline.as_s())
     }
 
-    /// Bytes of its transfer that were not sent before it, itself included; 0 if that is not known.
+    /// Bytes of its transfer not sent before it, itself included; 0 if not known.
     #[getter]
     const fn remaining(&self) -> u32 {
         self.packet.remaining
@@ -144,8 +144,7 @@ impl Queue {
     }
 }
 
-/// The fields by which packets are told apart: texts and numbers, as text so that two are compared
-/// at once.
+/// The fields by which packets are told apart; addresses are texts.
 #[pyclass(frozen, get_all)]
 pub(crate) struct Header {
     source: String,
@@ -220,7 +219,7 @@ impl NotBefore {
     }
 }
 
-/// How a connection begins: the time, a seed, the initial window and the receiver's, in packets.
+/// How a connection begins; the windows, initial and the receiver's, are packets.
 #[pyclass(frozen, get_all)]
 pub(crate) struct Beginning {
     now: f64,
@@ -333,7 +332,7 @@ impl Acked {
         self.0.is_recovering
     }
 
-    /// Whether a window may grow by it: new data, no recovery, and the window limited the sender.
+    /// Whether a window may grow by it: new data, no recovery, and a used window.
     #[getter]
     const fn may_grow(&self) -> bool {
         self.0.lets_grow()
@@ -345,7 +344,7 @@ impl Acked {
         self.0.begins_round
     }
 
-    /// Packets delivered in a second, of a control that `measures_rate`; None without a sample.
+    /// Packets delivered in a second, if the control `measures_rate`; None without a sample.
     #[getter]
     fn rate(&self) -> Option<f64> {
         self.0.rate.map(|sample| sample.packets_per_s)
@@ -398,7 +397,7 @@ impl Congested {
         least(self.0.least)
     }
 
-    /// Whether the oldest packet was sent again before: a second timeout should not reduce again.
+    /// Whether it is a second timeout of one packet, which should not reduce again.
     #[getter]
     const fn is_repeated(&self) -> bool {
         self.0.is_repeated
