@@ -454,7 +454,7 @@ fn a_part_that_is_as_one_of_the_registry_gives_the_same_packets() {
         ("drr + red + plain_drop + 40packets", "drr + red + tail_drop + 40packets"),
         ("plain_drop + codel + 9kB", "codel + tail_drop + 9kB"),
         // Every queue counts as equally short; a check sees all packets, and changes none.
-        ("shortest_queue(grain=1000) + pair + 30packets", "round_robin + pair + 30packets"),
+        ("shortest_queue(grain=1000) + port_pair + 30packets", "round_robin + port_pair + 30packets"),
     ] {
         assert_eq!(of(&format!("\"{own}\"")), of(&format!("\"{ours}\"")), "{own}");
     }

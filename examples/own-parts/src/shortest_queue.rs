@@ -10,8 +10,8 @@ use fairq_sched::traits::Traits;
 use fairq_sched::units::Time;
 use std::sync::Arc;
 
-/// `shortest_queue(grain=3)`: lengths count in threes, and among equals the flow that waited first
-/// wins.
+/// `shortest_queue(grain=3)`: lengths count in threes, and among equals the flow wins that has
+/// waited longest for its turn.
 pub struct Part;
 
 impl OwnPart<dyn MakeQueue> for Part {
@@ -54,7 +54,7 @@ impl MakeQueue for Make {
 
 struct ShortestQueue {
     grain: u32,
-    /// The queues with packets, that which has waited longest first.
+    /// The queues with packets, that which has waited longest for its turn first.
     waiting: Vec<Slot>,
 }
 
@@ -77,7 +77,8 @@ impl Scheduler for ShortestQueue {
     }
 
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        self.waiting.retain(|other| *other != queue || head.is_some());
+        self.waiting.retain(|other| *other != queue);
+        self.waiting.extend(head.map(|_| queue));
     }
 
     fn removed(&mut self, _now: Time, gone: Gone<'_>) {
