@@ -59,6 +59,16 @@ What there is:
     scenes             a transport driven alone, round by round
     schema             the JSON Schema of a document
 
+Own parts, to derive from (docs/guide/own-discipline.md):
+
+    Rank               a scheduler from one function: the least rank leaves first
+    Scheduler          which queue sends next
+    Policy             which packets are dropped or marked before the buffer is full
+    Discipline         a whole queueing discipline
+    Control            a congestion control
+    Source             a source of packets
+    NotBefore          the answer that no packet leaves before a time
+
 Results are frozen types with tables: docs/guide/tables.md. All errors are a `FairqError`.
 
 Nothing heavy is imported until it is used: the compiled part and the plotting package load on first need.
@@ -70,6 +80,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fairq._native import NotBefore
     from fairq.api import (
         Audit,
         Experiment,
@@ -111,7 +122,16 @@ if TYPE_CHECKING:
         theory,
         topology,
     )
-    from fairq.core.errors import CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError
+    from fairq.core.errors import (
+        CaptureError,
+        FairqError,
+        OutputError,
+        PartError,
+        ScenarioError,
+        TopologyError,
+        UsageError,
+    )
+    from fairq.core.parts import Control, Discipline, Policy, Rank, Scheduler, Source
     from fairq.papers.verdicts import Reproduction
 
     __version__: str
@@ -119,14 +139,22 @@ if TYPE_CHECKING:
 __all__ = [
     "Audit",
     "CaptureError",
+    "Control",
+    "Discipline",
     "Experiment",
     "FairqError",
     "LiveRun",
+    "NotBefore",
     "OutputError",
+    "PartError",
+    "Policy",
+    "Rank",
     "Replay",
     "Reproduction",
     "Result",
     "ScenarioError",
+    "Scheduler",
+    "Source",
     "Topology",
     "TopologyError",
     "UsageError",
@@ -165,8 +193,11 @@ __all__ = [
     "topology",
 ]
 
-_ELSEWHERE = {name: "fairq.core.errors" for name in __all__ if name.endswith("Error")} | {
-    "Reproduction": "fairq.papers.verdicts"
+_ELSEWHERE = {
+    **{name: "fairq.core.errors" for name in __all__ if name.endswith("Error")},
+    **dict.fromkeys(("Control", "Discipline", "Policy", "Rank", "Scheduler", "Source"), "fairq.core.parts"),
+    "NotBefore": "fairq._native",
+    "Reproduction": "fairq.papers.verdicts",
 }
 """The modules of what is not in `fairq.api`."""
 

@@ -15,9 +15,9 @@ def explained(name: str) -> str: ...
 def scenes(name: str) -> str: ...
 def schema(name: str) -> str: ...
 def schema_names() -> list[str]: ...
-def queue(text: str) -> str: ...
+def queue(text: str, own: object = None) -> str: ...
 def has_unknown_words(text: str) -> bool: ...
-def lines(text: str, name: str, sets: list[tuple[str, str]]) -> str: ...
+def lines(text: str, name: str, sets: list[tuple[str, str]], own: object = None) -> str: ...
 def columns() -> str:
     """The tables of results with their columns, a JSON array."""
 
@@ -78,6 +78,7 @@ class Experiment:
         packets: str | None = None,
         states: bool = False,
         trace: bool = False,
+        own: object = None,
     ) -> None: ...
     def runs(self) -> list[Run]: ...
     def run_at(self, point: int, seed: int) -> Run:
@@ -109,7 +110,13 @@ class LiveRun:
     """A run in progress that its owner holds."""
 
     def __init__(
-        self, text: str, name: str, sets: list[tuple[str, str]], seed: int, links: list[str] | None = None
+        self,
+        text: str,
+        name: str,
+        sets: list[tuple[str, str]],
+        seed: int,
+        links: list[str] | None = None,
+        own: object = None,
     ) -> None: ...
     @property
     def now(self) -> float: ...
@@ -152,6 +159,7 @@ def remade_run(
     states: bool,
     point: int,
     seed: int,
+    own: object = None,
 ) -> Run: ...
 def toml_tree(text: str, name: str) -> tuple[str, list[tuple[str, int]]]:
     """A text in TOML as JSON, and the line of each of its paths."""
@@ -173,7 +181,7 @@ class Study:
         """What each `step`-th combination sets."""
 
     def named(
-        self, text: str, name: str, first: int, most: int, words: list[str]
+        self, text: str, name: str, first: int, most: int, words: list[str], own: object = None
     ) -> list[tuple[str, list[tuple[str, str]], list[tuple[str, int, list[str]]]]]:
         """The combinations from `first`, at most `most`: labels as JSON, fields to set, runs.
 
@@ -184,7 +192,11 @@ class Study:
         """Refuse figures of axes and columns that there are not."""
 
 def named_runs(
-    text: str, name: str, points: list[list[tuple[str, str]]], replications: int | None = None
+    text: str,
+    name: str,
+    points: list[list[tuple[str, str]]],
+    replications: int | None = None,
+    own: object = None,
 ) -> list[list[tuple[str, int, list[str]]]]:
     """For each of `points`, fields of a scenario to set, the points of the scenario's own axes.
 
@@ -198,13 +210,13 @@ def joined(name: str, runs: list[tuple[str, Tables]]) -> Table:
 def read_parts(parts: list[tuple[str, set[str] | None, set[str], int]], columns: list[tuple[str, str]]) -> Table:
     """Columns, each with its kind, of Parquet files; with digests, only the rows of these runs."""
 
-def max_min(text: str, name: str, sets: list[tuple[str, str]]) -> str: ...
+def max_min(text: str, name: str, sets: list[tuple[str, str]], own: object = None) -> str: ...
 def topology(path: str, options_json: str, progress: _Progress | None = None) -> str: ...
-def routes(text: str, name: str, sets: list[tuple[str, str]]) -> str: ...
+def routes(text: str, name: str, sets: list[tuple[str, str]], own: object = None) -> str: ...
 def replay(path: str, options_json: str, progress: _Progress | None = None) -> str: ...
 def check_capture(path: str) -> None: ...
 def pair_captures(first: str, second: str) -> tuple[str, list[bytes]]: ...
-def audit(text: str, options_json: str, progress: _Progress | None = None) -> str: ...
+def audit(text: str, options_json: str, progress: _Progress | None = None, own: object = None) -> str: ...
 def bench_disciplines(options_json: str, progress: _Progress | None = None) -> str: ...
 
 _Told = tuple[float | None, float | None, float | None, int, int]
@@ -222,3 +234,217 @@ def prediction_interval(values: list[float]) -> tuple[float, float, float]: ...
 def confidence_interval(values: list[float]) -> tuple[float, float, float]: ...
 def table_of(name: str, rows_json: str) -> Table:
     """The table of results called so with these rows, a JSON array of objects."""
+
+class Flow:
+    """A flow at one queue: its number there, from 0 up and never another flow's, and its weight."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def weight(self) -> float: ...
+
+class Packet:
+    """A packet at a queue. Times are seconds since the start of the run."""
+
+    @property
+    def number(self) -> int:
+        """Its number: no other packet that waits in this queue has it."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes on the line."""
+
+    @property
+    def arrival(self) -> float:
+        """When it arrived at this queue."""
+
+    @property
+    def deadline(self) -> float | None:
+        """When it should have left the network; None if it does not matter."""
+
+    @property
+    def remaining(self) -> int:
+        """Bytes of its transfer not sent before it, itself included; 0 if not known."""
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether it carries the mark CE, *congestion experienced*."""
+
+    @property
+    def takes_marks(self) -> bool:
+        """Whether it may be marked with CE in place of being dropped."""
+
+    @property
+    def is_acknowledgement(self) -> bool:
+        """Whether it is an acknowledgement without data."""
+
+    @property
+    def tos(self) -> int:
+        """The type-of-service byte."""
+
+class Queue:
+    """The queue of a packet, as a buffer policy sees it, and all queues of the line together."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def packets(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def all_packets(self) -> int: ...
+    @property
+    def all_bytes(self) -> int: ...
+
+class Header:
+    """The fields by which packets are told apart; addresses are texts."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def destination(self) -> str: ...
+    @property
+    def protocol(self) -> int: ...
+    @property
+    def source_port(self) -> int: ...
+    @property
+    def destination_port(self) -> int: ...
+    @property
+    def tos(self) -> int: ...
+
+class Line:
+    """The line of a queue: its nominal rate in bit/s, and the seed of all that is random there."""
+
+    @property
+    def rate(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+class NotBefore:
+    """The answer that no packet may leave before a time, in seconds since the start of the run."""
+
+    def __init__(self, time: float) -> None: ...
+    @property
+    def time(self) -> float: ...
+
+class Beginning:
+    """How a connection begins; the windows, initial and the receiver's, are packets."""
+
+    @property
+    def now(self) -> float: ...
+    @property
+    def window(self) -> float: ...
+    @property
+    def window_max(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+
+class SourceBeginning:
+    """How a source begins: when, and the seed of all that is random."""
+
+    @property
+    def now(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+
+class Acked:
+    """An acknowledgement. Times are seconds; windows, flights and counts are packets."""
+
+    @property
+    def now(self) -> float:
+        """When it arrived."""
+
+    @property
+    def newly(self) -> int:
+        """Packets that it acknowledges in order for the first time; 0 if it is a duplicate."""
+
+    @property
+    def delivered(self) -> int:
+        """Packets newly known to have arrived, in order or not."""
+
+    @property
+    def marked(self) -> int:
+        """Packets that it reports as marked."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of a packet."""
+
+    @property
+    def round_trip(self) -> float | None:
+        """The round-trip sample that it gives; None without one."""
+
+    @property
+    def one_way(self) -> float | None:
+        """The one-way delay of the packet that caused it; None if that is not known."""
+
+    @property
+    def smoothed(self) -> float:
+        """The smoothed round trip; 0 before the first sample."""
+
+    @property
+    def least(self) -> float | None:
+        """The least round trip so far; None before the first sample."""
+
+    @property
+    def flight(self) -> int:
+        """Packets that were in flight before it arrived."""
+
+    @property
+    def in_flight(self) -> int:
+        """Packets in flight now, without those that arrived or were found lost."""
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the window limited the sender: a window that is not used should not grow."""
+
+    @property
+    def is_recovering(self) -> bool:
+        """Whether losses are being repaired."""
+
+    @property
+    def may_grow(self) -> bool:
+        """Whether a window may grow by it: new data, no recovery, and a used window."""
+
+    @property
+    def begins_round(self) -> bool:
+        """Whether a round trip has passed since this was last so."""
+
+    @property
+    def rate(self) -> float | None:
+        """Packets delivered in a second, if the control `measures_rate`; None without a sample."""
+
+class Congested:
+    """A loss, a mark or a timeout. Times are seconds; flights and counts are packets."""
+
+    @property
+    def now(self) -> float:
+        """When it was noticed."""
+
+    @property
+    def packets(self) -> int:
+        """Packets found lost, or reported as marked, just now."""
+
+    @property
+    def flight(self) -> int:
+        """The packets to reduce from, as the connection's `reduces` says."""
+
+    @property
+    def in_flight(self) -> int:
+        """Packets in flight now, without those that arrived or were found lost."""
+
+    @property
+    def smoothed(self) -> float:
+        """The smoothed round trip; 0 before the first sample."""
+
+    @property
+    def least(self) -> float | None:
+        """The least round trip so far; None before the first sample."""
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether it is a second timeout of one packet, which should not reduce again."""
+
+    @property
+    def restart(self) -> float:
+        """The window after a timeout."""

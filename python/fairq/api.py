@@ -26,6 +26,7 @@ from fairq.core.errors import UsageError
 from fairq.core.held import LiveRun as LiveRun
 from fairq.core.inputs import STANDARD_INPUT, Scenario, Settings, check_capture, pairs, read, replayed, room, split
 from fairq.core.output import folder
+from fairq.core.own import audited
 from fairq.core.results import Result as Result
 from fairq.core.results import Table, row_class
 from fairq.core.rows import row_of
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from fairq.benchmarks.bench_results import Benchmarks
     from fairq.core import _types
     from fairq.core.estimating import Estimate
+    from fairq.core.own import Parts
     from fairq.core.progress import Print, Tell
     from fairq.detection.detected import Detected
     from fairq.papers.verdicts import Reproduction
@@ -73,6 +75,7 @@ def run(
     states: bool = False,
     overlay: bool = False,
     trace: bool = False,
+    parts: Parts | None = None,
     progress: Tell | None = None,
 ) -> Result:
     """Run the scenario on `workers` threads (all cores if None); the result is the same for any number.
@@ -82,7 +85,9 @@ def run(
     was sent and received; with `states`, `states` what each discipline counts and keeps at the end,
     as `tc -s` shows it, and with `series` at each sample too; with `overlay`, `theory` what max-min
     fairness, delay bounds and TCP formulas say of each flow, and the gaps. With `trace` the first
-    run is kept as a trace for viewers, which `Result.write_trace` writes.
+    run is kept as a trace for viewers, which `Result.write_trace` writes. `parts` are own parts
+    that the scenario may name, classes by their names or a file that has some; one thread then runs
+    everything (docs/guide/own-discipline.md).
 
     >>> run("scenarios/dumbbell.toml", set={"defaults.buffer": "40 packets"}, workers=1)
     <Result: points 2, flows 6, links 4, queues 4>
@@ -94,14 +99,14 @@ def run(
 
     Raises ScenarioError with file, line and field.
     """
-    scenario = read(scenario)
+    scenario = read(scenario, parts=parts)
     result = Experiment(scenario, pairs(set), series, packets, states, trace).run(workers or cores(), progress)
     if overlay:
         from fairq.core.results import table_of
         from fairq.theories.overlay import beside
 
-        text, name = scenario
-        shares, routes = max_min(scenario, set=set), json.loads(_native.routes(text, name, pairs(set)))
+        text, name, own = scenario
+        shares, routes = max_min(scenario, set=set), json.loads(_native.routes(text, name, pairs(set), own))
         result.theory = table_of("theory", beside(result.scenario, result.points, shares, routes))
     return result
 
@@ -149,6 +154,7 @@ def experiment(
     series: str | None = None,
     packets: str | None = None,
     states: bool = False,
+    parts: Parts | None = None,
 ) -> Experiment:
     """Read and check a scenario: its `runs()` are one point of the axes and one seed each, to be run anywhere.
 
@@ -163,7 +169,7 @@ def experiment(
 
     Raises ScenarioError with file, line and field.
     """
-    return Experiment(read(scenario), pairs(set), series, packets, states)
+    return Experiment(read(scenario, parts=parts), pairs(set), series, packets, states)
 
 
 @checked
@@ -173,12 +179,14 @@ def live(
     seed: int = 1,
     set: Settings = (),
     links: str | Sequence[str] | None = None,
+    parts: Parts | None = None,
 ) -> LiveRun:
     """Hold a run of a scenario: take it step by step, look at it, change it, and take it back.
 
     The scenario has one point: `set` chooses among axes. `links` are held, both directions; None
     holds all of them. What happens on others is told as it suits, and they can't be changed; they
-    keep their shortcuts, so that the run is faster.
+    keep their shortcuts, so that the run is faster. `parts` are own parts that the scenario may
+    name.
 
     >>> with live("scenarios/dumbbell.toml", seed=1, set={"axes": [], "defaults.queue": "fq"}) as run:
     ...     run.run_to("10 s")
@@ -191,7 +199,7 @@ def live(
     Raises ScenarioError with file, line and field.
     """
     names = [links] if isinstance(links, str) else links
-    return LiveRun(read(scenario), pairs(set), seed, names)
+    return LiveRun(read(scenario, parts=parts), pairs(set), seed, names)
 
 
 @checked
@@ -214,6 +222,7 @@ def compare(
     profile: str = "linux",
     receive_window: str | None = None,
     paired: bool = False,
+    parts: Parts | None = None,
     workers: int | None = None,
     progress: Tell | None = None,
 ) -> Comparison:
@@ -224,7 +233,8 @@ def compare(
     CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=)], or `web`, `call(rate=)`,
     `flood(rate=)`; `hosts` says "16x1,1x4" for sixteen hosts with one connection each and one with
     four, which take the items in turn. Every value of `queue`, `host_queue`, `buffer` and `rtt` is
-    crossed with every other. A list is text with commas, or a list of texts.
+    crossed with every other. A list is text with commas, or a list of texts. `parts` are own queues
+    and controls, which stand there by their names.
 
     >>> found = compare(rate="10Mbit/s", rtt="20ms", flows="cubic,bbr", queue="fifo,fq_codel", seeds=2, workers=1)
     >>> found.answer["best"], len(found.rows), len(found.queues)
@@ -235,7 +245,7 @@ def compare(
     given = locals()
     from fairq.questions import asked, comparing
 
-    question = asked.ask(**picked(asked.Question, given))
+    question = asked.ask(parts, **picked(asked.Question, given))
     return comparing.compare(question, paired=paired, workers=workers or cores(), progress=progress)
 
 
@@ -326,7 +336,9 @@ def effects(
 
 
 @checked
-def estimate(scenario: Scenario, *, set: Settings = (), workers: int | None = None) -> Estimate:
+def estimate(
+    scenario: Scenario, *, set: Settings = (), parts: Parts | None = None, workers: int | None = None
+) -> Estimate:
     """What a scenario's runs will cost on `workers` threads: it is tried for a second, and nothing of it is kept.
 
     Counts points, seeds and runs, and estimates packet-hops, time and memory, without samples over time and packets.
@@ -339,7 +351,7 @@ def estimate(scenario: Scenario, *, set: Settings = (), workers: int | None = No
     """
     from fairq.core import estimating
 
-    return estimating.estimate(read(scenario), pairs(set), workers or cores())
+    return estimating.estimate(read(scenario, parts=parts), pairs(set), workers or cores())
 
 
 @checked
@@ -361,8 +373,8 @@ def max_min(scenario: Scenario, *, set: Settings = ()) -> Table[_types.Share]:
 
     Raises ScenarioError with file, line and field.
     """
-    text, name = read(scenario)
-    return Table.of(row_class("shares"), json.loads(_native.max_min(text, name, pairs(set))))
+    text, name, own = read(scenario)
+    return Table.of(row_class("shares"), json.loads(_native.max_min(text, name, pairs(set), own)))
 
 
 @overload
@@ -544,6 +556,7 @@ def sweep(
     fail_fast: bool = False,
     mix_versions: bool = False,
     verify: bool = False,
+    parts: Parts | None = None,
     show: Print | None = None,
 ) -> Sweep:
     """Run what is missing of a study, the path of its file, and say what has become of its runs.
@@ -551,8 +564,8 @@ def sweep(
     Each run that has come to its end stays in the store, whatever ends the call; `read_store` gives
     them. `part` is the share of one of several calls, as "3/16". `client` is a Dask client of one's
     own, or `address` that of a scheduler. `verify` reads every part and checks its digest. `until`
-    adds replications until it holds, as "goodput half-width < 1%". `show` is told a line of
-    progress.
+    adds replications until it holds, as "goodput half-width < 1%". `parts` are own parts that the
+    scenario may name; a run whose part has changed is run again. `show` is told a line of progress.
 
     Raises ScenarioError for what is wrong in the study, with its line, and OutputError if the store
     cannot be written.
@@ -689,25 +702,28 @@ def topology(
 
 @checked
 def audit(
-    discipline: str,
+    discipline: str | type,
     *,
     seeds: int | None = None,
     quick: bool = False,
     run: str | None = None,
+    parts: Parts | None = None,
     progress: Tell | None = None,
 ) -> Audit:
     """Check the invariants of a discipline call by call, and measure the bounds of its card.
 
-    `discipline` is a name of the registry or a text form like "sfq + red"; `seeds` of each kind of run (200, or 10 if
-    `quick`); `run` names one run of an earlier audit, which alone is run again.
+    `discipline` is a name of the registry, a text form like "sfq + red", which may name own
+    `parts`, or the class of an own part; `seeds` of each kind of run (200, or 10 if `quick`); `run`
+    names one run of an earlier audit, which alone is run again.
 
     >>> audit("sfq", quick=True).passed
     True
 
-    Raises UsageError with the near miss.
+    Raises UsageError with the near miss, and PartError if an own part raises.
     """
+    discipline, own = audited(discipline, parts)
     options = {"seeds": seeds, "quick": quick, "replay": run}
-    return Audit(document=json.loads(_native.audit(discipline, json.dumps(options), progress)))
+    return Audit(document=json.loads(_native.audit(discipline, json.dumps(options), progress, own)))
 
 
 @checked

@@ -96,7 +96,7 @@ def test_a_question_of_a_study_has_the_words_of_compare():
     schema = {"type": "object", "properties": declared.properties(Question), "required": declared.required(Question)}
     jsonschema.Draft202012Validator.check_schema(json.loads(json.dumps(schema)))
     compare = {option.name for option in SPECS["compare"].all() if option.in_python}
-    assert set(schema["properties"]) == compare - {"paired", "workers"}
+    assert set(schema["properties"]) == compare - {"paired", "parts", "workers"}
     valid = jsonschema.Draft202012Validator(schema)
     assert valid.is_valid({"rate": "1Mbit/s", "flows": ["cubic", "bbr"], "loss": 0.01, "seeds": 3})
     assert not valid.is_valid({"rate": "1Mbit/s"})

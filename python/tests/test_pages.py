@@ -17,6 +17,8 @@ CONSOLE = re.compile(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", re.DO
 """A command on a page, and what it prints; `…` at an end of that stands for lines left out."""
 SESSION = re.compile(r"```pycon\n(.*?)```", re.DOTALL)
 """Lines of Python on a page, each with what it gives."""
+PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+"""A file of Python on a page."""
 TOML = re.compile(r"```toml\n(.*?)```", re.DOTALL)
 
 
@@ -189,6 +191,25 @@ def test_the_questions_of_the_guide_have_the_answers_that_are_shown(capsys, monk
     prints_what_it_shows(page, "compare explain compare", capsys)
     assert program.main(["run", "asked.toml", "--dry-run"]) == 0
     assert capsys.readouterr().out.startswith(CONSOLE.findall(page)[-1][1].rstrip("…"))
+
+
+@pytest.mark.parametrize("name", ["own-discipline", "own-control"])
+def test_own_parts_of_the_guide_give_what_is_shown(name, capsys, monkeypatch, tmp_path):
+    from matplotlib import __version__
+
+    monkeypatch.chdir(tmp_path)
+    page = guide(name)
+    parts = PYTHON.findall(page)
+    assert all(part.count("\n") <= 30 for part in parts)
+    Path("mine.py").write_text("\n".join(parts), encoding="utf-8")
+    prints_what_it_shows(page, "compare", capsys)
+    committed = (ROOT / "docs" / "guide" / f"{name}.svg").read_text(encoding="utf-8")
+    # another version of the plotting package writes other bytes
+    if f"Matplotlib v{__version__}," in committed:
+        (drawn,) = tmp_path.glob("*.svg")
+        assert drawn.read_text(encoding="utf-8") == committed, f"{name}.svg: run the command of the page"
+    if name == "own-discipline":
+        assert fairq.audit("start_time", seeds=1, parts="mine.py").passed
 
 
 LINES_MAX = 110

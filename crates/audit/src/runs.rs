@@ -321,7 +321,8 @@ thread_local! {
     static IS_QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `run` gives, or the message of its panic, which is not printed.
+/// What `run` gives, or the message of its panic, which is not printed. What unwinds without a text
+/// is no panic and goes on.
 fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -337,6 +338,7 @@ fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     IS_QUIET.set(false);
     outcome.map_err(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);
-        text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message").to_owned()
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).map(str::to_owned);
+        text.unwrap_or_else(|| panic::resume_unwind(payload))
     })
 }

@@ -8,11 +8,12 @@ use pyo3::PyResult;
 use serde_json::Value;
 
 use crate::errors::{FairqError, UsageError};
+use crate::own::Own;
 use crate::progress::Progress;
 
 /// Audits the queue that `text` says.
-pub(crate) fn run(text: &str, options: &Value, told: &mut Progress) -> PyResult<Document> {
-    let queue = queue(text).map_err(UsageError::new_err)?;
+pub(crate) fn run(text: &str, options: &Value, own: &Own, told: &mut Progress) -> PyResult<Document> {
+    let queue = queue(text, own).map_err(UsageError::new_err)?;
     let others = variants(&queue);
     let others: Vec<&dyn Subject> = others.iter().map(|queue| queue as &dyn Subject).collect();
     if let Some(name) = options["replay"].as_str() {
@@ -37,10 +38,11 @@ pub(crate) fn run(text: &str, options: &Value, told: &mut Progress) -> PyResult<
 
 /// The queue that `text` says; a buffer policy alone gets the plain scheduler or, if it wants a
 /// queue for each flow, `fq`.
-fn queue(text: &str) -> Result<Queue, String> {
-    fairq_text::queue(text).or_else(|fault| {
-        let table = fairq_text::queue_table(text)?;
+fn queue(text: &str, own: &Own) -> Result<Queue, String> {
+    let queue = |text: &str| fairq_text::queue_own(text, None, &own.parts.queue);
+    queue(text).or_else(|fault| {
+        let Ok(table) = fairq_text::queue_table(text) else { return Err(fault) };
         let is_policy = table.contains_key("buffer") && !table.contains_key("scheduler");
-        if is_policy { fairq_text::queue(&format!("fq + {text}")).map_err(|_| fault) } else { Err(fault) }
+        if is_policy { queue(&format!("fq + {text}")).map_err(|_| fault) } else { Err(fault) }
     })
 }

@@ -13,9 +13,10 @@ mod classes {
     pyo3::import_exception!(fairq.core.errors, CaptureError);
     pyo3::import_exception!(fairq.core.errors, TopologyError);
     pyo3::import_exception!(fairq.core.errors, OutputError);
+    pyo3::import_exception!(fairq.core.errors, PartError);
 }
 
-pub(crate) use classes::{CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError};
+pub(crate) use classes::{CaptureError, FairqError, OutputError, PartError, ScenarioError, TopologyError, UsageError};
 
 /// The exception for a fault in a scenario.
 #[allow(clippy::needless_pass_by_value, reason = "as map_err gives it")]

@@ -2,6 +2,7 @@
 
 use crate::arrow::Table;
 use crate::errors::{self, FairqError, UsageError};
+use crate::own::{Own, guarded};
 use crate::progress::{Progress, heard};
 use crate::{read, read_file, speed};
 use fairq_experiment::digest::RESULTS_VERSION;
@@ -25,6 +26,7 @@ struct Source {
     series: Option<String>,
     packets: Option<String>,
     states: bool,
+    own: Arc<Own>,
 }
 
 /// A scenario read, checked and ready to run: `name` is its file name, for messages and for the
@@ -41,7 +43,7 @@ pub(crate) struct Experiment {
 #[pymethods]
 impl Experiment {
     #[new]
-    #[pyo3(signature = (text, name, sets, series=None, packets=None, states=false, trace=false))]
+    #[pyo3(signature = (text, name, sets, series=None, packets=None, states=false, trace=false, own=None))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn new(
         py: Python<'_>,
@@ -52,8 +54,10 @@ impl Experiment {
         packets: Option<String>,
         states: bool,
         trace: bool,
+        own: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let source = Arc::new(Source { text, name, sets, series, packets, states });
+        let own = Own::of(py, own)?;
+        let source = Arc::new(Source { text, name, sets, series, packets, states, own });
         let reading = Arc::clone(&source);
         let mut experiment = heard(py, move || reading.read())??;
         if trace {
@@ -98,7 +102,14 @@ impl Experiment {
         // Told when the signal came to the thread that waits.
         let is_left = Arc::new(AtomicBool::new(false));
         let is_left_here = Arc::clone(&is_left);
-        let outcome = heard(py, move || run(&experiment, &source, workers, shown, &is_left_here));
+        let outcome = heard(py, move || {
+            if source.own.is_empty() {
+                run(&experiment, &source, workers, shown, &is_left_here)
+            } else {
+                // Each call of a part would else wait for the lock.
+                Python::attach(|_| run(&experiment, &source, 1, shown, &is_left_here))
+            }
+        });
         is_left.store(true, Ordering::Relaxed);
         outcome?
     }
@@ -152,7 +163,7 @@ fn run(
 
 impl Source {
     fn read(&self) -> PyResult<experiment::Experiment> {
-        let mut experiment = read(&self.text, &self.name, &self.sets)?;
+        let mut experiment = read(&self.text, &self.name, &self.sets, &self.own)?;
         if let Some(interval) = &self.series {
             let interval = match interval.as_str() {
                 "auto" => Time((experiment.longest_run().0 / 200).max(1)),
@@ -207,14 +218,15 @@ impl Run {
     /// Runs from start to end on one thread.
     fn finish(&self, py: Python<'_>) -> PyResult<Tables> {
         let files = |file: &str| read_file(&self.source.name, file);
-        let tables = py.detach(|| self.run.finish(&files));
-        tables.map(|tables| Tables { tables }).map_err(errors::scenario)
+        let run = || self.run.finish(&files).map(|tables| Tables { tables }).map_err(errors::scenario);
+        if self.source.own.is_empty() { py.detach(run) } else { guarded(run) }
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Remade)> {
-        let Source { text, name, sets, series, packets, states } = (*self.source).clone();
+        let Source { text, name, sets, series, packets, states, own } = (*self.source).clone();
         let made = py.import("fairq._native")?.getattr("remade_run")?;
-        Ok((made, (text, name, sets, series, packets, states, self.run.point_number(), self.run.seed())))
+        let (point, seed) = (self.run.point_number(), self.run.seed());
+        Ok((made, (text, name, sets, series, packets, states, point, seed, own.given(py))))
     }
 
     fn __repr__(&self) -> String {
@@ -223,11 +235,13 @@ impl Run {
 }
 
 /// What [`remade_run`] takes.
-type Remade = (String, String, Vec<(String, String)>, Option<String>, Option<String>, bool, usize, u64);
+type Remade =
+    (String, String, Vec<(String, String)>, Option<String>, Option<String>, bool, usize, u64, Option<Py<PyAny>>);
 
 /// The run with this seed, at the point of this number, of the experiment that is read from these.
 #[expect(clippy::too_many_arguments, reason = "what a pickled run is made of")]
 #[pyfunction]
+#[pyo3(signature = (text, name, sets, series, packets, states, point, seed, own=None))]
 pub(crate) fn remade_run(
     py: Python<'_>,
     text: String,
@@ -238,8 +252,9 @@ pub(crate) fn remade_run(
     states: bool,
     point: usize,
     seed: u64,
+    own: Option<Py<PyAny>>,
 ) -> PyResult<Run> {
-    Experiment::new(py, text, name, sets, series, packets, states, false)?.run_at(point, seed)
+    Experiment::new(py, text, name, sets, series, packets, states, false, own)?.run_at(point, seed)
 }
 
 /// The version of what runs give; it is part of their digests.

@@ -10,6 +10,7 @@ mod errors;
 mod experiments;
 mod live;
 mod machine;
+mod own;
 mod pairing;
 mod parquet;
 mod progress;
@@ -31,6 +32,7 @@ use pyo3::types::PyBytes;
 
 use capture_replay::Failure;
 use errors::{CaptureError, FairqError, UsageError};
+use own::{Own, guarded};
 use progress::{Progress, heard};
 
 /// The compiled part of fairq.
@@ -42,6 +44,10 @@ mod _native {
     use super::experiments::{Experiment, Outcome, Run, Tables, remade_run, results_version};
     #[pymodule_export]
     use super::live::LiveRun;
+    #[pymodule_export]
+    use super::own::shown::{
+        Acked, Beginning, Congested, Flow, Header, Line, NotBefore, Packet, Queue, SourceBeginning,
+    };
     #[pymodule_export]
     use super::statistics::{
         batch_means, confidence_interval, interval, paired, precision, prediction_interval, warm_up,
@@ -129,8 +135,10 @@ fn columns() -> String {
 
 /// The queue that a text form says, with what it leaves unsaid, as JSON.
 #[pyfunction]
-fn queue(text: &str) -> PyResult<String> {
-    let queue = fairq_text::queue(text).map_err(UsageError::new_err)?;
+#[pyo3(signature = (text, own=None))]
+fn queue(py: Python<'_>, text: &str, own: Option<Py<PyAny>>) -> PyResult<String> {
+    let own = Own::of(py, own)?;
+    let queue = fairq_text::queue_own(text, None, &own.parts.queue).map_err(UsageError::new_err)?;
     Ok(serde_json::to_value(queue).map_err(unwritten)?.to_string())
 }
 
@@ -143,8 +151,15 @@ fn has_unknown_words(text: &str) -> bool {
 /// The lines of the links of a scenario, at each of its points, as JSON: link, direction, rate in
 /// bit/s, the queue with what is left unsaid, its delay in seconds and whether its rate changes.
 #[pyfunction]
-fn lines(py: Python<'_>, text: String, name: String, sets: Vec<(String, String)>) -> PyResult<String> {
-    let experiment = heard(py, move || read(&text, &name, &sets))??;
+#[pyo3(signature = (text, name, sets, own=None))]
+fn lines(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    sets: Vec<(String, String)>,
+    own: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let experiment = read_heard(py, text, name, sets, own)?;
     let mut lines = Vec::new();
     let plans = experiment.plans().iter().map(|(_, plan)| plan);
     let all = plans.flat_map(|plan| plan.lines.iter().enumerate().map(|(at, line)| (line, plan.changes_rate(at))));
@@ -166,9 +181,21 @@ fn unwritten(error: serde_json::Error) -> PyErr {
     FairqError::new_err(error.to_string())
 }
 
-fn read(text: &str, name: &str, sets: &[(String, String)]) -> PyResult<Experiment> {
+/// Reads a scenario on a thread of its own.
+fn read_heard(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    sets: Vec<(String, String)>,
+    own: Option<Py<PyAny>>,
+) -> PyResult<Experiment> {
+    let own = Own::of(py, own)?;
+    heard(py, move || read(&text, &name, &sets, &own))?
+}
+
+fn read(text: &str, name: &str, sets: &[(String, String)], own: &Own) -> PyResult<Experiment> {
     let read = || {
-        let mut document = Document::parse(text, name)?;
+        let mut document = Document::parse_own(text, name, &own.parts)?;
         document.bound_memory(machine::memory());
         document.read_topologies_by(fairq_topologies::read);
         sets.iter().try_for_each(|(path, value)| document.set(path, value))?;
@@ -186,16 +213,30 @@ fn read_file(name: &str, file: &str) -> Result<Vec<u8>, String> {
 
 /// The max-min shares of a scenario's flows, as JSON.
 #[pyfunction]
-fn max_min(py: Python<'_>, text: String, name: String, sets: Vec<(String, String)>) -> PyResult<String> {
-    heard(py, move || read(&text, &name, &sets).map(|experiment| shares::max_min(&experiment)))?
-        .map(|rows| serde_json::Value::from_iter(rows).to_string())
+#[pyo3(signature = (text, name, sets, own=None))]
+fn max_min(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    sets: Vec<(String, String)>,
+    own: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let experiment = read_heard(py, text, name, sets, own)?;
+    Ok(serde_json::Value::from_iter(shares::max_min(&experiment)).to_string())
 }
 
 /// The links that each flow's data and answers take at each point of a scenario, as JSON.
 #[pyfunction]
-fn routes(py: Python<'_>, text: String, name: String, sets: Vec<(String, String)>) -> PyResult<String> {
-    heard(py, move || read(&text, &name, &sets).map(|experiment| paths::routes(&experiment)))?
-        .map(|rows| serde_json::Value::from_iter(rows).to_string())
+#[pyo3(signature = (text, name, sets, own=None))]
+fn routes(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    sets: Vec<(String, String)>,
+    own: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let experiment = read_heard(py, text, name, sets, own)?;
+    Ok(serde_json::Value::from_iter(paths::routes(&experiment)).to_string())
 }
 
 /// Describes the topology in the file at `path`, the network of a scenario, or a shape by name;
@@ -278,12 +319,20 @@ fn table_of(name: &str, rows_json: &str) -> PyResult<arrow::Table> {
 /// Audits the discipline that `text` says; `options_json` is
 /// `{"seeds": n or null, "quick": bool, "replay": run or null}`.
 #[pyfunction]
-#[pyo3(signature = (text, options_json, progress=None))]
-fn audit(py: Python<'_>, text: &str, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+#[pyo3(signature = (text, options_json, progress=None, own=None))]
+fn audit(
+    py: Python<'_>,
+    text: &str,
+    options_json: &str,
+    progress: Option<Py<PyAny>>,
+    own: Option<Py<PyAny>>,
+) -> PyResult<String> {
     let options: serde_json::Value =
         serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
     let mut told = Progress::new(progress);
-    py.detach(move || auditing::run(text, &options, &mut told).map(|report| json(&report)))
+    let own = Own::audited(py, own)?;
+    let run = || auditing::run(text, &options, &own, &mut told).map(|report| json(&report));
+    if own.is_empty() { py.detach(run) } else { guarded(run) }
 }
 
 /// Measures disciplines beside their floors; `options_json` is

@@ -4,13 +4,14 @@
 use crate::arrow::Table;
 use crate::errors::{self, UsageError};
 use crate::experiments::{Outcome, no_table};
+use crate::own::{Own, guarded};
 use crate::{read, read_file};
 use fairq_experiment::live::{self, Happening, Progress, Tape, Watcher};
 use fairq_sched::units::{PS_PER_S, Time, UnitError};
 use fairq_text::Fault;
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 /// Steps between two looks at signals: some milliseconds.
 const STEPS: u64 = 20_000;
@@ -24,7 +25,10 @@ struct Held {
 /// A run in progress: `name` is the file name of the scenario, for messages and for the files that
 /// it names; `links` are held, or all of them.
 #[pyclass(frozen)]
-pub(crate) struct LiveRun(Mutex<Held>);
+pub(crate) struct LiveRun {
+    held: Mutex<Held>,
+    own: Arc<Own>,
+}
 
 /// What a step was of: the kind, the name of the link or flow, and the direction of the link.
 type Step = (&'static str, Option<String>, Option<&'static str>);
@@ -87,15 +91,28 @@ impl When {
 }
 
 impl LiveRun {
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn held(&self) -> PyResult<MutexGuard<'_, Held>> {
+        let message = match self.held.try_lock() {
+            Ok(held) => return Ok(held),
+            Err(TryLockError::Poisoned(_)) => "an own part has raised in this run; begin another run",
+            Err(TryLockError::WouldBlock) => {
+                "the run is in the middle of a step; call it from one thread, and not from a part"
+            }
+        };
+        Err(UsageError::new_err(message))
+    }
+
+    /// What `work` on the run gives, without the interpreter's lock where no own part needs it.
+    fn work<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Held) -> PyResult<T> + Send) -> PyResult<T> {
+        let work = || work(&mut *self.held()?);
+        if self.own.is_empty() { py.detach(work) } else { guarded(work) }
     }
 }
 
 #[pymethods]
 impl LiveRun {
     #[new]
-    #[pyo3(signature = (text, name, sets, seed, links=None))]
+    #[pyo3(signature = (text, name, sets, seed, links=None, own=None))]
     fn new(
         py: Python<'_>,
         text: String,
@@ -103,89 +120,92 @@ impl LiveRun {
         sets: Vec<(String, String)>,
         seed: u64,
         links: Option<Vec<String>>,
+        own: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let experiment = read(&text, &name, &sets)?;
+        let own = Own::of(py, own)?;
+        let experiment = read(&text, &name, &sets, &own)?;
         let files = Arc::new(move |file: &str| read_file(&name, file));
-        let run = py.detach(|| live::Live::new(experiment, seed, files, links.as_deref())).map_err(errors::scenario)?;
-        Ok(Self(Mutex::new(Held { run, tapes: Vec::new() })))
+        let run = guarded(|| live::Live::new(experiment, seed, files, links.as_deref()).map_err(errors::scenario))?;
+        Ok(Self { held: Mutex::new(Held { run, tapes: Vec::new() }), own })
     }
 
     /// The present time in seconds.
     #[getter]
-    fn now(&self) -> f64 {
-        self.held().run.run().now().as_s()
+    fn now(&self) -> PyResult<f64> {
+        Ok(self.held()?.run.run().now().as_s())
     }
 
     /// When the run ends, in seconds.
     #[getter]
-    fn end(&self) -> f64 {
-        self.held().run.run().end().as_s()
+    fn end(&self) -> PyResult<f64> {
+        Ok(self.held()?.run.run().end().as_s())
     }
 
     /// When the next event is, in seconds.
     #[getter]
-    fn next_time(&self) -> Option<f64> {
-        self.held().run.run().next_time().map(Time::as_s)
+    fn next_time(&self) -> PyResult<Option<f64>> {
+        Ok(self.held()?.run.run().next_time().map(Time::as_s))
     }
 
     /// How many events have been.
     #[getter]
-    fn steps(&self) -> u64 {
-        self.held().run.run().steps()
+    fn steps(&self) -> PyResult<u64> {
+        Ok(self.held()?.run.run().steps())
     }
 
     /// The digest of all events and changes so far: 16 hexadecimal digits.
     #[getter]
-    fn digest(&self) -> String {
-        format!("{:016x}", self.held().run.run().digest().0)
+    fn digest(&self) -> PyResult<String> {
+        Ok(format!("{:016x}", self.held()?.run.run().digest().0))
     }
 
     /// Runs the next event.
-    fn step(&self) -> Option<Step> {
-        self.held().run.step()
+    fn step(&self, py: Python<'_>) -> PyResult<Option<Step>> {
+        self.work(py, |held| Ok(held.run.step()))
     }
 
     /// Runs to a time, or a part of the way: whether it is reached.
     fn run_some(&self, py: Python<'_>, until: When) -> PyResult<bool> {
         let until = until.time()?;
-        Ok(py.detach(|| self.held().run.run_some(until, STEPS)) == Progress::Reached)
+        self.work(py, |held| Ok(held.run.run_some(until, STEPS) == Progress::Reached))
     }
 
     /// Runs on or back to the end of a step.
     fn run_steps(&self, py: Python<'_>, to: u64) -> PyResult<()> {
-        py.detach(|| self.held().run.run_steps(to)).map_err(UsageError::new_err)
+        self.work(py, |held| held.run.run_steps(to).map_err(UsageError::new_err))
     }
 
     /// Makes the change that an entry of `[[changes]]` says, JSON text.
-    fn change(&self, entry: &str) -> PyResult<()> {
+    fn change(&self, py: Python<'_>, entry: &str) -> PyResult<()> {
         let entry: Map<String, Value> =
             serde_json::from_str(entry).map_err(|error| UsageError::new_err(error.to_string()))?;
-        self.held().run.change(entry).map_err(refused)
+        self.work(py, |held| held.run.change(entry).map_err(refused))
     }
 
     /// Gives a field of a link or a flow another value.
-    fn set(&self, path: &str, value: &str) -> PyResult<()> {
-        self.held().run.set(path, value).map_err(refused)
+    fn set(&self, py: Python<'_>, path: &str, value: &str) -> PyResult<()> {
+        self.work(py, |held| held.run.set(path, value).map_err(refused))
     }
 
     /// Packets of a flow come to a link's queue.
-    fn offer(&self, link: &str, reverse: bool, flow: &str, bytes: u32, count: u32) -> PyResult<()> {
-        self.held().run.offer(link, reverse, (flow, bytes), count).map_err(refused)
+    fn offer(&self, py: Python<'_>, link: &str, reverse: bool, flow: &str, bytes: u32, count: u32) -> PyResult<()> {
+        self.work(py, |held| held.run.offer(link, reverse, (flow, bytes), count).map_err(refused))
     }
 
     /// A packet that waits is dropped.
-    fn drop_packet(&self, packet: u32) -> PyResult<()> {
-        self.held().run.drop_packet(packet).map_err(refused)
+    fn drop_packet(&self, py: Python<'_>, packet: u32) -> PyResult<()> {
+        self.work(py, |held| held.run.drop_packet(packet).map_err(refused))
     }
 
     /// A packet that waits is marked.
-    fn mark_packet(&self, packet: u32) -> PyResult<()> {
-        self.held().run.mark_packet(packet).map_err(refused)
+    fn mark_packet(&self, py: Python<'_>, packet: u32) -> PyResult<()> {
+        self.work(py, |held| held.run.mark_packet(packet).map_err(refused))
     }
 
     /// A packet that waits comes to the queue again at `until`.
-    fn hold_packet(&self, packet: u32, until: When) -> PyResult<()> {
-        self.held().run.hold_packet(packet, until.time()?).map_err(refused)
+    fn hold_packet(&self, py: Python<'_>, packet: u32, until: When) -> PyResult<()> {
+        let until = until.time()?;
+        self.work(py, |held| held.run.hold_packet(packet, until).map_err(refused))
     }
 
     /// Records events from now on; the number of the tape.
@@ -196,7 +216,7 @@ impl LiveRun {
         flows: Option<Vec<String>>,
         of: Option<Vec<String>>,
     ) -> PyResult<usize> {
-        let mut held = self.held();
+        let mut held = self.held()?;
         let made = held.run.watch(links.as_deref(), flows.as_deref(), of.as_deref()).map_err(refused)?;
         held.tapes.push(Some(made));
         Ok(held.tapes.len() - 1)
@@ -206,35 +226,35 @@ impl LiveRun {
     /// the time is reached.
     fn run_until_event(&self, py: Python<'_>, tape: usize, until: When) -> PyResult<bool> {
         let until = until.time()?;
-        Ok(py.detach(|| {
-            let mut held = self.held();
-            let Some(Some((_, tape))) = held.tapes.get(tape).cloned() else { return true };
-            held.run.run_until_event(&tape, until, STEPS) == Progress::Reached
-        }))
+        self.work(py, |held| {
+            let Some(Some((_, tape))) = held.tapes.get(tape).cloned() else { return Ok(true) };
+            Ok(held.run.run_until_event(&tape, until, STEPS) == Progress::Reached)
+        })
     }
 
     /// Takes the events of a tape that were recorded since the last call.
-    fn take(&self, tape: usize) -> Vec<Event> {
-        let held = self.held();
-        let Some(Some((_, tape))) = held.tapes.get(tape) else { return Vec::new() };
-        tape.take().iter().map(event).collect()
+    fn take(&self, tape: usize) -> PyResult<Vec<Event>> {
+        let held = self.held()?;
+        let Some(Some((_, tape))) = held.tapes.get(tape) else { return Ok(Vec::new()) };
+        Ok(tape.take().iter().map(event).collect())
     }
 
     /// Records no more.
     fn unwatch(&self, tape: usize) {
-        let mut held = self.held();
+        // After a part has raised there is nothing to record.
+        let Ok(mut held) = self.held() else { return };
         if let Some((watcher, _)) = held.tapes.get_mut(tape).and_then(Option::take) {
             held.run.unwatch(watcher);
         }
     }
 
     /// The table called `name` as it is now.
-    fn look(&self, name: &str) -> PyResult<Table> {
-        self.held().run.look(name).ok_or_else(|| no_table(name)).and_then(Table::new)
+    fn look(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
+        self.work(py, |held| held.run.look(name).ok_or_else(|| no_table(name))).and_then(Table::new)
     }
 
     /// What the run gave, which has come to its end.
-    fn outcome(&self) -> PyResult<Outcome> {
-        self.held().run.outcome().map(Outcome::new).map_err(UsageError::new_err)
+    fn outcome(&self, py: Python<'_>) -> PyResult<Outcome> {
+        self.work(py, |held| held.run.outcome().map(Outcome::new).map_err(UsageError::new_err))
     }
 }

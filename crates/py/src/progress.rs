@@ -3,13 +3,15 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use crate::own::raised;
 use pyo3::prelude::*;
 
 /// What `work` gives, done on a thread of its own so that signals are heard meanwhile: a network is
 /// built without a look at them.
 ///
 /// # Errors
-/// What a handler of a signal raised. The thread is left alone then, and ends by itself.
+/// What a handler of a signal raised, when the thread is left alone and ends by itself; or an own
+/// part.
 pub(crate) fn heard<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     let (send, mut receive) = channel();
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || drop(send.send(work())))?;
@@ -23,7 +25,7 @@ pub(crate) fn heard<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T 
             Ok(given) => return Ok(given),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
-                Err(panic) => std::panic::resume_unwind(panic),
+                Err(panic) => return Err(raised(panic)),
                 Ok(()) => unreachable!("the thread sends before it ends"),
             },
         }

@@ -5,6 +5,7 @@ use crate::arrow::Table;
 use crate::errors::{self, OutputError};
 use crate::experiments::{Tables, no_table};
 use crate::machine;
+use crate::own::Own;
 use crate::progress::heard;
 use crate::read_file;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
@@ -94,7 +95,8 @@ impl Study {
 
     /// The combinations from `first`, at most `most` of them, each with its runs of a scenario, as
     /// `named_runs` gives them. `words` are those of a question.
-    #[pyo3(signature = (text, name, first, most, words))]
+    #[pyo3(signature = (text, name, first, most, words, own=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn named(
         &self,
         py: Python<'_>,
@@ -103,11 +105,13 @@ impl Study {
         first: usize,
         most: usize,
         words: Vec<String>,
+        own: Option<Py<PyAny>>,
     ) -> PyResult<Vec<At>> {
+        let own = Own::of(py, own)?;
         let (document, combinations) = (Arc::clone(&self.document), self.combinations(py)?);
         let named = move || {
             let replications = document.study.study.replications;
-            let mut scenario = Document::parse(&text, &name)?;
+            let mut scenario = Document::parse_own(&text, &name, &own.parts)?;
             scenario.bound_memory(machine::memory());
             let last = combinations.count().min(first.saturating_add(most));
             let at = |number: usize| {
@@ -165,16 +169,18 @@ const SEED_MAX: u64 = i64::MAX as u64;
 /// fields, the points of the scenario's own axes, each with as many digests as `replications` says
 /// (the scenario's own if it is None).
 #[pyfunction]
-#[pyo3(signature = (text, name, points, replications=None))]
+#[pyo3(signature = (text, name, points, replications=None, own=None))]
 pub(crate) fn named_runs(
     py: Python<'_>,
     text: String,
     name: String,
     points: Vec<Vec<(String, String)>>,
     replications: Option<u64>,
+    own: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Vec<Named>>> {
+    let own = Own::of(py, own)?;
     let named = move || {
-        let mut document = Document::parse(&text, &name)?;
+        let mut document = Document::parse_own(&text, &name, &own.parts)?;
         document.bound_memory(machine::memory());
         points.iter().map(|sets| named_at(document.clone(), &name, sets, replications)).collect::<Result<_, Problem>>()
     };

@@ -30,6 +30,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "fairq-sched",
             "fairq-link",
             "fairq-text",
+            // Own parts in Python are congestion controls and sources too.
+            "fairq-sim",
             "fairq-experiment",
             "fairq-topologies",
             "fairq-replay",

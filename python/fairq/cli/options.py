@@ -122,6 +122,7 @@ STUDY = argument("study", "the study file, or the folder of its store", "STUDY",
 QUICK = switch("quick", "use short runs, too short to quote")
 SET = Option("set", "change a field of the scenario, as defaults.queue=fq; may be repeated", "PATH=VALUE",
              "Settings", default=())  # fmt: skip
+PARTS = Option("parts", "own parts of queues and flows: a file of Python with their classes", "FILE.py", "Parts")
 WORKERS = Option("workers", "threads (default: all cores); same results", "N", "int")
 VERIFY = switch("verify", "read every part of the store and check its digest")
 STORE = Option("store", "the store (default: the study's path without .toml)", "DIR", PATH)

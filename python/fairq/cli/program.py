@@ -17,7 +17,7 @@ from fairq._native import version
 from fairq.cli.commands import NAMES, SUMMARIES, Broken
 from fairq.cli.options import Parser, add, check_plot, check_targets
 from fairq.core import signals, streams
-from fairq.core.errors import FairqError
+from fairq.core.errors import FairqError, PartError
 from fairq.core.exit_status import DONE, FAILED, FAULT, INTERRUPTED, NO_READER, REFUSED
 from fairq.core.memory import short_of_addresses
 from fairq.core.remedies import told
@@ -167,7 +167,12 @@ def _is_text(argument: str) -> bool:
 
 def _refused(error: FairqError | OSError | MemoryError) -> int:
     if isinstance(error, FairqError):
-        return _fail(str(error))
+        status = _fail(str(error))
+        if isinstance(error, PartError) and error.__cause__ is not None:
+            import traceback
+
+            streams.say("".join(traceback.format_exception(error.__cause__)).rstrip())
+        return status
     if isinstance(error, MemoryError):
         return _fail("there is not enough memory; ask for less, or run where there is more")
     streams.discard(sys.stdout)

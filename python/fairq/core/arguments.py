@@ -178,6 +178,10 @@ def _settings(value: Any) -> Any:
     return value if all(_texts(pair) is not None and len(pair) == 2 for pair in value) else None
 
 
+def _parts_given(value: Any) -> Any:
+    return value if isinstance(value, Mapping) else _path(value)
+
+
 def _scenario(value: Any) -> Any:
     return value if isinstance(value, Mapping | Text) else _path(value)
 
@@ -196,6 +200,11 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "float | Sequence[float]": (_numbers, "a number, or a list of numbers"),
     "Scenario": (_scenario, "the path of a scenario, or dicts and lists"),
     "Settings": (_settings, 'fields and their values, as {"defaults.queue": "fq"}'),
+    "str | type": (
+        lambda value: value if isinstance(value, type) else _text(value),
+        "a discipline as text, or the class of a part",
+    ),
+    "Parts": (_parts_given, 'own parts by their names, as {"mine": Mine}, or the path of a file that has them'),
     "Tell": (lambda value: value if callable(value) else None, "a function of three numbers"),
     "Print": (lambda value: value if callable(value) else None, "a function of a text"),
     "What": (_text, 'the name of a list, as "disciplines"'),

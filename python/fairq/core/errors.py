@@ -45,6 +45,10 @@ class OutputError(FairqError):
     """A file or folder that cannot be written."""
 
 
+class PartError(FairqError):
+    """An own part, which `where` names, that did what it may not, or raised its `__cause__`."""
+
+
 def _divided(text: str) -> tuple[str, str]:
     """What is wrong, and the remedy; a semicolon within `…`, a quote, divides nothing."""
     pieces = text.split("; ")

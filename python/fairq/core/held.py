@@ -97,9 +97,9 @@ class LiveRun:
     def __init__(
         self, scenario: Text, sets: Sequence[tuple[str, str]] = (), seed: int = 1, links: Sequence[str] | None = None
     ) -> None:
-        text, name = scenario
+        text, name, self._own = scenario
         one = [*sets, ("measure.seed", str(seed)), ("measure.replications", "1")]
-        self._native = _native.LiveRun(text, name, one, seed, None if links is None else list(links))
+        self._native = _native.LiveRun(text, name, one, seed, None if links is None else list(links), self._own)
 
     def __enter__(self) -> Self:
         return self
@@ -170,7 +170,10 @@ class LiveRun:
 
     def result(self) -> Result:
         """What the run gave; UsageError if it has not come to its end."""
-        return Result(self._native.outcome())
+        outcome = self._native.outcome()
+        if self._own is not None:
+            self._own.check_shared()
+        return Result(outcome)
 
     def change(
         self, path: str | None = None, value: Any = None, /, *, link: str | None = None, flow: str | None = None,

@@ -13,15 +13,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import fairq._native as _native
+from fairq.core import own as own_parts
 from fairq.core.errors import CaptureError, ScenarioError, UsageError
 from fairq.core.remedies import reason, told
 
 
 class Text(NamedTuple):
-    """The text of a scenario that was read, and its name for messages."""
+    """The text of a scenario that was read, its name for messages, and own parts it may name."""
 
     text: str
     name: str
+    own: own_parts.Own | None = None
 
 
 Scenario = str | os.PathLike[str] | Mapping[str, object] | Text
@@ -84,11 +86,13 @@ def check_capture(capture: str | os.PathLike[str]) -> None:
         raise CaptureError(f"{path}: is a scenario and no capture; write fairq run {path}")
 
 
-def read(scenario: Scenario, what: str = "scenario") -> Text:
-    """The text of a scenario, or of `what`, and its name for messages.
+def read(scenario: Scenario, what: str = "scenario", parts: own_parts.Parts | own_parts.Own | None = None) -> Text:
+    """The text of a scenario, or of `what`, its name for messages, and own `parts` it may name.
 
     The file "-" is standard input, which can be read once.
     """
+    if parts is not None:
+        return read(scenario, what)._replace(own=own_parts.read(parts))
     if isinstance(scenario, Text):
         return scenario
     if isinstance(scenario, Mapping):
@@ -180,11 +184,12 @@ def _shown(value: object) -> str:
 
 def ran(scenario: Scenario, settings: Settings) -> dict[str, Any]:
     """What makes a run the same: its scenario, whatever its comments and the order of its fields, and its settings."""
-    text, name = read(scenario)
+    text, name, parts = read(scenario)
     try:
         # as runs read it: with bounds on its depth, unlike tomllib
         said = json.loads(_native.toml_tree(text, name)[0])
     except ScenarioError:
         # it is refused when it is read for its run
         said = text
-    return {"scenario": said, "set": pairs(settings)}
+    work = {"scenario": said, "set": pairs(settings)}
+    return work if parts is None else work | {"parts": parts.versions()}

@@ -47,10 +47,10 @@ class RunTables(Mapping[str, Table[Any]]):
 class Run:
     """One point of a scenario's axes and one seed."""
 
-    __slots__ = ("_native",)
+    __slots__ = ("_native", "_own")
 
-    def __init__(self, native: _native.Run) -> None:
-        self._native = native
+    def __init__(self, native: _native.Run, own: Any = None) -> None:
+        self._native, self._own = native, own
 
     @property
     def axes(self) -> Mapping[str, Any]:
@@ -74,10 +74,13 @@ class Run:
 
     def finish(self) -> RunTables:
         """Run from start to end, on one thread."""
-        return RunTables(self._native.finish())
+        tables = self._native.finish()
+        if self._own is not None:
+            self._own.check_shared()
+        return RunTables(tables)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Run, (self._native,)
+        return Run, (self._native, self._own)
 
     def __repr__(self) -> str:
         return f"<Run: axes {dict(self.axes)}, seed {self.seed}>"
@@ -86,7 +89,7 @@ class Run:
 class Experiment:
     """A scenario read and checked, ready to run."""
 
-    __slots__ = ("_native",)
+    __slots__ = ("_native", "_own")
 
     def __init__(
         self,
@@ -97,12 +100,12 @@ class Experiment:
         states: bool = False,
         trace: bool = False,
     ) -> None:
-        text, name = scenario
-        self._native = _native.Experiment(text, name, list(sets), series, packets, states, trace)
+        text, name, self._own = scenario
+        self._native = _native.Experiment(text, name, list(sets), series, packets, states, trace, self._own)
 
     def runs(self) -> list[Run]:
         """All runs: each point of the axes in its order, with each seed in its order."""
-        return [Run(run) for run in self._native.runs()]
+        return [Run(run, self._own) for run in self._native.runs()]
 
     def longest_round_trip_s(self, packet: int) -> float:
         """Give the longest round trip of a flow in seconds, with full buffers of such packets."""
@@ -127,7 +130,10 @@ class Experiment:
 
         With `stretches`, `by_seed("course")` has what each flow got in this number of equal parts of a run.
         """
-        return Result(self._native.outcome(workers, progress, stretches))
+        outcome = self._native.outcome(workers, progress, stretches)
+        if self._own is not None:
+            self._own.check_shared()
+        return Result(outcome)
 
     def collect(self, tables: Iterable[RunTables]) -> Result:
         """What the tables of all runs, in the order of `runs`, say together."""

@@ -10,10 +10,12 @@ from functools import cached_property
 from typing import Any
 
 import fairq._native as _native
-from fairq.core import declared
+from fairq.core import declared, own
 from fairq.core.arguments import read
 from fairq.core.declared import LIST, PART, command_line, said, word
 from fairq.core.errors import UsageError
+from fairq.core.own import Own, Parts
+from fairq.core.parts import Control
 from fairq.core.wings import wing
 from fairq.questions import rates, words
 from fairq.questions import receive_window as windows
@@ -165,6 +167,8 @@ class Question:
     """What takes the place of the queues, if there is any: `queues` are then the names of these."""
     asked_by: str | None = None
     """The command that asks it; `None` is `fairq compare`."""
+    own: Own | None = None
+    """Own parts that its queues and flows may name."""
 
     @property
     def loss(self) -> Loss | None:
@@ -260,9 +264,18 @@ class Question:
         return found
 
 
-def ask(**given: Any) -> Question:
-    """The question of the words of `Question`; UsageError names a wrong word and what to write."""
-    question = read(Question, "compare", given)
+def ask(parts: Parts | Own | None = None, **given: Any) -> Question:
+    """The question of the words of `Question`; UsageError names a wrong word and what to write.
+
+    Queues and flows may name own `parts`.
+    """
+    if parts is None:
+        question = read(Question, "compare", given)
+    else:
+        known = own.read(parts)
+        assert known is not None, "there are parts"
+        with words.knowing(known.names(Control)):
+            question = replace(read(Question, "compare", given), own=known)
     _check_alone(question)
     _check_hosts(question)
     _check_round_trips(question)
@@ -301,9 +314,9 @@ def notes(question: Question) -> list[dict[str, str]]:
     return found
 
 
-def is_pacer(queue: str) -> bool:
+def is_pacer(queue: str, own: Own | None = None) -> bool:
     """Whether a host queue paces its connections."""
-    parts = json.loads(_native.queue(queue))
+    parts = json.loads(_native.queue(queue, own))
     return any(parts.get(part, {}).get("kind") in PACERS for part in ("design", "scheduler"))
 
 
@@ -374,7 +387,7 @@ def check_queues(question: Question) -> None:
     for option, queues in (("--queue", question.queues), ("--host-queue", question.host_queues)):
         for queue in queues:
             try:
-                parts = json.loads(_native.queue(queue))
+                parts = json.loads(_native.queue(queue, question.own))
             except UsageError as error:
                 raise UsageError(_of_tc(queue) or error.fault, where=f"{option} {queue}") from None
             if option == "--queue" and question.buffers and parts.get("limit") is not None:

@@ -99,7 +99,7 @@ def scenario(question: Question) -> Text:
         )
     try:
         made = Text(_text(question, _connection(question)), "baseline")
-        _native.Experiment(*made, [])
+        Experiment(made)
     except ScenarioError as error:
         raise _by_words(question, error) from None
     return made

@@ -10,6 +10,7 @@ from fairq.core.declared import picked
 from fairq.core.runs import cores
 
 if TYPE_CHECKING:
+    from fairq.core.own import Parts
     from fairq.core.progress import Tell
     from fairq.questions.question_results import Alone, LeastBuffer
 
@@ -32,6 +33,7 @@ def compare_alone(
     warm_up: str | None = None,
     profile: str = "linux",
     receive_window: str | None = None,
+    parts: Parts | None = None,
     workers: int | None = None,
     progress: Tell | None = None,
 ) -> Alone:
@@ -51,7 +53,7 @@ def compare_alone(
     from fairq.questions import asked
     from fairq.questions.each_alone import each_alone
 
-    question = asked.ask(alone=True, **picked(asked.Question, given))
+    question = asked.ask(parts, alone=True, **picked(asked.Question, given))
     return each_alone(question, workers=workers or cores(), progress=progress)
 
 

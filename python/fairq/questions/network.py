@@ -121,7 +121,7 @@ class Made(NamedTuple):
 def made(question: Question) -> Made:
     """The scenario, ready to run: UsageError names the word of the question that cannot be."""
     tables = _Tables(question)
-    scenario = Text(tables.text(), "compare")
+    scenario = Text(tables.text(), "compare", question.own)
     try:
         return Made(scenario, Experiment(scenario))
     except ScenarioError as error:
@@ -312,7 +312,7 @@ class _Tables:
             for number, entry in enumerate(self.entries):
                 item = entry.group.item
                 if item.is_up and entry.host is not None and item.name not in ("call", "flood", words.RECORDED):
-                    said[f"flows[{number}].connection"] = self._connection(item, is_pacer(queue))
+                    said[f"flows[{number}].connection"] = self._connection(item, is_pacer(queue, question.own))
                 elif not item.is_up and (entry.host is not None or item.rtt is not None):
                     said[f"flows[{number}].access.host_queue"] = text
             values.append((queue, said))

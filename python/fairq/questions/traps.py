@@ -54,7 +54,7 @@ def _targets(queue: str, question: Question) -> Iterator[str]:
     rate = f"{round(question.rate_bit_per_s(way))}bit/s" if rates.is_moving(rate) else rate
     is_one_rate = len(set(question.rates)) == 1
     shaped = f"write cake(rate={rate})" if is_one_rate else "fairq advise shapes each direction as tc does"
-    parts = json.loads(_native.queue(queue))
+    parts = json.loads(_native.queue(queue, question.own))
     for part in (parts.get(name) or {} for name in ("design", "buffer")):
         packet_s = quantities.size(part.get("mtu") or "1514 B") * 8 / question.rate_bit_per_s(way)
         if part.get("kind") == "cake":

@@ -6,7 +6,9 @@ A quantity is checked by the one parser of quantities, and stays the text that a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -311,9 +313,26 @@ def _checked(where: str, found: Item) -> Item:
     return found
 
 
-@cache
+_OWN: ContextVar[tuple[str, ...]] = ContextVar("own controls", default=())
+
+
+@contextmanager
+def knowing(own: Sequence[str]) -> Iterator[None]:
+    """Take these names of own congestion controls as items, as long as a question is read."""
+    token = _OWN.set(tuple(own))
+    try:
+        yield
+    finally:
+        _OWN.reset(token)
+
+
 def controls() -> dict[str, str]:
-    """Congestion controls and the other transports by name and by alias."""
+    """Congestion controls and the other transports by name and by alias, and own controls."""
+    return _registered() | {name: name for name in _OWN.get()}
+
+
+@cache
+def _registered() -> dict[str, str]:
     entries = registry.listing("transports")
     return {name: entry["name"] for entry in entries for name in (entry["name"], *entry["aliases"])}
 

@@ -63,7 +63,7 @@ def quantiles(rows: Sequence[Mapping[str, Any]], axes: Sequence[str]) -> list[di
 def shares(results: Results) -> dict[tuple[Any, str], float]:
     """The max-min share of each flow entry at each place, where the theory speaks of it."""
     study = results.study
-    axes = json.loads(_native.toml_tree(*study.scenario)[0]).get("axes", [])
+    axes = json.loads(_native.toml_tree(*study.scenario[:2])[0]).get("axes", [])
     own = [each["name"] for axis in axes for each in (axis, *axis.get("paired", []))]
     # the points of the scenario's own axes set the same fields: one call gives the shares of all
     called: dict[Sets, dict[tuple[str, ...], dict[str, list[float]]]] = {}
@@ -71,7 +71,7 @@ def shares(results: Results) -> dict[tuple[Any, str], float]:
     for point in study.points:
         if point.sets not in called:
             try:
-                rows = json.loads(_native.max_min(*study.scenario, list(point.sets)))
+                rows = json.loads(_native.max_min(*study.scenario[:2], list(point.sets)))
             except FairqError:
                 return {}
             by = called[point.sets] = {}

@@ -105,7 +105,7 @@ def _axes(a: Results, b: Results) -> Iterator[Change]:
 
 def _scenario(of: Results) -> dict[str, Any]:
     """The fields of the scenario by their paths."""
-    tree, _ = _native.toml_tree(*of.study.scenario)
+    tree, _ = _native.toml_tree(*of.study.scenario[:2])
     return dict(_flat(json.loads(tree), ""))
 
 

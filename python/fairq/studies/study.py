@@ -12,15 +12,19 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import fairq._native as _native
 from fairq.core.declared import properties, required
 from fairq.core.errors import FairqError, ScenarioError, UsageError
 from fairq.core.inputs import Text, read
 from fairq.core.near import near_miss
+from fairq.core.runs import Experiment
 from fairq.core.shapes import made
 from fairq.questions.asked import Question
+
+if TYPE_CHECKING:
+    from fairq.core.own import Own
 
 TABLES = ("flows", "links", "queues", "transfers", "sessions")
 """The tables that every run has."""
@@ -117,7 +121,8 @@ class Study:
         """Give point number `at` as many replications as this, if it has fewer."""
         point = self.points[at]
         if replications > len(point.digests):
-            named = _native.named_runs(self.scenario.text, self.scenario.name, [list(point.sets)], replications)
+            text, name, own = self.scenario
+            named = _native.named_runs(text, name, [list(point.sets)], replications, own)
             point.digests = named[0][point.at][2]
 
     def described(self) -> dict[str, Any]:
@@ -144,21 +149,27 @@ def restored(described: Mapping[str, Any]) -> Study:
     return study
 
 
-def read_study(path: str | os.PathLike[str], known: Mapping[str, Any] | None = None, find: Find | None = None) -> Study:
+def read_study(
+    path: str | os.PathLike[str],
+    known: Mapping[str, Any] | None = None,
+    find: Find | None = None,
+    own: Own | None = None,
+) -> Study:
     """The study that a file says; ScenarioError names the file, the line and what is wrong.
 
+    Its scenario may name `own` parts.
     A question without times of its own has those of the study `known`, as its store keeps it, if
     that asks the same: its runs stay runs of this study. Else it has those that `find` gives of it
     and of points of the study, else the usual ones.
     """
-    text, name = read(path, "study")
+    text, name, _ = read(path, "study")
     document = _native.Study(text, name)
     tree = json.loads(document.said())
     said = tree["study"]
     if known is not None and said["compare"] is not None and _question_of(known) == said["compare"]:
-        scenario = Text(known["scenario"]["text"], known["scenario"]["name"])
+        scenario = Text(known["scenario"]["text"], known["scenario"]["name"], own)
     else:
-        scenario = _scenario(document, said, Path(path).parent, find)
+        scenario = _scenario(document, said, Path(path).parent, find, own)
     study = Study(
         name=said["name"] or Path(path).name.removesuffix(".toml"),
         text=text,
@@ -191,18 +202,20 @@ seeds."""
 SEEDS_MAX = 10
 
 
-def _scenario(document: _native.Study, said: Mapping[str, Any], folder: Path, find: Find | None) -> Text:
+def _scenario(
+    document: _native.Study, said: Mapping[str, Any], folder: Path, find: Find | None, own: Own | None
+) -> Text:
     if (said["scenario"] is None) == (said["compare"] is None):
         raise document.fault("study", "write either scenario, a file, or compare, a question")
     if said["scenario"] is None:
-        return _asked(document, said, find)
+        return _asked(document, said, find, own)
     try:
-        return read(folder / said["scenario"])
+        return read(folder / said["scenario"], parts=own)
     except ScenarioError as error:
         raise document.fault("study.scenario", str(error)) from None
 
 
-def _asked(document: _native.Study, said: Mapping[str, Any], find: Find | None) -> Text:
+def _asked(document: _native.Study, said: Mapping[str, Any], find: Find | None, own: Own | None) -> Text:
     """The scenario that a question of `fairq compare` makes; its lists are axes of the study."""
     from fairq.questions import asked, network
 
@@ -215,7 +228,7 @@ def _asked(document: _native.Study, said: Mapping[str, Any], find: Find | None) 
         if name not in options:
             raise document.fault("study.compare", f"{name} is missing")
     try:
-        question = asked.ask(**options)
+        question = asked.ask(own, **options)
         scenario = network.scenario(question)
         if find is None or (question.duration is not None and question.warm_up is not None):
             return scenario
@@ -237,11 +250,12 @@ def _named(document: _native.Study, scenario: Text) -> list[Point]:
 
     # they are no fields of the scenario that a question makes
     words = list(properties(asked.Question))
+    text, name, parts = scenario
     points = []
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         try:
             firsts = range(0, document.count(), BLOCK)
-            for block in pool.map(lambda first: document.named(*scenario, first, BLOCK, words), firsts):
+            for block in pool.map(lambda first: document.named(text, name, first, BLOCK, words, parts), firsts):
                 for labels, sets, own in block:
                     for at, (axes, seed, digests) in enumerate(own):
                         names = {**json.loads(labels), **json.loads(axes)}
@@ -258,6 +272,6 @@ def _check_keep(document: _native.Study, study: Study) -> None:
     for name, series, packets in (("series", keep.series, None), ("packets", None, keep.packets)):
         if series or packets:
             try:
-                _native.Experiment(*study.scenario, [*point.sets, ONE_RUN], series, packets)
+                Experiment(study.scenario, [*point.sets, ONE_RUN], series, packets)
             except FairqError as error:
                 raise document.fault(f"keep.{name}", str(error)) from None

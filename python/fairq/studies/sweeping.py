@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Any
 
 from fairq.core import estimating
 from fairq.core.errors import UsageError
+from fairq.core.own import Own, Parts, read
 from fairq.core.rows import Table, row_of
 from fairq.questions import steady
 from fairq.questions.asked import Question
@@ -53,6 +55,7 @@ class Options:
     mix_versions: bool = False
     verify: bool = False
     lease_s: float = LEASE_S
+    parts: Parts | Own | None = None
     show: Show | None = None
 
 
@@ -112,7 +115,11 @@ def open_study(
     """
     part = share.parse(options.part) if options.part is not None else None
     store = Store(place(path, options.store), verify=options.verify)
-    study = read_study(path, store.header(), find or _finder(options))
+    own = None
+    if options.parts is not None:
+        # read once: what is run is what was named
+        own = options.parts = read(options.parts)
+    study = read_study(path, store.header(), find or _finder(options), own)
     store.open(study, mix=options.mix_versions, write=write)
     store.scan()
     damages = list(store.damages)
@@ -180,6 +187,7 @@ def _job(path: str | os.PathLike[str], opened: Opened, options: Options) -> Job:
         study.keep,
         f"fairq sweep {Path(path).name}",
         options.lease_s,
+        study.scenario.own,
     )
 
 
@@ -190,6 +198,9 @@ def _run(
     told = _Shown(opened, options, goal)
     todo = tasks(opened.study, runs)
     if options.engine == "dask":
+        if job.own is not None:
+            # a class that no worker can import is told before a task is sent
+            pickle.dumps(job.own)
         with dask.connected(options.address, options.client) as client:
             counts = dask.run(store, job, todo, client, told.costs.mean_s, told.looked, fail_fast=options.fail_fast)
     else:

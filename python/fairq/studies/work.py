@@ -9,12 +9,15 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import fairq._native as _native
 from fairq.studies.claims import Owner
 from fairq.studies.store import Finished, Store
 from fairq.studies.study import ONE_RUN, Keep, Run, Sets, Study
+
+if TYPE_CHECKING:
+    from fairq.core.own import Own
 
 PART_S = 1.0
 """Work that a part holds: runs shorter than this share one."""
@@ -47,6 +50,7 @@ class Job(NamedTuple):
     keep: Keep
     source: str
     lease_s: float
+    own: Own | None = None
 
 
 class Counts(NamedTuple):
@@ -92,6 +96,8 @@ class Simulations:
         # of this thread alone: what others do meanwhile is not its cost
         began = time.thread_time()
         tables = self._experiment(task.sets).run_at(task.at, task.seed).finish()
+        if self._job.own is not None:
+            self._job.own.check_shared()
         return Finished(task.digest, tables, time.thread_time() - began)
 
     def _experiment(self, sets: Sets) -> _native.Experiment:
@@ -102,7 +108,8 @@ class Simulations:
         keep = self._job.keep
         # one replication: the limit of rows of a series is for what is in memory
         settings = [*sets, ONE_RUN]
-        made = _native.Experiment(self._job.text, self._job.name, settings, keep.series, keep.packets, keep.states)
+        text, name, own = self._job.text, self._job.name, self._job.own
+        made = _native.Experiment(text, name, settings, keep.series, keep.packets, keep.states, own=own)
         with self._lock:
             self._kept[sets] = made
             while len(self._kept) > EXPERIMENTS:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fairq import api
 from fairq.cli.commands import Broken
-from fairq.cli.options import LOOKS, QUICK
+from fairq.cli.options import LOOKS, PARTS, QUICK
 from fairq.cli.printing import Look, as_json, look, sections
 from fairq.core import tables
 from fairq.core.declared import OneOf, Option, Spec, argument
@@ -19,13 +19,14 @@ SPEC = Spec(
     "fairq audit sfq --quick",
     (
         argument("discipline", "a name of the registry, or parts as 'sfq + red'; see fairq list disciplines",
-                 "DISCIPLINE"),
+                 "DISCIPLINE", "str | type"),
         OneOf((
             Option("seeds", "seeds of each kind of run (default 200)", "N", "int"),
             QUICK._replace(help="use 10 seeds of each kind of run"),
             Option("replay", "repeat one run of an audit, as returning:7, and show its packets", "RUN",
                    called="run"),
         )),
+        PARTS,
         *LOOKS,
     ),
     functions=("audit",),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairq import api
-from fairq.cli.options import DRY_RUN, LOOKS, SCENARIO, WORKERS, plot
+from fairq.cli.options import DRY_RUN, LOOKS, PARTS, SCENARIO, WORKERS, plot
 from fairq.cli.printing import as_json, columns, dry_run, look, paragraphs, picture, save, save_text, style, tell
 from fairq.core import tables
 from fairq.core.declared import Spec, options, picked, switch
@@ -34,6 +34,7 @@ SPEC = Spec(
         switch("paired", "show differences between runs of the same seeds, and which are decided"),
         *plot("draw means with their intervals"),
         SCENARIO,
+        PARTS,
         WORKERS,
         DRY_RUN,
         *LOOKS,
@@ -51,7 +52,7 @@ def compare(arguments: Namespace) -> str:
     drawing = picture(arguments.plot) if arguments.plot else None
     if arguments.scenario:
         check_file(arguments.scenario)
-    question = asked.ask(**picked(asked.Question, vars(arguments)))
+    question = asked.ask(arguments.parts, **picked(asked.Question, vars(arguments)))
     if arguments.alone:
         _check_alone(arguments)
     if arguments.dry_run:

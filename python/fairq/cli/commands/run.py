@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairq import api
-from fairq.cli.options import DRY_RUN, FILE, LOOKS, QLOG, SET, TRACE, WORKERS, out, plot
+from fairq.cli.options import DRY_RUN, FILE, LOOKS, PARTS, QLOG, SET, TRACE, WORKERS, out, plot
 from fairq.cli.printing import (
     as_json,
     columns,
@@ -38,6 +38,7 @@ SPEC = Spec(
     (
         FILE,
         SET,
+        PARTS,
         WORKERS,
         Option("series", "sample throughput and queues this often, as 100ms; auto takes 200 samples", "TIME"),
         Option("packets", "record each packet of this flow (needs --out, --json or --plot)", "FLOW"),
@@ -93,7 +94,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     for path in filter(None, (arguments.trace, arguments.qlog)):
         check_file(path)
     series = arguments.series if arguments.series is not None else "auto" if drawing else None
-    scenario = read(arguments.scenario)
+    scenario = read(arguments.scenario, parts=arguments.parts)
     work = ran(scenario, arguments.set)
     if arguments.out:
         check(arguments.out, of=work, replace=arguments.replace)
@@ -102,7 +103,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
         return as_json(found.document, "estimate") if arguments.json else cost(found)
     with Bar(Path(scenario.name).stem) as bar:
         result = api.run(
-            **SPEC.words(vars(arguments)) | {"scenario": scenario, "series": series},
+            **SPEC.words(vars(arguments)) | {"scenario": scenario, "series": series, "parts": None},
             trace=bool(arguments.trace or arguments.qlog),
             progress=bar,
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fairq.cli.commands import Broken
-from fairq.cli.options import DRY_RUN, LOOKS, STORE, STUDY, VERIFY, WORKERS
+from fairq.cli.options import DRY_RUN, LOOKS, PARTS, STORE, STUDY, VERIFY, WORKERS
 from fairq.cli.printing import as_json, look
 from fairq.core import streams, tables
 from fairq.core.declared import OneOf, Option, Spec, switch, typed_only
@@ -31,6 +31,7 @@ SPEC = Spec(
         Option("engine", "the engine that runs the study (default threads)", kind="Literal['threads', 'dask']",
                default="threads", choices=ENGINES),
         Option("address", "the scheduler of --engine dask, as tcp://10.0.0.1:8786", "URL"),
+        PARTS,
         WORKERS,
         Option("until", "add replications until it holds, as 'goodput half-width < 1%'", "CONDITION"),
         Option("replications_max",
