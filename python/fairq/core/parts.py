@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 class Part:
     """What all own parts have."""
 
-    about: str = ""
-    """A sentence of what it does; by default the first of its docstring."""
-
     def _has_own(self, name: str) -> bool:
         """Whether a class of the user has this method, and not fairq's, which does nothing."""
         return getattr(getattr(self, name), "__func__", None) is not _of_fairq(type(self), name)
