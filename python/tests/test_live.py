@@ -1,5 +1,6 @@
 """A run that one holds, from Python: docs/guide/live.md."""
 
+import re
 import signal
 import threading
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import fairq
+from fairq.core import held as held_runs
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = {
@@ -67,6 +69,7 @@ def test_steps_are_taken_and_taken_back():
 
 def test_a_packet_is_dropped_in_the_instant_in_which_it_came():
     run = held()
+    run.run_to("2 s")
     for event in run.events(flows=["calls"], of={"arrived"}, until="3 s"):
         waiting = {row.packet: row for row in run.look()}
         if event.packet in waiting and waiting[event.packet].place > 0:
@@ -154,6 +157,42 @@ def test_only_some_links_are_held():
         fairq.live(scenario, links="next").change("links.uplink.rate", "1 Mbit/s")
     with pytest.raises(fairq.ScenarioError, match="no link is called nxt; did you mean next"):
         fairq.live(scenario, links="nxt")
+
+
+def test_the_page_runs(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs" / "guide" / "live.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names = {}
+    exec(compile(block, "live.md", "exec"), names)
+    out = capsys.readouterr().out
+    assert "shape:" in out and "buffer_full" in out
+    assert {row.flow for row in names["result"].flows} == {"upload", "call"}
+    # each event and each table that the page names, and no other
+    rows = re.findall(r"^\| ((?:`[^|]*?`(?:, )?)+) \|", page, re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r'`"?(\w+)"?`', row)}
+    assert {*held_runs.EVENTS, *held_runs.LOOKS} <= named
+
+
+def test_an_own_part_in_a_run_that_is_held():
+    class Short(fairq.Rank):
+        def rank(self, now, flow, packet):
+            if now > 4:
+                raise ValueError("late")
+            return packet.bytes
+
+    scenario = {**SCENARIO, "links": [{**SCENARIO["links"][0], "queue": "short + port_pair"}]}
+    run = fairq.live(scenario, parts={"short": Short})
+    run.run_to("3 s")
+    assert {row.flow for row in run.look() if row.direction == "forward" and row.place} <= {"bulk", "calls"}
+    digest, steps = run.digest, run.steps
+    run.run_to("3.5 s")
+    run.run_steps(steps)
+    assert run.digest == digest
+    with pytest.raises(fairq.PartError, match="late"):
+        run.run_to("5 s")
+    with pytest.raises(fairq.UsageError, match="begin another run"):
+        run.look()
 
 
 def test_a_scenario_of_several_points_is_refused():

@@ -63,7 +63,7 @@ def test_a_page_shows_what_is_printed(name, commands, capsys, monkeypatch):
     prints_what_it_shows(guide(name), commands, capsys)
 
 
-@pytest.mark.parametrize("name", ["linux", "theory"])
+@pytest.mark.parametrize("name", ["linux", "live", "theory"])
 def test_a_page_shows_what_python_gives(name, monkeypatch):
     monkeypatch.chdir(ROOT)
     (session,) = SESSION.findall(guide(name))

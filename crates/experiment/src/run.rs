@@ -266,7 +266,9 @@ impl Run {
         // An unobserved line may tell its discipline late that it is idle: virtual time stands
         // still until the next packet, and a reading would depend on whether samples are taken.
         if !observers.is_empty() || self.keep.states {
-            simulation.observe(Box::new(observers));
+            let is_traced = self.most_traced().is_some();
+            let is_watched = plan.lines.iter().map(|line| is_traced || self.keep.states && !line.is_access);
+            simulation.observe_on(&is_watched.collect::<Vec<_>>(), Box::new(observers));
         }
         let [warm_up, end] = self.times();
         let slice = Time((end.0 / SLICES).max(1));
