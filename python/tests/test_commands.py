@@ -142,7 +142,7 @@ def test_the_quick_bench_measures_every_workload(document):
     found = document("bench", "--quick")
     rows = {row["row"]: row for row in found["rows"]}
     simulated = [row for row in rows.values() if "data_packets" in row]
-    assert len(simulated) == 8 and {"replications", "start", "compare", "replay"} < set(rows)
+    assert len(simulated) == 9 and {"replications", "start", "compare", "replay"} < set(rows)
     for row in simulated:
         # six lines for a packet and its acknowledgement on a dumbbell, more on the large network
         assert row["packet_hops"] >= 5 * row["data_packets"] > 0, row

@@ -18,7 +18,7 @@ from fairq.core.runs import Experiment
 def simulate(given: dict[str, Any]) -> dict[str, Any]:
     """Run a scenario on one worker, if nothing else is said."""
     sets = [(path, value) for path, value in given["sets"]]
-    experiment = Experiment(Text(given["text"], "benchmark.toml"), sets)
+    experiment = Experiment(Text(given["text"], "benchmark.toml"), sets, given.get("series"))
     result = experiment.run(given.get("workers", 1))
     memory = peak_memory()
     document = result.document

@@ -54,11 +54,12 @@ class Simulated:
     scenario: Callable[[], str]
     sets: Mapping[str, str] = field(default_factory=dict)
     quick: Mapping[str, str] = field(default_factory=dict)
+    series: str | None = None
 
     def __call__(self, is_quick: bool) -> dict[str, Any]:
         """Measure it in a program of its own."""
         sets = {**self.sets, **(self.quick if is_quick else {})}
-        found = _child("simulate", {"text": self.scenario(), "sets": list(sets.items())})
+        found = _child("simulate", {"text": self.scenario(), "sets": list(sets.items()), "series": self.series})
         hops, cpu_s = found["packet_hops"], found["cpu_s"]
         return {
             **found,
@@ -86,6 +87,7 @@ def rows() -> list[Row]:
         Row("network", "1600 Reno, 225 nodes, FQ + longest-queue drop",
             Simulated(_file("network"), {"flows": _connections(1600)}, {"measure.duration": "2 s"})),
         Row("many", "100000 Reno, 10 Gbit/s, FQ", Simulated(many, quick=few)),
+        Row("many-series", "the same with samples of each flow and link", Simulated(many, quick=few, series="1 s")),
         Row("replications", "1000 runs, 2 workers, by two programs with 500 each", _replications),
         Row("start", "fairq run of a millisecond", _start),
         Row("compare", "fairq compare: 2 CUBIC and 2 BBR at 100 Mbit/s, three queues, ten seeds", _compare),
