@@ -102,7 +102,8 @@ _Event = tuple[
     int | None,
     int | None,
     int | None,
-    tuple[str | None, float | None],
+    str | None,
+    float | None,
     tuple[str, float | None, float | None, int, int | None] | None,
 ]
 

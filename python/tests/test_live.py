@@ -1,5 +1,6 @@
 """A run that one holds, from Python: docs/guide/live.md."""
 
+import itertools
 import re
 import signal
 import threading
@@ -105,7 +106,7 @@ def test_what_is_heard_of_flows():
     total = run.look("flows")
     assert again >= next(row for row in total if row.flow == "bulk").retransmitted > 0
     windows = [event.value for event in events if event.event == "window"]
-    assert all(one != other for one, other in zip(windows, windows[1:], strict=False)) and max(windows) > 10
+    assert all(one != other for one, other in itertools.pairwise(windows)) and max(windows) > 10
 
 
 def test_changes_by_hand():
@@ -147,7 +148,9 @@ def test_changes_by_hand():
 
 
 def test_only_some_links_are_held():
-    scenario = {**SCENARIO, "links": [*SCENARIO["links"], {**SCENARIO["links"][0], "name": "next", "from": "isp", "to": "far"}]}
+    (uplink,) = SCENARIO["links"]
+    links = [uplink, {**uplink, "name": "next", "from": "isp", "to": "far"}]
+    scenario = {**SCENARIO, "links": links}
     scenario["flows"] = [{**flow, "to": "far"} for flow in SCENARIO["flows"]]
     every, one = fairq.live(scenario), fairq.live(scenario, links="next")
     found = [[dict(row) for row in run.finish().flows] for run in (every, one)]

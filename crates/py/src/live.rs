@@ -44,7 +44,8 @@ type Event = (
     Option<u32>,
     Option<u64>,
     Option<u32>,
-    (Option<&'static str>, Option<f64>),
+    Option<&'static str>,
+    Option<f64>,
     Option<(&'static str, Option<f64>, Option<f64>, u32, Option<u32>)>,
 );
 
@@ -59,7 +60,8 @@ fn event(of: &Happening) -> Event {
         of.packet,
         of.sequence,
         of.bytes,
-        (of.reason, of.value),
+        of.reason,
+        of.value,
         decision,
     )
 }

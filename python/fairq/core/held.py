@@ -91,8 +91,7 @@ class Step(NamedTuple):
 
 
 class LiveRun:
-    """A run in progress; see `fairq.live`. A context manager, so that its owner can say where it is
-    used."""
+    """A run in progress; see `fairq.live`. As a context manager it says where it is used."""
 
     def __init__(
         self, scenario: Text, sets: Sequence[tuple[str, str]] = (), seed: int = 1, links: Sequence[str] | None = None
@@ -126,8 +125,10 @@ class LiveRun:
 
     @property
     def steps(self) -> int:
-        """How many events have been. A step has the same number in every run with the same seed,
-        links and changes."""
+        """How many events have been.
+
+        A step has the same number in every run with the same seed, links and changes.
+        """
         return self._native.steps
 
     @property
@@ -159,9 +160,9 @@ class LiveRun:
             pass
 
     def finish(self) -> Result:
-        """Run to the end; what the run gave, as `fairq.run` gives it for the scenario with the
-        changes by hand.
+        """Run to the end; what the run gave, as `fairq.run` gives it.
 
+        That is for the scenario with the changes by hand.
         Packets that were offered, dropped, marked or held by hand are in its counts and not in its
         scenario.
         """
@@ -176,7 +177,13 @@ class LiveRun:
         return Result(outcome)
 
     def change(
-        self, path: str | None = None, value: Any = None, /, *, link: str | None = None, flow: str | None = None,
+        self,
+        path: str | None = None,
+        value: Any = None,
+        /,
+        *,
+        link: str | None = None,
+        flow: str | None = None,
         **fields: Any,
     ) -> None:
         """Change a link or a flow's weight now, after all that has happened.
@@ -217,8 +224,10 @@ class LiveRun:
         self._native.drop_packet(packet)
 
     def mark(self, packet: int) -> None:
-        """Mark a packet that waits *congestion experienced*; UsageError if its sender does not use
-        ECN."""
+        """Mark a packet that waits *congestion experienced*.
+
+        UsageError if its sender does not use ECN.
+        """
         self._native.mark_packet(packet)
 
     def hold(self, packet: int, until: When) -> None:
@@ -258,8 +267,10 @@ class LiveRun:
                 yield from watch.take()
 
     def decisions(self, link: str, until: When | None = None) -> Iterator[Event]:
-        """Run on and give each beginning of a transmission on a link for which its discipline gives
-        a reason."""
+        """Run on and give each transmission that begins on a link, with its discipline's reason.
+
+        Those without a reason, of packets that found the link idle, are left out.
+        """
         for event in self.events(links=[link], of={"began"}, until=until):
             if event.decision is not None:
                 yield event
@@ -271,8 +282,7 @@ class LiveRun:
         flows: Sequence[str] | None = None,
         of: AbstractSet[str] | None = None,
     ) -> Watch:
-        """Record events from now on, until the context is left: `with run.watch(…) as watch: …;
-        watch.take()`."""
+        """Record events from now on, until the context is left: `with run.watch(…) as watch:`."""
         _known_events(of)
         chosen = [None if names is None else sorted(names) for names in (links, flows, of)]
         return Watch(self._native, self._native.watch(*chosen))
@@ -298,7 +308,7 @@ class Watch:
     def take(self) -> list[Event]:
         """Give the events that were recorded since the last call."""
         taken = self._native.take(self._tape)
-        return [Event(*plain, *told, decision and Decision(*decision)) for *plain, told, decision in taken]
+        return [Event(*event[:-1], event[-1] and Decision(*event[-1])) for event in taken]
 
     def stop(self) -> None:
         """Record no more."""
