@@ -38,6 +38,7 @@ CALLS = {
     "explained": (None, lambda _: package.explained("codel")),
     "least_buffer": (NOTHING, lambda _: package.least_buffer(NOTHING, down="5Mbit/s", up="1Mbit/s", rtt="20ms")),
     "listing": (None, lambda _: package.listing("transports")),
+    "live": (None, lambda _: package.live(SCENARIO, set={"axes": []}).step()),
     "max_min": (None, lambda _: package.max_min(SCENARIO)),
     "query": (None, lambda study: package.query(study, "select count(*) from runs")),
     "read_result": (None, lambda study: package.read_result(_written(study))),
