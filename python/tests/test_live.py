@@ -257,7 +257,7 @@ def test_changes_by_hand_give_the_same_bytes_on_one_worker_and_two():
 def test_the_bound_holds_from_the_last_change_after_which_the_queue_was_empty(seed):
     """One of four flows with less than its share of fq waits no longer than L/(C/4) + L_max/C.
 
-    Parekh and Gallager, 1993, theorem 1 with the fluid's delay of a flow that never has two packets waiting.
+    Parekh and Gallager, 1993, theorem 1, and in the fluid such a flow never has two packets.
     """
     draw = random.Random(seed)
     length, line = 200, 2e6
