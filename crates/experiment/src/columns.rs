@@ -539,7 +539,7 @@ pub const WAITING: TableOf = TableOf {
         key("link", "The link's name.").never(),
         key("direction", "The direction of the link.").never(),
         whole("place", "", "Its place in its queue, from 1; 0 is the packet being sent.").key().never(),
-        whole("subqueue", "", "The number of its queue in the discipline.")
+        whole("queue_number", "", "The number of its queue in the discipline.")
             .key()
             .never()
             .or_none("if it is being sent"),
@@ -568,7 +568,9 @@ pub const TABLES: [&TableOf; 12] =
 /// Whether `name` is a column of some table, which an axis of that name would hide.
 #[must_use]
 pub fn is_column(name: &str) -> bool {
-    let is = |name: &str| SEED.name == name || TABLES.iter().any(|table| table.column(name).is_some());
+    // Packets that wait have no axes beside them.
+    let hidden = || TABLES.iter().filter(|table| table.name != WAITING.name);
+    let is = |name: &str| SEED.name == name || hidden().any(|table| table.column(name).is_some());
     is(name) || ENDS.iter().any(|end| name.strip_suffix(end).is_some_and(is))
 }
 

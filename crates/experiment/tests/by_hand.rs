@@ -199,7 +199,7 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
         ("measure.seed", "2", "write a field of a link or the weight of a flow"),
         ("links.l.rate", "fast", "`fast`"),
         ("links.l.queue", "fqq", "did you mean fq?"),
-        ("links[7].rate", "1 Mbit/s", "the list has no number 7; there is only 0"),
+        ("links[7].rate", "1 Mbit/s", "nothing is called 7; there are l"),
     ] {
         let fault = run.set(path, value).expect_err(path);
         assert!(fault.message.contains(says), "{path}: {fault:?}");

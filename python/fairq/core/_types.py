@@ -603,7 +603,7 @@ class Waiting(Row):
     place: int
     """Its place in its queue, from 1; 0 is the packet being sent."""
 
-    subqueue: int | None
+    queue_number: int | None
     """The number of its queue in the discipline. None if if it is being sent."""
 
     flow: str

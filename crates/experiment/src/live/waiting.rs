@@ -49,7 +49,7 @@ pub(super) fn table(plan: &Plan, simulation: &Simulation) -> Table {
     table.text("link", rows.iter().map(|row| Arc::clone(&plan.lines[row.line].name)));
     table.words("direction", rows.iter().map(|row| plan.lines[row.line].direction()));
     table.whole("place", rows.iter().map(|row| row.place));
-    table.whole("subqueue", rows.iter().map(|row| row.queue));
+    table.whole("queue_number", rows.iter().map(|row| row.queue));
     table.text("flow", rows.iter().map(flow));
     table.whole("packet", rows.iter().map(|row| u64::from(row.id)));
     table.whole("sequence", rows.iter().map(|row| row.segment.sequence));

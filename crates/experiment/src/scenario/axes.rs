@@ -316,7 +316,7 @@ fn element(items: &[Value], step: &str, path: &str) -> Result<usize, Fault> {
         let known: Vec<&str> = names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
         let message = match (step.parse::<usize>(), items.len()) {
             (Ok(_), 0) => format!("the list has no number {step}: it is empty"),
-            (Ok(_), 1) => format!("the list has no number {step}; there is only 0"),
+            (Ok(_), 1) if known.is_empty() => format!("the list has no number {step}; there is only 0"),
             (Ok(_), items) if known.is_empty() => {
                 format!("the list has no number {step}; there are 0 to {}", items - 1)
             }
