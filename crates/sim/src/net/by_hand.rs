@@ -44,6 +44,11 @@ impl ByHand {
         self.handles.get(id as usize).copied().flatten().ok_or(NOT_WAITING)
     }
 
+    /// The packet `id` is no more: a later one of that name has none of its marks.
+    pub(super) fn forget(&mut self, id: PacketId) {
+        self.marks.retain(|(of, _)| *of != id);
+    }
+
     /// Puts the marks on the packet `id` that it was given by hand, now that it is sent.
     pub(super) fn mark(&mut self, id: PacketId, arena: &mut Arena) {
         if let Some(at) = self.marks.iter().position(|(of, _)| *of == id) {

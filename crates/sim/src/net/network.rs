@@ -544,6 +544,7 @@ impl Network {
                         self.dropped.count(flow);
                     }
                     if let Some(observer) = &mut self.observer {
+                        self.by_hand.forget(id);
                         observer.event(now, &Event::Dropped { line, id, segment, reason });
                     }
                     if segment.report != 0 {
