@@ -10,7 +10,19 @@ from typing import Any
 import fairq._native as _native
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
-from fairq.traffic_control import filters, leaves, lines, printed, printed_filters, printed_words, qdisc_options, quanta
+from fairq.core.results import Result
+from fairq.traffic_control import beside as of_run
+from fairq.traffic_control import (
+    counters,
+    filters,
+    leaves,
+    lines,
+    printed,
+    printed_filters,
+    printed_words,
+    qdisc_options,
+    quanta,
+)
 from fairq.traffic_control.command_words import Differs, Words, shortened
 from fairq.traffic_control.devices import Device, Node
 from fairq.traffic_control.filters import Left
@@ -35,10 +47,11 @@ WITH_CHILD = ("tbf", "red", "sfb", "cbs", "netem", "mq")
 """Qdiscs in which another may stand, whatever the number."""
 
 
-def read(text: str, dev: str | None = None) -> TcRead:
+def read(text: str, dev: str = "eth0", *, beside: Result | None = None) -> TcRead:
     """The queue that tc commands set up, one a line or separated by semicolons, or that tc shows.
 
-    Of several devices that is `dev`, or the first that has a queue. Raises UsageError with the word that is wrong.
+    Of several devices that is `dev`, or the first that has a qdisc at its root. Raises UsageError with the word that is
+    wrong.
     """
     devices: dict[str, Device] = {}
     shown = printed.objects(text) if printed.is_printed(text) else []
@@ -56,20 +69,24 @@ def read(text: str, dev: str | None = None) -> TcRead:
             chosen.differs.say(f"dev {device.name}", f"left out: the queue is that of {chosen.name}", root.kind)
         elif device is not chosen and root is None:
             chosen.differs.extend(device.differs)
-    return _queue(chosen)
+    found, root = _queue(chosen)
+    counted = counters.counted(shown, chosen, root)
+    if beside is not None:
+        return found._replace(counters=counted, beside=of_run.beside(counted, beside))
+    return found._replace(counters=counted)
 
 
-def _chosen(devices: Mapping[str, Device], dev: str | None) -> Device:
-    """The device whose queue is read."""
+def _chosen(devices: Mapping[str, Device], dev: str) -> Device:
+    """The device whose queue is read: `dev` if it is there, or the first that is not without a queue."""
     having = {name: root for name, device in devices.items() if (root := device.root()) is not None}
-    if dev is not None and having and dev not in having:
+    if having and dev not in (*having, "eth0"):
         raise refused(f"no qdisc stands at the root of {dev}{near_miss(dev, list(having))}")
     if not having and any(device.qdiscs for device in devices.values()):
         raise refused("no qdisc stands at the root; write tc qdisc add dev eth0 root …")
     if not having:
         raise refused("no command sets up a qdisc; write tc qdisc add dev eth0 root fq_codel")
     queueing = [name for name, root in having.items() if root.kind != "noqueue"]
-    return devices[dev or next(iter(queueing or having))]
+    return devices[dev if dev in having else next(iter(queueing or having))]
 
 
 def _printed(shown: list[Printed], devices: dict[str, Device]) -> None:
@@ -357,7 +374,8 @@ def _delete_filters(words: Words, device: Device, root: int) -> None:
 _DO: Mapping[str, Callable[[Words, str, Device], None]] = {"qdisc": _qdisc, "class": _class, "filter": _filter}
 
 
-def _queue(device: Device) -> TcRead:
+def _queue(device: Device) -> tuple[TcRead, Node]:
+    """The queue of a device, and the qdisc that its text form begins with."""
     root, rate = device.root(), None
     assert root is not None
     differs = device.differs
@@ -369,7 +387,8 @@ def _queue(device: Device) -> TcRead:
         _native.queue(text)
     except UsageError as error:
         raise refused(f"qdisc {root.kind}: {_in_words_of_tc(str(error))}") from None
-    return TcRead(text, rate_form(rate) if rate is not None else None, list(differs), quanta.warned(device))
+    said = rate_form(rate) if rate is not None else None
+    return TcRead(text, said, list(differs), quanta.warned(device)), root
 
 
 def _policed(device: Device) -> str:

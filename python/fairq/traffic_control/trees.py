@@ -90,6 +90,8 @@ def _otherwise(tree: Tree, differs: Differs, linux: str) -> None:
         differs.say("default" if what is None else f"default {what:x}", said, linux)
 
 
+PRIORITY_BANDS = 8
+"""Of `priority` here, one for each precedence."""
 OF_TOS = [0, 2, 6, 4]
 """The priority of a router by two bits of the type of service (rt_tos2priority)."""
 
@@ -264,7 +266,7 @@ def _write_ets(writer: Writer, part: Settings, limit: Limit) -> None:
 
 
 def _write_priority(writer: Writer, part: Settings, limit: Limit) -> None:
-    _write_bands(writer, 8, [], range(7, -1, -1))
+    _write_bands(writer, PRIORITY_BANDS, [], range(PRIORITY_BANDS - 1, -1, -1))
     _write_queues(writer, part, limit)
 
 
