@@ -52,6 +52,8 @@ def _of_class(device: Device, shaper: Node) -> tuple[Node, int | None] | None:
     if child is None:
         return None
     most = _most(device, leaves[0]) if shaper.kind == "htb" else _upper_limit(device, leaves[0])
+    if most is None:
+        return None
     _say_of_line(device, shaper, leaves[0])
     return child, most
 

@@ -13,6 +13,7 @@ from typing import Any
 from fairq.traffic_control import qdisc_options, red
 from fairq.traffic_control.command_words import Differs, Words
 from fairq.traffic_control.devices import Device, Node
+from fairq.traffic_control.draft import AVPKT
 from fairq.traffic_control.printed import Printed
 from fairq.traffic_control.qdisc_tables import MTU
 from fairq.traffic_control.quanta import R2Q, clamped
@@ -157,7 +158,7 @@ def _choke(said: list[str], printed: list[str], differs: Differs) -> list[str]:
 
 def _burst(kind: str, said: list[str], printed: list[str], differs: Differs) -> list[str]:
     """The burst of which tc made the weight that it prints in details."""
-    packet = red.AVPKT
+    packet = AVPKT
     ewma, least = _value(printed, "ewma"), _value(said, "min")
     if ewma is None or least is None:
         differs.say(f"weight of {kind}", "that of usual packets and bursts", "printed by tc -d alone")

@@ -12,7 +12,7 @@ from fairq.core import tables
 from fairq.core.declared import PATH, OneOf, Option, Spec, argument
 from fairq.core.errors import UsageError
 from fairq.core.remedies import reason
-from fairq.traffic_control.tc_results import TcRead
+from fairq.traffic_control.tc_results import TcCommands, TcRead
 
 SPEC = Spec(
     "tc",
@@ -37,8 +37,11 @@ SPEC = Spec(
 
 def tc(arguments: Namespace) -> str:
     """`fairq tc`."""
+    found: TcCommands | TcRead
     if arguments.read is None:
-        found = api.tc(" ".join(arguments.queue), dev=arguments.dev, beside=arguments.beside)
+        if arguments.beside is not None:
+            raise UsageError("goes with what tc -s shows; write --read", where="--beside")
+        found = api.tc(" ".join(arguments.queue), dev=arguments.dev)
     else:
         found = api.tc(read=_text(arguments.read), dev=arguments.dev, beside=arguments.beside)
     if arguments.json:
