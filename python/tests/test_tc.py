@@ -11,7 +11,6 @@ import fairq
 from fairq import traffic_control as tc
 from fairq.traffic_control import units
 
-
 PLAIN = '"fifo + 1000packets"'
 """What Linux has in a class where nothing is said."""
 

@@ -78,6 +78,8 @@ def forget_unsaid(node: Node, device: Device) -> None:
     if node.id[1] and node.kind == "htb":
         rate, above = node.options["rate"], device.qdiscs[node.id[0]]
         usual = {"ceil": rate, "quantum": clamped(rate, int(above.options.get("r2q") or R2Q)), "prio": 0}
+        # The kernel has the burst as a time, and it is printed a byte shorter then.
+        usual |= {name: node.options[name] for name in ("burst", "cburst") if node.options.get(name) in (1599, 1600)}
     else:
         usual = _usual(f"class {node.kind}" if node.id[1] else node.kind)
     node.options = {name: value for name, value in node.options.items() if name not in usual or usual[name] != value}
