@@ -23,7 +23,7 @@ HEAD = re.compile(
 PROMPT = re.compile(r"\btc\b.*\b(qdisc|class|filter)\b")
 """A command that was pasted with what it printed."""
 MORE = re.compile(
-    r"(Sent|backlog|rate|lended:|tokens:|period|deficit|maxpacket|new_flows?_|count|prob|pkts|marked|earlydrop|maxqlen"
+    r"(Sent|\(dropped|backlog|rate|lended:|tokens:|period|deficit|maxpacket|new_flows?_|count|prob|pkts|marked|earlydrop|maxqlen"
     r"|flows|gc|requeues|allot|drop|memory|capacity|min/max|active|average|Bulk|Tin|thresh|target|interval|..?_delay"
     r"|bytes|way_|marks|ack_drop|.._flows|max_len|quantum|match|action|index|ref|police|linklayer|overhead|forced_mark"
     r"|delayed|queues:|eth_type|ip_|dst_|src_|not_in_hw|in_hw|skip_|ecn_mark|credit|Action|installed)"

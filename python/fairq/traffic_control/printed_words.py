@@ -38,8 +38,10 @@ UNSAID: Mapping[str, str] = {
     "skbprio": "limit 64",
     "dualpi2": "limit 10000 target 15ms tupdate 16ms alpha 0.16015625 beta 3.19921875 step_thresh 1ms min_qlen_step 0"
                " coupling_factor 2 drop_on_overload drop_dequeue classic_protection 10 l4s_ect split_gso",
-    "cake": "bandwidth unlimited diffserv3 triple-isolate nonat nowash no-ack-filter split-gso rtt 100ms raw"
+    "cake": "unlimited diffserv3 triple-isolate nonat nowash no-ack-filter split-gso rtt 100ms raw"
             " overhead 0",
+    "sfb": "limit 1000 rehash 600000 db 60000 increment 0.000503548 decrement 4.57771e-05 penalty_rate 10"
+           " penalty_burst 20",
     "choke": f"limit 1000 bandwidth {NO_RATE}",
     "htb": "r2q 10",
     "class qfq": f"weight 1 maxpkt {MTU}",
@@ -54,7 +56,7 @@ COUNTERS: Mapping[str, Mapping[str, int]] = {
 }
 """Words that are no options, with the number of those behind each."""
 
-SIZE = re.compile(r"\d+(\.\d+)?(e\+\d+)?[KMG]?b")
+SIZE = re.compile(r"\d+(\.\d+)?(e\+\d+)?[KMG]?[bB]")
 
 
 def words(one: Printed, differs: Differs) -> list[str]:
@@ -173,13 +175,20 @@ def _burst(kind: str, said: list[str], printed: list[str], differs: Differs) -> 
 def _tbf(said: list[str], _: list[str], differs: Differs) -> list[str]:
     if (latency := _value(said, "lat")) is not None:
         differs.say("limit of tbf", f"that of lat {latency}", "printed in three digits")
-    return said
+    # In details that of the peak rate follows, which is the same.
+    at = said.index("mtu") if "mtu" in said else len(said)
+    return [*said[: at + 2], *_without(said[at + 2 :], {"mpu": 1})]
 
 
 def _sfb(said: list[str], _: list[str], __: Differs) -> list[str]:
     """Times are printed with a unit, and taken in milliseconds."""
     return [f"{time_us(word) // 1000}" if before in ("rehash", "db") else word
             for before, word in zip(["", *said], said, strict=False)]  # fmt: skip
+
+
+def _cake(said: list[str], _: list[str], __: Differs) -> list[str]:
+    """Without a rate the bandwidth is printed as unlimited, which tc takes as a word of its own."""
+    return [word for word in said if word != "bandwidth"] if "unlimited" in said else said
 
 
 def _dualpi2(said: list[str], _: list[str], __: Differs) -> list[str]:
@@ -195,6 +204,6 @@ def _htb_class(said: list[str], _: list[str], __: Differs) -> list[str]:
 
 
 _OWN = {
-    "fq_codel": _noecn, "sfq": _sfq, "red": _red, "choke": _choke, "tbf": _tbf, "sfb": _sfb, "dualpi2": _dualpi2,
-    "class htb": _htb_class,
+    "cake": _cake, "choke": _choke, "class htb": _htb_class, "dualpi2": _dualpi2, "fq_codel": _noecn, "red": _red,
+    "sfb": _sfb, "sfq": _sfq, "tbf": _tbf,
 }  # fmt: skip
