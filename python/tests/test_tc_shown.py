@@ -8,6 +8,7 @@ import pytest
 import fairq
 from fairq import _native
 from fairq import traffic_control as tc
+from fairq.cli import program
 
 PLAIN = '"fifo + 1000packets"'
 
@@ -55,7 +56,8 @@ def read(*lines):
          " rtt 100ms raw overhead 0", "cake"),
         ("cake 8001: root refcnt 2 bandwidth 20Mbit besteffort dual-srchost nat nowash ingress ack-filter split-gso"
          " rtt 50ms noatm overhead 18 mpu 64 memlimit 4Mb",
-         "cake bandwidth 20mbit besteffort dual-srchost nat ingress ack-filter rtt 50ms overhead 18 mpu 64 memlimit 4mb"),
+         "cake bandwidth 20mbit besteffort dual-srchost nat ingress ack-filter rtt 50ms overhead 18 mpu 64"
+         " memlimit 4mb"),
         ("cake 8001: root refcnt 2 bandwidth 9Mbit diffserv4 flows nonat nowash no-ack-filter no-split-gso rtt 100ms"
          " ptm overhead 30", "cake bandwidth 9mbit diffserv4 flows no-split-gso ptm overhead 30"),
         ("red 8001: root refcnt 2 limit 400000b min 15000b max 45000b ewma 4 probability 0.1 Scell_log 15",
@@ -306,3 +308,93 @@ def test_what_is_wrong_is_one_line(lines, said):
     with pytest.raises(fairq.UsageError, match=r"^tc: ") as raised:
         read(*lines)
     assert said in str(raised.value) and "\n" not in str(raised.value)
+
+
+RUN = """
+edition = 2
+measure = { duration = "4 s" }
+defaults = { start = "0 s", access = { rate = "100 Mbit/s" } }
+[[links]]
+name = "line"
+from = "a"
+to = "b"
+rate = "5 Mbit/s"
+delay = "5 ms"
+queue = '''htb(classes=[(name=c10, rate=4Mbit/s, dscp=[46]), (name=c20, rate=1Mbit/s)], default=c20) \
++ longest_queue_drop + 40packets'''
+reverse_queue = "fifo + 100packets"
+[[flows]]
+name = "marked"
+from = "a"
+to = "b"
+traffic = "cbr(rate=6Mbit/s, packet=1500B)"
+tos = 184
+[[flows]]
+name = "named"
+from = "a"
+to = "b"
+traffic = "cbr(rate=2Mbit/s, packet=1500B)"
+class = "c20"
+[[flows]]
+name = "back"
+from = "b"
+to = "a"
+traffic = "cbr(rate=1Mbit/s, packet=1500B)"
+"""
+SENT = " Sent {} bytes {} pkt (dropped {}, overlimits 0 requeues 0)"
+COUNTED = [TWO[0], SENT.format(9, 9, 9), TWO[1], SENT.format(75000, 50, 7), TWO[2], SENT.format(225000, 150, 0)]
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    path = tmp_path_factory.mktemp("beside") / "run.toml"
+    path.write_text(RUN, encoding="utf-8")
+    found = fairq.run(path, workers=1)
+    found.write_json(path.with_suffix(".json"))
+    return path.with_suffix(".json"), found
+
+
+def test_counters_stand_beside_a_run_by_leaf(result):
+    path, run = result
+    found = fairq.tc(read="\n".join(COUNTED), beside=path)
+    rows = {row.leaf: row for row in found.beside}
+    flows = {row["flow"]: row for row in run.flows}
+    assert list(rows) == ["c10", "c20"]
+    for leaf, flow in (("c10", flows["marked"]), ("c20", flows["named"])):
+        assert (rows[leaf].packets_here, rows[leaf].dropped_here) == (flow["sent"] - flow["dropped"], flow["dropped"])
+        assert flow["dropped"] > 0
+    assert [(row.packets_linux, row.dropped_linux, row.share_linux) for row in found.beside] == [
+        (50, 7, 0.25), (150, 0, 0.75)]  # fmt: skip
+    # The line is shared 4 to 1.
+    assert rows["c10"].share_here == pytest.approx(0.8, abs=0.05)
+    assert rows["c10"].share_here + rows["c20"].share_here == pytest.approx(1)
+
+
+def test_of_a_run_without_such_leaves_or_a_paste_without_counters_it_is_said_in_one_line(result):
+    path, _ = result
+    for lines, said in (
+        (TWO, "no line has counters; write what tc -s qdisc show"),
+        ([line.replace("1:20", "1:30") for line in COUNTED], "no queue of the result has the leaves c10, c30; there are"
+                                                             " c10, c20"),
+    ):  # fmt: skip
+        with pytest.raises(fairq.UsageError, match=r"^tc: --beside") as raised:
+            fairq.tc(read="\n".join(lines), beside=path)
+        assert said in str(raised.value) and "\n" not in str(raised.value)
+    with pytest.raises(fairq.UsageError, match="write read="):
+        fairq.tc("fifo", beside=path)
+
+
+def test_the_command_reads_a_file_and_prints_a_table(result, tmp_path, capsys):
+    path, _ = result
+    shown = tmp_path / "shown.txt"
+    shown.write_text("\n".join(COUNTED), encoding="utf-8")
+    assert program.main(["tc", "--read", str(shown)]) == 0
+    counters = capsys.readouterr().out.splitlines()
+    assert [line.split()[:4] for line in counters[-2:]] == [["c10", "class", "htb", "1:10"],
+                                                            ["c20", "class", "htb", "1:20"]]  # fmt: skip
+    assert program.main(["tc", "--read", str(shown), "--beside", str(path)]) == 0
+    *_, head, _, first, second = capsys.readouterr().out.splitlines()
+    assert (first.split()[0], second.split()[0]) == ("c10", "c20")
+    assert "packets linux" in head and "share here" in head
+    assert program.main(["tc", "fifo", "--beside", str(path)]) == 2
+    assert "--beside: goes with what tc -s shows" in capsys.readouterr().err
