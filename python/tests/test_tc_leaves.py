@@ -137,12 +137,12 @@ def test_a_queue_in_a_class_is_written_below_it(text, commands):
         ('htb(classes=[(name=a, rate=1Mbit/s, queue="fq_codel + 9packets")]) + 100packets', "limit", "limits of the"),
         ('priority(queues=["fq_codel + 9packets"]) + 100packets', "limit", "limits of the"),
         ('token_bucket(rate=1Mbit/s, queue="fq_codel + 9packets") + 100packets', "limit", "the qdisc in it alone"),
-        ('htb(classes=[(name=a, rate=1Mbit/s, queue="wfq + 9packets")])', "a: discipline", "sfq shares"),
+        ('htb(classes=[(name=a, rate=1Mbit/s, queue="sfq + 9packets")])', "a: discipline", "sfq shares"),
         ('htb(classes=[(name=a, rate=1Mbit/s, queue="police(rate=1Mbit/s) + fifo + 9packets")])', "a: policer",
          "left out"),
         ('htb(classes=[(name=a, rate=1Mbit/s, queue="cake_mq(queues=2)")])', "a: queues", "one cake"),
         ('ets(strict=2, quanta=[], map=[0, 0, 0, 0, 1, 1, 1, 1], queues=["fifo + 9packets", "drr + 9packets"])',
-         "band_1: discipline", "sfq shares"),
+         "band1: discipline", "sfq shares"),
     ],
 )  # fmt: skip
 def test_what_tc_cannot_say_of_a_queue_in_a_class_has_its_row(text, row, linux):

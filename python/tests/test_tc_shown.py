@@ -204,9 +204,9 @@ def test_counters_are_kept_and_have_the_names_of_leaves():
     found = tc.read(HTB)
     assert [(row.leaf, row.what, row.packets, row.dropped, row.marked) for row in found.counters if row.leaf] == [
         ("c10", "qdisc fq_codel 10:", 50, 2, 12),
-        ("c20/band_0", "qdisc cake 21:", 25, 0, 7),
+        ("c20/band0", "qdisc cake 21:", 25, 0, 7),
         ("c30", "class htb 1:30", 0, 0, None),
-        ("c20/band_1", "class prio 20:2", 75, 1, None),
+        ("c20/band1", "class prio 20:2", 75, 1, None),
     ]
     (row,) = [row for row in found.counters if row.what == "class htb 1:10"]
     assert (row.bytes, row.overlimits, row.backlog_bytes, row.backlog_packets) == (10000, 0, 12288, 3)

@@ -13,7 +13,7 @@ from fairq.traffic_control.counters import ALL
 from fairq.traffic_control.draft import Settings, native_queue
 from fairq.traffic_control.qdisc_tables import BANDS_MAX
 from fairq.traffic_control.refusal import refused
-from fairq.traffic_control.trees import PRIORITY_BANDS, priority
+from fairq.traffic_control.trees import PRIORITY_BANDS, band_name, priority
 
 
 def beside(counters: Sequence[Mapping[str, Any]], result: Result) -> list[dict[str, Any]]:
@@ -82,9 +82,10 @@ def _classes(part: Settings) -> dict[str, Settings]:
     if part.get("classes"):
         inner = {one.get("parent") for one in part["classes"]}
         return {str(one["name"]): _inside(one.get("queue")) for one in part["classes"] if one["name"] not in inner}
+    kind = str(part.get("kind"))
     bands = {"ets": part.get("strict", 0) + len(part.get("quanta") or ()), "priority": PRIORITY_BANDS}
     queues = [*(part.get("queues") or ()), *[None] * BANDS_MAX]
-    return {f"band_{band}": _inside(queues[band]) for band in range(bands.get(str(part.get("kind")), 0))}
+    return {band_name(number, kind): _inside(queues[number]) for number in range(bands.get(kind, 0))}
 
 
 def leaves(queue: Settings, above: str = "") -> Iterator[str]:
@@ -121,11 +122,11 @@ def leaf_of(queue: Settings, path: str | None, point: int) -> str:
 def _of_point(part: Settings, names: Sequence[str], point: int) -> str:
     """The class of a code point."""
     if part["kind"] == "priority":
-        return f"band_{PRIORITY_BANDS - 1 - (point >> 3)}"
+        return band_name(PRIORITY_BANDS - 1 - (point >> 3), "priority")
     if part["kind"] == "ets":
         if part.get("priomap"):
-            return f"band_{part['priomap'][priority(point)]}"
+            return band_name(part["priomap"][priority(point)])
         places = part["map"]
-        return f"band_{places[point if len(places) > PRIORITY_BANDS else point >> 3]}"
+        return band_name(places[point if len(places) > PRIORITY_BANDS else point >> 3])
     fitting = (one["name"] for one in part["classes"] if point in (one.get("dscp") or ()))
     return str(next(fitting, None) or part.get("default") or names[0])

@@ -69,7 +69,7 @@ def _holds(device: Device, number: Id) -> bool:
 def name(device: Device, root: Node, of: Id) -> str | None:
     """The path of a class in the text form; `None` of one that is not below `root`."""
     qdisc = device.qdiscs[of[0]]
-    own = f"c{of[1]:x}" if qdisc.kind not in ("prio", "ets") else f"band_{of[1] - 1}"
+    own = f"c{of[1]:x}" if qdisc.kind not in ("prio", "ets") else trees.band_name(of[1] - 1)
     above = "" if qdisc is root else _above(device, root, qdisc)
     return None if above is None else f"{above}{own}"
 

@@ -92,6 +92,13 @@ def _otherwise(tree: Tree, differs: Differs, linux: str) -> None:
 
 PRIORITY_BANDS = 8
 """Of `priority` here, one for each precedence."""
+
+
+def band_name(number: int, kind: str = "ets") -> str:
+    """What a band is called here, the first 0."""
+    return f"band_{number}" if kind == "priority" else f"band{number}"
+
+
 OF_TOS = [0, 2, 6, 4]
 """The priority of a router by two bits of the type of service (rt_tos2priority)."""
 
@@ -273,8 +280,8 @@ def _write_priority(writer: Writer, part: Settings, limit: Limit) -> None:
 def _write_queues(writer: Writer, part: Settings, limit: Limit) -> None:
     queues = part.get("queues") or ()
     _for_all(writer, limit, bool(queues))
-    for band, queue in enumerate(queues):
-        writer.leaf(f"{band + 1:x}", f"band_{band}", queue)
+    for number, queue in enumerate(queues):
+        writer.leaf(f"{number + 1:x}", band_name(number, str(part["kind"])), queue)
 
 
 def _for_all(writer: Writer, limit: Limit, has_queues: bool) -> None:
