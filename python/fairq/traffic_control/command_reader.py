@@ -52,8 +52,8 @@ AT_ROOT = ("mq", "cake_mq", "noqueue")
 def read(text: str, dev: str = "eth0", *, beside: Result | None = None) -> TcRead:
     """The queue that tc commands set up, one a line or separated by semicolons, or that tc shows.
 
-    Of several devices that is `dev`, or the first that has a qdisc at its root. Raises UsageError with the word that is
-    wrong.
+    Of several devices that is `dev`, or the first that has a qdisc at its root. Raises
+    UsageError with the word that is wrong.
     """
     devices: dict[str, Device] = {}
     shown = printed.objects(text) if printed.is_printed(text) else []
@@ -79,7 +79,7 @@ def read(text: str, dev: str = "eth0", *, beside: Result | None = None) -> TcRea
 
 
 def _chosen(devices: Mapping[str, Device], dev: str) -> Device:
-    """The device whose queue is read: `dev` if it is there, or the first that is not without a queue."""
+    """The device whose queue is read: `dev`, or the first that is not without a queue."""
     having = {name: root for name, device in devices.items() if (root := device.root()) is not None}
     if having and dev not in (*having, "eth0"):
         raise refused(f"no qdisc stands at the root of {dev}{near_miss(dev, list(having))}")

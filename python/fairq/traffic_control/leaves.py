@@ -1,7 +1,7 @@
 """The text form of a qdisc with all that stands in its classes, as deep as tc has it.
 
-Source: Linux 6.1, net/sched: a qdisc in a `tbf`, `cbs` or `netem` takes the place of its FIFO and of
-the limit (`tbf_graft`); a class without a qdisc has a pfifo of the device's queue length.
+Source: Linux 6.1, net/sched: a qdisc in a `tbf`, `cbs` or `netem` takes the place of its FIFO and
+of the limit (`tbf_graft`); a class without a qdisc has a pfifo of the device's queue length.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def _of_devices(found: list[Printed]) -> list[Printed]:
 
 
 def number(found: list[Printed]) -> None:
-    """Give qdiscs that the kernel prints as 0: a number, and their children that number as the parent."""
+    """Give qdiscs that the kernel prints as 0: a number, and it to their children."""
     for dev in dict.fromkeys(one.dev for one in found):
         own = [one for one in found if one.dev == dev]
         taken = {one.major for one in own if one.what == "qdisc"}
