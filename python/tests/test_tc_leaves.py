@@ -84,8 +84,14 @@ def test_what_stands_in_a_class_is_its_queue(commands, text):
      "choke limit 90 bandwidth 1mbit", "sfb", "cake bandwidth 2mbit", "dualpi2", "tbf rate 1mbit burst 5k limit 9k",
      "cbs idleslope 20000 sendslope -80000"],
 )  # fmt: skip
-@pytest.mark.parametrize("above", [TWO, "qdisc add dev e root handle 1: ets bands 16 strict 16",
-                                   "qdisc add dev e root handle 1: tbf rate 9mbit burst 5k limit 9k"])  # fmt: skip
+@pytest.mark.parametrize(
+    "above",
+    [
+        TWO,
+        "qdisc add dev e root handle 1: ets bands 16 strict 16",
+        "qdisc add dev e root handle 1: tbf rate 9mbit burst 5k limit 9k",
+    ],
+)
 def test_each_qdisc_may_stand_in_a_class_and_is_what_it_is_at_the_root(line, above):
     alone = tc.read(f"qdisc add dev e root {line}").text
     found = tc.read(f"{above}; qdisc add dev e parent 1:10 {line}")

@@ -391,8 +391,8 @@ def test_the_command_reads_a_file_and_prints_a_table(result, tmp_path, capsys):
     shown.write_text("\n".join(COUNTED), encoding="utf-8")
     assert program.main(["tc", "--read", str(shown)]) == 0
     counters = capsys.readouterr().out.splitlines()
-    assert [line.split()[:4] for line in counters[-2:]] == [["c10", "class", "htb", "1:10"],
-                                                            ["c20", "class", "htb", "1:20"]]  # fmt: skip
+    said = [line.split()[:4] for line in counters[-2:]]
+    assert said == [["c10", "class", "htb", "1:10"], ["c20", "class", "htb", "1:20"]]
     assert program.main(["tc", "--read", str(shown), "--beside", str(path)]) == 0
     *_, head, _, first, second = capsys.readouterr().out.splitlines()
     assert (first.split()[0], second.split()[0]) == ("c10", "c20")
