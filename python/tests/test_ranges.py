@@ -16,17 +16,7 @@ SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
 BRIEF = {"measure.warm_up": "2 s", "measure.duration": "8 s"}
 """Less than a scenario says itself, for those that take long."""
 
-LONG = {
-    "come_and_go",
-    "packet_table",
-    "preemption",
-    "refund",
-    "token_bucket",
-    "virtual_clock",
-    "byte_buffers",
-    "delta",
-    "outage",
-}
+LONG = {"come_and_go", "packet_table", "preemption", "refund", "token_bucket", "virtual_clock", "byte_buffers", "delta", "outage"}
 """Scenarios that are short, or whose flows or changes begin at times of theirs."""
 
 
