@@ -1,6 +1,7 @@
 """What `tc qdisc`, `class` and `filter show` print is read as the commands that set it up."""
 
 import json
+import random
 import re
 
 import pytest
@@ -427,3 +428,58 @@ def test_a_flow_that_names_a_leaf_goes_there(path):
     queue = json.loads(_native.queue(NESTED))
     assert beside.leaf_of(queue, path, 46).startswith(path)
     assert beside.leaf_of(queue, path, 0) == {"band0": "band0/b"}.get(path, path)
+
+
+def test_a_paste_that_lost_or_changed_words_is_read_or_refused_in_one_line():
+    draw, read = random.Random(3), 0
+    junk = [
+        "",
+        "0",
+        "-1",
+        "1:",
+        "1:10",
+        ":",
+        "ffff:fff1",
+        "root",
+        "parent",
+        "dev",
+        "leaf",
+        "10240p",
+        "x",
+        "0x",
+        "5Mbit",
+        "handle",
+        "flowid",
+        "fh",
+        "match",
+        "divisor",
+        "chain",
+        "at",
+        "police",
+        "action",
+        "ewma",
+        "lat",
+        "mtu",
+        "mpu",
+    ]
+    for _ in range(600):
+        lines = HTB.splitlines()
+        for _ in range(draw.choice([1, 1, 2, 5])):
+            at = draw.randrange(len(lines))
+            words = lines[at].split(" ")
+            place = draw.randrange(len(words))
+            change = draw.choice(["line", "word", "junk", "insert", "twice"])
+            if change == "line" and len(lines) > 1:
+                del lines[at]
+                continue
+            new = {"junk": [draw.choice(junk)], "insert": [draw.choice(junk)], "twice": words[place:]}.get(change, [])
+            words[place : place + (change in ("word", "junk"))] = new
+            lines[at] = " ".join(words)
+        try:
+            found = tc.read("\n".join(lines))
+        except fairq.UsageError as error:
+            assert str(error).startswith("tc: ") and "\n" not in str(error), lines
+            continue
+        read += 1
+        assert _native.queue(found.text)
+    assert read > 200
