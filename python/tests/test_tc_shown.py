@@ -202,6 +202,39 @@ def test_a_tree_is_the_commands_that_it_is_printed_of(shown):
     assert (found.text, found.differs, found.warns) == (same.text, same.differs, same.warns)
 
 
+@pytest.mark.parametrize(
+    ("shown", "commands"),
+    [
+        (["qdisc hfsc 1: dev e root refcnt 2 default 0x2", "class hfsc 1: root",
+          "class hfsc 1:1 parent 1: sc m1 0bit d 0us m2 5Mbit ul m1 0bit d 0us m2 5Mbit",
+          "class hfsc 1:2 parent 1:1 leaf 20: rt m1 3Mbit d 10ms m2 1Mbit ls m1 0bit d 0us m2 1Mbit",
+          "class hfsc 1:3 parent 1:1 ls m1 0bit d 0us m2 4Mbit", " period 4 work 300 bytes level 0",
+          "qdisc pie 20: dev e parent 1:2 limit 1000p target 15ms tupdate 16ms alpha 2 beta 20"],
+         ["qdisc add dev e root handle 1: hfsc default 2",
+          "class add dev e parent 1: classid 1:1 hfsc sc rate 5mbit ul rate 5mbit",
+          "class add dev e parent 1:1 classid 1:2 hfsc rt m1 3mbit d 10ms m2 1mbit ls rate 1mbit",
+          "class add dev e parent 1:1 classid 1:3 hfsc ls rate 4mbit", "qdisc add dev e parent 1:2 pie"]),
+        (["qdisc drr 1: dev e root refcnt 2 ", "class drr 1:1 root quantum 1514b ", " deficit 0b",
+          "class drr 1:2 root leaf 9: quantum 3000b ", "qdisc skbprio 9: dev e parent 1:2 limit 64 "],
+         ["qdisc add dev e root handle 1: drr", "class add dev e parent 1: classid 1:1 drr",
+          "class add dev e parent 1: classid 1:2 drr quantum 3000", "qdisc add dev e parent 1:2 skbprio"]),
+        (["qdisc qfq 1: dev e root refcnt 2 ", "class qfq 1:1 root weight 1 maxpkt 1514 ",
+          "class qfq 1:2 root weight 9 maxpkt 2048 "],
+         ["qdisc add dev e root handle 1: qfq", "class add dev e parent 1: classid 1:1 qfq",
+          "class add dev e parent 1: classid 1:2 qfq weight 9 maxpkt 2048"]),
+        (["qdisc tbf 1:[00010000] dev e root refcnt 2 offloaded rate 1Mbit burst 5000b [0001e848] lat 50ms ",
+          " linklayer atm overhead 10 mtu 2047 tsize 512 ", "class tbf 1:1 dev e parent 1: leaf 2: ",
+          "qdisc codel 2:[00020000] dev e parent 1:1 limit 1000p target 5ms interval 100ms "],
+         ["qdisc add dev e root handle 1: stab linklayer atm overhead 10 mtu 2047 tsize 512 tbf rate 1mbit burst 5000"
+          " latency 50ms", "qdisc add dev e parent 1:1 codel"]),
+    ],
+)  # fmt: skip
+def test_trees_of_all_kinds(shown, commands):
+    found, same = read(*shown), read(*commands)
+    settings = [row.setting for row in found.differs if row.setting != "limit of tbf"]
+    assert (found.text, settings) == (same.text, [row.setting for row in same.differs])
+
+
 def test_counters_are_kept_and_have_the_names_of_leaves():
     found = tc.read(HTB)
     assert [(row.leaf, row.what, row.packets, row.dropped, row.marked) for row in found.counters if row.leaf] == [
