@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import struct
 
 import pytest
 
@@ -403,6 +404,48 @@ def test_counters_stand_beside_a_run_by_leaf(result):
     # The line is shared 4 to 1.
     assert rows["c10"].share_here == pytest.approx(0.8, abs=0.05)
     assert rows["c10"].share_here + rows["c20"].share_here == pytest.approx(1)
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory):
+    """Packets of 1000 bytes, ten at each of 30 times: two of code point 46, the rest of 0."""
+    path = tmp_path_factory.mktemp("beside") / "device.pcap"
+    records = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)]
+    for at in range(300):
+        tos = 0xB8 if at % 5 == 0 else 0
+        ip = struct.pack("!BBHHHBBH4s4s", 0x45, tos, 1000, at, 0, 64, 17, 0, bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2]))
+        frame = ip + struct.pack("!HHHH", 1, 2, 980, 0)
+        records.append(struct.pack("<IIII", at // 10 // 10, at // 10 % 10 * 100_000, len(frame), 1000) + frame)
+    path.write_bytes(b"".join(records))
+    return path
+
+
+def test_counters_stand_beside_a_replay_of_a_capture_by_code_point(capture, tmp_path):
+    queue = (
+        'htb(classes=[(name=c10, rate=1Mbit/s, dscp=[46], queue="fifo + 5packets"),'
+        ' (name=c20, rate=100kbit/s, queue="fifo + 20packets")], default=c20)'
+    )
+    command = [
+        "replay",
+        str(capture),
+        "--rate",
+        "5Mbit/s",
+        "--buffer",
+        "unlimited",
+        "--queue",
+        f"fifo,{queue}",
+        "--no-fluid",
+    ]
+    for classifier in ("tos", "pair"):
+        assert program.main([*command, "--classifier", classifier, "--out", str(tmp_path / classifier)]) == 0
+    found = fairq.tc(read="\n".join(COUNTED), beside=tmp_path / "tos")
+    rows = {row.leaf: row for row in found.beside}
+    assert (rows["c10"].packets_here, rows["c10"].dropped_here) == (60, 0)
+    # Of 240 packets a class of 100 kbit/s sends 12 a second, and 20 wait.
+    assert rows["c20"].packets_here + rows["c20"].dropped_here == 240
+    assert 50 < rows["c20"].packets_here < 70
+    with pytest.raises(fairq.UsageError, match="no flows by code point; replay again with --classifier tos"):
+        fairq.tc(read="\n".join(COUNTED), beside=tmp_path / "pair")
 
 
 def test_of_a_run_without_such_leaves_or_a_paste_without_counters_it_is_said_in_one_line(result):

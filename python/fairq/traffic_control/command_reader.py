@@ -46,7 +46,7 @@ AT_ROOT = ("mq", "cake_mq", "noqueue")
 """Qdiscs that the kernel puts into no class (mq_init, qdisc_graft)."""
 
 
-def read(text: str, dev: str = "eth0", *, beside: Result | None = None) -> TcRead:
+def read(text: str, dev: str = "eth0", *, beside: Result | Mapping[str, Any] | None = None) -> TcRead:
     """The queue that tc commands set up, one a line or separated by semicolons, or that tc shows.
 
     Of several devices that is `dev`, or the first that has a qdisc at its root. Raises
