@@ -512,9 +512,9 @@ def tc(
     what `differs` in Linux. `read` are qdisc, class and filter commands, one a line or separated by
     semicolons, or what `tc qdisc show` and `tc class show` print; they give the `text` form of the
     queue, the `rate` of the line, what `differs`, what Linux `warns` of and, from `tc -s`, the
-    `counters`. Of several devices `dev` is read, or the first. With `beside`, a folder of `--out` or
-    a file of `--json` of a run or a replay by `tos`, `beside` has the counters of each leaf beside
-    those of it. The words of a qdisc, as "fq_codel target 5ms", need no `read`.
+    `counters`. Of several devices `dev` is read, or the first. With `beside`, a folder of `--out`
+    or a file of `--json` of a run or a replay by `tos`, `beside` has the counters of each leaf
+    beside those of it. The words of a qdisc, as "fq_codel target 5ms", need no `read`.
 
     >>> tc("fq_codel(target=3ms) + 1000packets").commands
     ['tc qdisc replace dev eth0 root handle 1: fq_codel limit 1000 target 3ms']

@@ -22,7 +22,7 @@ Counts = tuple[Counter[str], Counter[str]]
 
 
 def read(path: str | os.PathLike[str]) -> Result | Mapping[str, Any]:
-    """The result of `fairq run`, or the document of `fairq replay`, in a file or a folder of `--out`.
+    """The result of `fairq run`, or the document of `fairq replay`, of a file or a folder.
 
     Raises UsageError if there is neither.
     """
