@@ -24,8 +24,8 @@ IN_MEMORY = re.compile(r" ?\[[0-9a-f]{8}\]")
 PROMPT = re.compile(r"\btc\b.*\b(qdisc|class|filter)\b")
 """A command that was pasted with what it printed."""
 MORE = re.compile(
-    r"(Sent|\(dropped|backlog|rate|lended:|tokens:|period|deficit|maxpacket|new_flows?_|count|prob|pkts|marked|earlydrop|maxqlen"
-    r"|flows|gc|requeues|allot|drop|memory|capacity|min/max|active|average|Bulk|Tin|thresh|target|interval|..?_delay"
+    r"(Sent|\(dropped|backlog|rate|lended:|tokens:|period|deficit|maxpacket|new_flows?_|count|prob|pkts|marked"
+    r"|earlydrop|maxqlen|flows|gc|requeues|allot|drop|memory|capacity|min/max|active|average|Bulk|Tin|thresh|target|interval|..?_delay"
     r"|bytes|way_|marks|ack_drop|.._flows|max_len|quantum|match|action|index|ref|police|linklayer|overhead|forced_mark"
     r"|delayed|queues:|eth_type|ip_|dst_|src_|not_in_hw|in_hw|skip_|ecn_mark|credit|Action|installed)"
 )
@@ -55,7 +55,13 @@ class Printed:
     @property
     def major(self) -> int:
         """The number of the qdisc, which a filter has not."""
-        return int(self.id.partition(":")[0] or "0", 16)
+        return _major(self.id) or 0
+
+
+def _major(name: str) -> int | None:
+    """The number of the qdisc in `1:10`, 0 in `:10`; `None` of what is no class."""
+    found = re.match(r"([0-9a-f]{0,4}):", name)
+    return int(found[1] or "0", 16) if found else None
 
 
 def is_printed(text: str) -> bool:
@@ -121,7 +127,7 @@ def _of_devices(found: list[Printed]) -> list[Printed]:
     """Objects without a device are of the one that has their qdisc: classes are printed without."""
     for one in found:
         if one.what != "qdisc" and not one.dev:
-            of = int((one.id or one.parent).partition(":")[0] or "0", 16) if (one.id or ":" in one.parent) else None
+            of = _major(one.id or one.parent)
             fitting = [each.dev for each in found if each.what == "qdisc" and of in (None, each.major)]
             one.dev = fitting[0] if fitting else ""
     return found
@@ -138,9 +144,8 @@ def number(found: list[Printed]) -> None:
             if one.what == "qdisc" and not one.major:
                 one.id = f"{next(free):x}:"
         for one in own:
-            major, colon, minor = one.parent.partition(":")
-            if colon and not int(major or "0", 16) and root is not None:
-                one.parent = f"{root.major:x}:{minor}"
+            if _major(one.parent) == 0 and root is not None:
+                one.parent = f"{root.major:x}:{one.parent.partition(':')[2]}"
 
 
 def in_order(found: list[Printed]) -> Iterator[Printed]:
@@ -165,7 +170,7 @@ def in_order(found: list[Printed]) -> Iterator[Printed]:
 
 
 def _check_classes(found: list[Printed], kinds: Mapping[tuple[str, str], str]) -> None:
-    """Whether the classes of each qdisc are there, and the qdisc of each class."""
+    """Whether the classes of each qdisc are there, the qdisc of each class, and the one in it."""
     having = {(one.dev, f"{one.major:x}:") for one in found if one.what == "class"}
     for one in found:
         place, dev = (one.dev, f"{one.major:x}:"), one.dev or "eth0"
@@ -173,6 +178,9 @@ def _check_classes(found: list[Printed], kinds: Mapping[tuple[str, str], str]) -
             raise refused(f"qdisc {one.kind} {one.id} has no class here; add what tc class show dev {dev} prints")
         if one.what == "class" and one.kind in WITH_CLASSES and place not in kinds:
             raise refused(f"class {one.kind} {one.id}: its qdisc is not here; add what tc qdisc show dev {dev} prints")
+        if one.leaf and (one.dev, one.leaf) not in kinds:
+            said = f"class {one.kind} {one.id}: the qdisc {one.leaf} in it is not here"
+            raise refused(f"{said}; add what tc qdisc show dev {dev} prints")
 
 
 def _stands(one: Printed, known: set[tuple[str, str]], kinds: Mapping[tuple[str, str], str]) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from fairq.core.errors import UsageError
 from fairq.traffic_control import qdisc_options, red
 from fairq.traffic_control.command_words import Differs, Words
 from fairq.traffic_control.devices import Device, Node
@@ -17,6 +18,7 @@ from fairq.traffic_control.draft import AVPKT
 from fairq.traffic_control.printed import Printed
 from fairq.traffic_control.qdisc_tables import MTU
 from fairq.traffic_control.quanta import R2Q, clamped
+from fairq.traffic_control.refusal import refused
 from fairq.traffic_control.units import size, time_us
 
 NO_RATE = "1mbit"
@@ -63,7 +65,11 @@ def words(one: Printed, differs: Differs) -> list[str]:
     """The words of the command that adds a qdisc or a class, from its place on."""
     place = [one.parent] if one.parent in ("root", "ingress") else ["parent", one.parent] if one.parent else []
     name = ["handle", one.id] if one.what == "qdisc" else ["classid", one.id]
-    return [*place, *name, *_of_stab(one), one.kind, *_options(one, differs)]
+    try:
+        options = _options(one, differs)
+    except UsageError as error:
+        raise refused(f"{one.what} {one.kind}: {error}") from None
+    return [*place, *name, *_of_stab(one), one.kind, *options]
 
 
 def queue_length(one: Printed) -> int | None:
@@ -164,7 +170,7 @@ def _burst(kind: str, said: list[str], printed: list[str], differs: Differs) -> 
     """The burst of which tc made the weight that it prints in details."""
     packet = AVPKT
     ewma, least = _value(printed, "ewma"), _value(said, "min")
-    if ewma is None or least is None:
+    if ewma is None or least is None or not (ewma.isdecimal() and least.isdecimal()):
         differs.say(f"weight of {kind}", "that of usual packets and bursts", "printed by tc -d alone")
         return ["avpkt", f"{packet}"]
     unit = packet if kind == "choke" else 1
@@ -192,8 +198,8 @@ def _cake(said: list[str], _: list[str], __: Differs) -> list[str]:
 
 
 def _dualpi2(said: list[str], _: list[str], __: Differs) -> list[str]:
-    """Gains are 256ths, printed with six digits."""
-    return [f"{round(float(word) * 256) / 256}" if before in ("alpha", "beta") else word
+    """Gains are printed with six digits, and cut to 256ths: half a digit more is none below."""
+    return [f"{word}5" if before in ("alpha", "beta") and "." in word else word
             for before, word in zip(["", *said], said, strict=False)]  # fmt: skip
 
 
