@@ -68,6 +68,7 @@ impl Place {
         if queue.limit.is_none() && queue.design.is_none() && !queue.has_leaves() {
             queue.limit = usual.0.limit;
         }
+        queue.classifier = queue.named_classifier().or_else(|| Some(classifier.clone()));
         let classes =
             line.classes.iter().filter_map(|(header, path)| Some((*header, below(leaf.name, path)?.to_owned())));
         let line = Line { classes: classes.collect(), ..line.clone() };
