@@ -286,7 +286,7 @@ fn fq_codel_is_fair_to_flows_that_share_no_queue() {
         let _replay = Replay(format!("seed {seed}"));
         let mut draw = Draw::new(seed);
         let line = Line { seed, ..Line::new(rate(8_000_000)) };
-        let mut gateway = Gateway::new(&fq_codel(fq_codel::Settings { queues: 1 << 20, ..Default::default() }), &line);
+        let mut gateway = Gateway::new(&fq_codel(fq_codel::Settings { queues: 1 << 14, ..Default::default() }), &line);
         // Flows always have ten packets waiting; one sends small ones, one large, two what comes.
         let length = |draw: &mut Draw, flow: u32| match flow {
             0 => 64,
