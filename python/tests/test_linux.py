@@ -173,7 +173,7 @@ def test_of_several_draws_the_means_are_compared():
     assert (both.case, both.drops, both.agrees) == ("x.*", (1000, 1000), True)
 
 
-def test_a_class_with_a_discipline_of_its_own_is_counted_apart():
+def test_a_class_with_a_discipline_of_its_own_is_known_by_its_commands():
     from linux import truth
 
     kinds = {case.name: case.has_leaves for case in truth.cases(truth.OWN)}

@@ -182,8 +182,8 @@ impl Leaves {
         Some(Packet { token, ..*packet })
     }
 
-    /// Gives the fates from `first` on, which a leaf reported, their tokens back; what was dropped is
-    /// held no more.
+    /// Gives the fates from `first` on, which a leaf reported, their tokens back; what was dropped
+    /// is held no more.
     fn settle_fates(&mut self, now: Time, first: usize, fates: &mut Fates) {
         for at in first..fates.len() {
             let inside = fates[at].packet;

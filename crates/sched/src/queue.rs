@@ -166,7 +166,8 @@ impl Queue {
         }
     }
 
-    /// The classifier, given or by default. In the leaves of a tree that names none it is the tree's.
+    /// The classifier, given or by default. In the leaves of a tree that names none it is the
+    /// tree's.
     #[must_use]
     pub fn classifier(&self) -> ClassifierSettings {
         // Each flow chooses a leaf by itself.

@@ -38,8 +38,8 @@ pub struct Traits {
     /// Whether a packet may leave a little before the time that it named if it is asked in between:
     /// the time is that at which a timer comes, which may be late.
     pub late_timer: bool,
-    /// Whether it may have to wait on at the time that it named: a leaf inside says so when its turn
-    /// comes.
+    /// Whether it may have to wait on at the time that it named: a leaf inside says so when its
+    /// turn comes.
     pub waits_on: bool,
     /// Whether it may ever want a transmission interrupted.
     pub preempts: bool,

@@ -102,9 +102,13 @@ fn every_tree_of_two_levels_obeys_the_contract() {
 
 /// `ets` of strict bands with these queues.
 fn bands(queues: Vec<Queue>, limit: Option<Limit>) -> Queue {
-    let (strict, map) = (queues.len() as u32, (0..8).map(|precedence| precedence % queues.len().max(1) as u16).collect());
+    let (strict, map) =
+        (queues.len() as u32, (0..8).map(|precedence| precedence % queues.len().max(1) as u16).collect());
     let queues = queues.into_iter().map(leaf).collect();
-    Queue::new(SchedulerSettings::Ets(ets::Settings { strict, quanta: Vec::new(), map, queues, ..Default::default() }), limit)
+    Queue::new(
+        SchedulerSettings::Ets(ets::Settings { strict, quanta: Vec::new(), map, queues, ..Default::default() }),
+        limit,
+    )
 }
 
 /// A packet of 1000 B whose precedence is its band.
@@ -136,10 +140,12 @@ fn each_leaf_has_its_limit_and_a_limit_for_all_takes_from_the_longest() {
     let arrivals = [0, 1, 1, 1, 1, 0];
     let apart = outcome(&bands(vec![of(1), of(3)], None), &arrivals);
     assert_eq!(apart, (vec![(4, Reason::BufferFull), (5, Reason::BufferFull)], vec![0, 1, 2, 3]));
-    // The last arrival finds all places taken, and the longest leaf loses the newest of its packets.
+    // The last arrival finds all places taken, and the longest leaf loses the newest of its
+    // packets.
     let together = outcome(&bands(vec![of(3), of(4)], Some(Limit::Packets(4))), &arrivals);
     assert_eq!(together, (vec![(4, Reason::LongestQueue), (3, Reason::LongestQueue)], vec![0, 5, 1, 2]));
-    let tail = Queue { buffer: BufferSettings::by_name("tail_drop"), ..bands(vec![of(3), of(4)], Some(Limit::Packets(4))) };
+    let tail =
+        Queue { buffer: BufferSettings::by_name("tail_drop"), ..bands(vec![of(3), of(4)], Some(Limit::Packets(4))) };
     assert_eq!(outcome(&tail, &arrivals), (vec![(4, Reason::BufferFull), (5, Reason::BufferFull)], vec![0, 1, 2, 3]));
 }
 
@@ -149,13 +155,20 @@ fn a_leaf_without_a_limit_has_that_of_linux() {
     assert_eq!(dropped(vec![Queue::new(scheduler("drr"), None)]), 2);
     assert_eq!(dropped(vec![Queue::of_design(DesignSettings::by_name("linux_fq").expect("a design"), None)]), 902);
     // The first band names a queue, and the second does not.
-    let settings = ets::Settings { strict: 2, quanta: Vec::new(), map: vec![1; 8], queues: vec![leaf(fifo())], ..Default::default() };
+    let settings = ets::Settings {
+        strict: 2,
+        quanta: Vec::new(),
+        map: vec![1; 8],
+        queues: vec![leaf(fifo())],
+        ..Default::default()
+    };
     assert_eq!(outcome(&Queue::new(SchedulerSettings::Ets(settings), None), &[0; 1002]).0.len(), 2);
 }
 
 #[test]
 fn its_owner_takes_a_packet_back_wherever_it_waits() {
-    let class = |name: &str, dscp| drr::Class { name: name.into(), dscp, quantum: Some(Bytes(600)), queue: Some(leaf(fifo())) };
+    let class =
+        |name: &str, dscp| drr::Class { name: name.into(), dscp, quantum: Some(Bytes(600)), queue: Some(leaf(fifo())) };
     let classes = vec![class("a", vec![0]), class("b", vec![8])];
     let queue = Queue::new(SchedulerSettings::Drr(drr::Settings { classes, ..Default::default() }), None);
     let mut discipline = queue.build(&Line::new(rate(1_000_000)));
@@ -252,7 +265,12 @@ fn a_leaf_that_holds_its_packets_back_lets_the_others_go() {
 
 #[test]
 fn what_cannot_stand_in_a_leaf_is_refused_with_the_class() {
-    let class = |queue: Queue| htb::Class { name: "a".into(), rate: Some(rate(1_000_000)), queue: Some(leaf(queue)), ..Default::default() };
+    let class = |queue: Queue| htb::Class {
+        name: "a".into(),
+        rate: Some(rate(1_000_000)),
+        queue: Some(leaf(queue)),
+        ..Default::default()
+    };
     let tree = |queue| SchedulerSettings::Htb(htb::Settings { classes: vec![class(queue)], ..Default::default() });
     let of = |name: &str| Queue::new(scheduler(name), None);
     let limited = |packets| Queue { limit: Some(Limit::Packets(packets)), ..of("fifo") };

@@ -4,8 +4,8 @@ use fairq_sched::leaf::LeafQueue;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{SCHEDULERS, SchedulerSettings};
 
-/// The scheduler with what `queue` gives for each of its leaves, by their number; `None` if no queue
-/// may stand in a leaf of it.
+/// The scheduler with what `queue` gives for each of its leaves, by their number; `None` if no
+/// queue may stand in a leaf of it.
 #[must_use]
 pub fn with_leaves(mut scheduler: SchedulerSettings, queue: &dyn Fn(usize) -> Queue) -> Option<SchedulerSettings> {
     let leaf = |at| Some(LeafQueue(Box::new(queue(at))));

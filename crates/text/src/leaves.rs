@@ -5,8 +5,8 @@ use crate::own::Words;
 use crate::{Fault, at, check_design, find, own_place, part, queue_table_of};
 use serde_json::{Map, Value};
 
-/// Shows the queues in the table of a scheduler at `path`, each with its place: `queue` of itself and
-/// of each of its `classes`, and each of its `queues`.
+/// Shows the queues in the table of a scheduler at `path`, each with its place: `queue` of itself
+/// and of each of its `classes`, and each of its `queues`.
 ///
 /// # Errors
 /// As `shape`.
@@ -33,8 +33,8 @@ fn items<'a>(table: &'a mut Map<String, Value>, key: &str) -> impl Iterator<Item
     table.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten().enumerate()
 }
 
-/// Turns the `queue` at `path`, a text form or a table, into its table, and the queues in its leaves
-/// into theirs.
+/// Turns the `queue` at `path`, a text form or a table, into its table, and the queues in its
+/// leaves into theirs.
 ///
 /// # Errors
 /// What is wrong with it, with its place.

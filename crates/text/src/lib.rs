@@ -288,8 +288,8 @@ fn at(path: &str, field: &str) -> String {
     if path.is_empty() { field.to_owned() } else { format!("{path}.{field}") }
 }
 
-/// Gives the own parts in the table of a queue at `path`, and the queues in its leaves, the shape in
-/// which they are read.
+/// Gives the own parts in the table of a queue at `path`, and the queues in its leaves, the shape
+/// in which they are read.
 ///
 /// # Errors
 /// As [`Words::shape`]; what is wrong with the text form of a leaf's queue.

@@ -84,7 +84,7 @@ class Case:
 
     name: str
     kind: str
-    """`exact`, `boots`: another order in each boot, `random`, or `leaves`: a discipline in each leaf."""
+    """`exact`, `boots`: another order in each boot, or `random`."""
     queue: frozenset[str]
     verdict: str
     reason: str
@@ -181,12 +181,9 @@ def _of_part(part: str) -> Sequence[Cell | Case]:
 
 
 def _with(name: str) -> tuple[list[Cell], list[Case]]:
-    """The cells and the cases of order with a discipline or congestion control.
-
-    Class trees with a discipline in each leaf are none of either: they can't be said yet.
-    """
-    some = [cell for cell in cells() if name in cell.queue | cell.controls and cell.kind != "leaf"]
-    return some, [case for case in cases() if name in case.queue and case.kind != "leaves"]
+    """The cells and the cases of order with a discipline or congestion control."""
+    some = [cell for cell in cells() if name in cell.queue | cell.controls]
+    return some, [case for case in cases() if name in case.queue]
 
 
 def line(name: str) -> str | None:

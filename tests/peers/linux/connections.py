@@ -105,11 +105,6 @@ class Cell:
         return self.round_trip(flow) - FRAME * 8 / self.rate_mbit / 1e3
 
     @property
-    def has_leaves(self) -> bool:
-        """Whether a class of the queue has a discipline of its own, which fairq can't say yet."""
-        return "; qdisc add" in self.queue
-
-    @property
     def arrives_late(self) -> bool:
         """Whether the guest's packets arrive at the end of their transmission, as real ones do.
 

@@ -44,7 +44,7 @@ class Verdict:
     text: str
     kind: str
     """`exact`; `boots`: the kernel's own boots differ, and only counts can be compared; `random`:
-    the discipline draws, likewise; `leaves`: classes have disciplines of their own."""
+    the discipline draws, likewise."""
     record: int
     again: float
     """How far a second boot of the kernel did the same."""

@@ -17,7 +17,7 @@
   `share;queue`; `rule` the names of the rules that say why, as `a;b`.
 
 `linux_order.csv`, a row for each case of order: `record`, `case`, `kind` (exact, boots: the
-kernel's own boots differ, random, leaves), `queue`, `text`, `again`, `in_place`, `drops_same`,
+kernel's own boots differ, random), `queue`, `text`, `again`, `in_place`, `drops_same`,
 `drops_linux`, `drops_fairq`, `wait_ms_linux`, `wait_ms_fairq`, `verdict`, `rule`.
 
 `linux_rules.csv`: `rule`, `what`.

@@ -80,10 +80,8 @@ class Case:
     """Which record it came with: 1, or 2 (the newer cases)."""
 
     @property
-    def sort(self) -> Literal["exact", "boots", "random", "leaves"]:
+    def sort(self) -> Literal["exact", "boots", "random"]:
         """What can be compared: the order, or counts where the kernel's own differs by boot."""
-        if self.has_leaves:
-            return "leaves"
         return "random" if self.draws else "boots" if self.again < SAME else "exact"
 
     @property
@@ -94,7 +92,7 @@ class Case:
 
     @property
     def has_leaves(self) -> bool:
-        """Whether a class has a discipline of its own, which fairq can't say yet."""
+        """Whether a class has a discipline of its own, of which the rules in rules/ tell nothing."""
         return len(re.findall(r"qdisc add dev \w+ parent (?!1:1 )", self.tc)) > 0
 
 

@@ -97,8 +97,8 @@ pub struct Class {
     /// How far below zero its credit falls; without one no bound.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub lo_credit: Option<Bytes>,
-    /// The discipline in which its packets wait; without one, where another class names one, `fifo +
-    /// 1000packets`.
+    /// The discipline in which its packets wait; without one, where another class names one, `fifo
+    /// + 1000packets`.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub queue: Option<LeafQueue>,
 }

@@ -56,8 +56,8 @@ settings! {
         /// packets 0, 2, 4 and 6 of them, by the type of service.
         #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Vec::is_empty"))]
         pub priomap: Vec<u16> = Vec::new(),
-        /// The discipline in which the packets of each band wait, from band 0 on; a band without one
-        /// has `fifo + 1000packets`. Without any all bands are under one limit.
+        /// The discipline in which the packets of each band wait, from band 0 on; a band without
+        /// one has `fifo + 1000packets`. Without any all bands are under one limit.
         #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Vec::is_empty"))]
         pub queues: Vec<LeafQueue> = Vec::new(),
     }

@@ -105,8 +105,8 @@ settings! {
         /// How the line behind cuts packets up.
         #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_plain"))]
         pub linklayer: LinkLayer = LinkLayer::Ethernet,
-        /// Of a leaf: the discipline in which its packets wait; without one, where another class names
-        /// one, `fifo + 1000packets`.
+        /// Of a leaf: the discipline in which its packets wait; without one, where another class
+        /// names one, `fifo + 1000packets`.
         #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
         pub queue: Option<LeafQueue> = None,
     }
