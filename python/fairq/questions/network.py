@@ -247,6 +247,9 @@ class _Tables:
         found |= _traffic(item)
         if item.name not in ("call", "flood", words.RECORDED):
             found["transport"] = self._transport(item)
+        if "dscp" in item.options:
+            # The code point is the upper six bits of the type of service.
+            found["tos"] = int(item.options["dscp"]) << 2
         if entry.count > 1:
             found["count"] = entry.count
         if item.name == "web" and entry.host is None:
