@@ -258,8 +258,8 @@ def test_a_class_that_borrows_nothing_lends_nothing(document):
     """Another source: a class whose ceiling is its rate uses its part of the line, alone or not."""
     part = 0.95 * 20e6
     hard = (
-        f"htb(classes=[(name=a, rate={0.5 * part:.0f}bit/s, dscp=[10], queue=\"fq_codel\"), "
-        f"(name=b, rate={0.5 * part:.0f}bit/s, queue=\"fq_codel\")], default=b)"
+        f'htb(classes=[(name=a, rate={0.5 * part:.0f}bit/s, dscp=[10], queue="fq_codel"), '
+        f'(name=b, rate={0.5 * part:.0f}bit/s, queue="fq_codel")], default=b)'
     )
     found = document("advise", *LINE, "--shared", "a: 4 downloads, b: 4 downloads", "--queue",
                      f"htb with fq_codel,{hard}", *SHORT)  # fmt: skip
