@@ -1,4 +1,4 @@
-"""The capture of an office at its router, for the guide: what a call, work and eight guests send, marked by code point."""
+"""The capture of an office at its router, for the guide: what a call, work and guests send, by code point."""
 
 import random
 

@@ -7,7 +7,7 @@ import pytest
 
 from fairq import api
 
-LINE = ("--rate", "300kbit/s", "--buffer", "unlimited", "--no-fluid")
+LINE = ("--rate", "250kbit/s", "--buffer", "unlimited", "--no-fluid")
 CS1 = 8
 """The code point of half of the packets of netflix.pcap; the others have none."""
 
@@ -66,7 +66,7 @@ def test_leaves_have_limits_of_their_own(document, netflix, tmp_path):
     packets = [(row["arrival_ps"], row["bytes"], 0 if row["flow"] == f"dscp {CS1}" else 1) for row in marked]
     assert {band for _, _, band in packets} == {0, 1}
     tree, report = replayed(document, netflix, strict("fifo + 4packets", "fifo + 9packets"), tmp_path / "tree")
-    expected = by_hand(packets, (4, 9), 300_000)
+    expected = by_hand(packets, (4, 9), 250_000)
     assert [row["departure_ps"] for row in tree] == [expected[row["packet"]] for row in tree]
     assert report["dropped"] == sum(fate is None for fate in expected.values()) > 0
 

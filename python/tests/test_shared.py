@@ -87,7 +87,7 @@ def test_what_a_kind_is_called_with_is_read_again():
         ("work: cubic, guests", "--shared guests: write NAME[=PART]: TRAFFIC, as 'work=70%: 3 downloads + call'"),
         ("work: cubic, guests:", "--shared guests:: guests sends nothing; write for example 'guests: 3 downloads'"),
         ("work: cubci, guests: cubic", "--shared work: cubci: cubci is no congestion control; did you mean cubic?"),
-        ("work: 3 downlods, guests: cubic", "--shared work: 3 downlods: downlod is no traffic; did you mean downloads?"),
+        ("work: 3 downlods, guests: cubic", "work: 3 downlods: downlod is no traffic; did you mean downloads?"),
         ("work: 0 downloads, guests: cubic", "--shared work: 0 downloads: write a number from 1 to"),
         ("work: 2000 users, guests: cubic", "--shared work: 2000 users: write a number from 1 to 1000"),
         ("work: cubic(dscp=46), guests: cubic", "a kind has one code point, which is given; leave dscp out"),
