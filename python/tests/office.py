@@ -1,4 +1,4 @@
-"""The capture of an office at its router, for the guide: what a call, work and guests send, by code point."""
+"""A capture of an office for the guide: what a call, work and guests send, by code point."""
 
 import random
 
@@ -21,7 +21,7 @@ def even(start, end, bit_per_s, length, draw):
 
 
 def capture(path):
-    """Twenty seconds upwards: a call, an upload with bursts of work, and the uploads of guests from 4 s to 16 s."""
+    """Twenty seconds upwards: a call, an upload and bursts of work, guests from 4 s on."""
     draw = random.Random(1)
     work, call = (192, 168, 1, 7), (192, 168, 1, 8)
     packets = [(at, call, 5004, 200, VOICE) for at in even(0, 20, 80e3, 200, draw)]

@@ -36,7 +36,7 @@ def replayed(document, capture, tree, out, *more):
 
 
 def by_hand(packets, most, rate):
-    """Another implementation: two FIFOs of at most so many waiting packets, the first goes first."""
+    """Another implementation: two FIFOs with a limit each, the first goes first."""
     waiting, free, fates = (deque(), deque()), 0, {}
 
     def serve(until):
@@ -82,7 +82,7 @@ def test_a_tree_of_one_class_is_its_leaf(document, netflix, tmp_path, leaf):
 
 
 def test_classes_that_lend_nothing_are_lines_of_their_own(document, netflix, tmp_path):
-    """Another source: each class's packets alone on a line of its rate, where the line itself is fast."""
+    """Each class has a queue of its own, and drops of its own."""
     tree = (
         'htb(classes=[(name=a, rate=200kbit/s, burst=1B, cburst=1B, dscp=[8], queue="fq_codel"), '
         '(name=b, rate=100kbit/s, burst=1B, cburst=1B, queue="fifo + 30packets")], default=b)'

@@ -1,4 +1,4 @@
-"""`fairq advise --shared`: what kinds of users of one line get, and the trees of classes for them."""
+"""`fairq advise --shared`: what kinds of users of a line get, and trees of classes for them."""
 
 import json
 import math
@@ -81,7 +81,7 @@ def test_what_a_kind_is_called_with_is_read_again():
         ("a=50%: cubic, b=50%: cubic, c: cubic", "--shared c: the others are guaranteed all of the line; write less"),
         ("work=0%: cubic, guests: cubic", "--shared work=0%: a guaranteed part is above 0"),
         ("work=x: cubic, guests: cubic", "--shared work x: write a part of the line, as 0.7 or 70%"),
-        ("work: cubic", "--shared work: 1 kinds of users; write from 2 to 8"),
+        ("work: cubic", "--shared work: 1 kind of users; write from 2 to 8"),
         (",".join(f"k{n}: cubic" for n in range(9)), "--shared k0: 9 kinds of users; write from 2 to 8"),
         ("work: cubic, call", "--shared call: call is traffic and no kind of users; write NAME: TRAFFIC, with +"),
         ("work: cubic, guests", "--shared guests: write NAME[=PART]: TRAFFIC, as 'work=70%: 3 downloads + call'"),
@@ -106,7 +106,7 @@ def test_kinds_that_make_no_sense_are_one_line(refused, shared, line):
         (["--users", "3"], "--users: --shared says what there is; leave one of the two out"),
         (["--buffer", "60kB"], "--buffer: --shared has the limits of Linux; write one into the queue in place of it"),
         (["--buffer-for", "99%"], "leave one of the two out"),
-        (["--queue", "htp with fq_codel"], "--queue htp with fq_codel: htp is no tree of classes; did you mean htb?"),
+        (["--queue", "priorty with fq_codel"], "priorty is no tree of classes; did you mean priority?"),
         (["--queue", "htb with fq_codl"], "--queue htb with fq_codl: `fq_codl` is no part of a queue; did you mean"),
         (["--queue", "fq_codl"], "--queue fq_codl: `fq_codl` is no part of a queue; did you mean fq_codel?"),
     ],
@@ -137,7 +137,7 @@ def test_flows_of_compare_choose_a_class_by_their_code_point():
 
 
 def test_a_queue_of_equal_flows_keeps_no_guarantee(document):
-    """Flow queueing gives each of 13 flows a thirteenth, so that 3 of them have 3/13 and not 70 %."""
+    """Flow queueing gives each of 13 flows a thirteenth: 3 of them have 3/13 and not 70 %."""
     found = document("advise", *LINE, "--shared", KINDS, "--queue", PLAIN, *SHORT)
     assert found["criterion"]["column"] == "guarantee_kept"
     kept = of(found, "fq_codel")["guarantee_kept"]
@@ -288,7 +288,7 @@ def test_the_queue_in_a_class_decides_how_long_its_call_waits(document):
 
 
 def test_a_tree_is_the_run_of_its_own_commands(document, tmp_path):
-    """What `tc --read` makes of the printed commands, put into the scenario by hand, gives the same."""
+    """The printed commands, read and put into the scenario by hand, give the same."""
     written = tmp_path / "shared.toml"
     line = (*LINE, "--shared", KINDS, "--seeds", "1", "--warm-up", "2s", "--duration", "4s", "--quiet")
     found = document("advise", *line, "--queue", "htb with fq_codel", "--utilisation-min", "0", "--scenario", written)

@@ -168,7 +168,7 @@ def wish(**given: Any) -> Wish:
 
 
 def _asked_line(asks: Line, capture: Capture | None, kinds: Sequence[Kind]) -> Question:
-    """The line with its flows: those of all kinds of users, or those that are named, or usual ones."""
+    """The line with its flows: those of all kinds of users, those that are named, or usual ones."""
     ask = partial(
         asked.ask, rate=f"{asks.down}/{asks.up}", rtt=asks.rtt, seeds=asks.seeds, duration=asks.duration,
         warm_up=asks.warm_up,
@@ -185,7 +185,7 @@ def _asked_line(asks: Line, capture: Capture | None, kinds: Sequence[Kind]) -> Q
 
 
 def _levels(criterion: str | None, target: str | None, line: Question, *, with_kinds: bool) -> tuple[Level, ...]:
-    """What the candidates are ranked by; of kinds of users only what their flows give a value to."""
+    """What the candidates are ranked by; with kinds of users only what their flows give a value."""
     if criterion is not None:
         return (Level(CRITERIA[criterion]),)
     usual = ORDER if target is None else IN_TIME
@@ -344,7 +344,7 @@ def _runs(answers: Answers, candidate: Candidate) -> Runs:
 
 
 def _alone(wish: Wish, times: Question, workers: int, progress: Tell | None) -> dict[str, Answers]:
-    """The answers of each kind of users alone, by its name, with the times of the question of all."""
+    """The answers of each kind of users alone, by its name, with the times of all together."""
     found, parts = {}, 1 + len(wish.kinds)
     for at, (kind, question) in enumerate(zip(wish.kinds, wish.alone(times), strict=True), 1):
         found[kind.name] = measured([question], workers, _of_whole(progress, at, parts)).answers[0]

@@ -92,7 +92,7 @@ def grids(rtts: Sequence[str], queue: str | Sequence[str] | None, buffer: str | 
 
 
 def for_kinds(queue: str | Sequence[str] | None, kinds: Sequence[Kind]) -> list[str | ForKinds]:
-    """The candidates of a line that these kinds of users share: those that are named, or the usual ones."""
+    """The candidates of a line that kinds of users share: those named, or the usual ones."""
     names = words.values("--queue", queue) or [*class_trees.USUAL, *class_trees.PLAIN]
     return [class_trees.named(name, kinds) or _plain(name) for name in names]
 

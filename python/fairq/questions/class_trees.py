@@ -1,4 +1,4 @@
-"""Trees of classes as candidates of `fairq advise --shared`: a class for each kind of users, a queue in each class.
+"""Trees of classes for `fairq advise --shared`: a class for each kind of users, a queue in each.
 
 A candidate is `TREE with QUEUE`, as `htb with fq_codel`. What no code point tells goes to the last
 kind. `drr` is not among the trees: Linux's drops what no filter names, and `ets` shares as it does.
@@ -53,7 +53,7 @@ def _above(kinds: Sequence[Kind]) -> str:
 
 
 def _htb(kinds: Sequence[Kind], queue: str, rate: float) -> str:
-    """Each kind has its part as rate and may borrow up to the line's; what is left is shared by the parts."""
+    """Each kind has its part as rate, and borrows up to the line's in proportion to the parts."""
     above, most = _above(kinds), _rate(rate)
     rows = [_row(name=above, rate=most, ceil=most)]
     for kind, quantum in zip(kinds, _quanta(kinds), strict=True):
@@ -132,7 +132,7 @@ class ForKinds(NamedTuple):
 
 
 def named(name: str, kinds: Sequence[Kind]) -> ForKinds | None:
-    """The tree that a candidate's name says; `None` if it is a queue; UsageError if there is no such tree."""
+    """The tree that a name says, or `None` if it is a queue; UsageError without such a tree."""
     tree, is_tree, leaf = (each.strip() for each in name.partition(WITH))
     if not is_tree:
         return None

@@ -559,11 +559,11 @@ class OfKind(Row):
 
 
 class KindRow(Seeds, OfCandidate, OfKind):
-    """A kind of users behind a candidate: the worse of both directions, and the mean over the round trips."""
+    """A kind of users behind a candidate: the worse direction, the mean over the round trips."""
 
 
 class WhereOfKind(Where):
-    """Where a candidate was measured, and of whom."""
+    """Where a candidate was measured, and of which users."""
 
     kind: Annotated[str | None, "The kind of users; null without --shared."]
 

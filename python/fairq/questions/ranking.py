@@ -68,7 +68,7 @@ IN_TIME = (Level(CRITERIA["call_in_time"], band=0.005), *ORDER[1:])
 
 
 def with_kinds(levels: Sequence[Level]) -> tuple[Level, ...]:
-    """The levels where kinds of users share a line: what they are guaranteed first, what they lend before the last."""
+    """The levels with kinds of users: guarantees first, what they lend before the last."""
     return (Level(CRITERIA["guarantee"], band=0.05), *levels[:-1], Level(CRITERIA["alone"], band=0.05), levels[-1])
 
 

@@ -1,4 +1,4 @@
-"""The kinds of users that share a line: `--shared`, what each is guaranteed, and the trees of classes for them.
+"""The kinds of users that share a line: `--shared`, and what each is guaranteed.
 
 A kind's packets carry a code point of their own; those of the last kind are what no code point
 tells, and need none.
@@ -17,7 +17,7 @@ from fairq.questions.asked import Question
 from fairq.questions.words import Item
 
 CODE_POINTS = (10, 18, 26, 34, 12, 20, 28)
-"""The code points of all kinds but the last: AF11, AF21, AF31, AF41, AF12, AF22 and AF32 (RFC 2597).
+"""The code points of all kinds but the last: AF11, AF21, AF31, AF41, AF12, AF22, AF32 (RFC 2597).
 CAKE's `diffserv3` has them all in the tin of best effort, so that a mark is no priority."""
 
 KINDS_MAX = len(CODE_POINTS) + 1
@@ -65,7 +65,7 @@ def _unmarked(item: Item) -> Item:
 
 
 def kinds(given: str | Sequence[str], others: Mapping[str, object]) -> tuple[Kind, ...]:
-    """The kinds of --shared; UsageError names one that makes no sense, or one of `others` that is given."""
+    """The kinds of --shared; UsageError names a wrong one, or one of `others` that is given."""
     for option, value in others.items():
         if value is not None:
             raise UsageError(
@@ -74,9 +74,10 @@ def kinds(given: str | Sequence[str], others: Mapping[str, object]) -> tuple[Kin
     texts = words.values("--shared", given)
     parsed = [_parsed(text) for text in texts]
     if not 2 <= len(parsed) <= KINDS_MAX:
+        count = f"{len(parsed)} kind{'s' if len(parsed) > 1 else ''} of users"
         raise UsageError(
-            f"--shared {parsed[0][0]}: {len(parsed)} kinds of users; write from 2 to {KINDS_MAX}, with commas between "
-            f"them, as '{EXAMPLE}, guests: 10 downloads'"
+            f"--shared {parsed[0][0]}: {count}; write from 2 to {KINDS_MAX}, with commas between them, as '{EXAMPLE}, "
+            "guests: 10 downloads'"
         )
     names = [name for name, _, _ in parsed]
     for name in names:
@@ -132,7 +133,7 @@ def _parsed(text: str) -> tuple[str, str | None, str]:
 
 
 def _parts(said: dict[str, str | None]) -> dict[str, float]:
-    """The guaranteed part of each kind: as it was said, or an equal part of what the others leave."""
+    """The guaranteed part of each kind: as said, or an equal part of what the others leave."""
     parts = {name: words.part(f"--shared {name}", part, "the line", "70%") for name, part in said.items() if part}
     for name, part in parts.items():
         if part <= 0:

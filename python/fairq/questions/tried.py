@@ -1,4 +1,4 @@
-"""A candidate of `fairq advise` and what each seed gave: of the worse direction, and of the worst kind of users."""
+"""A candidate of `fairq advise` and what each seed gave: the worst of directions and kinds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fairq.questions.sharing import Kind
 
 
 class Side(NamedTuple):
-    """Where values of a candidate are of: a direction, and a kind of users if they are told apart."""
+    """What values of a candidate are of: a direction, and a kind of users if there are some."""
 
     way: str
     kind: Kind | None
@@ -63,7 +63,7 @@ class Tried:
             for way, rate, line in zip(words.DIRECTIONS, candidate.setup.rates, runs.question.rates, strict=True)
         }
         self.seeds = self._seeds(self.sides)
-        """The columns of each seed: the worst of directions and kinds, averaged over the round trips."""
+        """The columns of each seed: the worst side, averaged over the round trips."""
 
     def _seeds(self, sides: Sequence[Side]) -> Seeds:
         """The columns of each seed: the worst of these sides, averaged over the round trips."""
@@ -71,7 +71,7 @@ class Tried:
         return [{column: _over(column, each, seed) for column in OF_CANDIDATE} for seed in range(len(each[0][0]))]
 
     def of_side(self, at: int, side: Side) -> Seeds:
-        """The results of each seed at point number `at`, in one direction and of one kind of users."""
+        """The results of each seed at point number `at`, of one side."""
         point, groups = self.points[at], self._runs.groups(side)
         calls = [(at, group) for at, group in groups if group.item.name in ("call", words.RECORDED)]
         transfers = [(at, group) for at, group in groups if group.item.has_transfers]
@@ -91,7 +91,7 @@ class Tried:
         return found
 
     def _of_shaped(self, used: float | None, way: str) -> float | None:
-        """A part of the line as one of the rate that is set up: a CAKE shapes below the rate of its line."""
+        """A part of the line as one of the rate set up: a CAKE shapes below its line's rate."""
         return None if used is None else min(used * self._rates[way][0] / self.candidate.shaped[way], 1.0)
 
     def _kept(self, point: Point, side: Side, seed: int) -> float | None:
@@ -148,7 +148,7 @@ class Tried:
             yield row | kind | intervals(OF_CANDIDATE, self.of_side(at, side))
 
     def of_kinds(self) -> Iterator[dict[str, Any]]:
-        """A row for each kind of users: the worse of its directions, averaged over the round trips."""
+        """A row for each kind of users: the worse direction, averaged over the round trips."""
         for kind in self.kinds:
             seeds = self._seeds([side for side in self.sides if side.kind == kind])
             row = {"candidate": self.candidate.name, "kind": kind.name, "part": kind.part}
@@ -156,7 +156,7 @@ class Tried:
 
 
 def _over(column: str, points: Sequence[Sequence[Seeds]], seed: int) -> float | None:
-    """The value of one seed: that of the worst side, averaged over the points; `None` if one has none."""
+    """The value of one seed: that of the worst side, averaged over the points, or `None`."""
     worse = min if MEASURES[quantity(column)].is_more_better else max
     found = []
     for sides in points:

@@ -19,7 +19,7 @@ MOST = 1000
 
 
 def flows(users: int, where: str = "") -> list[str]:
-    """The items of --flows that are these users; UsageError, which names `where`, if there are none or too many."""
+    """The items of --flows that are these users; UsageError names `where` if there are too many."""
     if not 1 <= users <= MOST:
         said = where or f"--users {users}"
         raise UsageError(f"{said}: write a number from 1 to {MOST}")

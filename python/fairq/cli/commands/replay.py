@@ -121,7 +121,7 @@ def _beside(disciplines: Sequence[Mapping[str, Any]], arguments: Namespace) -> I
 
 
 def _heads(names: Sequence[str], *, is_wide: bool) -> dict[str, str]:
-    """The headings of disciplines: a long text form is cut in its middle, if that tells it from the others."""
+    """The headings of disciplines: long names are cut in their middle, if that tells them apart."""
     cut = {name: tables.middle(name, HEAD_MAX) for name in names}
     return {name: name for name in names} if is_wide or len(set(cut.values())) < len(names) else cut
 
@@ -152,7 +152,7 @@ def _each(disciplines: Sequence[Mapping[str, Any]], arguments: Namespace) -> Ite
 
 
 def _states(disciplines: Sequence[Mapping[str, Any]], arguments: Namespace) -> Iterator[str]:
-    """The lines of a table for each discipline that shows something; a leaf's rows have its class as subqueue."""
+    """The lines of a table for each discipline with states; the subqueue of a leaf is its class."""
     for discipline in disciplines:
         if rows := discipline["states"]:
             yield from ("", f"States of {tables.middle(_named(discipline), HEAD_MAX)}")
