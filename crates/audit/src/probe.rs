@@ -63,7 +63,7 @@ impl<D: Discipline> Discipline for Probe<D> {
         let answer = self.discipline.dequeue(now, fates);
         // The packet that the time was named for may be dropped when it comes, and another may have
         // to wait longer.
-        if promised && fates.is_empty() {
+        if promised && fates.is_empty() && !self.discipline.traits().waits_on {
             self.tally.obey(Invariant::AskingAgain, matches!(answer, Dequeue::Send(_)), || {
                 format!("at {now:?}, the time that was named, it answers {answer:?}")
             });

@@ -75,12 +75,14 @@ impl World {
     /// Some flows name a class, if `queue` knows any.
     pub fn choose_classes(&mut self, draw: &mut Draw, queue: &Queue) {
         let classes = queue.classes().unwrap_or_default();
-        self.classes = classes.iter().map(|name| (*name).to_owned()).collect();
         for flow in (0..self.flows).filter(|_| !classes.is_empty()) {
             if draw.once_in(3) {
-                self.line.classes.push((header(flow as u32), draw.pick(&classes).to_owned()));
+                self.line
+                    .classes
+                    .push((header(flow as u32), classes[draw.below(classes.len() as u64) as usize].clone()));
             }
         }
+        self.classes = classes;
     }
 
     /// The length of a packet.

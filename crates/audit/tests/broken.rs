@@ -171,7 +171,13 @@ impl Subject for Audited {
     fn rules(&self, limit: Limit) -> Option<Rules> {
         let is_work_conserving = !matches!(self.flaw, Flaw::ChangesItsMind);
         // No fake takes a packet out, so where owners ask for that each breaks handles too.
-        Some(Rules { limit, memory: Limit::Unlimited, is_work_conserving, keeps_flow_order: true })
+        Some(Rules {
+            limit,
+            memory: Limit::Unlimited,
+            has_limits_inside: false,
+            is_work_conserving,
+            keeps_flow_order: true,
+        })
     }
 
     fn build(&self, limit: Limit, line: &Line) -> Box<dyn Discipline> {

@@ -197,6 +197,11 @@ pub(crate) use designs;
 macro_rules! spell_out {
     (Scheduler $settings:ident $folder:ident [$($module:ident $type:ident)+]) => {
         impl $settings {
+            /// The settings, to be changed.
+            pub(crate) fn part_mut(&mut self) -> &mut dyn crate::part::Part {
+                match self { $(Self::$type(settings) => settings,)+ Self::Own(own) => own }
+            }
+
             /// The composition with these parts around this scheduler.
             pub(crate) fn composed(
                 &self,
@@ -235,7 +240,7 @@ macro_rules! forward {
     (Scheduler for $any:ident [$($type:ident)+]) => {
         const _: () = {
             use crate::change::{Change, Unsupported};
-            use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag};
+            use crate::contract::{Flow, Gone, Heads, Next, Scheduler, Slot, Tag};
             use crate::packet::Packet;
             use crate::store::Store;
             use crate::units::Time;
@@ -253,6 +258,12 @@ macro_rules! forward {
                 }
                 fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
                     match self { $(Self::$type(p) => p.queue_of(flow, packet, store)),+ }
+                }
+                fn heads(&self, queue: Slot) -> Heads {
+                    match self { $(Self::$type(p) => p.heads(queue)),+ }
+                }
+                fn asks_empty(&self) -> Slot {
+                    match self { $(Self::$type(p) => p.asks_empty()),+ }
                 }
                 fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
                     match self { $(Self::$type(p) => p.arrive(now, queue, flow, packet)),+ }

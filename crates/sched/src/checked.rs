@@ -30,6 +30,8 @@ pub struct Rules {
     pub limit: Limit,
     /// The bytes that may wait beside the limit.
     pub memory: Limit,
+    /// Whether parts of it have limits of their own: a packet may be refused though there is room.
+    pub has_limits_inside: bool,
     /// Whether a packet goes whenever one is held.
     pub is_work_conserving: bool,
     /// Whether packets of a flow leave in the order in which they came.
@@ -45,11 +47,17 @@ impl Rules {
         let memory = queue.design.as_ref().and_then(|design| design.part().facts().memory);
         let breaks = |invariant| queue.own_parts().iter().any(|(_, make)| make.breaks().contains(&invariant));
         let obeys = |invariant| !card.is_some_and(|card| card.breaks.contains(&invariant)) && !breaks(invariant);
+        let leaves = || queue.leaf_queues().into_iter().map(Self::of);
         Self {
             limit: queue.capacity(),
             memory: memory.map_or(Limit::Unlimited, |memory| Limit::Bytes(memory.0)),
-            is_work_conserving: obeys(card::Invariant::WorkConservation),
-            keeps_flow_order: obeys(card::Invariant::FlowOrder),
+            has_limits_inside: queue.has_leaves(),
+            is_work_conserving: obeys(card::Invariant::WorkConservation)
+                && leaves().all(|leaf| leaf.is_work_conserving),
+            // Packets of a flow may be in different classes.
+            keeps_flow_order: obeys(card::Invariant::FlowOrder)
+                && queue.scheduler.part().places().len() < 2
+                && leaves().all(|leaf| leaf.keeps_flow_order),
         }
     }
 }
@@ -291,7 +299,7 @@ impl Checked {
                     let (packets, bytes) = (self.waiting.packets + 1, self.waiting.bytes + u64::from(dropped));
                     let is_over = self.rules.are_exceeded_by(packets, bytes);
                     // In a run the buffer policy may be one that stops before the limit.
-                    let may_go = is_over || !wants_room(reason) || self.run.is_some();
+                    let may_go = is_over || !wants_room(reason) || self.rules.has_limits_inside || self.run.is_some();
                     self.tally.obey(Invariant::Limit, may_go, || format!("{fate:?}: there was room for it"));
                 }
             }

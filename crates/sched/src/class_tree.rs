@@ -6,14 +6,15 @@
 //! lists its DSCP, or else to the default leaf.
 
 use crate::contract::{Flow, Slot};
+use crate::leaf::LeafQueue;
 use crate::packet::Packet;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// Classes that a tree may have at most.
-pub const CLASSES_MAX: usize = 1024;
+pub const CLASSES_MAX: usize = 16_384;
 
 /// Levels that a tree may have at most.
 pub const LEVELS_MAX: usize = 16;
@@ -31,12 +32,19 @@ pub struct Place<'a> {
     /// Packets with one of these code points belong to it, if it is a leaf and their flow names no
     /// class.
     pub dscp: &'a [u8],
+    /// The queue in which its packets wait, if it names one.
+    pub queue: Option<&'a LeafQueue>,
 }
 
 impl<'a> Place<'a> {
     /// The place of the class called `name`.
     pub(crate) fn new(name: &'a str, parent: Option<&'a String>, dscp: &'a [u8]) -> Self {
-        Self { name, parent: parent.map(String::as_str), dscp }
+        Self { name, parent: parent.map(String::as_str), dscp, queue: None }
+    }
+
+    /// The same with `queue`, if there is one.
+    pub(crate) fn with(self, queue: Option<&'a LeafQueue>) -> Self {
+        Self { queue, ..self }
     }
 }
 
@@ -60,7 +68,8 @@ impl ClassTree {
     pub fn new(places: &[Place<'_>], default: Option<&str>) -> Self {
         let parents = parents(places);
         let mut slots = alloc::vec![None; places.len()];
-        let leaves: Vec<usize> = (0..places.len()).filter(|class| !parents.contains(&Some(*class))).collect();
+        let inner: BTreeSet<usize> = parents.iter().copied().flatten().collect();
+        let leaves: Vec<usize> = (0..places.len()).filter(|class| !inner.contains(class)).collect();
         for (slot, class) in leaves.iter().enumerate() {
             slots[*class] = Some(slot as Slot);
         }
@@ -139,8 +148,14 @@ impl ClassTree {
 /// The names of the leaves, by which flows choose one.
 #[must_use]
 pub fn leaf_names<'a>(places: &[Place<'a>]) -> Vec<&'a str> {
-    let is_leaf = |name: &str| places.iter().all(|place| place.parent != Some(name));
-    places.iter().map(|place| place.name).filter(|name| is_leaf(name)).collect()
+    leaves(places).into_iter().map(|place| place.name).collect()
+}
+
+/// The leaves, in the order of their queues.
+#[must_use]
+pub fn leaves<'a>(places: &[Place<'a>]) -> Vec<Place<'a>> {
+    let inner: BTreeSet<&str> = places.iter().filter_map(|place| place.parent).collect();
+    places.iter().filter(|place| !inner.contains(place.name)).copied().collect()
 }
 
 /// Why `places` are no tree of the scheduler called `scheduler`, or `default` no leaf of it: one
@@ -150,8 +165,16 @@ pub fn fault(scheduler: &str, places: &[Place<'_>], default: Option<&str>) -> Op
     if !(1..=CLASSES_MAX).contains(&places.len()) {
         return Some(format!("{scheduler}: {} classes; write 1 to {CLASSES_MAX}", places.len()));
     }
-    let of_class = (0..places.len()).find_map(|at| {
-        fault_of_class(places, at).map(|fault| format!("{scheduler}: class `{}`: {fault}", places[at].name))
+    let names: BTreeMap<&str, usize> = places.iter().enumerate().rev().map(|(at, place)| (place.name, at)).collect();
+    let inner: BTreeSet<&str> = places.iter().filter_map(|place| place.parent).collect();
+    let mut owners = BTreeMap::new();
+    let of_class = places.iter().enumerate().find_map(|(at, place)| {
+        let is_taken = names.get(place.name) != Some(&at);
+        let of_itself = || fault_of_class(place, is_taken, inner.contains(place.name));
+        let of_parent = || fault_of_parent(place, &names, places);
+        let of_points = || fault_of_points(place, &mut owners);
+        let fault = of_itself().or_else(of_parent).or_else(of_points)?;
+        Some(format!("{scheduler}: class `{}`: {fault}", place.name))
     });
     let parents = parents(places);
     of_class.or_else(|| fault_of_shape(scheduler, places, &parents)).or_else(|| {
@@ -161,31 +184,46 @@ pub fn fault(scheduler: &str, places: &[Place<'_>], default: Option<&str>) -> Op
     })
 }
 
-/// What is wrong with the class in place `at` by itself and beside those before it.
-fn fault_of_class(places: &[Place<'_>], at: usize) -> Option<String> {
-    let (place, before) = (&places[at], &places[..at]);
-    if place.name.is_empty() {
-        return Some("a name is not empty".to_string());
+/// As [`fault`], of a scheduler that also works without classes.
+#[must_use]
+pub fn fault_of_list(scheduler: &str, places: &[Place<'_>], default: Option<&str>) -> Option<String> {
+    if !places.is_empty() {
+        return fault(scheduler, places, default);
     }
-    if before.iter().any(|other| other.name == place.name) {
-        return Some("the name is taken; names are unique".to_string());
+    default.map(|_| format!("{scheduler}: default names a class, and there are none; write classes"))
+}
+
+/// What is wrong with a class by itself, or if its name `is_taken`, or if it has classes below it.
+fn fault_of_class(place: &Place<'_>, is_taken: bool, is_inner: bool) -> Option<String> {
+    let below =
+        |what| Some(format!("packets wait in leaves, and it has classes below it; give one of those the {what}"));
+    match place {
+        Place { name: "", .. } => Some("a name is not empty".to_string()),
+        Place { name, queue: Some(_), .. } if name.contains('/') => {
+            Some("a name beside queues has no /, which stands before the classes in a leaf".to_string())
+        }
+        _ if is_taken => Some("the name is taken; names are unique".to_string()),
+        Place { queue: Some(_), .. } if is_inner => below("queue"),
+        Place { dscp: [_, ..], .. } if is_inner => below("dscp"),
+        _ => None,
     }
-    if let Some(parent) = place.parent
-        && places.iter().all(|other| other.name != parent)
-    {
-        let others: Vec<&str> = places.iter().map(|other| other.name).filter(|name| *name != place.name).collect();
-        return Some(format!("no class is called {parent}, its parent{}", near_miss(parent, &others)));
-    }
+}
+
+/// Whether there is no class that it names as its parent.
+fn fault_of_parent(place: &Place<'_>, names: &BTreeMap<&str, usize>, places: &[Place<'_>]) -> Option<String> {
+    let parent = place.parent.filter(|parent| !names.contains_key(parent))?;
+    let others: Vec<&str> = places.iter().map(|other| other.name).filter(|name| *name != place.name).collect();
+    Some(format!("no class is called {parent}, its parent{}", near_miss(parent, &others)))
+}
+
+/// What is wrong with its code points beside those of the classes before it, the `owners`.
+fn fault_of_points<'a>(place: &Place<'a>, owners: &mut BTreeMap<u8, &'a str>) -> Option<String> {
     if let Some(point) = place.dscp.iter().find(|point| usize::from(**point) >= CODE_POINTS) {
         return Some(format!("dscp {point}; a code point is 0 to 63"));
     }
-    let is_parent = places.iter().any(|other| other.parent == Some(place.name));
-    if is_parent && !place.dscp.is_empty() {
-        return Some("packets wait in leaves, and it has classes below it; give one of those the dscp".to_string());
-    }
-    place.dscp.iter().find_map(|point| {
-        let owner = before.iter().find(|other| other.dscp.contains(point))?;
-        Some(format!("dscp {point} belongs to class `{}`", owner.name))
+    place.dscp.iter().find_map(|point| match owners.insert(*point, place.name) {
+        Some(owner) if owner != place.name => Some(format!("dscp {point} belongs to class `{owner}`")),
+        _ => None,
     })
 }
 
@@ -249,7 +287,7 @@ mod tests {
     use super::*;
 
     const fn place<'a>(name: &'a str, parent: Option<&'a str>, dscp: &'a [u8]) -> Place<'a> {
-        Place { name, parent, dscp }
+        Place { name, parent, dscp, queue: None }
     }
 
     #[test]
@@ -286,8 +324,8 @@ mod tests {
             (0..=LEVELS_MAX).map(|at| place(&many[at], at.checked_sub(1).map(|at| many[at].as_str()), &[])).collect();
         let wide: Vec<Place<'_>> = many.iter().map(|name| place(name, None, &[])).collect();
         let cases: [(&[Place<'_>], Option<&str>, &str); 14] = [
-            (&[], None, "x: 0 classes; write 1 to 1024"),
-            (&wide, None, "x: 1025 classes; write 1 to 1024"),
+            (&[], None, "x: 0 classes; write 1 to 16384"),
+            (&wide, None, "x: 16385 classes; write 1 to 16384"),
             (&[place("", None, &[])], None, "x: class ``: a name is not empty"),
             (&[top, top], None, "x: class `top`: the name is taken; names are unique"),
             (

@@ -285,6 +285,18 @@ pub enum Next {
     Empty,
 }
 
+/// When a scheduler of classes must know the head of a queue in which another discipline says what
+/// that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heads {
+    /// When it has named the queue: it has taken the length for 0.
+    OnTurn,
+    /// When it has sent from the queue; of a queue that was empty, when it has named it.
+    OnceSent,
+    /// As soon as there is one.
+    AtOnce,
+}
+
 /// A class of flows in a scheduler that knows classes, by its number there.
 pub type Class = u16;
 
@@ -347,6 +359,17 @@ pub trait Scheduler: Send {
     /// The queue for a packet of `flow`. Called before the packet is accepted: it changes nothing.
     fn queue_of(&self, flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         flow.slot
+    }
+
+    /// When it must know the head of `queue`, if that has a discipline of its own.
+    fn heads(&self, _queue: Slot) -> Heads {
+        Heads::OnTurn
+    }
+
+    /// How many of the first queues it asks one after the other, though they hold nothing, so that
+    /// their disciplines hear of it.
+    fn asks_empty(&self) -> Slot {
+        0
     }
 
     /// A packet is about to join the end of `queue`; the tag stays beside it.

@@ -13,6 +13,8 @@ pub struct Facts {
     pub tells_flows_apart: bool,
     /// Whether the weights of flows matter to it.
     pub goes_by_weights: bool,
+    /// Whether it computes with the rate of the line and is given none: it cannot stand in a leaf.
+    pub needs_rate: bool,
     /// Whether it may give packets that accept it the mark CE, *congestion experienced*.
     pub marks_congestion: bool,
     /// Of a scheduler: the queues in which packets wait.
@@ -52,6 +54,7 @@ impl Facts {
         needs: &[],
         tells_flows_apart: true,
         goes_by_weights: false,
+        needs_rate: false,
         marks_congestion: false,
         queues: Queues::PerFlow,
         ranks_packets: false,

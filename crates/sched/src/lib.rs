@@ -33,6 +33,8 @@ pub mod hash;
 pub mod head_tags;
 pub mod heap;
 pub mod invariant;
+pub mod leaf;
+mod leaves;
 pub mod link_layer;
 pub mod mark;
 pub mod own;

@@ -1,7 +1,8 @@
 //! What the settings of a part say of it before it is built.
 
-use crate::class_tree::Place;
+use crate::class_tree::{self, Place};
 use crate::facts::Facts;
+use crate::leaf::LeafQueue;
 use crate::pool::Sharing;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
@@ -43,6 +44,16 @@ pub trait Part {
         Vec::new()
     }
 
+    /// Of a scheduler that knows classes: the leaves, in the order of its queues.
+    fn leaves(&self) -> Vec<Place<'_>> {
+        class_tree::leaves(&self.places())
+    }
+
+    /// The queues that its leaves name.
+    fn leaf_queues(&mut self) -> Vec<&mut LeafQueue> {
+        Vec::new()
+    }
+
     /// Of a scheduler that guarantees rates: which of them exceed together what a line of `_line`
     /// has for them, and what follows.
     fn oversubscribed(&self, _line: Rate) -> Option<String> {
@@ -64,6 +75,16 @@ macro_rules! facts {
     };
 }
 pub(crate) use facts;
+
+/// The queues that the classes in the setting `classes` name.
+macro_rules! queues_of_classes {
+    () => {
+        fn leaf_queues(&mut self) -> alloc::vec::Vec<&mut crate::leaf::LeafQueue> {
+            self.classes.iter_mut().filter_map(|class| class.queue.as_mut()).collect()
+        }
+    };
+}
+pub(crate) use queues_of_classes;
 
 /// The `Settings` of a part in which nothing can be set, with what documentation and schema say.
 macro_rules! no_settings {

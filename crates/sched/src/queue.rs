@@ -10,6 +10,8 @@ use crate::compose::Composition;
 use crate::contract::{Discipline, Line};
 use crate::facts::{Need, Overflow, Queues};
 use crate::invariant::Watch;
+use crate::leaf;
+use crate::leaves::Leaves;
 use crate::own::{MakeQueue, OwnPart, Place};
 use crate::part::Part;
 use crate::plain_fifo::PlainFifo;
@@ -208,11 +210,37 @@ impl Queue {
         }
     }
 
-    /// The classes that flows may name here, if it knows any.
+    /// The classes that flows may name here, if it knows any: leaves, and in a leaf with classes of
+    /// its own those as `leaf/class`.
     #[must_use]
-    pub fn classes(&self) -> Option<Vec<&str>> {
+    pub fn classes(&self) -> Option<Vec<String>> {
+        if self.has_leaves() {
+            return Some(leaf::paths(&self.scheduler.part().leaves())).filter(|paths| !paths.is_empty());
+        }
         let places = self.design.as_ref().map_or_else(|| self.scheduler.part(), DesignSettings::part).places();
-        (!places.is_empty()).then(|| leaf_names(&places))
+        (!places.is_empty()).then(|| leaf_names(&places).into_iter().map(String::from).collect())
+    }
+
+    /// Whether its scheduler's leaves have queues of their own.
+    #[must_use]
+    pub fn has_leaves(&self) -> bool {
+        self.design.is_none() && leaf::have_queues(&self.scheduler.part().leaves())
+    }
+
+    /// The queues that its leaves name.
+    pub(crate) fn leaf_queues(&self) -> Vec<&Self> {
+        if self.design.is_some() {
+            return Vec::new();
+        }
+        self.scheduler.part().leaves().iter().filter_map(|leaf| Some(&*leaf.queue?.0)).collect()
+    }
+
+    /// A part of it, by its name, that goes by the rate of the line and is given none.
+    #[must_use]
+    pub(crate) fn without_rate(&self) -> Option<&'static str> {
+        self.parts_by_name(&mut |name, part| (name, part.facts().needs_rate))
+            .into_iter()
+            .find_map(|(name, needs)| needs.then_some(name))
     }
 
     /// Where the rates that it guarantees are more together than there is for them on a line of
@@ -245,8 +273,8 @@ impl Queue {
     }
 
     /// The parts that it is built from, each by its name: the policer, and a whole design, or
-    /// scheduler, buffer policies and marker.
-    fn parts_by_name<T>(&self, mut of: impl FnMut(&'static str, &dyn Part) -> T) -> Vec<T> {
+    /// scheduler, buffer policies and marker, and those of its leaves.
+    fn parts_by_name<T>(&self, of: &mut dyn FnMut(&'static str, &dyn Part) -> T) -> Vec<T> {
         let mut found: Vec<T> = self.policer.iter().map(|policer| of(policer.name(), policer.part())).collect();
         if let Some(design) = &self.design {
             found.push(of(design.name(), design.part()));
@@ -257,32 +285,35 @@ impl Queue {
             found.push(of(buffer.name(), buffer.part()));
         }
         found.extend(self.marker.as_ref().map(|marker| of(marker.name(), marker.part())));
+        for queue in self.leaf_queues() {
+            found.extend(queue.parts_by_name(of));
+        }
         found
     }
 
     /// Whether a packet's flow, as the classifier tells it, matters to a part of it.
     #[must_use]
     pub fn tells_flows_apart(&self) -> bool {
-        self.parts_by_name(|_, part| part.facts().tells_flows_apart).contains(&true)
+        self.parts_by_name(&mut |_, part| part.facts().tells_flows_apart).contains(&true)
     }
 
     /// Whether the weights of flows matter to a part of it.
     #[must_use]
     pub fn goes_by_weights(&self) -> bool {
-        self.parts_by_name(|_, part| part.facts().goes_by_weights).contains(&true)
+        self.parts_by_name(&mut |_, part| part.facts().goes_by_weights).contains(&true)
     }
 
     /// Whether a part of the queue may mark packets CE, if they accept it.
     #[must_use]
     pub fn marks_congestion(&self) -> bool {
-        self.parts_by_name(|_, part| part.facts().marks_congestion).contains(&true)
+        self.parts_by_name(&mut |_, part| part.facts().marks_congestion).contains(&true)
     }
 
     /// What its parts need of packets that not every driver tells, each with the part's name.
     #[must_use]
     pub fn needs(&self) -> Vec<(&'static str, Need)> {
         let of = |name, part: &dyn Part| part.facts().needs.iter().map(|need| (name, *need)).collect::<Vec<_>>();
-        self.parts_by_name(of).concat()
+        self.parts_by_name(&mut { of }).concat()
     }
 
     /// The text form, in the order policer, scheduler, buffer policies, marker.
@@ -351,7 +382,23 @@ impl Queue {
         }
         let of_classifier = || self.classifier.as_ref()?.part().fault(self);
         let of_parts = self.parts().into_iter().find_map(|part| part.fault(self)).or_else(of_classifier);
-        of_parts.or_else(|| self.fault_of_classifier())
+        of_parts.or_else(|| self.fault_of_classifier()).or_else(|| self.fault_of_leaves())
+    }
+
+    /// Of a tree with queues in its leaves: what is wrong with one of those, or what stands beside
+    /// the scheduler though the leaves are the place for it.
+    fn fault_of_leaves(&self) -> Option<String> {
+        let scheduler = self.scheduler.name();
+        let early = self.buffer.as_ref().filter(|buffer| buffer.part().facts().overflow != Overflow::Deals);
+        let marker = self.marker.as_ref().filter(|marker| !matches!(marker, MarkerSettings::None(_)));
+        let beside = early.map(BufferSettings::name).or_else(|| marker.map(MarkerSettings::name));
+        if let Some(name) = beside.filter(|_| self.has_leaves()) {
+            return Some(format!(
+                "{scheduler}: {name} stands in a leaf that has a queue of its own, not beside the tree; write queue = \"fifo + \
+                 {name}\" there"
+            ));
+        }
+        leaf::fault(scheduler, self.scheduler.part(), self.limit)
     }
 
     /// A classifier that no part asks.
@@ -380,6 +427,9 @@ impl Queue {
         if let Some(DesignSettings::Own(own)) = &mut self.design {
             own.find(Place::Design, parts).map_err(said("design"))?;
         }
+        for leaf in self.scheduler.part_mut().leaf_queues() {
+            leaf.0.find_own(parts)?;
+        }
         Ok(())
     }
 
@@ -393,6 +443,7 @@ impl Queue {
         let watch = self.watch();
         let built = match &self.design {
             Some(design) => design.build(self, line),
+            None if self.has_leaves() => Box::new(Leaves::new(self, line)),
             None => self.spelt_out(line).unwrap_or_else(|| self.compose(line, watch.clone())),
         };
         match watch {

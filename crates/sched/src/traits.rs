@@ -38,6 +38,9 @@ pub struct Traits {
     /// Whether a packet may leave a little before the time that it named if it is asked in between:
     /// the time is that at which a timer comes, which may be late.
     pub late_timer: bool,
+    /// Whether it may have to wait on at the time that it named: a leaf inside says so when its turn
+    /// comes.
+    pub waits_on: bool,
     /// Whether it may ever want a transmission interrupted.
     pub preempts: bool,
     /// Of a buffer policy or a marker: whether its `depart` may drop or mark.
@@ -60,6 +63,7 @@ impl Traits {
         replays: false,
         fifo: None,
         late_timer: false,
+        waits_on: false,
         preempts: false,
         judges_departures: false,
         draws_packets: false,
@@ -80,6 +84,7 @@ impl Traits {
             replays: self.replays || other.replays,
             fifo: None,
             late_timer: self.late_timer || other.late_timer,
+            waits_on: self.waits_on || other.waits_on,
             preempts: self.preempts || other.preempts,
             judges_departures: self.judges_departures || other.judges_departures,
             draws_packets: self.draws_packets || other.draws_packets,
@@ -105,6 +110,7 @@ mod tests {
             (Traits { replays: true, ..PLAIN }, true),
             (Traits { fifo: Some(Limit::Packets(3)), ..PLAIN }, false),
             (Traits { late_timer: true, ..PLAIN }, true),
+            (Traits { waits_on: true, ..PLAIN }, true),
             (Traits { preempts: true, ..PLAIN }, true),
             (Traits { judges_departures: true, ..PLAIN }, true),
             (Traits { draws_packets: true, ..PLAIN }, true),

@@ -75,7 +75,13 @@ impl Case {
         let interrupts = settings.preemptive;
         let buffer = Some(BufferSettings::LongestQueueDrop(drops));
         let queue = Queue { buffer, ..Queue::new(SchedulerSettings::Fq(settings), Some(limit)) };
-        let rules = Rules { limit, memory: Limit::Unlimited, is_work_conserving: true, keeps_flow_order: true };
+        let rules = Rules {
+            limit,
+            memory: Limit::Unlimited,
+            has_limits_inside: false,
+            is_work_conserving: true,
+            keeps_flow_order: true,
+        };
         let mut driver = Driver::new(Checked::new(rules, || queue.build(&self.line)), self.line.rate);
         driver.interrupt(interrupts);
         self.arrivals.iter().for_each(|arrival| driver.offer(*arrival));

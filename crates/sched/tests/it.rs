@@ -16,6 +16,7 @@ mod fluid;
 mod given;
 mod hierarchies;
 mod laws;
+mod leaves;
 mod newcomers;
 mod passing;
 mod policed;

@@ -52,9 +52,9 @@ fn outcome(queue: &Queue, offers: &Offers) -> Vec<(u64, u32, u8)> {
     let mut line = Line { seed: 3, ..Line::new(Rate::new(1_000_000).expect("a rate")) };
     line.weights = vec![(offers[0].0, Weight::from_thousandths(3000).expect("a weight"))];
     // Two flows name a class, where there are classes.
-    let names =
-        [(0, queue.classes().and_then(|names| names.last().copied())), (1, queue.classes().map(|names| names[0]))];
-    let named = names.into_iter().filter_map(|(at, name)| Some((offers[at].0, name?.to_owned())));
+    let names = queue.classes().unwrap_or_default();
+    let named =
+        names.iter().rev().take(1).chain(names.first()).zip(offers).map(|(name, offer)| (offer.0, name.clone()));
     line.classes = named.collect();
     let mut discipline = queue.build(&line);
     let (mut events, mut fates) = (Vec::new(), Fates::new());

@@ -109,7 +109,7 @@ fn wide(weights: &[u32]) -> Vec<u64> {
 }
 
 fn drr(quantum: u64) -> SchedulerSettings {
-    SchedulerSettings::Drr(drr::Settings { quantum: Bytes(quantum) })
+    SchedulerSettings::Drr(drr::Settings { quantum: Bytes(quantum), ..drr::Settings::default() })
 }
 
 #[test]

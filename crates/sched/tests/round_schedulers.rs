@@ -34,7 +34,8 @@ fn drr_is_the_plain_turns() {
         for (quantum, lengths) in [1514, 1, 500, 100_000].into_iter().flat_map(|q| LENGTHS.map(|l| (q, l))) {
             // Turn by turn a byte at a time for ten thousandths of a byte takes for ever.
             if quantum * u64::from(*weights.iter().min().unwrap_or(&0)) >= 500 {
-                let scheduler = SchedulerSettings::Drr(drr::Settings { quantum: Bytes(quantum) });
+                let scheduler =
+                    SchedulerSettings::Drr(drr::Settings { quantum: Bytes(quantum), ..drr::Settings::default() });
                 compare(&scheduler, weights, lengths, || Box::new(PlainDrr::new(quantum, weights)));
             }
         }
@@ -240,7 +241,7 @@ fn ets(strict: u32, quanta: &[u64]) -> Box<dyn Discipline> {
         strict,
         quanta: quanta.iter().map(|quantum| Bytes(*quantum)).collect(),
         map: (0..8).map(|precedence| u16::min(precedence, strict as u16 + quanta.len() as u16 - 1)).collect(),
-        priomap: Vec::new(),
+        ..ets::Settings::default()
     };
     let mut of_class = line(&[]);
     of_class.classes = vec![(header(77), String::from("band1"))];

@@ -7,6 +7,7 @@ pub mod discipline_oracle;
 pub mod drift;
 pub mod gps_oracle;
 pub mod hierarchy_oracle;
+pub mod leaves;
 pub mod mutate;
 pub mod real;
 pub mod scenarios;

@@ -18,6 +18,7 @@
 //! the one that acts before the buffer is full is `buffer` and the other `overflow`.
 
 mod fault;
+mod leaves;
 pub mod needs;
 mod own;
 mod typed;
@@ -30,6 +31,7 @@ use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, CLASSIFIERS, DESIGNS, MARKERS, POLICERS, SCHEDULERS};
 use fairq_sched::units::{Limit, Time, UnitError};
 pub use fault::{Fault, Kind, near_miss};
+pub use leaves::{NO_LIST, shape_form, shape_part};
 pub use own::Words;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -256,31 +258,46 @@ pub fn queue_within(text: &str, limit: Option<Limit>) -> Result<Queue, String> {
     queue_own(text, limit, &[])
 }
 
-/// The queue that `text` says, of which parts may be among `parts`, with `limit` if it names none.
+/// The queue that `text` says, of which parts may be among `parts`, with `limit` if neither it nor
+/// its leaves name one.
 ///
 /// # Errors
 /// One line: what is not known or does not fit.
 pub fn queue_own(text: &str, limit: Option<Limit>, parts: &[Arc<dyn OwnPart<dyn MakeQueue>>]) -> Result<Queue, String> {
     let mut own = Words::default();
     own.add(parts, &lists())?;
-    let mut table = queue_table_of(text, &own)?;
+    let mut table = Value::from(text);
     let said = |fault: Fault| match fault.path.as_str() {
         "" => fault.message,
         path => format!("{path}: {}", fault.message),
     };
-    shape_queue(&mut table, &own, "").map_err(said)?;
-    let mut queue: Queue = typed(&Value::Object(table)).map_err(said)?;
+    shape_form(&mut table, &own, "").map_err(said)?;
+    if let Value::Object(table) = &mut table {
+        shape_queue(table, &own, "").map_err(said)?;
+    }
+    let mut queue: Queue = typed(&table).map_err(said)?;
     queue.find_own(parts).map_err(|(place, message)| format!("{place}: {message}"))?;
-    queue.limit = queue.limit.or(limit);
+    if !queue.has_leaves() {
+        queue.limit = queue.limit.or(limit);
+    }
     queue.fault().map_or(Ok(queue), Err)
 }
 
-/// Gives the own parts in the table of a queue at `path` the shape in which they are read.
+/// The place of `field` in what stands at `path`.
+fn at(path: &str, field: &str) -> String {
+    if path.is_empty() { field.to_owned() } else { format!("{path}.{field}") }
+}
+
+/// Gives the own parts in the table of a queue at `path`, and the queues in its leaves, the shape in
+/// which they are read.
 ///
 /// # Errors
-/// As [`Words::shape`].
+/// As [`Words::shape`]; what is wrong with the text form of a leaf's queue.
 pub fn shape_queue(table: &mut Map<String, Value>, own: &Words, path: &str) -> Result<(), Fault> {
-    let dot = if path.is_empty() { "" } else { "." };
+    leaves::in_leaves(table.get_mut("scheduler"), &at(path, "scheduler"), &mut |queue, path| match queue {
+        Value::Object(queue) => shape_queue(queue, own, path),
+        _ => Ok(()),
+    })?;
     let places = [
         ("scheduler", Place::Scheduler, SCHEDULERS),
         ("buffer", Place::Buffer, BUFFER_POLICIES),
@@ -288,7 +305,7 @@ pub fn shape_queue(table: &mut Map<String, Value>, own: &Words, path: &str) -> R
         ("design", Place::Design, DESIGNS),
     ];
     places.into_iter().try_for_each(|(field, place, cards)| {
-        table.get_mut(field).map_or(Ok(()), |part| own.shape(part, place, cards, &format!("{path}{dot}{field}")))
+        table.get_mut(field).map_or(Ok(()), |part| own.shape(part, place, cards, &at(path, field)))
     })
 }
 

@@ -14,13 +14,20 @@ use serde_json::{Map, Value};
 #[must_use]
 pub fn written(queue: &Queue) -> String {
     let Value::Object(table) = tree(queue) else { return String::new() };
-    let places: &[&str] = if queue.design.is_some() {
-        &["policer", "design", "classifier"]
-    } else {
-        &["policer", "scheduler", "buffer", "overflow", "marker", "classifier"]
-    };
+    parts_written(&table)
+}
+
+/// The parts in the table of a queue.
+fn parts_written(table: &Map<String, Value>) -> String {
+    let places = ["policer", "design", "scheduler", "buffer", "overflow", "marker", "classifier"];
     let parts = places.iter().filter_map(|place| table.get(*place)?.as_object());
     parts.map(part_written).collect::<Vec<_>>().join(" + ")
+}
+
+/// The queue in a leaf, with its limit.
+fn leaf_written(table: &Map<String, Value>) -> String {
+    let limit = table.get("limit").and_then(Value::as_str).map(|limit| format!(" + {limit}"));
+    format!("\"{}{}\"", parts_written(table), limit.unwrap_or_default())
 }
 
 fn part_written(settings: &Map<String, Value>) -> String {
@@ -54,6 +61,7 @@ fn value_written(value: &Value) -> String {
             // Without brackets a part would be read as a word.
             if written.ends_with(')') { written } else { format!("{written}()") }
         }
+        Value::Object(queue) if queue.contains_key("scheduler") || queue.contains_key("design") => leaf_written(queue),
         Value::Object(table) => {
             let given = table.iter().filter(|(_, value)| !value.is_null() && **value != Value::Array(Vec::new()));
             let given: Vec<String> = given.map(|(name, value)| assignment(name, value)).collect();
@@ -99,6 +107,10 @@ mod tests {
             "cake(rate=5 Mbit/s, tins=best_effort, ack_filter=aggressive)",
             "hpfq(classes=[(name=voice, weight=3.0, dscp=[46]), (name=web, weight=1.0)], default=web)",
             "hpfq(scheduler=sfq(), classes=[(name=voice, weight=1.0)])",
+            "htb(classes=[(name=a, rate=5 Mbit/s, queue=\"fq_codel(target=3 ms) + 40 packets\"), (name=b, rate=1 Mbit/s)])",
+            "drr(classes=[(name=a, queue=\"sfq + red + port_pair\"), (name=b, quantum=300 B)], default=b)",
+            "ets(strict=3, quanta=[], queues=[\"priority(queues=[\"cake\", \"fifo + 7 packets\"])\", \"token_bucket(rate=1 \
+             Mbit/s, queue=\"codel\")\"])",
         ];
         for text in texts {
             let read = queue(text).unwrap_or_else(|fault| panic!("{text}: {fault}"));

@@ -57,7 +57,8 @@ impl Buffers {
     /// Gives `queue` a limit, if it names none: `size`, else the default of its edition. Returns
     /// whether the scenario names the limit.
     pub(super) fn fill(&mut self, queue: &mut Queue, size: Option<BufferSize>, at: &At<'_>) -> bool {
-        if queue.limit.is_some() {
+        // Leaves have limits of their own.
+        if queue.limit.is_some() || (size.is_none() && queue.has_leaves()) {
             return true;
         }
         let least = self.packet.0 + u64::from(at.link_header);

@@ -244,13 +244,13 @@ impl Builder<'_> {
         let known = lines.filter_map(|line| Some((line, line.queue.classes()?)));
         let mut strange = None;
         for (line, classes) in known {
-            if classes.contains(&class.as_str()) {
+            if classes.contains(class) {
                 return Ok(());
             }
             strange = strange.or(Some((line, classes)));
         }
         strange.map_or(Ok(()), |(line, classes)| {
-            let near = near_miss(class, classes);
+            let near = near_miss(class, classes.iter().map(String::as_str));
             let message = format!("no class {class} in the queue of link {}{near}", line.name);
             Err(Fault::new(format!("{path}.class"), message))
         })

@@ -7,7 +7,7 @@ use fairq_sched::own::Place;
 use fairq_sched::queue::Queue;
 use fairq_sim::traffic::distribution;
 use fairq_sim::transport::tcp::settings::Connection;
-use fairq_text::{Fault, Words};
+use fairq_text::{Fault, Words, shape_form, shape_part};
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
@@ -168,8 +168,8 @@ fn walk_within(value: &mut Value, forms: &Forms, path: &str, each: &mut Each<'_>
 
 fn expand_one(form: Form, value: &mut Value, path: &str, own: &Words) -> Result<(), Fault> {
     match form {
-        Form::Queue => expand_queue(value, path, own),
-        Form::Part(_) => expand_part(value, path),
+        Form::Queue => shape_form(value, own, path),
+        Form::Part(_) => shape_part(value, path),
         Form::Distribution => expand_distribution(value, path),
         Form::Profile => {
             expand_profile(value);
@@ -189,7 +189,7 @@ fn expand_profile(connection: &mut Value) {
 fn expand_distribution(distribution: &mut Value, path: &str) -> Result<(), Fault> {
     match distribution {
         Value::Object(_) => Ok(()),
-        Value::String(form) if form.starts_with(|c: char| c.is_ascii_alphabetic()) => expand_part(distribution, path),
+        Value::String(form) if form.starts_with(|c: char| c.is_ascii_alphabetic()) => shape_part(distribution, path),
         Value::String(form) => {
             let constant = [("kind".to_string(), "constant".into()), ("value".to_string(), form.as_str().into())];
             *distribution = Value::Object(constant.into_iter().collect());
@@ -200,39 +200,6 @@ fn expand_distribution(distribution: &mut Value, path: &str) -> Result<(), Fault
                            \"exponential(mean=1.5s)\", not";
             Err(Fault::new(path, format!("{message} `{other}`")))
         }
-    }
-}
-
-/// The message for a list in place of a text form: serde would take its items for fields.
-const NO_LIST: &str = "write text like \"fq + pair\" or \"ftp\", or a table, not a list";
-
-fn expand_part(part: &mut Value, path: &str) -> Result<(), Fault> {
-    match part {
-        Value::String(form) => {
-            let table = fairq_text::part(form).map_err(|message| Fault::new(path, message))?;
-            *part = Value::Object(table);
-            Ok(())
-        }
-        Value::Array(_) => Err(Fault::new(path, NO_LIST)),
-        _ => Ok(()),
-    }
-}
-
-fn expand_queue(queue: &mut Value, path: &str, own: &Words) -> Result<(), Fault> {
-    match queue {
-        Value::String(form) => {
-            let table = fairq_text::queue_table_of(form, own).map_err(|message| Fault::new(path, message))?;
-            *queue = Value::Object(table);
-            Ok(())
-        }
-        Value::Object(table) => {
-            for part in ["scheduler", "buffer", "overflow", "marker", "classifier", "design", "policer"] {
-                table.get_mut(part).map_or(Ok(()), |value| expand_part(value, &format!("{path}.{part}")))?;
-            }
-            fairq_text::check_design(table).map_err(|message| Fault::new(path, message))
-        }
-        Value::Array(_) => Err(Fault::new(path, NO_LIST)),
-        _ => Ok(()),
     }
 }
 
@@ -272,6 +239,6 @@ mod tests {
         let number = fault(json!({ "flows": [{}, { "traffic": { "kind": "web", "think": 1 } }] }));
         assert_eq!((number.path.as_str(), number.message.contains("not `1`")), ("flows[1].traffic.think", true));
         let list = fault(json!({ "links": [{ "reverse_queue": ["fq"] }] }));
-        assert_eq!((list.path.as_str(), list.message.as_str()), ("links[0].reverse_queue", NO_LIST));
+        assert_eq!((list.path.as_str(), list.message.as_str()), ("links[0].reverse_queue", fairq_text::NO_LIST));
     }
 }

@@ -26,9 +26,9 @@
 
 use crate::change::{Change, Unsupported};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
-use crate::facts::Overflow;
+use crate::facts::{Facts, Overflow};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts, settings};
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
@@ -61,7 +61,9 @@ settings! {
 }
 
 impl Part for Settings {
-    facts!(overflow = Overflow::Leaves);
+    fn facts(&self) -> Facts {
+        Facts { overflow: Overflow::Leaves, needs_rate: self.interval.is_none(), ..Facts::PLAIN }
+    }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.target == 0 {

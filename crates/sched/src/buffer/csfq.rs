@@ -56,7 +56,7 @@ settings! {
 }
 
 impl Part for Settings {
-    facts!(needs = &[Need::Label], goes_by_weights = true);
+    facts!(needs = &[Need::Label], goes_by_weights = true, needs_rate = true);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let windows = [

@@ -27,9 +27,9 @@
 use super::rate_estimate::{FlowRates, window_fault};
 use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, traits};
-use crate::facts::Need;
+use crate::facts::{Facts, Need};
 use crate::packet::{Packet, Reason};
-use crate::part::{Part, facts, settings};
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::reading::{Reading, Unit};
@@ -63,7 +63,10 @@ settings! {
 }
 
 impl Part for Settings {
-    facts!(needs = &[Need::Label], goes_by_weights = true);
+    fn facts(&self) -> Facts {
+        let needs_rate = self.rate_max.is_none();
+        Facts { needs: &[Need::Label], goes_by_weights: true, needs_rate, ..Facts::PLAIN }
+    }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=1024).contains(&self.layers) {

@@ -83,7 +83,7 @@ settings! {
 }
 
 impl Part for Settings {
-    facts!(goes_by_weights = true, overflow = Overflow::Leaves);
+    facts!(goes_by_weights = true, needs_rate = true, overflow = Overflow::Leaves);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let windows = [("window", self.window), ("interval", self.interval)];

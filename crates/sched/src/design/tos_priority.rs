@@ -68,7 +68,7 @@ impl Settings {
 }
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false);
+    facts!(needs_rate = true, tells_flows_apart = false);
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let names = ["low_delay", "high_throughput", "high_reliability", "routine"];

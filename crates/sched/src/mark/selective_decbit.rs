@@ -38,7 +38,7 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    facts!(needs = &[Need::AcceptsDec]);
+    facts!(needs_rate = true, needs = &[Need::AcceptsDec]);
 }
 
 impl Default for Settings {

@@ -21,9 +21,10 @@
 //! kernel's rule (policed.rs: the_verdicts_are_those_of_the_rule_of_the_kernel).
 
 use crate::contract::{Line, Policer};
+use crate::facts::Facts;
 use crate::link_layer::Link;
 use crate::packet::Packet;
-use crate::part::{Part, facts, settings};
+use crate::part::{Part, settings};
 use crate::psched::{NS_PER_S, Ratio, saved};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
@@ -52,7 +53,9 @@ settings! {
 const BURST: Bytes = Bytes(15_000);
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false);
+    fn facts(&self) -> Facts {
+        Facts { tells_flows_apart: false, needs_rate: self.rate.is_none(), ..Facts::PLAIN }
+    }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.burst.0 == 0 || self.mtu == Some(Bytes(0)) {

@@ -3,7 +3,7 @@
 
 use crate::change::{Change, Unsupported};
 use crate::class_tree::ClassTree;
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::contract::{Flow, Gone, Heads, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::reading::Reading;
@@ -27,6 +27,11 @@ pub trait TreeSettings: Part {
 pub trait Rules: Send {
     /// The tree that it was made with.
     fn tree(&self) -> &ClassTree;
+
+    /// [`Scheduler::heads`].
+    fn heads(&self, _leaf: usize) -> Heads {
+        Heads::OnTurn
+    }
 
     /// A packet is about to join a queue.
     fn arrive(&mut self, _now: Time) {}
@@ -85,6 +90,10 @@ impl Scheduler for ByClass {
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         self.0.tree().leaf_of(flow, packet)
+    }
+
+    fn heads(&self, queue: Slot) -> Heads {
+        self.0.heads(self.leaf(queue))
     }
 
     fn arrive(&mut self, now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {

@@ -42,6 +42,7 @@ use crate::change::{Change, Unsupported};
 use crate::class_tree::Place;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::{Facts, Need, Queues};
+use crate::leaf::LeafQueue;
 use crate::packet::Packet;
 use crate::part::{Part, settings};
 use crate::queue::Queue;
@@ -65,6 +66,10 @@ settings! {
         /// The rules of the standard in place of Linux's.
         #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
         pub paper: bool = false,
+        /// The discipline in which best effort waits; without one, where a class names one, `fifo +
+        /// 1000packets`.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub queue: Option<LeafQueue> = None,
     }
 }
 
@@ -92,12 +97,24 @@ pub struct Class {
     /// How far below zero its credit falls; without one no bound.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub lo_credit: Option<Bytes>,
+    /// The discipline in which its packets wait; without one, where another class names one, `fifo +
+    /// 1000packets`.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub queue: Option<LeafQueue>,
 }
 
 /// A class called `name` of the packets with `precedence`.
 fn named(name: &str, precedence: u8) -> Class {
     let precedence = Some(precedence);
-    Class { name: name.to_string(), precedence, idle_slope: None, send_slope: None, hi_credit: None, lo_credit: None }
+    Class {
+        name: name.to_string(),
+        precedence,
+        idle_slope: None,
+        send_slope: None,
+        hi_credit: None,
+        lo_credit: None,
+        queue: None,
+    }
 }
 
 impl Part for Settings {
@@ -106,7 +123,8 @@ impl Part for Settings {
             || self.default.is_some()
             || self.classes.iter().any(|class| class.precedence.is_some());
         let needs: &[Need] = if is_told { &[] } else { &[Need::Class] };
-        Facts { needs, tells_flows_apart: false, queues: Queues::Own, ..Facts::PLAIN }
+        let needs_rate = self.classes.iter().any(|class| class.idle_slope.is_none());
+        Facts { needs, needs_rate, tells_flows_apart: false, queues: Queues::Own, ..Facts::PLAIN }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
@@ -160,9 +178,21 @@ impl Part for Settings {
     }
 
     fn places(&self) -> Vec<Place<'_>> {
-        self.classes.iter().map(|class| Place::new(&class.name, None, &[])).collect()
+        self.classes.iter().map(|class| Place::new(&class.name, None, &[]).with(class.queue.as_ref())).collect()
+    }
+
+    fn leaves(&self) -> Vec<Place<'_>> {
+        let others = Place::new(BEST_EFFORT, None, &[]).with(self.queue.as_ref());
+        self.places().into_iter().chain([others]).collect()
+    }
+
+    fn leaf_queues(&mut self) -> Vec<&mut LeafQueue> {
+        self.classes.iter_mut().filter_map(|class| class.queue.as_mut()).chain(self.queue.as_mut()).collect()
     }
 }
+
+/// The name of what belongs to no class, beside queues of classes.
+const BEST_EFFORT: &str = "best_effort";
 
 /// What a class may send.
 struct Credit {
@@ -347,6 +377,10 @@ impl Scheduler for Cbs {
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         flow.class().map_or(self.of_precedence[usize::from(packet.tos >> 5)], Slot::from)
+    }
+
+    fn asks_empty(&self) -> Slot {
+        Slot::MAX
     }
 
     fn arrive(&mut self, now: Time, queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {

@@ -5,6 +5,9 @@
 //! Delay grows with the sum of the quanta; for bounds that do not, use `qfq` or `wf2q_plus`.
 //! Source: Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM
 //! 1995 (section 3) and IEEE/ACM Trans. Networking 1996.
+//! Rules: with `classes` those of `tc` take turns, each with a quantum of its own; a packet belongs
+//! to the class that its flow names, else to that of its code point, else to the default one; the
+//! kernel drops what no filter takes (`drr_enqueue`).
 //! Departs: a flow's quantum is its weight times one common quantum, counted in thousandths of
 //! bytes, so that no weight is rounded. Turns are those of Linux 6.1, sch_drr.c (`drr_dequeue`),
 //! whose classes are what here are flows.
@@ -29,16 +32,21 @@
 //! byte.
 
 use crate::change::{Change, Unsupported};
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
+use crate::class_tree::{self, ClassTree, Place};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};
+use crate::facts::Facts;
+use crate::leaf::LeafQueue;
 use crate::packet::Packet;
-use crate::part::{Part, facts, settings};
+use crate::part::{Part, queues_of_classes, settings};
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
+use crate::traits::Traits;
 use crate::units::{Bytes, Time};
 use crate::waiting::Decision;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -48,13 +56,46 @@ settings! {
         /// What a flow of weight one may send in a turn, from 1 B to 1 GiB.
         // The largest Ethernet frame without its checksum: each turn sends at least a packet.
         pub quantum: Bytes = Bytes(1514),
+        /// The classes of `tc`, up to 16384, which take turns in place of flows.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Vec::is_empty"))]
+        pub classes: Vec<Class> = Vec::new(),
+        /// The class of packets that belong to no other; without it the first.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub default: Option<String> = None,
+    }
+}
+
+settings! {
+    /// A class.
+    pub struct Class {
+        /// Its name, by which flows choose it.
+        pub name: String = String::new(),
+        /// Packets with these code points belong to it if their flow names no class.
+        pub dscp: Vec<u8> = Vec::new(),
+        /// What it may send in a turn; without one the `quantum` of all.
+        pub quantum: Option<Bytes> = None,
+        /// The discipline in which its packets wait; without one, where another class names one,
+        /// `fifo + 1000packets`.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub queue: Option<LeafQueue> = None,
     }
 }
 
 impl Part for Settings {
-    facts!(goes_by_weights = true);
+    fn places(&self) -> Vec<Place<'_>> {
+        self.classes.iter().map(|class| Place::new(&class.name, None, &class.dscp).with(class.queue.as_ref())).collect()
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { goes_by_weights: self.classes.is_empty(), ..Facts::of_tree(&self.places()) }
+    }
+
+    queues_of_classes!();
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        if !self.classes.is_empty() {
+            return None;
+        }
         let (quantum, flows) = (self.quantum.0 as f64, load.weights.len() as u32);
         let least = (0..flows).map(|flow| load.weight(flow)).fold(f64::INFINITY, f64::min);
         match measure {
@@ -72,17 +113,33 @@ impl Part for Settings {
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
-        quantum_fault("drr", self.quantum)
+        let of_class = |class: &Class| {
+            let fault = quantum_fault("drr", class.quantum?)?;
+            Some(fault.replacen("drr", &format!("drr: class `{}`", class.name), 1))
+        };
+        let of_tree = || class_tree::fault_of_list("drr", &self.places(), self.default.as_deref());
+        let of_classes = || self.classes.iter().find_map(of_class);
+        quantum_fault("drr", self.quantum).or_else(of_tree).or_else(of_classes)
     }
 
     fn variants() -> Vec<Self> {
         // Smaller than most packets, and larger than any.
-        alloc::vec![Self { quantum: Bytes(1) }, Self { quantum: Bytes(QUANTUM_MAX) }]
+        let class = |(name, dscp, quantum): (&str, &[u8], Option<u64>)| Class {
+            name: String::from(name),
+            dscp: dscp.to_vec(),
+            quantum: quantum.map(Bytes),
+            queue: None,
+        };
+        let classes = [("a", &[1, 5][..], Some(1)), ("b", &[2, 6], None), ("c", &[3], Some(9000))].map(class).to_vec();
+        let of_quantum = |quantum| Self { quantum: Bytes(quantum), ..Self::default() };
+        let default = Some(String::from("b"));
+        alloc::vec![of_quantum(1), of_quantum(QUANTUM_MAX), Self { classes, default, ..Self::default() }]
     }
 }
 
 /// Turns of a quantum each.
 pub struct Drr {
+    tree: Option<ClassTree>,
     quantum: u64,
     accounts: Accounts,
     round: Round,
@@ -92,18 +149,36 @@ impl Drr {
     /// An empty round.
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
-        Self { quantum: settings.quantum.0.min(QUANTUM_MAX), accounts: Accounts::new(), round: Round::new() }
+        let quantum = settings.quantum.0.min(QUANTUM_MAX);
+        let mut accounts = Accounts::new();
+        for (slot, class) in (0..).zip(&settings.classes) {
+            accounts.set_quantum(slot, class.quantum.map_or(quantum, |quantum| quantum.0).saturating_mul(1000));
+        }
+        let default = settings.default.as_deref();
+        let tree = (!settings.classes.is_empty()).then(|| ClassTree::new(&settings.places(), default));
+        Self { tree, quantum, accounts, round: Round::new() }
     }
 }
 
 impl Scheduler for Drr {
     // A packet's length is all that there is to know of it. A flow that sends its last packet
     // leaves the round, without credit.
-    traits!(tags = false, bypass = u32::MAX);
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { queue_per_flow: self.tree.is_none(), tags: false, bypass: u32::MAX, ..Traits::PLAIN }
+    }
+
+    fn classes(&self) -> Vec<&str> {
+        self.tree.as_ref().map_or(Vec::new(), ClassTree::leaf_names)
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        self.tree.as_ref().map_or(flow.slot, |tree| tree.leaf_of(flow, packet))
+    }
 
     #[inline]
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        if !self.accounts.waits(queue) {
+        if self.tree.is_none() && !self.accounts.waits(queue) {
             self.accounts.set_quantum(queue, self.quantum * u64::from(flow.weight.thousandths()));
         }
         Tag::from(packet.length)
@@ -136,6 +211,9 @@ impl Scheduler for Drr {
 
     fn change(&mut self, _now: Time, change: &Change<'_, Slot>) -> Result<(), Unsupported> {
         let Change::Weight(queue, weight) = *change else { return change.not_used() };
+        if self.tree.is_some() {
+            return Err(Unsupported("its classes have quanta, not their flows"));
+        }
         self.accounts.set_quantum(queue, self.quantum * u64::from(weight.thousandths()));
         Ok(())
     }
@@ -177,7 +255,7 @@ mod tests {
     /// The flows of `arrivals` (flow, length), all there at the start, in order of departure.
     fn order(quantum: u64, arrivals: &[(Slot, u32)]) -> Vec<(Slot, u32)> {
         let line = Line::new(Rate::MAX);
-        let mut drr = Drr::new(&Settings { quantum: Bytes(quantum) }, &line);
+        let mut drr = Drr::new(&Settings { quantum: Bytes(quantum), ..Settings::default() }, &line);
         let mut store = Store::new(Limit::Unlimited);
         for (slot, length) in arrivals {
             let packet = Packet::new(0, Time::ZERO, *length);

@@ -27,6 +27,7 @@ use crate::class_tree::Place;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::deficit::{Accounts, Round};
 use crate::facts::Queues;
+use crate::leaf::LeafQueue;
 use crate::packet::Packet;
 use crate::part::{Part, facts, settings};
 use crate::queue::Queue;
@@ -55,6 +56,10 @@ settings! {
         /// packets 0, 2, 4 and 6 of them, by the type of service.
         #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Vec::is_empty"))]
         pub priomap: Vec<u16> = Vec::new(),
+        /// The discipline in which the packets of each band wait, from band 0 on; a band without one
+        /// has `fifo + 1000packets`. Without any all bands are under one limit.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Vec::is_empty"))]
+        pub queues: Vec<LeafQueue> = Vec::new(),
     }
 }
 
@@ -81,6 +86,9 @@ impl Part for Settings {
         if !(1..=BANDS.len()).contains(&bands) {
             return Some(alloc::format!("ets: strict bands and quanta are together from 1 to {} bands", BANDS.len()));
         }
+        if self.queues.len() > bands {
+            return Some(alloc::format!("ets: {} queues for {bands} bands; write one for each", self.queues.len()));
+        }
         if ![8, POINTS].contains(&self.map.len()) {
             return Some("ets: map has the bands of 8 precedences or of 64 code points".to_string());
         }
@@ -98,13 +106,18 @@ impl Part for Settings {
     fn variants() -> Vec<Self> {
         let strict = Self { strict: 3, quanta: Vec::new(), ..Self::default() };
         let (quanta, map) = (alloc::vec![Bytes(1), Bytes(10_000)], [0, 1, 0, 1, 0, 1, 0, 1].to_vec());
-        let sharing = Self { strict: 0, quanta, map, priomap: Vec::new() };
+        let sharing = Self { strict: 0, quanta, map, ..Self::default() };
         let linux = Self { priomap: tos::PRIOMAP.map(u16::from).to_vec(), ..strict.clone() };
         alloc::vec![strict, sharing, linux]
     }
 
     fn places(&self) -> Vec<Place<'_>> {
-        BANDS.into_iter().take(self.bands()).map(|name| Place::new(name, None, &[])).collect()
+        let place = |(at, name)| Place::new(name, None, &[]).with(self.queues.get(at));
+        BANDS.into_iter().take(self.bands()).enumerate().map(place).collect()
+    }
+
+    fn leaf_queues(&mut self) -> Vec<&mut LeafQueue> {
+        self.queues.iter_mut().collect()
     }
 }
 
@@ -147,6 +160,10 @@ impl Scheduler for Ets {
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         Slot::from(flow.class().unwrap_or(self.map[usize::from(packet.tos >> 2)]))
+    }
+
+    fn asks_empty(&self) -> Slot {
+        self.strict
     }
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {

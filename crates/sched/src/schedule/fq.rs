@@ -68,7 +68,13 @@ pub struct Settings {
 
 impl Part for Settings {
     fn facts(&self) -> Facts {
-        Facts { goes_by_weights: true, ranks_packets: true, fits_inner_nodes: !self.preemptive, ..Facts::PLAIN }
+        Facts {
+            goes_by_weights: true,
+            needs_rate: true,
+            ranks_packets: true,
+            fits_inner_nodes: !self.preemptive,
+            ..Facts::PLAIN
+        }
     }
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {

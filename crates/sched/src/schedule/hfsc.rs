@@ -40,7 +40,8 @@ mod paper;
 use super::by_class::{ByClass, Rules, TreeSettings};
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::Line;
-use crate::part::{Part, settings};
+use crate::leaf::LeafQueue;
+use crate::part::{Part, queues_of_classes, settings};
 use crate::queue::Queue;
 use crate::units::{Rate, Time};
 use alloc::boxed::Box;
@@ -52,7 +53,7 @@ use curve::Curve;
 settings! {
     /// The tree.
     pub struct Settings {
-        /// Up to 1024 of them.
+        /// Up to 16384 of them.
         pub classes: Vec<Class> = alloc::vec![sharing("a", None, 1_000_000), sharing("b", None, 1_000_000)],
         /// The leaf of packets that belong to no other; without it the first.
         pub default: Option<String> = None,
@@ -81,6 +82,10 @@ pub struct Class {
     pub link_share: Option<Curve>,
     /// The most that it may be given by sharing.
     pub upper_limit: Option<Curve>,
+    /// Of a leaf: the discipline in which its packets wait; without one, where another class names
+    /// one, `fifo + 1000packets`.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub queue: Option<LeafQueue>,
 }
 
 /// A class called `name` under `parent` that shares by a line of `bit_per_s`.
@@ -126,8 +131,13 @@ impl Settings {
 
 impl Part for Settings {
     fn places(&self) -> Vec<Place<'_>> {
-        self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
+        self.classes
+            .iter()
+            .map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp).with(class.queue.as_ref()))
+            .collect()
     }
+
+    queues_of_classes!();
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let fault = class_tree::fault("hfsc", &self.places(), self.default.as_deref());

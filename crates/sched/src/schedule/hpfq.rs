@@ -38,6 +38,7 @@
 use crate::change::{Change, Unsupported};
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::facts::Facts;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
@@ -64,7 +65,7 @@ pub struct Settings {
     /// The scheduler that shares among the children of the line and of each class: its name, or its
     /// table.
     pub scheduler: OneLevel,
-    /// Up to 1024 of them.
+    /// Up to 16384 of them.
     pub classes: Vec<Class>,
     /// The leaf of packets that belong to no other; without it the first.
     pub default: Option<String>,
@@ -98,6 +99,10 @@ impl Default for Settings {
 impl Part for Settings {
     fn places(&self) -> Vec<Place<'_>> {
         self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { needs_rate: true, ..Facts::of_tree(&self.places()) }
     }
 
     fn fault(&self, queue: &Queue) -> Option<String> {

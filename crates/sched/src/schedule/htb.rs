@@ -41,10 +41,12 @@ mod paper;
 use super::by_class::{ByClass, Rules, TreeSettings};
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::Line;
+use crate::facts::Facts;
+use crate::leaf::LeafQueue;
 #[cfg(feature = "schema")]
 use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
-use crate::part::{Part, settings};
+use crate::part::{Part, queues_of_classes, settings};
 use crate::queue::Queue;
 use crate::units::{Bytes, Rate, Time};
 use alloc::boxed::Box;
@@ -55,7 +57,7 @@ use alloc::vec::Vec;
 settings! {
     /// The tree.
     pub struct Settings {
-        /// Up to 1024 of them.
+        /// Up to 16384 of them.
         pub classes: Vec<Class> = alloc::vec![named("all", None), named("a", Some("all")), named("b", Some("all"))],
         /// The leaf of packets that belong to no other; without it the first.
         pub default: Option<String> = None,
@@ -103,6 +105,10 @@ settings! {
         /// How the line behind cuts packets up.
         #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_plain"))]
         pub linklayer: LinkLayer = LinkLayer::Ethernet,
+        /// Of a leaf: the discipline in which its packets wait; without one, where another class names
+        /// one, `fifo + 1000packets`.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub queue: Option<LeafQueue> = None,
     }
 }
 
@@ -173,7 +179,7 @@ impl Settings {
     /// The rates given to the classes right below `parent`, together, if they are more than `rate`.
     fn sum_above(&self, parent: Option<&str>, rate: Rate) -> Option<Rate> {
         let children = self.classes.iter().filter(|child| child.parent.as_deref() == parent);
-        // At most 1024 rates of 10¹³ bit/s.
+        // At most 2^14 rates of 10¹³ bit/s.
         let sum = children.filter_map(|child| child.rate).map(Rate::bit_per_s).sum::<u64>();
         Rate::new(sum).filter(|sum| *sum > rate)
     }
@@ -188,8 +194,18 @@ impl Settings {
 
 impl Part for Settings {
     fn places(&self) -> Vec<Place<'_>> {
-        self.classes.iter().map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp)).collect()
+        self.classes
+            .iter()
+            .map(|class| Place::new(&class.name, class.parent.as_ref(), &class.dscp).with(class.queue.as_ref()))
+            .collect()
     }
+
+    fn facts(&self) -> Facts {
+        let needs_rate = self.classes.iter().any(|class| class.parent.is_none() && class.rate.is_none());
+        Facts { needs_rate, ..Facts::of_tree(&self.places()) }
+    }
+
+    queues_of_classes!();
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.r2q == 0 {

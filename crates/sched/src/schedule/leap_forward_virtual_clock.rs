@@ -56,7 +56,7 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    facts!(goes_by_weights = true, fits_inner_nodes = true);
+    facts!(goes_by_weights = true, needs_rate = true, fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         match measure {

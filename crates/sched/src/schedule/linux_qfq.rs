@@ -25,10 +25,11 @@
 
 use crate::change::{Change, Unsupported};
 use crate::class_tree::{self, ClassTree, Place};
-use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Heads, Line, Next, Scheduler, Slot, Tag};
 use crate::facts::Facts;
+use crate::leaf::LeafQueue;
 use crate::packet::Packet;
-use crate::part::{Part, settings};
+use crate::part::{Part, queues_of_classes, settings};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::slots::entry;
@@ -45,7 +46,7 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// Up to 1024 of them; without any, each flow is a class.
+    /// Up to 16384 of them; without any, each flow is a class.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Vec::is_empty"))]
     pub classes: Vec<Class>,
     /// The class of packets that belong to no other; without it the first.
@@ -64,6 +65,10 @@ settings! {
         pub weight: u32 = 1,
         /// The longest packet that is expected, from 512 B to 64 KiB; a longer one raises it.
         pub maxpkt: Bytes = MAXPKT,
+        /// The discipline in which its packets wait; without one, where another class names one,
+        /// `fifo + 1000packets`.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub queue: Option<LeafQueue> = None,
     }
 }
 
@@ -75,18 +80,16 @@ const LMAX_MIN: u64 = 512;
 
 impl Part for Settings {
     fn places(&self) -> Vec<Place<'_>> {
-        self.classes.iter().map(|class| Place::new(&class.name, None, &class.dscp)).collect()
+        self.classes.iter().map(|class| Place::new(&class.name, None, &class.dscp).with(class.queue.as_ref())).collect()
     }
+
+    queues_of_classes!();
 
     fn facts(&self) -> Facts {
         Facts { goes_by_weights: self.classes.is_empty(), ..Facts::of_tree(&self.places()) }
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
-        if self.classes.is_empty() {
-            let said = || String::from("linux_qfq: default names a class, and there are none; write classes");
-            return self.default.is_some().then(said);
-        }
         let of = |class: &Class| {
             let Class { name, weight, maxpkt, .. } = class;
             match () {
@@ -99,7 +102,7 @@ impl Part for Settings {
                 () => None,
             }
         };
-        let tree = class_tree::fault("linux_qfq", &self.places(), self.default.as_deref());
+        let tree = class_tree::fault_of_list("linux_qfq", &self.places(), self.default.as_deref());
         tree.or_else(|| self.classes.iter().find_map(of))
     }
 
@@ -574,6 +577,11 @@ impl Scheduler for LinuxQfq {
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         self.tree.as_ref().map_or(flow.slot, |tree| tree.leaf_of(flow, packet))
+    }
+
+    // `agg_dequeue` looks at the next packet of the class.
+    fn heads(&self, _queue: Slot) -> Heads {
+        Heads::OnceSent
     }
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {

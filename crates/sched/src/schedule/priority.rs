@@ -17,15 +17,27 @@ use crate::change::no_changes;
 use crate::class_tree::Place;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
 use crate::facts::Queues;
+use crate::leaf::LeafQueue;
 use crate::packet::Packet;
-use crate::part::{Part, facts, no_settings};
+use crate::part::{Part, facts};
+use crate::queue::Queue;
 use crate::reading::no_readings;
 use crate::store::Store;
 use crate::units::Time;
 use crate::waiting::Decision;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-no_settings!("Nothing can be set.");
+/// What waits in the bands.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// The discipline in which the packets of each band wait, from `band_0` on; a band without one
+    /// has `fifo + 1000packets`. Without any all bands are under one limit.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub queues: Vec<LeafQueue>,
+}
 
 /// The names of the bands, as flows choose them.
 const BANDS: [&str; 8] = ["band_0", "band_1", "band_2", "band_3", "band_4", "band_5", "band_6", "band_7"];
@@ -34,7 +46,17 @@ impl Part for Settings {
     facts!(tells_flows_apart = false, queues = Queues::Own);
 
     fn places(&self) -> Vec<Place<'_>> {
-        BANDS.map(|name| Place::new(name, None, &[])).to_vec()
+        let place = |(at, name)| Place::new(name, None, &[]).with(self.queues.get(at));
+        BANDS.into_iter().enumerate().map(place).collect()
+    }
+
+    fn leaf_queues(&mut self) -> Vec<&mut LeafQueue> {
+        self.queues.iter_mut().collect()
+    }
+
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        let (queues, bands) = (self.queues.len(), BANDS.len());
+        (queues > bands).then(|| alloc::format!("priority: {queues} queues for {bands} bands; write one for each"))
     }
 }
 
@@ -60,6 +82,10 @@ impl Scheduler for Priority {
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         flow.class().map_or(7 - Slot::from(packet.tos >> 5), Slot::from)
+    }
+
+    fn asks_empty(&self) -> Slot {
+        BANDS.len() as Slot
     }
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {

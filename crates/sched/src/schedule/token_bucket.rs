@@ -18,13 +18,15 @@
 //! line had at the start, and its tokens stand. Weights are refused.
 
 use crate::change::no_changes;
+use crate::class_tree::Place;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag, traits};
-use crate::facts::Queues;
+use crate::facts::{Facts, Queues};
+use crate::leaf::LeafQueue;
 #[cfg(feature = "schema")]
 use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
 use crate::packet::Packet;
-use crate::part::{Part, facts, settings};
+use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::store::Store;
@@ -55,6 +57,9 @@ settings! {
         /// How the line behind cuts packets up.
         #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_plain"))]
         pub linklayer: LinkLayer = LinkLayer::Ethernet,
+        /// The discipline in which packets wait; without one a FIFO.
+        #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+        pub queue: Option<LeafQueue> = None,
     }
 }
 
@@ -62,7 +67,17 @@ settings! {
 const MTU: Bytes = Bytes(1514);
 
 impl Part for Settings {
-    facts!(tells_flows_apart = false, queues = Queues::Own);
+    fn facts(&self) -> Facts {
+        Facts { tells_flows_apart: false, queues: Queues::Own, needs_rate: self.rate.is_none(), ..Facts::PLAIN }
+    }
+
+    fn leaves(&self) -> Vec<Place<'_>> {
+        alloc::vec![Place::new("", None, &[]).with(self.queue.as_ref())]
+    }
+
+    fn leaf_queues(&mut self) -> Vec<&mut LeafQueue> {
+        self.queue.as_mut().into_iter().collect()
+    }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.burst.0 == 0 || self.mtu.0 == 0 {
@@ -162,6 +177,10 @@ impl Scheduler for TokenBucket {
     fn next(&mut self, now: Time, store: &Store) -> Next {
         let Some((packet, _)) = store.head(0) else { return Next::Empty };
         self.update(now);
+        // The head of a queue inside is not known before it is named.
+        if packet.length == 0 {
+            return Next::Queue(0);
+        }
         let bytes = self.link.bytes_of(packet.length);
         match self.buckets().map(|bucket| bucket.wait(bytes)).max() {
             Some(wait) if wait > Time::ZERO => Next::NotBefore(now.saturating_add(wait)),

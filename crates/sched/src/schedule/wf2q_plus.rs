@@ -49,7 +49,7 @@ use crate::waiting::{Decision, Stamps, bytes};
 no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
-    facts!(goes_by_weights = true, fits_inner_nodes = true);
+    facts!(goes_by_weights = true, needs_rate = true, fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         if load.has_losses {

@@ -32,7 +32,7 @@ use crate::promise::{Load, Measure};
 no_settings!("Nothing can be set: the weights are the line's.");
 
 impl Part for Settings {
-    facts!(goes_by_weights = true, ranks_packets = true, fits_inner_nodes = true);
+    facts!(goes_by_weights = true, needs_rate = true, ranks_packets = true, fits_inner_nodes = true);
 
     fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
         if load.has_losses {

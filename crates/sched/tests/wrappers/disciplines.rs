@@ -50,8 +50,13 @@ fn a_policed_discipline_is_asked_everything_but_whether_a_packet_may_pass() {
 #[test]
 fn a_checked_discipline_and_its_twin_are_asked_everything_but_whether_a_packet_may_pass() {
     let [notes, twins] = [(); 2].map(|()| Notes::default());
-    let rules =
-        Rules { limit: Limit::Unlimited, memory: Limit::Unlimited, is_work_conserving: true, keeps_flow_order: true };
+    let rules = Rules {
+        limit: Limit::Unlimited,
+        memory: Limit::Unlimited,
+        has_limits_inside: false,
+        is_work_conserving: true,
+        keeps_flow_order: true,
+    };
     let spies = RefCell::new(vec![SpyDiscipline::new(&twins), SpyDiscipline::new(&notes)]);
     let mut checked = Checked::new(rules, || Box::new(spies.borrow_mut().pop().unwrap()));
     let told = without_bypass(ask_discipline(&mut checked, &notes), &checked);

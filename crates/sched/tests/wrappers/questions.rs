@@ -80,6 +80,8 @@ pub(crate) fn ask_scheduler(scheduler: &mut dyn Scheduler, notes: &Notes) -> Vec
             "bucket" |s| s.bucket(NOW, 6, &empty());
             "classes" |s| s.classes();
             "queue_of" |s| s.queue_of(FLOW, &packet(1), &empty());
+            "heads" |s| s.heads(4);
+            "asks_empty" |s| s.asks_empty();
             "arrive" |s| s.arrive(NOW, 4, FLOW, &packet(2));
             "backlogged" |s| s.backlogged(4, 8);
             "continued" |s| s.continued(4, 9);

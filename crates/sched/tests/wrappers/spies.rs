@@ -2,7 +2,7 @@
 
 use fairq_sched::change::{Change, Unsupported};
 use fairq_sched::contract::{
-    BufferPolicy, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, HeldPacket, Marker, Next, Policer,
+    BufferPolicy, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Heads, Held, HeldPacket, Marker, Next, Policer,
     Scheduler, Slot, Tag, Verdict, Victim,
 };
 use fairq_sched::hash::Hash;
@@ -173,6 +173,14 @@ impl Scheduler for SpyScheduler {
     fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
         self.notes.note("scheduler.queue_of", (flow, packet.token, store.packets()));
         5
+    }
+    fn heads(&self, queue: Slot) -> Heads {
+        self.notes.note("scheduler.heads", queue);
+        Heads::AtOnce
+    }
+    fn asks_empty(&self) -> Slot {
+        self.notes.note("scheduler.asks_empty", ());
+        3
     }
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         self.notes.note("scheduler.arrive", (now, queue, flow, packet.token));

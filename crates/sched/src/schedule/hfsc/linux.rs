@@ -7,7 +7,7 @@
 use super::curve::Curve;
 use super::{Class, Settings};
 use crate::class_tree::ClassTree;
-use crate::contract::Next;
+use crate::contract::{Heads, Next};
 use crate::reading::{Reading, Unit};
 use crate::schedule::by_class::Rules;
 use crate::store::Store;
@@ -368,6 +368,11 @@ impl Hfsc {
 impl Rules for Hfsc {
     fn tree(&self) -> &ClassTree {
         &self.tree
+    }
+
+    // `hfsc_enqueue` and `hfsc_dequeue` look at the next packet of a leaf with a guarantee.
+    fn heads(&self, leaf: usize) -> Heads {
+        if self.states[leaf].real_time.is_some() { Heads::AtOnce } else { Heads::OnTurn }
     }
 
     fn arrive(&mut self, now: Time) {

@@ -3,7 +3,7 @@
 use super::Settings;
 use super::curve::{Curve, Service};
 use crate::class_tree::ClassTree;
-use crate::contract::{Line, Next};
+use crate::contract::{Heads, Line, Next};
 use crate::reading::{Reading, Unit};
 use crate::schedule::by_class::Rules;
 use crate::store::Store;
@@ -223,6 +223,10 @@ impl Rules for Hfsc {
 
     fn arrive(&mut self, now: Time) {
         self.now = now;
+    }
+
+    fn heads(&self, _leaf: usize) -> Heads {
+        Heads::AtOnce
     }
 
     fn backlogged(&mut self, leaf: usize, head: u32) {

@@ -3,7 +3,7 @@
 use super::{Class, Settings};
 use crate::change::{Change, Unsupported};
 use crate::class_tree::ClassTree;
-use crate::contract::{Line, Next, Slot};
+use crate::contract::{Heads, Line, Next, Slot};
 use crate::reading::{Reading, Unit};
 use crate::schedule::by_class::Rules;
 use crate::store::Store;
@@ -204,6 +204,10 @@ impl Htb {
 impl Rules for Htb {
     fn tree(&self) -> &ClassTree {
         &self.tree
+    }
+
+    fn heads(&self, _leaf: usize) -> Heads {
+        Heads::AtOnce
     }
 
     fn backlogged(&mut self, leaf: usize, head: u32) {
