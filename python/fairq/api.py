@@ -500,15 +500,24 @@ def replay(
 @overload
 def tc(queue: Scenario, *, dev: str = "eth0") -> TcCommands | TcRead: ...
 @overload
-def tc(*, read: str, dev: str = "eth0") -> TcRead: ...
+def tc(*, read: str, dev: str = "eth0", beside: str | os.PathLike[str] | None = None) -> TcRead: ...
 @checked
-def tc(queue: Scenario | None = None, *, read: str | None = None, dev: str = "eth0") -> TcCommands | TcRead:
+def tc(
+    queue: Scenario | None = None,
+    *,
+    read: str | None = None,
+    dev: str = "eth0",
+    beside: str | os.PathLike[str] | None = None,
+) -> TcCommands | TcRead:
     """Translate a queue to tc commands of Linux, or such commands to a queue.
 
     `queue` is a queue's text form or a scenario, which gives `commands` for the device `dev` and
     what `differs` in Linux. `read` are qdisc, class and filter commands, one a line or separated by
-    semicolons; they give the `text` form of the queue, the `rate` of the line, what `differs` and
-    what Linux `warns` of. The words of a qdisc, as "fq_codel target 5ms", need no `read`.
+    semicolons, or what `tc qdisc show` and `tc class show` print; they give the `text` form of the
+    queue, the `rate` of the line, what `differs`, what Linux `warns` of and, from `tc -s`, the
+    `counters`. Of several devices `dev` is read, or the first. With `beside`, a folder or a file that
+    `read_result` takes, `beside` has the counters of each leaf beside those of the run. The words of
+    a qdisc, as "fq_codel target 5ms", need no `read`.
 
     >>> tc("fq_codel(target=3ms) + 1000packets").commands
     ['tc qdisc replace dev eth0 root handle 1: fq_codel limit 1000 target 3ms']
@@ -520,9 +529,11 @@ def tc(queue: Scenario | None = None, *, read: str | None = None, dev: str = "et
     from fairq import traffic_control
 
     if queue is None and read is not None:
-        return traffic_control.read(read)
+        return traffic_control.read(read, dev, beside=None if beside is None else read_result(beside))
     if queue is None or read is not None:
         raise UsageError(f"tc: {'nothing is given' if queue is None else 'both are given'}; write queue= or read=")
+    if beside is not None:
+        raise UsageError("tc: beside goes with what tc -s shows; write read=")
     return traffic_control.translated(queue, dev)
 
 

@@ -38,6 +38,7 @@ FORMS = {
     "law of pie": "fq_pie(pie=({})) + 50packets",
     "class htb": "htb(classes=[(name=c1, rate=1Mbit/s, {})], default=c1)",
     "class hfsc": "hfsc(classes=[(name=c1, link_share=(m2=9Mbit/s), {})], default=c1)",
+    "class drr": "drr(classes=[(name=c1, {})])",
     "class qfq": "linux_qfq(classes=[(name=c1, {})])",
     "htb": "htb(classes=[(name=c1, rate=1Mbit/s)], default=c1, {})",
 }

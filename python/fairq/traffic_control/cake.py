@@ -158,6 +158,10 @@ def write_cake(writer: Writer, part: Settings, limit: Limit) -> None:
 def write_cake_mq(writer: Writer, part: Settings, limit: Limit) -> None:
     """The command of a cake for each queue of a device."""
     each = {**part["cake"], "rate": part.get("rate")}
+    if writer.place:
+        writer.differ("queues", part["queues"], "one cake: cake_mq stands at the root of a device")
+        write_cake(writer, each, limit)
+        return
     writer.qdisc("cake_mq", _words_of_cake(each))
     writer.differ("kernel", "any", "7.0 or later")
     writer.differ("queues", part["queues"], "those of the device (ethtool -L)")

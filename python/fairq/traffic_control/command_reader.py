@@ -10,10 +10,23 @@ from typing import Any
 import fairq._native as _native
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
-from fairq.traffic_control import filters, lines, qdisc_options, qdiscs, quanta, trees
+from fairq.core.results import Result
+from fairq.traffic_control import beside as of_run
+from fairq.traffic_control import (
+    counters,
+    filters,
+    leaves,
+    lines,
+    printed,
+    printed_filters,
+    printed_words,
+    qdisc_options,
+    quanta,
+)
 from fairq.traffic_control.command_words import Differs, Words, shortened
 from fairq.traffic_control.devices import Device, Node
 from fairq.traffic_control.filters import Left
+from fairq.traffic_control.printed import Printed
 from fairq.traffic_control.qdisc_tables import BY_RATE, CLASSES, QDISCS, Is
 from fairq.traffic_control.refusal import refused
 from fairq.traffic_control.shell import commands
@@ -34,28 +47,64 @@ WITH_CHILD = ("tbf", "red", "sfb", "cbs", "netem", "mq")
 """Qdiscs in which another may stand, whatever the number."""
 
 
-def read(text: str) -> TcRead:
-    """The queue that tc commands set up, one a line or separated by semicolons.
+def read(text: str, dev: str = "eth0", *, beside: Result | None = None) -> TcRead:
+    """The queue that tc commands set up, one a line or separated by semicolons, or that tc shows.
 
-    Raises UsageError with the word that is wrong.
+    Of several devices that is `dev`, or the first that has a qdisc at its root. Raises UsageError with the word that is
+    wrong.
     """
     devices: dict[str, Device] = {}
-    for command in commands(text):
-        _command(command, devices)
-    chosen = next((device for device in devices.values() if device.root() is not None), None)
-    if chosen is None:
-        if any(device.qdiscs for device in devices.values()):
-            raise refused("no qdisc stands at the root; write tc qdisc add dev eth0 root …")
-        raise refused("no command sets up a qdisc; write tc qdisc add dev eth0 root fq_codel")
+    shown = printed.objects(text) if printed.is_printed(text) else []
+    if shown:
+        _printed(shown, devices)
+    else:
+        for command in commands(text):
+            _command(command, devices)
+    chosen = _chosen(devices, dev)
     for device in devices.values():
         for _, said in device.of_filters:
             device.differs.extend(row for row in said if row not in device.differs)
         root = device.root()
-        if device is not chosen and root is not None:
+        if device is not chosen and root is not None and root.kind != "noqueue":
             chosen.differs.say(f"dev {device.name}", f"left out: the queue is that of {chosen.name}", root.kind)
-        elif device is not chosen:
+        elif device is not chosen and root is None:
             chosen.differs.extend(device.differs)
-    return _queue(chosen)
+    found, root = _queue(chosen)
+    counted = counters.counted(shown, chosen, root)
+    if beside is not None:
+        return found._replace(counters=counted, beside=of_run.beside(counted, beside))
+    return found._replace(counters=counted)
+
+
+def _chosen(devices: Mapping[str, Device], dev: str) -> Device:
+    """The device whose queue is read: `dev` if it is there, or the first that is not without a queue."""
+    having = {name: root for name, device in devices.items() if (root := device.root()) is not None}
+    if having and dev not in (*having, "eth0"):
+        raise refused(f"no qdisc stands at the root of {dev}{near_miss(dev, list(having))}")
+    if not having and any(device.qdiscs for device in devices.values()):
+        raise refused("no qdisc stands at the root; write tc qdisc add dev eth0 root …")
+    if not having:
+        raise refused("no command sets up a qdisc; write tc qdisc add dev eth0 root fq_codel")
+    queueing = [name for name, root in having.items() if root.kind != "noqueue"]
+    return devices[dev if dev in having else next(iter(queueing or having))]
+
+
+def _printed(shown: list[Printed], devices: dict[str, Device]) -> None:
+    """Set up the devices as tc shows them."""
+    printed.number(shown)
+    for one in printed.in_order(shown):
+        name = one.dev or "eth0"
+        device = devices.setdefault(name, Device(name))
+        if one.what == "filter":
+            said = printed_filters.words(one)
+        else:
+            said = printed_words.words(one, device.differs)
+            device.queue_length = printed_words.queue_length(one) or device.queue_length
+        if said is not None:
+            _DO[one.what](Words(said, one.what), "add", device)
+    for device in devices.values():
+        for node in (*device.qdiscs.values(), *device.classes.values()):
+            printed_words.forget_unsaid(node, device)
 
 
 def read_words(text: str) -> TcRead:
@@ -325,20 +374,21 @@ def _delete_filters(words: Words, device: Device, root: int) -> None:
 _DO: Mapping[str, Callable[[Words, str, Device], None]] = {"qdisc": _qdisc, "class": _class, "filter": _filter}
 
 
-def _queue(device: Device) -> TcRead:
+def _queue(device: Device) -> tuple[TcRead, Node]:
+    """The queue of a device, and the qdisc that its text form begins with."""
     root, rate = device.root(), None
     assert root is not None
     differs = device.differs
     while (held := lines.held(device, root)) is not None:
         root, most = held
         rate = min((each for each in (rate, most) if each is not None), default=None)
-    _say_of_children(device, root)
-    text = _policed(device) + _text(device, root)
+    text = _policed(device) + leaves.text(device, root, differs)
     try:
         _native.queue(text)
     except UsageError as error:
         raise refused(f"qdisc {root.kind}: {_in_words_of_tc(str(error))}") from None
-    return TcRead(text, rate_form(rate) if rate is not None else None, list(differs), quanta.warned(device))
+    said = rate_form(rate) if rate is not None else None
+    return TcRead(text, said, list(differs), quanta.warned(device)), root
 
 
 def _policed(device: Device) -> str:
@@ -354,42 +404,6 @@ def _policed(device: Device) -> str:
         linux = "ok ends the filters: packets of no other filter before it go to the default class"
         device.differs.say("conform-exceed of police", "packets go on to the filters", linux)
     return f"{first.policer.text} + "
-
-
-def _text(device: Device, root: Node) -> str:
-    if root.kind not in trees.FORMS:
-        for one in device.filters:
-            if one.at[0] == root.id[0]:
-                device.differs.say(f"filter to {id_form(one.to)}", f"left out: {root.kind} has no classes", "a queue")
-        return qdiscs.text(root.kind, root.options, device.differs)
-    below = device.below(root)
-    own = [one for one in device.filters if one.at[0] == root.id[0]]
-    ports = [one.to for one in own if one.is_by_port]
-    # Filters by port, one for each of classes that are alike, tell flows apart and nothing else.
-    is_one_each = len(ports) == len(own) and sorted(ports) == [one.id for one in below] and len(below) > 1
-    is_by_flow = root.kind in ("drr", "qfq") and is_one_each and all(one.options == below[0].options for one in below)
-    for to in [] if is_by_flow else ports:
-        device.differs.say(
-            f"filter to {id_form(to)} by port", "left out: classes go by DSCP", "takes packets of a port"
-        )
-    classes = [trees.Class(one.id, one.parent if one.parent[1] else None, one.options) for one in below]
-    targets = filters.targets(own, root.id[0], device.is_inner, device.differs)
-    left = [one for at, one in device.left if at == root.id[0]]
-    tree = trees.Tree(root.options, classes, targets, is_by_flow, left)
-    return trees.text(root.kind, tree, device.differs)
-
-
-def _say_of_children(device: Device, root: Node) -> None:
-    """Qdiscs in classes: here a class has a plain queue."""
-    for node in device.qdiscs.values():
-        if node.parent[0] == root.id[0] and node.parent != ROOT:
-            here = "a class has a plain queue" if root.kind in trees.FORMS else f"{root.kind} has no other in it"
-            limit = f" limit {node.options['limit']}" if "limit" in node.options else ""
-            differs = device.differs
-            differs.say(
-                f"qdisc {node.kind} in class {id_form(node.parent)}", f"left out: {here}", f"{node.kind}{limit}"
-            )
-            _say_of_children(device, node)
 
 
 NAMES = {

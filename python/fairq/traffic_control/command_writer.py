@@ -97,11 +97,15 @@ def _write(writer: Writer, table: Mapping[str, Any]) -> None:
         writers.get(kind, qdiscs.fair)(writer, part, limit)
         if early is not None and early["kind"] != "tail_drop":
             writer.differ("buffer", str(early["kind"]), "drops what arrives at a full queue")
-    if (policer := table.get("policer")) is not None:
+    if (policer := table.get("policer")) is not None and not writer.place:
         policing.police(writer, policer)
+    elif policer is not None:
+        writer.differ("policer", "before the queue of a class", "left out: a filter with police, at its parent")
     for place in ("overflow", "marker"):
         if (other := table.get(place)) is not None:
             writer.differ(place, str(other["kind"]), "nothing like it")
     classifier = (table.get("classifier") or {}).get("kind")
     if classifier not in (None, "port_pair"):
         writer.differ("classifier", str(classifier), "a flow is the five-tuple")
+    for below, queue in writer.leaves:
+        _write(below, queue)

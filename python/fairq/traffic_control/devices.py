@@ -7,6 +7,7 @@ from typing import Any
 
 from fairq.traffic_control.command_words import Differs
 from fairq.traffic_control.filters import Filter, Left, Policed
+from fairq.traffic_control.qdisc_tables import TXQUEUELEN
 from fairq.traffic_control.units import ROOT, Id
 
 
@@ -36,6 +37,9 @@ class Device:
     of_filters: list[tuple[int, Differs]] = field(default_factory=list)
     """What is not as in Linux of a qdisc's filters, which goes with it."""
 
+    queue_length: int = TXQUEUELEN
+    """How many packets the pfifo of a class holds that has no qdisc."""
+
     def root(self) -> Node | None:
         """The qdisc at the root."""
         return self.child(ROOT)
@@ -43,6 +47,10 @@ class Device:
     def child(self, parent: Id) -> Node | None:
         """The qdisc that stands in a class."""
         return next((node for node in self.qdiscs.values() if node.parent == parent), None)
+
+    def children(self, qdisc: Node) -> list[Node]:
+        """The qdiscs that stand in the classes of another."""
+        return [one for one in self.qdiscs.values() if one.parent[0] == qdisc.id[0] and one.parent != ROOT]
 
     def below(self, qdisc: Node) -> list[Node]:
         """The classes of a qdisc in the order of their numbers."""
@@ -55,7 +63,7 @@ class Device:
     def remove(self, qdisc: Node) -> None:
         """A qdisc goes with its classes, their qdiscs and all filters."""
         del self.qdiscs[qdisc.id[0]]
-        for one in [node for node in self.qdiscs.values() if node.parent[0] == qdisc.id[0] and node.parent != ROOT]:
+        for one in self.children(qdisc):
             self.remove(one)
         self.classes = {name: one for name, one in self.classes.items() if name[0] != qdisc.id[0]}
         self.filters = [one for one in self.filters if one.at[0] != qdisc.id[0]]

@@ -15,6 +15,8 @@ from fairq.traffic_control.units import MOST
 Settings = Mapping[str, Any]
 Limit = tuple[int, str] | None
 """Number and unit, packets or bytes; None: unlimited, or not said."""
+HANDLES = 0x8000
+"""The kernel gives out those from here on by itself."""
 AVPKT = 1000
 """How many bytes a packet has where a limit in packets is to be one in bytes."""
 
@@ -30,11 +32,17 @@ class Writer:
     handle: int = 1
     commands: list[str] = field(default_factory=list)
     differs: list[dict[str, str]] = field(default_factory=list)
+    place: str = ""
+    """The class that the qdisc is a leaf of, before the settings of rows; empty for the queue itself."""
+    handles: set[int] = field(default_factory=lambda: {1})
+    """Those that are taken on the device."""
+    leaves: list[tuple[Writer, Settings]] = field(default_factory=list)
+    """The queues of classes that are not written yet, each with where it stands."""
 
     def differ(self, setting: str, here: Any, linux: str) -> None:
         """Add a row to what differs."""
         said = here if isinstance(here, str) else "on" if here is True else "off" if here is False else f"{here}"
-        self.differs.append({"setting": setting, "here": said, "linux": linux})
+        self.differs.append({"setting": f"{self.place}{setting}", "here": said, "linux": linux})
 
     def say(self, *words: str) -> None:
         """Add a command; a number that the kernel has no room for is the greatest that it has."""
@@ -48,7 +56,7 @@ class Writer:
     def qdisc(self, kind: str, words: Sequence[str] = ()) -> None:
         """Add the command of a qdisc."""
         self.say("qdisc", "replace" if self.parent == "root" else "add", "dev", self.dev, self.at(),
-                 f"handle {self.handle}:", kind, *words)  # fmt: skip
+                 f"handle {self.handle:x}:", kind, *words)  # fmt: skip
 
     def at(self) -> str:
         """Where the qdisc stands."""
@@ -58,20 +66,39 @@ class Writer:
         """What follows stands in a class that is the line."""
         self.qdisc("htb", ["default 1"])
         self.klass("", "1", "htb", [f"rate {rate}", f"ceil {rate}"])
-        self.parent, self.handle = f"{self.handle}:1", self.handle * 10
+        self.parent, self.handle = f"{self.handle:x}:1", self.free(0x10)
+
+    def free(self, wanted: int) -> int:
+        """The first handle from `wanted` on that no qdisc has, taken from then on."""
+        first = wanted if wanted < HANDLES else 0x100
+        found = next(one for one in range(first, HANDLES) if one not in self.handles)
+        self.handles.add(found)
+        return found
+
+    def leaf(self, number: str, name: str, queue: Settings | str | None) -> None:
+        """Note the queue of a class, to be written after the classes and filters; `None` is Linux's own."""
+        if queue is None:
+            return
+        table = native_queue(queue) if isinstance(queue, str) else queue
+        minor = int(number, 16)
+        handle = self.free(minor if minor >= 0x10 else minor * 0x10)
+        place = f"{self.place}{name}: "
+        below = Writer(self.dev, None, f"{self.handle:x}:{number}", handle, self.commands, self.differs, place,
+                       self.handles)  # fmt: skip
+        self.leaves.append((below, table))
 
     def klass(self, parent: str, number: str, kind: str, words: Sequence[str]) -> None:
         """Add the command of a class."""
-        self.say("class add dev", self.dev, f"parent {self.handle}:{parent}", f"classid {self.handle}:{number}", kind,
-                 *words)  # fmt: skip
+        own = f"{self.handle:x}:"
+        self.say("class add dev", self.dev, f"parent {own}{parent}", f"classid {own}{number}", kind, *words)
 
     def filter(self, value: int, mask: int, number: str) -> None:
         """Add the filters that send a type-of-service byte under a mask to a class, of IPv4 and of IPv6."""
         for family in ("ip", "ip6"):
             name = "dsfield" if family == "ip" else "priority"
             protocol = "ip" if family == "ip" else "ipv6"
-            self.say("filter add dev", self.dev, f"parent {self.handle}: protocol {protocol}",
-                     f"u32 match {family} {name} {value:#04x} {mask:#04x} flowid {self.handle}:{number}")  # fmt: skip
+            self.say("filter add dev", self.dev, f"parent {self.handle:x}: protocol {protocol}",
+                     f"u32 match {family} {name} {value:#04x} {mask:#04x} flowid {self.handle:x}:{number}")  # fmt: skip
 
 
 def native_queue(text: str) -> dict[str, Any]:

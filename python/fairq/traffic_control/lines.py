@@ -1,26 +1,25 @@
 """Where one shaper holds one queue, the shaper is the line, and the queue is what it holds.
 
-Source: Linux 6.1, net/sched: a qdisc in a `tbf` takes the place of its FIFO and of the limit
-(`tbf_graft`), as in `cbs` and `netem`; `mq` is a queue for each ring of the device.
+Source: Linux 6.1, net/sched: `mq` is a queue for each ring of the device; a class of `htb` or `hfsc`
+that is alone sends all packets.
 """
 
 from __future__ import annotations
 
 from fairq.traffic_control import filters
+from fairq.traffic_control.command_words import Differs
 from fairq.traffic_control.devices import Device, Node
-from fairq.traffic_control.units import ROOT, id_form
-
-IN_PLACE = ("tbf", "cbs", "netem")
-"""Qdiscs with one FIFO, whose place a child takes, whatever the number of the class."""
+from fairq.traffic_control.units import id_form
 
 
 def held(device: Device, shaper: Node) -> tuple[Node, int | None] | None:
     """The one queue that a shaper holds, and the most that it may send; `None` of several."""
-    if shaper.kind in IN_PLACE:
-        found = [node for node in device.qdiscs.values() if node.parent[0] == shaper.id[0] and node.parent != ROOT]
-        if not found:
+    if shaper.kind == "netem":
+        inside = device.children(shaper)
+        if not inside:
             return None
-        return found[-1], _of_bucket(device, shaper)
+        say_of_netem(shaper, device.differs)
+        return inside[-1], None
     if shaper.kind == "mq":
         return _of_rings(device, shaper)
     if shaper.kind in ("htb", "hfsc"):
@@ -28,24 +27,15 @@ def held(device: Device, shaper: Node) -> tuple[Node, int | None] | None:
     return None
 
 
-def _of_bucket(device: Device, shaper: Node) -> int | None:
-    """What a bucket may send; what of it has no like in a line is said."""
-    given, differs = shaper.options, device.differs
-    if shaper.kind == "netem":
-        said = " ".join(["netem", *given.get("given", [])])
-        differs.say("qdisc netem", "left out: delay, loss and the like are written on the link", said)
-        return None
-    for name in ("burst", "peakrate", "mtu", "overhead", "mpu", "linklayer", "hicredit", "locredit"):
-        if given.get(name):
-            differs.say(f"{name} of {shaper.kind}", "left out: it is the line", given[name])
-    if shaper.kind == "cbs":
-        return 1000 * int(given["idleslope"]) if given.get("sendslope") else None
-    return int(given["rate"])
+def say_of_netem(qdisc: Node, differs: Differs) -> None:
+    """A `netem` with a queue in it is the queue."""
+    said = " ".join(["netem", *qdisc.options.get("given", [])])
+    differs.say("qdisc netem", "left out: delay, loss and the like are written on the link", said)
 
 
 def _of_rings(device: Device, shaper: Node) -> tuple[Node, int | None] | None:
     """The queue of a ring, if all rings that have one have the same; a device here has one ring."""
-    rings = [node for node in device.qdiscs.values() if node.parent[0] == shaper.id[0] and node.parent != ROOT]
+    rings = device.children(shaper)
     if not rings:
         return None
     others = sorted({node.kind for node in rings} - {rings[0].kind})
@@ -62,6 +52,8 @@ def _of_class(device: Device, shaper: Node) -> tuple[Node, int | None] | None:
     if child is None:
         return None
     most = _most(device, leaves[0]) if shaper.kind == "htb" else _upper_limit(device, leaves[0])
+    if most is None:
+        return None
     _say_of_line(device, shaper, leaves[0])
     return child, most
 

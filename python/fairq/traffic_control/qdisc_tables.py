@@ -315,7 +315,7 @@ QDISCS: Mapping[str, Table] = {
                  zero="limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight",
                  bounds={"hh_limit": (0, HH_LIMIT_MAX, f"it is at most {HH_LIMIT_MAX}")}),
     "skbprio": Table({"limit": NUMBER}, "skbprio", limit=64, settings="by"),
-    "drr": Table({}),
+    "drr": Table({}, "drr"),
     "qfq": Table({}, "linux_qfq"),
     "hfsc": Table({"default": HEX}, "hfsc", zero="default", short="default", once="default"),
     "htb": Table({"r2q": Is("r2q", DECIMAL), "default": HEX, "debug": WORD, "direct_qlen": DECIMAL,
@@ -395,7 +395,7 @@ CLASSES: Mapping[str, Table] = {
                  short="prio mtu mpu overhead linklayer quantum burst cburst", once="rate ceil", needs="rate",
                  example="rate 1mbit"),
     "hfsc": Table({"rt": Is("real_time", CURVE), "ls": Is("link_share", CURVE), "ul": Is("upper_limit", CURVE)}),
-    "drr": Table({"quantum": SIZE}, bounds=ABOVE_ZERO),
+    "drr": Table({"quantum": Is("quantum", SIZE)}, bounds=ABOVE_ZERO),
     "qfq": Table({"weight": Is("weight", DECIMAL), "maxpkt": Is("maxpkt", DECIMAL_BYTES)}, short="weight maxpkt"),
     "ets": Table({"quantum": DECIMAL}, bounds=ABOVE_ZERO),
 }  # fmt: skip

@@ -23,9 +23,10 @@ from fairq.traffic_control.qdisc_tables import (
     bytes_of,
 )
 from fairq.traffic_control.refusal import refused
-from fairq.traffic_control.units import form, rate_form, whole
+from fairq.traffic_control.units import form, quoted, rate_form, whole
 
 FQ_WEIGHTS = [589_824, 196_608, 65_536]
+
 
 Given = Mapping[str, Any]
 Write = Callable[[Writer, Settings, Limit], None]
@@ -85,17 +86,29 @@ def unknown_buffer(writer: Writer, part: Settings, limit: Limit) -> None:
     _fifo(writer, part, limit)
 
 
-def _cbs(given: Given, differs: Differs) -> str:
+def _cbs(given: Given, queue: str, differs: Differs) -> str:
     if not given.get("sendslope"):
-        differs.say("sendslope", "a fifo", "0, so that credit never falls and no packet waits for it")
-        return f"fifo + {TXQUEUELEN}packets"
+        differs.say("sendslope", "the queue in it", "0, so that credit never falls and no packet waits for it")
+        return queue
     # What tc is not told is zero; credits below zero and the slope of sending are told as they are, with a minus.
     said = {
         "name": "a", "idle_slope": rate_form(1000 * given["idleslope"]),
         "send_slope": rate_form(-1000 * given["sendslope"]),
         "hi_credit": f"{given.get('hicredit', 0)}B", "lo_credit": f"{-given.get('locredit', 0)}B",
+        "queue": quoted(queue),
     }  # fmt: skip
     return form("cbs", {"classes": f"[{form('', said)}]", "default": "a"})
+
+
+def around(kind: str, given: Given, queue: str, differs: Differs) -> str:
+    """The text form of a shaper with one queue in it."""
+    table = QDISCS[kind]
+    differs.leave(given, *table.left.split())
+    if kind == "cbs":
+        return _cbs(given, queue, differs)
+    said = _tbf({"limit": 0, **given}, differs)
+    del said["limit"]
+    return form(table.kind, {**table.text(given), **said, "queue": quoted(queue)})
 
 
 def _write_cbs(writer: Writer, part: Settings, limit: Limit) -> None:
@@ -114,6 +127,9 @@ def _write_cbs(writer: Writer, part: Settings, limit: Limit) -> None:
                          f"idleslope {round(slope / 1000)}", "offload 0"])  # fmt: skip
     if len(slopes) > 1 or part.get("default") != first["name"]:
         writer.differ("classes", f"{len(slopes)} and what is left", "one; the others are queues of mqprio above it")
+    if limit is not None and first.get("queue") is not None:
+        writer.differ("limit", f"{limit[0]} {limit[1]} for all", "that of the qdisc in it alone")
+    writer.leaf("1", str(first["name"]), first.get("queue"))
     if part.get("paper"):
         writer.differ("paper", part["paper"], "credit grows below zero only")
 
@@ -214,7 +230,7 @@ def _words_of_sfb(_: Writer, part: Settings, words: list[str]) -> list[str]:
     return [*(word for word in words if word not in bins), f"target {part['bin_size']}", f"max {part['bin_max']}"]
 
 
-def _tbf(given: Given, differs: Differs) -> Given:
+def _tbf(given: Given, differs: Differs) -> dict[str, Any]:
     limit = given.get("limit")
     if limit is None:
         buckets = [(given["rate"], given["burst"]), (given.get("peakrate"), given.get("mtu", MTU))]
@@ -233,7 +249,15 @@ def _write_tbf(writer: Writer, part: Settings, limit: Limit) -> None:
         peak = None
     mtu = part.get("mtu") or f"{MTU} B" if peak is not None else None
     words = QDISCS["tbf"].words({**part, "peak_rate": peak, "mtu": mtu})
-    writer.qdisc("tbf", [*words, f"limit {in_bytes(writer, limit, TXQUEUELEN * MTU)}"])
+    queue = part.get("queue")
+    if queue is None:
+        writer.qdisc("tbf", [*words, f"limit {in_bytes(writer, limit, TXQUEUELEN * MTU)}"])
+        return
+    # tc wants a limit, of the FIFO whose place the queue takes.
+    writer.qdisc("tbf", [*words, f"limit {TXQUEUELEN * MTU}"])
+    if limit is not None:
+        writer.differ("limit", f"{limit[0]} {limit[1]} for all", "that of the qdisc in it alone")
+    writer.leaf("1", "queue", queue)
 
 
 def _dualpi2(given: Given, differs: Differs) -> Given:
@@ -268,7 +292,7 @@ def _netem(given: Given, differs: Differs) -> str:
 
 
 _OWN: Mapping[str, Callable[[Given, Differs], str]] = {
-    "cbs": _cbs, "cake": cake.read_cake, "cake_mq": cake.read_cake_mq, "netem": _netem,
+    "cake": cake.read_cake, "cake_mq": cake.read_cake_mq, "netem": _netem,
     "mq": _unlike("fifo + 1000packets", "a queue for each of the device's"),
     "noqueue": _unlike("fifo + 1packets", "nothing may wait"),
 }  # fmt: skip

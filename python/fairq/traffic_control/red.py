@@ -80,13 +80,18 @@ def of_sfq(given: Given) -> str:
     return form("", said)
 
 
-def _burst(writer: Writer, least: float, weight: float, packet: int) -> int:
-    """The burst, in packets, of which tc makes the weight."""
+def burst_of(least: float, weight: float, packet: int) -> tuple[int, float]:
+    """The burst, in packets, of which tc makes the weight, or the one nearest to it, and that weight."""
     first = max(1, -(-round(least) // packet))
     fitting = {burst: _weight(least, burst, packet) for burst in range(first, first + 10_000)}
     burst = min(fitting, key=lambda burst: abs(fitting[burst] - weight))
-    if fitting[burst] != weight:
-        writer.differ("weight", weight, f"a power of 2, here {fitting[burst]:g}")
+    return burst, fitting[burst]
+
+
+def _burst(writer: Writer, least: float, weight: float, packet: int) -> int:
+    burst, there = burst_of(least, weight, packet)
+    if there != weight:
+        writer.differ("weight", weight, f"a power of 2, here {there:g}")
     return burst
 
 
@@ -140,7 +145,7 @@ def write_wred(writer: Writer, part: Settings, limit: Limit) -> None:
     for at, one in enumerate(curves):
         before = len(writer.differs)
         words = _red_words(writer, {**part, **one, "ecn": False}, in_packets=False)
-        writer.say("qdisc change dev", writer.dev, f"handle {writer.handle}: {writer.at()} gred limit {room}", *words,
+        writer.say("qdisc change dev", writer.dev, f"handle {writer.handle:x}: {writer.at()} gred limit {room}", *words,
                    f"vq {at} prio 1")  # fmt: skip
         # The same of each curve is said once.
         rows, writer.differs[before:] = writer.differs[before:], []

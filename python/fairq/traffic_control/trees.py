@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fairq.traffic_control.command_words import Differs
 from fairq.traffic_control.draft import Limit, Settings, Writer, changed, left
 from fairq.traffic_control.filters import POINTS, Left
 from fairq.traffic_control.qdisc_tables import (
-    BANDS_MAX,
     CLASSES,
     MTU,
     PRIORITIES,
@@ -21,7 +20,7 @@ from fairq.traffic_control.qdisc_tables import (
 from fairq.traffic_control.qdiscs import fair
 from fairq.traffic_control.quanta import R2Q, clamped
 from fairq.traffic_control.refusal import refused
-from fairq.traffic_control.units import Id, form, id_form, rate_form
+from fairq.traffic_control.units import Id, form, id_form, quoted, rate_form
 
 Given = Mapping[str, Any]
 
@@ -44,6 +43,8 @@ class Class:
 class Tree:
     """A qdisc with its classes and filters."""
 
+    id: int
+    """The number of the qdisc."""
     options: Given
     classes: Sequence[Class]
     """In the order of their numbers."""
@@ -53,6 +54,14 @@ class Tree:
     """Whether the classes are alike, and each has one filter, which looks at a port."""
     left: Sequence[Left] = ()
     """Its filters that are left out here, though they take packets."""
+    queues: Mapping[Id, str] = field(default_factory=dict)
+    """The text forms of what stands in classes."""
+    plain: str = f"fifo + {TXQUEUELEN}packets"
+    """What the kernel makes of itself for a class."""
+
+    def queue(self, of: Id) -> str:
+        """What holds the packets of a class, as a value of a setting."""
+        return quoted(self.queues.get(of, self.plain))
 
     @property
     def leaves(self) -> list[Class]:
@@ -81,6 +90,15 @@ def _otherwise(tree: Tree, differs: Differs, linux: str) -> None:
         differs.say("default" if what is None else f"default {what:x}", said, linux)
 
 
+PRIORITY_BANDS = 8
+"""Of `priority` here, one for each precedence."""
+
+
+def band_name(number: int, kind: str = "ets") -> str:
+    """What a band is called here, the first 0."""
+    return f"band_{number}" if kind == "priority" else f"band{number}"
+
+
 OF_TOS = [0, 2, 6, 4]
 """The priority of a router by two bits of the type of service (rt_tos2priority)."""
 
@@ -90,14 +108,13 @@ def priority(point: int) -> int:
     return OF_TOS[point >> 1 & 3]
 
 
-def _bands(strict: int, quanta: Sequence[int], places: Sequence[int], priomap: Sequence[int] = ()) -> str:
+def _bands(tree: Tree, strict: int, quanta: Sequence[int], places: Sequence[int], priomap: Sequence[int] = ()) -> str:
     """The bands by code point, by precedence where its eight are alike, or by priority."""
-    if strict + len(quanta) > BANDS_MAX:
-        raise refused(f"{strict + len(quanta)} classes; as bands of ets there are at most {BANDS_MAX}")
     sizes = ", ".join(f"{quantum}B" for quantum in quanta)
     alike = all(place == places[point & ~7] for point, place in enumerate(places))
     said = f"priomap={list(priomap)}" if priomap else f"map={list(places[::8] if alike else places)}"
-    return f"ets(strict={strict}, quanta=[{sizes}], {said})"
+    queues = ", ".join(tree.queue((tree.id, band + 1)) for band in range(strict + len(quanta)))
+    return f"ets(strict={strict}, quanta=[{sizes}], {said}, queues=[{queues}])"
 
 
 def _by_priority(tree: Tree, strict: int, quanta: Sequence[int], differs: Differs) -> str:
@@ -111,7 +128,7 @@ def _by_priority(tree: Tree, strict: int, quanta: Sequence[int], differs: Differ
         return target[1] - 1 if 1 <= target[1] <= bands else int(priomap[0])
 
     goes_by_priority = not tree.targets and len(set(priomap)) > 1
-    return _bands(strict, quanta, [band(point) for point in POINTS], priomap if goes_by_priority else ())
+    return _bands(tree, strict, quanta, [band(point) for point in POINTS], priomap if goes_by_priority else ())
 
 
 def prio(tree: Tree, differs: Differs) -> str:
@@ -133,27 +150,28 @@ def ets(tree: Tree, differs: Differs) -> str:
 def _by_flow(tree: Tree, differs: Differs) -> Given:
     """The options of the classes, which are alike."""
     differs.say("filters by port", "a class for each flow", "a class for each port that a filter names")
+    differs.say("limit", "one for all flows; write it after the text, as + 1000packets",
+                f"each class has a pfifo of {TXQUEUELEN} packets")  # fmt: skip
     differs.leave(tree.classes[0].options, "maxpkt")
     return tree.classes[0].options
 
 
 def drr(tree: Tree, differs: Differs) -> str:
-    """Bands of ets that share by their quanta."""
+    """Deficit round robin."""
     if tree.is_by_flow:
         return form("drr", {"quantum": f"{_by_flow(tree, differs).get('quantum', MTU)}B"})
-    bands = {one.id: at for at, one in enumerate(tree.classes)}
     _otherwise(tree, differs, "dropped")
-    places = [bands[tree.targets[point]] if point in tree.targets else 0 for point in POINTS]
-    return _bands(0, [one.options.get("quantum", MTU) for one in tree.classes], places)
+    return form("drr", {"classes": _classes(tree, lambda one: CLASSES["drr"].text({"quantum": MTU, **one.options}))})
 
 
 def _classes(tree: Tree, settings: Callable[[Class], Given]) -> str:
-    names = {one.id: one.name for one in tree.classes}
+    names, leaves = {one.id: one.name for one in tree.classes}, {one.id for one in tree.leaves}
     rows = []
     for one in tree.classes:
         points = tree.points(one)
         parent = names[one.parent] if one.parent else None
-        said = {"name": one.name, "parent": parent, **settings(one), "dscp": points or None}
+        queue = tree.queue(one.id) if one.id in leaves else None
+        said = {"name": one.name, "parent": parent, **settings(one), "dscp": points or None, "queue": queue}
         rows.append(form("", said))
     return f"[{', '.join(rows)}]"
 
@@ -226,10 +244,7 @@ def text(kind: str, tree: Tree, differs: Differs) -> str:
     if kind in FIRST_CLASS and not tree.classes:
         said = f"class add dev eth0 parent 1: classid 1:1 {kind} {FIRST_CLASS[kind]}"
         raise refused(f"qdisc {kind}: no class; write {said}")
-    found = FORMS[kind](tree, differs)
-    differs.say("limit", "one for all classes; write it after the text, as + 1000packets",
-                f"each class has a pfifo of {TXQUEUELEN} packets")  # fmt: skip
-    return found
+    return FORMS[kind](tree, differs)
 
 
 def _write_bands(
@@ -254,25 +269,34 @@ def _write_bands(
 
 def _write_ets(writer: Writer, part: Settings, limit: Limit) -> None:
     _write_bands(writer, part["strict"], part["quanta"], part["map"], part.get("priomap") or ())
-    _for_all(writer, limit)
+    _write_queues(writer, part, limit)
 
 
-def _write_priority(writer: Writer, _: Settings, limit: Limit) -> None:
-    _write_bands(writer, 8, [], range(7, -1, -1))
-    _for_all(writer, limit)
+def _write_priority(writer: Writer, part: Settings, limit: Limit) -> None:
+    _write_bands(writer, PRIORITY_BANDS, [], range(PRIORITY_BANDS - 1, -1, -1))
+    _write_queues(writer, part, limit)
 
 
-def _for_all(writer: Writer, limit: Limit) -> None:
+def _write_queues(writer: Writer, part: Settings, limit: Limit) -> None:
+    queues = part.get("queues") or ()
+    _for_all(writer, limit, bool(queues))
+    for number, queue in enumerate(queues):
+        writer.leaf(f"{number + 1:x}", band_name(number, str(part["kind"])), queue)
+
+
+def _for_all(writer: Writer, limit: Limit, has_queues: bool) -> None:
     """A limit holds for the whole queue here and for each class there."""
     if limit is not None:
-        writer.differ("limit", f"{limit[0]} {limit[1]} for all", f"each class has a pfifo of {TXQUEUELEN} packets")
+        linux = "the limits of the classes alone" if has_queues else f"each class has a pfifo of {TXQUEUELEN} packets"
+        writer.differ("limit", f"{limit[0]} {limit[1]} for all", linux)
 
 
 def _numbers(classes: Sequence[Settings]) -> dict[str, str]:
     """The numbers of classes: c10, as a text form made from tc has them, keeps its own."""
     own = [str(one["name"]) for one in classes]
     kept = all(name[:1] == "c" and _is_hexadecimal(name[1:]) for name in own)
-    return {name: name[1:] if kept else f"{10 * (at + 1)}" for at, name in enumerate(own)}
+    step = "{}0" if len(own) < 1000 else "{:x}"
+    return {name: name[1:] if kept else step.format(at + 1) for at, name in enumerate(own)}
 
 
 def _from_above(classes: Sequence[Settings]) -> list[Settings]:
@@ -324,11 +348,13 @@ def _write_classes(writer: Writer, part: Settings, limit: Limit) -> None:
     left(writer, kind, part, "classes", "default", *QDISCS[word].rows())
     if not has_default:
         writer.differ("default", numbers[default], "drops packets of no class")
-    _for_all(writer, limit)
+    _for_all(writer, limit, any(one.get("queue") is not None for one in classes))
+    for one in classes:
+        writer.leaf(numbers[one["name"]], str(one["name"]), one.get("queue"))
 
 
 WRITERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
     "ets": _write_ets,
     "priority": _write_priority,
-    **dict.fromkeys(["htb", "hfsc", "linux_qfq"], _write_classes),
+    **dict.fromkeys(["drr", "htb", "hfsc", "linux_qfq"], _write_classes),
 }

@@ -231,3 +231,8 @@ def form(name: str, settings: Mapping[str, Any]) -> str:
     """A part of a text form with the settings that are not None."""
     said = [f"{key}={value}" for key, value in settings.items() if value is not None]
     return f"{name}({', '.join(said)})" if said else name
+
+
+def quoted(text: str) -> str:
+    """The text form of a queue as the value of a setting; brackets tell its quotes from others within."""
+    return f'"{text}"'
