@@ -190,6 +190,10 @@ def _least(rates: Sequence[str]) -> str:
     return "the line"
 
 
+def _is_of_limit(row: Mapping[str, str]) -> bool:
+    return row["setting"].rpartition(": ")[2] == "limit"
+
+
 def _marks(kinds: Sequence[Kind]) -> Iterator[str]:
     """What tells the kinds of users apart in the filters."""
     for kind in kinds:
@@ -211,8 +215,8 @@ def commands(candidate: Candidate, rates: Sequence[str], devices: Devices) -> li
     where = {"down": "to your network", "up": "to the line"}
     for way, rate in zip(words.DIRECTIONS, rates, strict=True):
         written = candidate.written[way]
-        # Where no limit was said, it was Linux's here as well.
-        differs = [row for row in written.differs if row["setting"] != "limit" or row["here"] != "not said"]
+        # Where no limit was said, it was Linux's here as well; a leaf's row begins with its class.
+        differs = [row for row in written.differs if not _is_of_limit(row) or row["here"] != "not said"]
         said += [f"# {way}, {rate}: {devices.of(way)} is the device {where[way]}"]
         said += written._replace(differs=differs).as_lines()
     return said
