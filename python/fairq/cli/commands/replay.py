@@ -96,7 +96,7 @@ def replay(arguments: Namespace) -> str:
     if arguments.states:
         parts += _states(result.disciplines, arguments)
     parts += ["", tables.prose(f"Note: {note}")] if note else []
-    parts += ["", tables.prose(result.answer["text"])] if result.answer else []
+    parts += ["", tables.prose(_answer(result, is_wide=arguments.wide))] if result.answer else []
     if places := written(arguments, drawing, arguments.out):
         parts.append(places)
     return "\n".join(parts)
@@ -124,6 +124,15 @@ def _heads(names: Sequence[str], *, is_wide: bool) -> dict[str, str]:
     """The headings of disciplines: long names are cut in their middle, if that tells them apart."""
     cut = {name: tables.middle(name, HEAD_MAX) for name in names}
     return {name: name for name in names} if is_wide or len(set(cut.values())) < len(names) else cut
+
+
+def _answer(result: api.Replay, *, is_wide: bool) -> str:
+    """The answer, in which disciplines have the names of the headings."""
+    text = str(result.answer["text"])
+    names = sorted({row["name"] for row in result.disciplines}, key=len, reverse=True)
+    for name, head in _heads(names, is_wide=is_wide).items():
+        text = text.replace(name, head)
+    return text
 
 
 def _cell(row: Mapping[str, Any] | None, *, si: bool) -> str:
