@@ -108,6 +108,10 @@ def test_kinds_that_make_no_sense_are_one_line(refused, shared, line):
         (["--buffer-for", "99%"], "leave one of the two out"),
         (["--queue", "priorty with fq_codel"], "priorty is no tree of classes; did you mean priority?"),
         (["--queue", "htb with fq_codl"], "--queue htb with fq_codl: `fq_codl` is no part of a queue; did you mean"),
+        (
+            ["--queue", "ets with fq"],
+            "--queue ets with fq: ets: class `band0`: fq goes by the rate of a line, and a leaf",
+        ),
         (["--queue", "fq_codl"], "--queue fq_codl: `fq_codl` is no part of a queue; did you mean fq_codel?"),
     ],
 )
@@ -268,6 +272,13 @@ def test_a_class_that_borrows_nothing_lends_nothing(document):
     assert of(found, hard)["guarantee_kept"] > 0.93
 
 
+def test_a_leaf_that_linux_has_not_is_run_as_what_its_commands_set_up(document):
+    found = document("advise", *LINE, "--shared", KINDS, "--queue", "htb with sfq,htb with linux_sfq", *SHORT)
+    (note,) = [note for note in found["notes"] if note["code"] == "tc"]
+    assert note["where"] == "--queue htb with sfq" and 'queue="linux_sfq' in note["text"]
+    assert "htb with sfq and htb with linux_sfq gave the same in every run" in found["text"]
+
+
 def test_strict_priority_starves_the_last_kind(document):
     found = document("advise", *LINE, "--shared", "a=50%: 4 downloads, b: 4 downloads", "--queue",
                      "priority with fq_codel,ets with fq_codel", *SHORT)  # fmt: skip
@@ -322,6 +333,13 @@ def test_the_table_has_each_kind_behind_each_candidate(fairq, monkeypatch):
     table = out.partition("Each kind of users:")[2].split("\n\n")[0]
     assert table.count(" work ") == table.count(" guests ") == 2
     assert "Kind work, guaranteed 70 %: cubic:3, call(rate=100kbit/s)" in " ".join(out.split())
+
+
+def test_the_picture_has_what_is_kept_and_what_it_costs(fairq, tmp_path):
+    picture = tmp_path / "shared.svg"
+    status, _, _ = fairq("advise", *LINE, "--shared", KINDS, "--queue", PLAIN, "--plot", picture, *SHORT)
+    drawn = picture.read_text(encoding="utf-8")
+    assert status == 0 and "guarantee kept (%)" in drawn and "call queueing, 99th percentile (ms)" in drawn
 
 
 def test_without_kinds_no_price_is_of_kinds():

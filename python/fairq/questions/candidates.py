@@ -52,7 +52,8 @@ class Candidate(NamedTuple):
     @property
     def is_other(self) -> bool:
         """Whether tc has no such discipline, so that another one is set up."""
-        return any(row["setting"] == "discipline" for each in self.written.values() for row in each.differs)
+        rows = (row for each in self.written.values() for row in each.differs)
+        return any(_of(row) == "discipline" for row in rows)
 
 
 class Grid(NamedTuple):
@@ -138,7 +139,10 @@ def _tree(line: Question, tree: ForKinds, devices: Devices) -> Candidate:
     for way, rate in zip(words.DIRECTIONS, line.rates, strict=True):
         below = _below(rate, devices.below)
         rate_bit_per_s = None if tree.tree.shapes else below
-        written[way] = tc.write(tree.text(below), devices.of(way), rate_bit_per_s=rate_bit_per_s)
+        try:
+            written[way] = tc.write(tree.text(below), devices.of(way), rate_bit_per_s=rate_bit_per_s)
+        except UsageError as error:
+            raise UsageError(error.fault, where=f"--queue {tree.name}") from None
     named = Candidate(tree.name, None, written, Setup(tree.name, ("", ""), ("", "")), {}, tree.kinds)
     made = _set_up(line, named)
     shaped = {way: _below(rate, devices.below) for way, rate in zip(words.DIRECTIONS, line.rates, strict=True)}
@@ -190,8 +194,9 @@ def _least(rates: Sequence[str]) -> str:
     return "the line"
 
 
-def _is_of_limit(row: Mapping[str, str]) -> bool:
-    return row["setting"].rpartition(": ")[2] == "limit"
+def _of(row: Mapping[str, str]) -> str:
+    """The setting of a row, without the class of a leaf before it."""
+    return row["setting"].rpartition(": ")[2]
 
 
 def _marks(kinds: Sequence[Kind]) -> Iterator[str]:
@@ -216,7 +221,7 @@ def commands(candidate: Candidate, rates: Sequence[str], devices: Devices) -> li
     for way, rate in zip(words.DIRECTIONS, rates, strict=True):
         written = candidate.written[way]
         # Where no limit was said, it was Linux's here as well; a leaf's row begins with its class.
-        differs = [row for row in written.differs if not _is_of_limit(row) or row["here"] != "not said"]
+        differs = [row for row in written.differs if _of(row) != "limit" or row["here"] != "not said"]
         said += [f"# {way}, {rate}: {devices.of(way)} is the device {where[way]}"]
         said += written._replace(differs=differs).as_lines()
     return said

@@ -34,9 +34,7 @@ def _measure(column: str, meaning: str) -> Measure:
     return Measure(facts, meaning)
 
 
-LIKE = {
-    "goodput_bit_per_s": "throughput_bit_per_s", "in_time": "call_in_time", "guarantee_kept": "utilisation",
-}  # fmt: skip
+LIKE = {"goodput_bit_per_s": "throughput_bit_per_s", "in_time": "call_in_time"}
 """Measures that are not what a run calls so, and the column that has their facts."""
 
 MEANINGS = {

@@ -18,7 +18,7 @@ from fairq.core.progress import Bar
 from fairq.questions import advising, least_buffer
 from fairq.questions.advising import LONGER, Line
 from fairq.questions.asked import Question
-from fairq.questions.measures import quantity
+from fairq.questions.measures import OF_KIND, quantity
 from fairq.questions.question_results import Advice
 from fairq.questions.ranking import CRITERIA
 from fairq.questions.search import Search
@@ -195,19 +195,15 @@ MINOR = ("limit_down", "limit_up", "is_decided", "jain", "given_away", "call_los
 
 
 def _figure(found: Advice, style: Style) -> Any:
-    """The candidates by what they use of the line and what it costs."""
+    """The candidates by what they use of the line, or keep of guarantees, and what it costs."""
     from fairq import figures
 
     line, criterion = found.document["line"], found.criterion
-    up = criterion["column"] if criterion["column"] != "utilisation" else "queueing_s_mean"
+    across = "guarantee_kept" if found.kinds else "utilisation"
+    ranked = (criterion["column"], *criterion["then"], "queueing_s_mean")
+    up = next(column for column in ranked if column not in ("utilisation", *OF_KIND))
     title = f"A line of {line['down']} down and {line['up']} up"
+    least = 0.0 if found.kinds else criterion["utilisation_min"]
     return figures.trade_off(
-        found.candidates,
-        "utilisation",
-        up,
-        "candidate",
-        title,
-        least=criterion["utilisation_min"],
-        winner=found.winner,
-        style=style,
+        found.candidates, across, up, "candidate", title, least=least, winner=found.winner, style=style
     )

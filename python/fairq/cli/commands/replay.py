@@ -96,7 +96,9 @@ def replay(arguments: Namespace) -> str:
     if arguments.states:
         parts += _states(result.disciplines, arguments)
     parts += ["", tables.prose(f"Note: {note}")] if note else []
-    parts += ["", tables.prose(_answer(result, is_wide=arguments.wide))] if result.answer else []
+    if result.answer:
+        heads = _heads([row["name"] for row in result.disciplines], is_wide=arguments.wide)
+        parts += ["", tables.prose(_answer(str(result.answer["text"]), heads))]
     if places := written(arguments, drawing, arguments.out):
         parts.append(places)
     return "\n".join(parts)
@@ -123,15 +125,14 @@ def _beside(disciplines: Sequence[Mapping[str, Any]], arguments: Namespace) -> I
 def _heads(names: Sequence[str], *, is_wide: bool) -> dict[str, str]:
     """The headings of disciplines: long names are cut in their middle, if that tells them apart."""
     cut = {name: tables.middle(name, HEAD_MAX) for name in names}
-    return {name: name for name in names} if is_wide or len(set(cut.values())) < len(names) else cut
+    return {name: name for name in names} if is_wide or len(set(cut.values())) < len(cut) else cut
 
 
-def _answer(result: api.Replay, *, is_wide: bool) -> str:
+def _answer(text: str, heads: Mapping[str, str]) -> str:
     """The answer, in which disciplines have the names of the headings."""
-    text = str(result.answer["text"])
-    names = sorted({row["name"] for row in result.disciplines}, key=len, reverse=True)
-    for name, head in _heads(names, is_wide=is_wide).items():
-        text = text.replace(name, head)
+    # A name may be a part of a longer one.
+    for name in sorted(heads, key=len, reverse=True):
+        text = text.replace(name, heads[name])
     return text
 
 
