@@ -168,6 +168,11 @@ impl Scheduler for TokenBucket {
         0
     }
 
+    // `tbf_dequeue` peeks whenever the line asks.
+    fn asks_empty(&self) -> Slot {
+        1
+    }
+
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
         0
     }
