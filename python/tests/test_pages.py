@@ -51,7 +51,7 @@ def prints_what_it_shows(page, commands, capsys):
         ("baseline", "baseline"),
         ("buffers", "advise"),
         ("drop-precedence", "run"),
-        ("linux", "tc tc tc"),
+        ("linux", "tc tc tc tc"),
         ("losses", "compare"),
         ("moving-lines", "compare"),
         ("policing", "compare tc"),
@@ -65,7 +65,7 @@ def test_a_page_shows_what_is_printed(name, commands, capsys, monkeypatch):
     prints_what_it_shows(guide(name), commands, capsys)
 
 
-@pytest.mark.parametrize("name", ["linux", "live", "theory"])
+@pytest.mark.parametrize("name", ["linux", "live", "tc-show", "theory"])
 def test_a_page_shows_what_python_gives(name, monkeypatch):
     monkeypatch.chdir(ROOT)
     (session,) = SESSION.findall(guide(name))

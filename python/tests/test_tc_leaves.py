@@ -77,6 +77,23 @@ def test_what_stands_in_a_class_is_its_queue(commands, text):
     assert tc.read(commands).text == text
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["pfifo", "bfifo limit 9k", "pfifo_head_drop", "pfifo_fast", "sfq limit 90", "hhf", "skbprio", "fq", "fq_codel",
+     "codel", "fq_pie", "pie", "red limit 400000 min 15000 max 45000 avpkt 1000 burst 25 probability 0.1",
+     "choke limit 90 bandwidth 1mbit", "sfb", "cake bandwidth 2mbit", "dualpi2", "tbf rate 1mbit burst 5k limit 9k",
+     "cbs idleslope 20000 sendslope -80000"],
+)  # fmt: skip
+@pytest.mark.parametrize("above", [TWO, "qdisc add dev e root handle 1: ets bands 16 strict 16",
+                                   "qdisc add dev e root handle 1: tbf rate 9mbit burst 5k limit 9k"])  # fmt: skip
+def test_each_qdisc_may_stand_in_a_class_and_is_what_it_is_at_the_root(line, above):
+    alone = tc.read(f"qdisc add dev e root {line}").text
+    found = tc.read(f"{above}; qdisc add dev e parent 1:10 {line}")
+    assert f'"{alone}"' in found.text
+    again = tc.read("\n".join(tc.write(found.text).commands)).text
+    assert json.loads(_native.queue(again)) == json.loads(_native.queue(found.text))
+
+
 def settings(found):
     return [row["setting"] for row in found.differs]
 
@@ -230,6 +247,7 @@ def test_random_trees_are_read_as_they_are_written():
         (f"{TWO}; qdisc add dev e parent 1:10 handle 10: fq; filter add dev e parent 11: matchall classid 10:1",
          "there is no qdisc 11:"),
         (f"{TWO}; qdisc add dev e parent 1:10 handle 10: sfq; qdisc add dev e parent 10:1 fq", "sfq has no classes"),
+        (f"{TWO}; qdisc add dev e parent 1:10 mq", "parent 1:10: mq stands at the root of a device only"),
         (f"{TWO}; qdisc add dev e parent 1:10 handle 20: fq; qdisc add dev e parent 1:20 handle 20: fq",
          "handle 20: is that of fq"),
     ],

@@ -9,6 +9,7 @@ import fairq
 from fairq import _native
 from fairq import traffic_control as tc
 from fairq.cli import program
+from fairq.traffic_control import beside
 
 PLAIN = '"fifo + 1000packets"'
 
@@ -398,3 +399,31 @@ def test_the_command_reads_a_file_and_prints_a_table(result, tmp_path, capsys):
     assert "packets linux" in head and "share here" in head
     assert program.main(["tc", "fifo", "--beside", str(path)]) == 2
     assert "--beside: goes with what tc -s shows" in capsys.readouterr().err
+
+
+NESTED = (
+    'ets(strict=2, quanta=[], map=[0, 0, 0, 0, 0, 1, 1, 1], queues=["htb(classes=[(name=a, rate=1Mbit/s, dscp=[8],'
+    ' queue="fq_codel"), (name=b, rate=1Mbit/s, dscp=[0, 1])], default=b)", "token_bucket(rate=1Mbit/s, queue="priority'
+    '(queues=["fifo + 9packets"])")"])'
+)
+
+
+@pytest.mark.parametrize("point", [0, 8, 10, 31, 40, 46, 63])
+def test_a_flow_goes_to_the_leaf_that_is_said_and_the_leaves_are_those_of_the_run(point):
+    queue = json.loads(_native.queue(NESTED))
+    line = {"name": "line", "from": "a", "to": "b", "rate": "5 Mbit/s", "queue": NESTED, "reverse_queue": "fifo"}
+    flow = {"name": "f", "from": "a", "to": "b", "traffic": "cbr(rate=9Mbit/s)", "tos": point << 2, "start": "0 s"}
+    run = fairq.run({"edition": 2, "measure": {"duration": "100 ms"}, "links": [line], "flows": [flow]}, states=True)
+    counted = {row.subqueue: row.value for row in run.states
+               if (row.direction, row.quantity) == ("forward", "packets")}  # fmt: skip
+    # A tree in a class has a row of its own, too.
+    waiting = {leaf: value for leaf, value in counted.items() if not any(f"{leaf}/" in other for other in counted)}
+    assert set(waiting) == set(beside.leaves(queue))
+    assert [leaf for leaf, packets in waiting.items() if packets] == [beside.leaf_of(queue, None, point)]
+
+
+@pytest.mark.parametrize("path", ["band0", "band0/a", "band1/band_7"])
+def test_a_flow_that_names_a_leaf_goes_there(path):
+    queue = json.loads(_native.queue(NESTED))
+    assert beside.leaf_of(queue, path, 46).startswith(path)
+    assert beside.leaf_of(queue, path, 0) == {"band0": "band0/b"}.get(path, path)

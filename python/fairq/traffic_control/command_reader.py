@@ -45,6 +45,8 @@ BY_BAND = ("prio", "ets")
 BEFORE_KIND = ("root", "parent", "handle", "classid", "estimator", "est", "stab", "ingress_block", "egress_block")
 WITH_CHILD = ("tbf", "red", "sfb", "cbs", "netem", "mq")
 """Qdiscs in which another may stand, whatever the number."""
+AT_ROOT = ("mq", "cake_mq", "noqueue")
+"""Qdiscs that the kernel puts into no class (mq_init, qdisc_graft)."""
 
 
 def read(text: str, dev: str = "eth0", *, beside: Result | None = None) -> TcRead:
@@ -218,6 +220,8 @@ def _qdisc(words: Words, verb: str, device: Device) -> None:
     if parent is None:
         raise words.refused("no parent; write root, or parent 1:1")
     if parent != ROOT:
+        if kind in AT_ROOT:
+            raise refused(f"{words.what}: parent {id_form(parent)}: {kind} stands at the root of a device only")
         _check_parent(words.what, parent, device)
     there = device.child(parent)
     if there is not None and verb == "add":
