@@ -105,6 +105,8 @@ def test_kinds_that_make_no_sense_are_one_line(refused, shared, line):
         (["--flows", "cubic"], "--flows: --shared says what there is; leave one of the two out"),
         (["--users", "3"], "--users: --shared says what there is; leave one of the two out"),
         (["--buffer", "60kB"], "--buffer: --shared has the limits of Linux; write one into the queue in place of it"),
+        (["--shared", "a: call, b: call"], "--shared: none takes what it can get, so that the line is not full"),
+        (["--criterion", "completion"], "--criterion completion: no item of --shared has an end; write web, or a size"),
         (["--buffer-for", "99%"], "leave one of the two out"),
         (["--queue", "priorty with fq_codel"], "priorty is no tree of classes; did you mean priority?"),
         (["--queue", "htb with fq_codl"], "--queue htb with fq_codl: `fq_codl` is no part of a queue; did you mean"),
@@ -256,6 +258,13 @@ def test_a_tree_keeps_the_guarantees_and_lends_what_a_kind_leaves(document, queu
     assert row["guarantee_kept"] > 0.93 > 0.4 > of(found, "fq_codel")["guarantee_kept"]
     assert row["alone_utilisation"] > 0.93
     assert of(found, "fq_codel")["worse_in"] == "guarantee_kept" and of(found, "fq_codel")["is_decided"]
+
+
+def test_a_guarantee_on_a_line_that_moves_is_of_the_rate_that_is_set_up(document):
+    """The commands shape below the lower end, so that the walk of the line takes nothing away."""
+    line = ("--down", "20Mbit/s..40Mbit/s", *LINE[2:])
+    found = document("advise", *line, "--shared", KINDS, "--queue", "htb with fq_codel", *SHORT)
+    assert of(found, "htb with fq_codel")["guarantee_kept"] > 0.93
 
 
 def test_a_class_that_borrows_nothing_lends_nothing(document):

@@ -289,21 +289,22 @@ def _check_flows(wish: Wish) -> None:
     """Whether the flows give the criterion a value, and fill the line."""
     items = [group.item for group in wish.question.groups]
     asks_for = CRITERIA[wish.criterion].asks_for
+    option = "--shared" if wish.kinds else "--flows"
     if asks_for == "call" and wish.capture is None and not any(item.name == "call" for item in items):
         raise UsageError(
-            f"--criterion {wish.criterion}: no item of --flows is a call; write call(rate=100kbit/s), or another "
+            f"--criterion {wish.criterion}: no item of {option} is a call; write call(rate=100kbit/s), or another "
             "criterion, as queueing"
         )
     if asks_for == "kinds" and not wish.kinds:
         raise UsageError(f"--criterion {wish.criterion}: it is of kinds of users; write --shared as well")
     if asks_for == "transfer" and not any(item.has_transfers for item in items):
         raise UsageError(
-            f"--criterion {wish.criterion}: no item of --flows has an end; write web, or a size, as cubic(size=1MB)"
+            f"--criterion {wish.criterion}: no item of {option} has an end; write web, or a size, as cubic(size=1MB)"
         )
     if wish.utilisation_min and not any(item.is_greedy for item in items):
         raise UsageError(
-            "--flows: none takes what it can get, so that the line is not full; write a congestion control as well, as "
-            "cubic, or --utilisation-min 0"
+            f"{option}: none takes what it can get, so that the line is not full; write a congestion control as well, "
+            "as cubic, or --utilisation-min 0"
         )
 
 

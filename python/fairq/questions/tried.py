@@ -98,9 +98,8 @@ class Tried:
         """The part of its guarantee that a kind gets, at most 1."""
         if side.kind is None:
             return None
-        got = math.fsum(point.groups[at][seed]["share"] or 0.0 for at, _ in self._runs.groups(side))
-        line = self._rates[side.way][1]
-        return min(got * line / (side.kind.part * self.candidate.shaped[side.way]), 1.0)
+        got = math.fsum(point.groups[at][seed]["goodput_bit_per_s"] or 0.0 for at, _ in self._runs.groups(side))
+        return min(got / (side.kind.part * self.candidate.shaped[side.way]), 1.0)
 
     def _used_alone(self, at: int, side: Side, seed: int) -> float | None:
         """What is used of the rate set up while a kind is alone."""
