@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
-from fairq.questions import users, words
+from fairq.questions import asked, users, words
 from fairq.questions.asked import Question
 from fairq.questions.words import Item
 
@@ -50,18 +50,12 @@ class Kind:
     @property
     def flows(self) -> list[str]:
         """What it sends, as items of --flows; their code point is the kind's."""
-        return [_unmarked(item).text for item in self.items]
+        return [item.unmarked for item in self.items]
 
     @property
     def text(self) -> str:
         """The kind as --shared has it."""
         return f"{self.name}={100 * self.part:.6g}%: {' + '.join(self.flows)}"
-
-
-def _unmarked(item: Item) -> Item:
-    options = {name: value for name, value in item.options.items() if name != "dscp"}
-    plain = replace(item, options=options)
-    return replace(plain, text=plain.said(f":{item.count}" if item.count else ""))
 
 
 def kinds(given: str | Sequence[str], others: Mapping[str, object]) -> tuple[Kind, ...]:
@@ -99,21 +93,9 @@ _BESIDE = {
 
 def line(kinds: Sequence[Kind], ask: Callable[..., Question]) -> Question:
     """The question of the flows of all kinds; `ask` makes one of texts."""
-    items = tuple(item for kind in kinds for item in kind.items)
-    try:
-        asked = ask(flows=[item.text for item in items])
-    except UsageError as error:
-        raise _of_kind(error, items) from None
-    return replace(asked, flows=items)
-
-
-def _of_kind(error: UsageError, items: Sequence[Item]) -> UsageError:
-    """An error of a flow as one of its kind of users."""
-    for item in items:
-        said = f"--flows {item.text}"
-        if str(error).startswith(said):
-            return UsageError(f"--shared {item.kind}: {_unmarked(item).text}{str(error).removeprefix(said)}")
-    return error
+    found = replace(ask(flows="cubic"), flows=tuple(item for kind in kinds for item in kind.items))
+    asked.check(found)
+    return found
 
 
 def _parsed(text: str) -> tuple[str, str | None, str]:
@@ -154,10 +136,7 @@ def _items(name: str, traffic: str, point: int | None) -> tuple[Item, ...]:
     found: list[Item] = []
     for text in words.split(traffic, "+"):
         for said in _usual(name, text):
-            try:
-                item = words.item(said)
-            except UsageError as error:
-                raise UsageError(str(error).replace("--flows", f"--shared {name}:", 1)) from None
+            item = words.item(said, option=f"--shared {name}:")
             if "dscp" in item.options:
                 raise UsageError(f"--shared {name}: {text}: a kind has one code point, which is given; leave dscp out")
             found.append(item)

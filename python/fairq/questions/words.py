@@ -70,6 +70,19 @@ class Item:
         return f"{self.name}{settings}{count}{f'@{self.rtt}' if self.rtt else ''}{options}"
 
     @property
+    def place(self) -> str:
+        """The word of the question that it stands in, for messages and notes."""
+        if self.kind is None:
+            return f"--flows {self.text}"
+        return f"--shared {self.kind}: {self.unmarked}"
+
+    @property
+    def unmarked(self) -> str:
+        """The item as it is written, without its code point."""
+        options = {name: value for name, value in self.options.items() if name != "dscp"}
+        return replace(self, options=options).said(f":{self.count}" if self.count else "")
+
+    @property
     def is_up(self) -> bool:
         """Whether its data flows up."""
         return self.options.get("direction") == "up"
@@ -198,12 +211,13 @@ def items(given: str | Sequence[str]) -> list[Item]:
     return found
 
 
-def item(text: str, *, is_tried: bool = False) -> Item:
+def item(text: str, *, is_tried: bool = False, option: str = "--flows") -> Item:
     """One item: `CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=up|down, dscp=)]`.
 
-    If it `is_tried` as what another text may mean, no third text is looked for.
+    If it `is_tried` as what another text may mean, no third text is looked for. Messages name the
+    `option` that it stands in.
     """
-    where = f"--flows {text}"
+    where = f"{option} {text}"
     if any(letter in text for letter in "[]{}") and text.count("(") == 0:
         raise UsageError(f"{where}: settings stand in parentheses, as cubic(decrease=0.8)")
     name, rest = _word(text)
