@@ -24,7 +24,7 @@ use crate::leaf::LeafQueue;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
-use crate::registry::{buffer, classify, schedule};
+use crate::registry::{ClassifierSettings, buffer, classify, schedule};
 use crate::store::{Store, Taken};
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
@@ -60,13 +60,15 @@ struct Place {
 }
 
 impl Place {
-    fn new(leaf: &class_tree::Place<'_>, line: &Line) -> Self {
+    /// The leaf of a tree whose flows `classifier` tells apart.
+    fn new(leaf: &class_tree::Place<'_>, classifier: &ClassifierSettings, line: &Line) -> Self {
         let usual = LeafQueue::usual();
         let mut queue = (*leaf.queue.unwrap_or(&usual).0).clone();
         // A qdisc of Linux has a limit.
         if queue.limit.is_none() && queue.design.is_none() && !queue.has_leaves() {
             queue.limit = usual.0.limit;
         }
+        queue.classifier = queue.named_classifier().or_else(|| Some(classifier.clone()));
         let classes =
             line.classes.iter().filter_map(|(header, path)| Some((*header, below(leaf.name, path)?.to_owned())));
         let line = Line { classes: classes.collect(), ..line.clone() };
@@ -115,9 +117,10 @@ impl Leaves {
     /// What `queue` says, of which a leaf names a queue.
     pub(crate) fn new(queue: &Queue, line: &Line) -> Self {
         let part = queue.scheduler.part();
-        let leaves: Vec<Place> = part.leaves().iter().map(|leaf| Place::new(leaf, line)).collect();
+        let classifier = queue.classifier();
+        let leaves: Vec<Place> = part.leaves().iter().map(|leaf| Place::new(leaf, &classifier, line)).collect();
         let limit = queue.limit.unwrap_or_default();
-        let (classifier, buffer) = (queue.classifier().build(line), queue.buffer().build(line));
+        let (classifier, buffer) = (classifier.build(line), queue.buffer().build(line));
         let mut all = Store::new(limit);
         if buffer.traits().draws_packets {
             all.prepare_draws();

@@ -8,6 +8,7 @@ use crate::class_tree::leaf_names;
 use crate::classify::default::DefaultClassifier;
 use crate::compose::Composition;
 use crate::contract::{Discipline, Line};
+use crate::design::FIVE_TUPLE;
 use crate::facts::{Need, Overflow, Queues};
 use crate::invariant::Watch;
 use crate::leaf;
@@ -165,9 +166,16 @@ impl Queue {
         }
     }
 
-    /// The classifier, given or by default.
+    /// The classifier, given or by default. In the leaves of a tree that names none it is the tree's.
     #[must_use]
     pub fn classifier(&self) -> ClassifierSettings {
+        // Each flow chooses a leaf by itself.
+        let of_leaves = || self.has_leaves().then(|| ClassifierSettings::by_name(FIVE_TUPLE)).flatten();
+        self.named_classifier().or_else(of_leaves).unwrap_or(ClassifierSettings::Pair(Default::default()))
+    }
+
+    /// The classifier that it names, or that one of its parts is made for.
+    pub(crate) fn named_classifier(&self) -> Option<ClassifierSettings> {
         let parts = [
             self.design.as_ref().map(DesignSettings::part),
             self.buffer.as_ref().map(BufferSettings::part),
@@ -175,7 +183,7 @@ impl Queue {
         ];
         let default = || parts.into_iter().flatten().find_map(|part| part.facts().classifier);
         let named = || default().and_then(ClassifierSettings::by_name);
-        self.classifier.clone().or_else(named).unwrap_or(ClassifierSettings::Pair(Default::default()))
+        self.classifier.clone().or_else(named)
     }
 
     /// Scheduler, buffer policies and marker, as far as they are named.

@@ -443,7 +443,7 @@ fn settings_without_sense_are_refused_with_the_remedy() {
             by(Some(SchedulerSettings::Fq(preemptive))),
             "hpfq: fq does not share among classes; write scheduler = \"wf2q_plus\" or the like, without preemption",
         ),
-        (hpfq(&wf2q_plus(), Vec::new()), "hpfq: 0 classes; write 1 to 1024"),
+        (hpfq(&wf2q_plus(), Vec::new()), "hpfq: 0 classes; write 1 to 16384"),
         (
             hpfq(&wf2q_plus(), vec![hpfq_class("a", Some("b"), 1)]),
             "hpfq: class `a`: no class is called b, its parent; there are none",
@@ -455,7 +455,7 @@ fn settings_without_sense_are_refused_with_the_remedy() {
         (hfsc(inner), "hfsc: class `A`: real_time is for leaves; give it to one of those below it"),
         (hfsc(no_d), "hfsc: class `a`: link_share has an m1 and no d; write for how long it is the slope"),
         (hfsc(vec![slow_at_first]), "hfsc: class `a`: the m1 of an upper_limit is at least its m2, or there is no d"),
-        (hfsc(Vec::new()), "hfsc: 0 classes; write 1 to 1024"),
+        (hfsc(Vec::new()), "hfsc: 0 classes; write 1 to 16384"),
         (
             plain(|class| class.ceil = Rate::new(999)),
             "htb: class `a`: its ceil of 999 bit/s is below its rate of 1 kbit/s",

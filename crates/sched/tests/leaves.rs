@@ -212,6 +212,25 @@ fn flows_choose_a_leaf_of_a_tree_in_a_leaf_by_its_path() {
 }
 
 #[test]
+fn flows_between_the_same_ends_are_told_apart_in_a_leaf_as_in_the_tree() {
+    let queue = |classifier| Queue { classifier, ..bands(vec![Queue::new(scheduler("round_robin"), None)], None) };
+    let sent = |queue: &Queue| {
+        let mut discipline = queue.build(&Line::new(rate(1_000_000)));
+        for (token, port) in [(0, 1), (1, 1), (2, 2)] {
+            let header = fairq_sched::packet::Header { source_port: port, ..header(7) };
+            discipline.enqueue(Time::ZERO, packet(token, 0), &header, &mut Fates::new());
+        }
+        let mut tokens = Vec::new();
+        while let Dequeue::Send(packet) = discipline.dequeue(Time::ZERO, &mut Fates::new()) {
+            tokens.push(packet.token);
+        }
+        tokens
+    };
+    assert_eq!(sent(&queue(None)), [0, 2, 1], "by five-tuple");
+    assert_eq!(sent(&queue(fairq_sched::registry::ClassifierSettings::by_name("pair"))), [0, 1, 2]);
+}
+
+#[test]
 fn a_leaf_that_holds_its_packets_back_lets_the_others_go() {
     let settings = token_bucket::Settings { rate: Some(rate(8_000)), burst: Bytes(1000), ..Default::default() };
     let shaped = Queue::new(SchedulerSettings::TokenBucket(settings), None);

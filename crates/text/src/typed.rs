@@ -39,7 +39,9 @@ fn explain(tree: &Value, path: String, message: &str) -> Fault {
             }
             let of = kind.map_or(String::new(), |kind| format!(" of {kind}"));
             let near = if hint.is_empty() { near_miss(word, known.iter().copied()) } else { hint };
-            return Fault::new(path, format!("no such field{of}{near}")).of_kind(Kind::Field);
+            // Where several tables have such a field the path ends before it.
+            let which = if path.ends_with(*word) { String::new() } else { format!(" `{word}`") };
+            return Fault::new(path, format!("no such field{which}{of}{near}")).of_kind(Kind::Field);
         }
         if message.starts_with("unknown variant") {
             let path = inside(tree, &path, |_, value| value.as_str() == Some(word));

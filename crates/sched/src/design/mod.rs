@@ -21,7 +21,7 @@ use alloc::string::{String, ToString};
 const OWN_LIMIT: Limit = Limit::Packets(10_240);
 
 /// The classifier of a design that isolates flows: the five-tuple (RFC 8290, section 4.1).
-const FIVE_TUPLE: &str = "port_pair";
+pub(crate) const FIVE_TUPLE: &str = "port_pair";
 
 /// What is wrong with the queues of the design called `name`.
 fn fault_of_queues(name: &str, queues: u32, quantum: Bytes, memory: Bytes) -> Option<String> {

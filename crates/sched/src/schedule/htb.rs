@@ -17,7 +17,7 @@
 //! above it may have; rates of children may not sum up to more than their parent's; a quantum is
 //! from 1514 B.
 //! Departs: a packet that belongs to no class goes to `default`, where Linux sends it unshaped if
-//! there is none. Classes share the discipline's limit.
+//! there is none. Without queues of their own classes share one limit (docs/design/leaves.md).
 //! Chosen: buckets are full at the start. A bucket's debt is at most 60 s of its rate, the kernel's
 //! mbuffer. A class without a rate, which Linux refuses, has an equal part of what its siblings
 //! leave.

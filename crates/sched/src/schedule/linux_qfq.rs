@@ -9,8 +9,8 @@
 //! out (`qfq_slot_insert`); a class whose deficit does not cover its next packet goes to the end of
 //! its aggregate at once (`agg_dequeue`); an aggregate whose service ends is chosen anew when the
 //! line asks (`qfq_dequeue`), and is charged what it sent (`charge_actual_service`).
-//! Departs: a class keeps its queue within the discipline's limit; the kernel gives each a `pfifo`
-//! of its own. What no class takes goes to the default one; the kernel drops it (`qfq_enqueue`).
+//! Departs: without queues of their own classes share one limit; the kernel gives each a `pfifo`.
+//! What no class takes goes to the default one; the kernel drops it (`qfq_enqueue`).
 //! Chosen: with `classes` a packet belongs to the class that its flow names, else to that of its
 //! code point, else to the default one; without them each flow is a class of its weight, rounded to
 //! a whole number from 1 to 1024, from its first packet until its aggregate owes nothing.
