@@ -515,9 +515,9 @@ def tc(
     what `differs` in Linux. `read` are qdisc, class and filter commands, one a line or separated by
     semicolons, or what `tc qdisc show` and `tc class show` print; they give the `text` form of the
     queue, the `rate` of the line, what `differs`, what Linux `warns` of and, from `tc -s`, the
-    `counters`. Of several devices `dev` is read, or the first. With `beside`, a folder or a file that
-    `read_result` takes, `beside` has the counters of each leaf beside those of the run. The words of
-    a qdisc, as "fq_codel target 5ms", need no `read`.
+    `counters`. Of several devices `dev` is read, or the first. With `beside`, a folder of `--out`
+    or a file of `--json` of a run or a replay by `tos`, `beside` has the counters of each leaf
+    beside those of it. The words of a qdisc, as "fq_codel target 5ms", need no `read`.
 
     >>> tc("fq_codel(target=3ms) + 1000packets").commands
     ['tc qdisc replace dev eth0 root handle 1: fq_codel limit 1000 target 3ms']
@@ -529,7 +529,8 @@ def tc(
     from fairq import traffic_control
 
     if queue is None and read is not None:
-        return traffic_control.read(read, dev, beside=None if beside is None else read_result(beside))
+        run = None if beside is None else traffic_control.read_beside(beside)
+        return traffic_control.read(read, dev, beside=run)
     if queue is None or read is not None:
         raise UsageError(f"tc: {'nothing is given' if queue is None else 'both are given'}; write queue= or read=")
     if beside is not None:

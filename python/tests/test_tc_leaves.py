@@ -84,8 +84,14 @@ def test_what_stands_in_a_class_is_its_queue(commands, text):
      "choke limit 90 bandwidth 1mbit", "sfb", "cake bandwidth 2mbit", "dualpi2", "tbf rate 1mbit burst 5k limit 9k",
      "cbs idleslope 20000 sendslope -80000"],
 )  # fmt: skip
-@pytest.mark.parametrize("above", [TWO, "qdisc add dev e root handle 1: ets bands 16 strict 16",
-                                   "qdisc add dev e root handle 1: tbf rate 9mbit burst 5k limit 9k"])  # fmt: skip
+@pytest.mark.parametrize(
+    "above",
+    [
+        TWO,
+        "qdisc add dev e root handle 1: ets bands 16 strict 16",
+        "qdisc add dev e root handle 1: tbf rate 9mbit burst 5k limit 9k",
+    ],
+)
 def test_each_qdisc_may_stand_in_a_class_and_is_what_it_is_at_the_root(line, above):
     alone = tc.read(f"qdisc add dev e root {line}").text
     found = tc.read(f"{above}; qdisc add dev e parent 1:10 {line}")
@@ -247,6 +253,11 @@ def test_random_trees_are_read_as_they_are_written():
         (f"{TWO}; qdisc add dev e parent 1:10 handle 10: fq; filter add dev e parent 11: matchall classid 10:1",
          "there is no qdisc 11:"),
         (f"{TWO}; qdisc add dev e parent 1:10 handle 10: sfq; qdisc add dev e parent 10:1 fq", "sfq has no classes"),
+        # What no queue here may be, in tc's words and with the class.
+        (f"{TWO}; qdisc add dev e parent 1:10 handle 10: prio; qdisc add dev e parent 10:2 codel target 2s",
+         "qdisc codel in class 10:2: no such queue here: codel: target is above 0 s"),
+        (f"{TWO}; qdisc add dev e parent 1:20 handle 10: qfq; class add dev e parent 10: classid 10:1 qfq weight 5000",
+         "qdisc qfq in class 1:20: no such queue here: linux_qfq: class `c1`: weight 5000"),
         (f"{TWO}; qdisc add dev e parent 1:10 mq", "parent 1:10: mq stands at the root of a device only"),
         (f"{TWO}; qdisc add dev e parent 1:10 handle 20: fq; qdisc add dev e parent 1:20 handle 20: fq",
          "handle 20: is that of fq"),

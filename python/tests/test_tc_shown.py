@@ -1,7 +1,9 @@
 """What `tc qdisc`, `class` and `filter show` print is read as the commands that set it up."""
 
 import json
+import random
 import re
+import struct
 
 import pytest
 
@@ -201,6 +203,39 @@ def test_a_tree_is_the_commands_that_it_is_printed_of(shown):
     assert (found.text, found.differs, found.warns) == (same.text, same.differs, same.warns)
 
 
+@pytest.mark.parametrize(
+    ("shown", "commands"),
+    [
+        (["qdisc hfsc 1: dev e root refcnt 2 default 0x2", "class hfsc 1: root",
+          "class hfsc 1:1 parent 1: sc m1 0bit d 0us m2 5Mbit ul m1 0bit d 0us m2 5Mbit",
+          "class hfsc 1:2 parent 1:1 leaf 20: rt m1 3Mbit d 10ms m2 1Mbit ls m1 0bit d 0us m2 1Mbit",
+          "class hfsc 1:3 parent 1:1 ls m1 0bit d 0us m2 4Mbit", " period 4 work 300 bytes level 0",
+          "qdisc pie 20: dev e parent 1:2 limit 1000p target 15ms tupdate 16ms alpha 2 beta 20"],
+         ["qdisc add dev e root handle 1: hfsc default 2",
+          "class add dev e parent 1: classid 1:1 hfsc sc rate 5mbit ul rate 5mbit",
+          "class add dev e parent 1:1 classid 1:2 hfsc rt m1 3mbit d 10ms m2 1mbit ls rate 1mbit",
+          "class add dev e parent 1:1 classid 1:3 hfsc ls rate 4mbit", "qdisc add dev e parent 1:2 pie"]),
+        (["qdisc drr 1: dev e root refcnt 2 ", "class drr 1:1 root quantum 1514b ", " deficit 0b",
+          "class drr 1:2 root leaf 9: quantum 3000b ", "qdisc skbprio 9: dev e parent 1:2 limit 64 "],
+         ["qdisc add dev e root handle 1: drr", "class add dev e parent 1: classid 1:1 drr",
+          "class add dev e parent 1: classid 1:2 drr quantum 3000", "qdisc add dev e parent 1:2 skbprio"]),
+        (["qdisc qfq 1: dev e root refcnt 2 ", "class qfq 1:1 root weight 1 maxpkt 1514 ",
+          "class qfq 1:2 root weight 9 maxpkt 2048 "],
+         ["qdisc add dev e root handle 1: qfq", "class add dev e parent 1: classid 1:1 qfq",
+          "class add dev e parent 1: classid 1:2 qfq weight 9 maxpkt 2048"]),
+        (["qdisc tbf 1:[00010000] dev e root refcnt 2 offloaded rate 1Mbit burst 5000b [0001e848] lat 50ms ",
+          " linklayer atm overhead 10 mtu 2047 tsize 512 ", "class tbf 1:1 dev e parent 1: leaf 2: ",
+          "qdisc codel 2:[00020000] dev e parent 1:1 limit 1000p target 5ms interval 100ms "],
+         ["qdisc add dev e root handle 1: stab linklayer atm overhead 10 mtu 2047 tsize 512 tbf rate 1mbit burst 5000"
+          " latency 50ms", "qdisc add dev e parent 1:1 codel"]),
+    ],
+)  # fmt: skip
+def test_trees_of_all_kinds(shown, commands):
+    found, same = read(*shown), read(*commands)
+    settings = [row.setting for row in found.differs if row.setting != "limit of tbf"]
+    assert (found.text, settings) == (same.text, [row.setting for row in same.differs])
+
+
 def test_counters_are_kept_and_have_the_names_of_leaves():
     found = tc.read(HTB)
     assert [(row.leaf, row.what, row.packets, row.dropped, row.marked) for row in found.counters if row.leaf] == [
@@ -371,6 +406,48 @@ def test_counters_stand_beside_a_run_by_leaf(result):
     assert rows["c10"].share_here + rows["c20"].share_here == pytest.approx(1)
 
 
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory):
+    """Packets of 1000 bytes, ten at each of 30 times: two of code point 46, the rest of 0."""
+    path = tmp_path_factory.mktemp("beside") / "device.pcap"
+    records = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)]
+    for at in range(300):
+        tos = 0xB8 if at % 5 == 0 else 0
+        ip = struct.pack("!BBHHHBBH4s4s", 0x45, tos, 1000, at, 0, 64, 17, 0, bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2]))
+        frame = ip + struct.pack("!HHHH", 1, 2, 980, 0)
+        records.append(struct.pack("<IIII", at // 10 // 10, at // 10 % 10 * 100_000, len(frame), 1000) + frame)
+    path.write_bytes(b"".join(records))
+    return path
+
+
+def test_counters_stand_beside_a_replay_of_a_capture_by_code_point(capture, tmp_path):
+    queue = (
+        'htb(classes=[(name=c10, rate=1Mbit/s, dscp=[46], queue="fifo + 5packets"),'
+        ' (name=c20, rate=100kbit/s, queue="fifo + 20packets")], default=c20)'
+    )
+    command = [
+        "replay",
+        str(capture),
+        "--rate",
+        "5Mbit/s",
+        "--buffer",
+        "unlimited",
+        "--queue",
+        f"fifo,{queue}",
+        "--no-fluid",
+    ]
+    for classifier in ("tos", "pair"):
+        assert program.main([*command, "--classifier", classifier, "--out", str(tmp_path / classifier)]) == 0
+    found = fairq.tc(read="\n".join(COUNTED), beside=tmp_path / "tos")
+    rows = {row.leaf: row for row in found.beside}
+    assert (rows["c10"].packets_here, rows["c10"].dropped_here) == (60, 0)
+    # Of 240 packets a class of 100 kbit/s sends 12 a second, and 20 wait.
+    assert rows["c20"].packets_here + rows["c20"].dropped_here == 240
+    assert 50 < rows["c20"].packets_here < 70
+    with pytest.raises(fairq.UsageError, match="no flows by code point; replay again with --classifier tos"):
+        fairq.tc(read="\n".join(COUNTED), beside=tmp_path / "pair")
+
+
 def test_of_a_run_without_such_leaves_or_a_paste_without_counters_it_is_said_in_one_line(result):
     path, _ = result
     for lines, said in (
@@ -391,8 +468,8 @@ def test_the_command_reads_a_file_and_prints_a_table(result, tmp_path, capsys):
     shown.write_text("\n".join(COUNTED), encoding="utf-8")
     assert program.main(["tc", "--read", str(shown)]) == 0
     counters = capsys.readouterr().out.splitlines()
-    assert [line.split()[:4] for line in counters[-2:]] == [["c10", "class", "htb", "1:10"],
-                                                            ["c20", "class", "htb", "1:20"]]  # fmt: skip
+    said = [line.split()[:4] for line in counters[-2:]]
+    assert said == [["c10", "class", "htb", "1:10"], ["c20", "class", "htb", "1:20"]]
     assert program.main(["tc", "--read", str(shown), "--beside", str(path)]) == 0
     *_, head, _, first, second = capsys.readouterr().out.splitlines()
     assert (first.split()[0], second.split()[0]) == ("c10", "c20")
@@ -427,3 +504,58 @@ def test_a_flow_that_names_a_leaf_goes_there(path):
     queue = json.loads(_native.queue(NESTED))
     assert beside.leaf_of(queue, path, 46).startswith(path)
     assert beside.leaf_of(queue, path, 0) == {"band0": "band0/b"}.get(path, path)
+
+
+def test_a_paste_that_lost_or_changed_words_is_read_or_refused_in_one_line():
+    draw, read = random.Random(3), 0
+    junk = [
+        "",
+        "0",
+        "-1",
+        "1:",
+        "1:10",
+        ":",
+        "ffff:fff1",
+        "root",
+        "parent",
+        "dev",
+        "leaf",
+        "10240p",
+        "x",
+        "0x",
+        "5Mbit",
+        "handle",
+        "flowid",
+        "fh",
+        "match",
+        "divisor",
+        "chain",
+        "at",
+        "police",
+        "action",
+        "ewma",
+        "lat",
+        "mtu",
+        "mpu",
+    ]
+    for _ in range(600):
+        lines = HTB.splitlines()
+        for _ in range(draw.choice([1, 1, 2, 5])):
+            at = draw.randrange(len(lines))
+            words = lines[at].split(" ")
+            place = draw.randrange(len(words))
+            change = draw.choice(["line", "word", "junk", "insert", "twice"])
+            if change == "line" and len(lines) > 1:
+                del lines[at]
+                continue
+            new = {"junk": [draw.choice(junk)], "insert": [draw.choice(junk)], "twice": words[place:]}.get(change, [])
+            words[place : place + (change in ("word", "junk"))] = new
+            lines[at] = " ".join(words)
+        try:
+            found = tc.read("\n".join(lines))
+        except fairq.UsageError as error:
+            assert str(error).startswith("tc: ") and "\n" not in str(error), lines
+            continue
+        read += 1
+        assert _native.queue(found.text)
+    assert read > 200

@@ -1,22 +1,42 @@
-"""The counters of a Linux device beside a run of fairq, leaf by leaf."""
+"""The counters of a Linux device beside a run or a replay of fairq, leaf by leaf."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import fairq._native as _native
-from fairq.core.results import Result
+from fairq.core.results import Result, read_result
 from fairq.traffic_control.counters import ALL
 from fairq.traffic_control.draft import Settings, native_queue
 from fairq.traffic_control.qdisc_tables import BANDS_MAX
 from fairq.traffic_control.refusal import refused
 from fairq.traffic_control.trees import PRIORITY_BANDS, band_name, priority
 
+Counts = tuple[Counter[str], Counter[str]]
+"""The packets that left, and those that were dropped, by leaf."""
 
-def beside(counters: Sequence[Mapping[str, Any]], result: Result) -> list[dict[str, Any]]:
+
+def read(path: str | os.PathLike[str]) -> Result | Mapping[str, Any]:
+    """The result of `fairq run`, or the document of `fairq replay`, of a file or a folder.
+
+    Raises UsageError if there is neither.
+    """
+    place = Path(path) / "replay.json" if Path(path).is_dir() else Path(path)
+    try:
+        document = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        document = None
+    if isinstance(document, dict) and {"capture", "disciplines"} <= document.keys():
+        return document
+    return read_result(path)
+
+
+def beside(counters: Sequence[Mapping[str, Any]], result: Result | Mapping[str, Any]) -> list[dict[str, Any]]:
     """A row for each leaf that was counted.
 
     Raises UsageError if nothing was counted, or if no queue of the result has these leaves.
@@ -24,7 +44,8 @@ def beside(counters: Sequence[Mapping[str, Any]], result: Result) -> list[dict[s
     linux = {row["leaf"]: row for row in counters if row["leaf"] is not None}
     if not linux:
         raise refused("--beside: no line has counters; write what tc -s qdisc show and tc -s class show print")
-    sent, dropped = _of_result(result, set(linux))
+    wanted = set(linux)
+    sent, dropped = _of_run(result, wanted) if isinstance(result, Result) else _of_replay(result, wanted)
     totals = sum(row["packets"] for row in linux.values()), sum(sent[leaf] for leaf in linux)
     return [{
         "leaf": leaf,
@@ -35,28 +56,29 @@ def beside(counters: Sequence[Mapping[str, Any]], result: Result) -> list[dict[s
     } for leaf, row in linux.items()]  # fmt: skip
 
 
-def _of_result(result: Result, wanted: set[str]) -> tuple[Counter[str], Counter[str]]:
-    """The packets that left and that were dropped, by leaf, in the queue that has the leaves."""
-    if len(result.points) != 1:
-        raise refused(f"--beside: the result has {len(result.points)} points; give one of a scenario without axes")
+def _with_leaves(texts: Sequence[str], wanted: set[str]) -> int:
+    """Which text form has the leaves."""
     known: list[str] = []
-    for row in result.queues:
-        queue = native_queue(row["discipline_settings"])
-        names = list(leaves(queue))
+    for at, text in enumerate(texts):
+        names = list(leaves(native_queue(text)))
         if wanted <= set(names):
-            return _by_leaf(result, queue, (row["link"], row["direction"]))
+            return at
         known += [name for name in names if name not in known and name != ALL]
     missing = ", ".join(sorted(wanted))
     there = f"; there are {', '.join(known)}" if known else "; its queues have no classes"
     raise refused(f"--beside: no queue of the result has the leaves {missing}{there}")
 
 
-def _by_leaf(result: Result, queue: Settings, line: tuple[str, str]) -> tuple[Counter[str], Counter[str]]:
+def _of_run(result: Result, wanted: set[str]) -> Counts:
     """What the flows of a line sent and lost, by the leaf that each goes to."""
+    if len(result.points) != 1:
+        raise refused(f"--beside: the result has {len(result.points)} points; give one of a scenario without axes")
+    line = result.queues[_with_leaves([row["discipline_settings"] for row in result.queues], wanted)]
+    queue = native_queue(line["discipline_settings"])
     sent: Counter[str] = Counter()
     dropped: Counter[str] = Counter()
     routes = json.loads(_native.routes(json.dumps(result.scenario), "result.json", []))
-    over = {row["flow"] for row in routes if list(line) in row["data"]}
+    over = {row["flow"] for row in routes if [line["link"], line["direction"]] in row["data"]}
     given = {flow["name"]: flow for flow in result.scenario["flows"]}
     for row in result.flows:
         entry = given.get(row["flow"]) or given.get(row["flow"].rpartition(".")[0])
@@ -65,6 +87,23 @@ def _by_leaf(result: Result, queue: Settings, line: tuple[str, str]) -> tuple[Co
         leaf = leaf_of(queue, entry.get("class"), int(entry.get("tos") or 0) >> 2)
         sent[leaf] += row["sent"] - row["dropped"]
         dropped[leaf] += row["dropped"]
+    return sent, dropped
+
+
+def _of_replay(document: Mapping[str, Any], wanted: set[str]) -> Counts:
+    """What became of the packets of each code point, by leaf."""
+    # A device counts what it sends.
+    rows = sorted(document["disciplines"], key=lambda row: row.get("direction") == "down")
+    row = rows[_with_leaves([row["name"] for row in rows], wanted)]
+    if row["rows_by"] != "tos":
+        raise refused("--beside: the replay has no flows by code point; replay again with --classifier tos")
+    queue = native_queue(row["name"])
+    sent: Counter[str] = Counter()
+    dropped: Counter[str] = Counter()
+    for flow in row["flows"]:
+        leaf = leaf_of(queue, None, int(flow["flow"].removeprefix("dscp ")))
+        sent[leaf] += flow["packets"] - flow["dropped"]
+        dropped[leaf] += flow["dropped"]
     return sent, dropped
 
 

@@ -7,8 +7,6 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import fairq._native as _native
-from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
 from fairq.core.results import Result
 from fairq.traffic_control import beside as of_run
@@ -27,7 +25,6 @@ from fairq.traffic_control.command_words import Differs, Words, shortened
 from fairq.traffic_control.devices import Device, Node
 from fairq.traffic_control.filters import Left
 from fairq.traffic_control.printed import Printed
-from fairq.traffic_control.qdisc_tables import BY_RATE, CLASSES, QDISCS, Is
 from fairq.traffic_control.refusal import refused
 from fairq.traffic_control.shell import commands
 from fairq.traffic_control.tc_results import TcRead
@@ -49,11 +46,11 @@ AT_ROOT = ("mq", "cake_mq", "noqueue")
 """Qdiscs that the kernel puts into no class (mq_init, qdisc_graft)."""
 
 
-def read(text: str, dev: str = "eth0", *, beside: Result | None = None) -> TcRead:
+def read(text: str, dev: str = "eth0", *, beside: Result | Mapping[str, Any] | None = None) -> TcRead:
     """The queue that tc commands set up, one a line or separated by semicolons, or that tc shows.
 
-    Of several devices that is `dev`, or the first that has a qdisc at its root. Raises UsageError with the word that is
-    wrong.
+    Of several devices that is `dev`, or the first that has a qdisc at its root. Raises
+    UsageError with the word that is wrong.
     """
     devices: dict[str, Device] = {}
     shown = printed.objects(text) if printed.is_printed(text) else []
@@ -79,7 +76,7 @@ def read(text: str, dev: str = "eth0", *, beside: Result | None = None) -> TcRea
 
 
 def _chosen(devices: Mapping[str, Device], dev: str) -> Device:
-    """The device whose queue is read: `dev` if it is there, or the first that is not without a queue."""
+    """The device whose queue is read: `dev`, or the first that is not without a queue."""
     having = {name: root for name, device in devices.items() if (root := device.root()) is not None}
     if having and dev not in (*having, "eth0"):
         raise refused(f"no qdisc stands at the root of {dev}{near_miss(dev, list(having))}")
@@ -387,10 +384,7 @@ def _queue(device: Device) -> tuple[TcRead, Node]:
         root, most = held
         rate = min((each for each in (rate, most) if each is not None), default=None)
     text = _policed(device) + leaves.text(device, root, differs)
-    try:
-        _native.queue(text)
-    except UsageError as error:
-        raise refused(f"qdisc {root.kind}: {_in_words_of_tc(str(error))}") from None
+    leaves.check(text, f"qdisc {root.kind}")
     said = rate_form(rate) if rate is not None else None
     return TcRead(text, said, list(differs), quanta.warned(device)), root
 
@@ -408,16 +402,3 @@ def _policed(device: Device) -> str:
         linux = "ok ends the filters: packets of no other filter before it go to the default class"
         device.differs.say("conform-exceed of police", "packets go on to the filters", linux)
     return f"{first.policer.text} + "
-
-
-NAMES = {
-    **{one.setting: words.partition("|")[0] for table in (*QDISCS.values(), *CLASSES.values())
-       for words, one in table.options.items() if isinstance(one, Is) and one.unit is not BY_RATE},
-    "idle_slope": "idleslope", "send_slope": "sendslope", "hi_credit": "hicredit", "lo_credit": "locredit",
-}  # fmt: skip
-"""What tc calls the settings that a refusal names."""
-
-
-def _in_words_of_tc(refusal: str) -> str:
-    said = re.sub(r"\b\w+\b", lambda found: NAMES.get(found[0], found[0]), refusal)
-    return f"no such queue here: {said}"

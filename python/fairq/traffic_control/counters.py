@@ -23,7 +23,7 @@ ALL = "all"
 
 
 def counted(shown: Sequence[Printed], device: Device, root: Node) -> list[dict[str, Any]]:
-    """A row for each qdisc and class of the device that has counters; `root` is the qdisc of the text form."""
+    """A row for each qdisc and class that has counters; the text form begins with `root`."""
     found = []
     for one in shown:
         sent = SENT.search(" ".join(one.more))
@@ -48,7 +48,7 @@ def _marked(lines: Sequence[str]) -> int | None:
 
 
 def _leaf(one: Printed, device: Device, root: Node) -> str | None:
-    """The name of the leaf whose packets an object counts; of a class with a qdisc that is the qdisc."""
+    """The leaf whose packets an object counts; of a class with a qdisc that is the qdisc."""
     if root.kind not in trees.FORMS:
         return ALL if one.what == "qdisc" and one.parent == "root" else None
     if one.what == "class":

@@ -33,7 +33,7 @@ class Writer:
     commands: list[str] = field(default_factory=list)
     differs: list[dict[str, str]] = field(default_factory=list)
     place: str = ""
-    """The class that the qdisc is a leaf of, before the settings of rows; empty for the queue itself."""
+    """The class in which the qdisc stands, before the settings of rows; empty for the root."""
     handles: set[int] = field(default_factory=lambda: {1})
     """Those that are taken on the device."""
     leaves: list[tuple[Writer, Settings]] = field(default_factory=list)
@@ -76,7 +76,7 @@ class Writer:
         return found
 
     def leaf(self, number: str, name: str, queue: Settings | str | None) -> None:
-        """Note the queue of a class, to be written after the classes and filters; `None` is Linux's own."""
+        """Note the queue of a class, to be written after the filters; `None` is Linux's own."""
         if queue is None:
             return
         table = native_queue(queue) if isinstance(queue, str) else queue

@@ -1,14 +1,20 @@
 """The text form of a qdisc with all that stands in its classes, as deep as tc has it.
 
-Source: Linux 6.1, net/sched: a qdisc in a `tbf`, `cbs` or `netem` takes the place of its FIFO and of
-the limit (`tbf_graft`); a class without a qdisc has a pfifo of the device's queue length.
+Source: Linux 6.1, net/sched: a qdisc in a `tbf`, `cbs` or `netem` takes the place of its FIFO and
+of the limit (`tbf_graft`); a class without a qdisc has a pfifo of the device's queue length.
 """
 
 from __future__ import annotations
 
+import re
+
+import fairq._native as _native
+from fairq.core.errors import UsageError
 from fairq.traffic_control import filters, lines, qdiscs, trees
 from fairq.traffic_control.command_words import Differs
 from fairq.traffic_control.devices import Device, Node
+from fairq.traffic_control.qdisc_tables import BY_RATE, CLASSES, QDISCS, Is
+from fairq.traffic_control.refusal import refused
 from fairq.traffic_control.units import Id, id_form
 
 BY_FLOW = ("drr", "qfq")
@@ -36,6 +42,7 @@ def _inside(device: Device, qdisc: Node, differs: Differs) -> str:
     """The text form of what stands in a class, whose rows name the class."""
     own = Differs()
     found = text(device, qdisc, own)
+    check(found, f"qdisc {qdisc.kind} in class {id_form(qdisc.parent)}")
     for row in own:
         differs.say(f"class {id_form(qdisc.parent)}: {row['setting']}", row["here"], row["linux"])
     return found
@@ -76,3 +83,24 @@ def _say_of_children(device: Device, qdisc: Node, differs: Differs, why: str) ->
         limit = f" limit {node.options['limit']}" if "limit" in node.options else ""
         differs.say(f"qdisc {node.kind} in class {id_form(node.parent)}", f"left out: {why}", f"{node.kind}{limit}")
         _say_of_children(device, node, differs, why)
+
+
+NAMES = {
+    **{one.setting: words.partition("|")[0] for table in (*QDISCS.values(), *CLASSES.values())
+       for words, one in table.options.items() if isinstance(one, Is) and one.unit is not BY_RATE},
+    "idle_slope": "idleslope", "send_slope": "sendslope", "hi_credit": "hicredit", "lo_credit": "locredit",
+}  # fmt: skip
+"""What tc calls the settings that a refusal names."""
+
+
+def _in_words_of_tc(refusal: str) -> str:
+    said = re.sub(r"\b\w+\b", lambda found: NAMES.get(found[0], found[0]), refusal)
+    return f"no such queue here: {said}"
+
+
+def check(text: str, what: str) -> None:
+    """UsageError, with what the text form is of, if there is no such queue here."""
+    try:
+        _native.queue(text)
+    except UsageError as error:
+        raise refused(f"{what}: {_in_words_of_tc(str(error))}") from None

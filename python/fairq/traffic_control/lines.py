@@ -1,7 +1,7 @@
 """Where one shaper holds one queue, the shaper is the line, and the queue is what it holds.
 
-Source: Linux 6.1, net/sched: `mq` is a queue for each ring of the device; a class of `htb` or `hfsc`
-that is alone sends all packets.
+Source: Linux 6.1, net/sched: `mq` is a queue for each ring of the device; a class of `htb` or
+`hfsc` that is alone sends all packets.
 """
 
 from __future__ import annotations

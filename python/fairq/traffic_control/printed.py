@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from fairq.traffic_control.refusal import refused
 
 HEAD = re.compile(
-    r"qdisc \S+ [0-9a-f]*:(\[\w+\])?(\s|$)|class \S+ [0-9a-f]*:[0-9a-f]*(\[\w+\])? "
-    r"|filter (dev|root|parent|protocol|ingress|egress|pref) "
+    r"qdisc \S+ [0-9a-f]*:(\s|$)|class \S+ [0-9a-f]*:[0-9a-f]* |filter (dev|root|parent|protocol|ingress|egress|pref) "
 )
 """The beginning of an object; a command has a verb behind its first word."""
+IN_MEMORY = re.compile(r" ?\[[0-9a-f]{8}\]")
+"""A number as the kernel has it, which `-r` adds."""
 PROMPT = re.compile(r"\btc\b.*\b(qdisc|class|filter)\b")
 """A command that was pasted with what it printed."""
 MORE = re.compile(
@@ -61,7 +62,11 @@ def is_printed(text: str) -> bool:
     """Whether a text is what tc shows, and no commands."""
     if text.lstrip().startswith("[{"):
         raise refused("that is JSON of tc -j; write what tc qdisc show and tc class show print without -j")
-    return any(HEAD.match(line) for line in textwrap.dedent(text).splitlines())
+    return any(HEAD.match(line) for line in _lines(text))
+
+
+def _lines(text: str) -> list[str]:
+    return IN_MEMORY.sub("", textwrap.dedent(text)).splitlines()
 
 
 def objects(text: str) -> list[Printed]:
@@ -71,7 +76,7 @@ def objects(text: str) -> list[Printed]:
     """
     found: list[Printed] = []
     dev = ""
-    for number, line in enumerate(textwrap.dedent(text).splitlines(), 1):
+    for number, line in enumerate(_lines(text), 1):
         if HEAD.match(line):
             found.append(_object(line, dev))
         elif (prompt := PROMPT.search(line)) is not None:
@@ -93,7 +98,7 @@ def _object(line: str, dev: str) -> Printed:
     words = line.split()
     what = words.pop(0)
     kind, name = (words.pop(0), words.pop(0)) if what != "filter" else ("", "")
-    found = Printed(what, kind, re.sub(r"\[\w+\]", "", name), dev)
+    found = Printed(what, kind, name, dev)
     while words:
         word = words.pop(0)
         if word == "dev" and words:
@@ -123,7 +128,7 @@ def _of_devices(found: list[Printed]) -> list[Printed]:
 
 
 def number(found: list[Printed]) -> None:
-    """Give qdiscs that the kernel prints as 0: a number, and their children that number as the parent."""
+    """Give qdiscs that the kernel prints as 0: a number, and it to their children."""
     for dev in dict.fromkeys(one.dev for one in found):
         own = [one for one in found if one.dev == dev]
         taken = {one.major for one in own if one.what == "qdisc"}

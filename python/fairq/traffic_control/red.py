@@ -81,7 +81,7 @@ def of_sfq(given: Given) -> str:
 
 
 def burst_of(least: float, weight: float, packet: int) -> tuple[int, float]:
-    """The burst, in packets, of which tc makes the weight, or the one nearest to it, and that weight."""
+    """The burst in packets of which tc makes the nearest weight, and that weight."""
     first = max(1, -(-round(least) // packet))
     fitting = {burst: _weight(least, burst, packet) for burst in range(first, first + 10_000)}
     burst = min(fitting, key=lambda burst: abs(fitting[burst] - weight))

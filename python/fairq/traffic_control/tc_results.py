@@ -57,7 +57,7 @@ class TcBeside(Row):
 
     leaf: Annotated[str, "The path of the class."]
     packets_linux: Annotated[int, "Packets that left, in Linux."]
-    packets_here: Annotated[int, "Packets that its flows sent in the measured time, less those dropped."]
+    packets_here: Annotated[int, "Packets that its flows sent in the run or the replay, less those dropped."]
     dropped_linux: Annotated[int, "Packets that were dropped, in Linux."]
     dropped_here: Annotated[int, "Packets of its flows that were dropped."]
     share_linux: Annotated[float | None, "Its part of the packets of all leaves, in Linux."]

@@ -234,5 +234,5 @@ def form(name: str, settings: Mapping[str, Any]) -> str:
 
 
 def quoted(text: str) -> str:
-    """The text form of a queue as the value of a setting; brackets tell its quotes from others within."""
+    """The text form of a queue as the value of a setting; quotes within need no escape."""
     return f'"{text}"'

@@ -25,7 +25,7 @@ SPEC = Spec(
             Option("read", "print the text form of these tc commands; - reads standard input", "COMMANDS"),
         ), required=True),
         Option("dev", "the device of the commands (default eth0)", default="eth0"),
-        Option("beside", "compare the counters of tc -s with this result of fairq run", "RESULT", PATH),
+        Option("beside", "compare the counters of tc -s with a result of fairq run or replay", "RESULT", PATH),
     ),
     "Prints the nearest configuration, and what differs. --read takes qdisc, class and filter commands,"
     " separated by semicolons, or a file that has a line each; --read - takes them from standard input. What"
