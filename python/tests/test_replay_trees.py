@@ -102,10 +102,11 @@ def test_the_table_of_states_has_a_row_for_each_leaf(fairq, netflix):
 
 def test_flows_are_shown_below_a_long_name_that_is_cut(fairq, netflix):
     tree = strict("fq_codel", "fifo")
-    status, out, _ = fairq("replay", netflix, *LINE, "--queue", f"fifo,{tree}")
+    line = ("replay", netflix, *LINE, "--classifier", "pair", "--queue", f"fifo,{tree}")
+    status, out, _ = fairq(*line)
     (head,) = [line for line in out.splitlines() if line.startswith("flow  ")]
     assert status == 0 and "…" in head and len(head) < 120
-    assert tree in fairq("replay", netflix, *LINE, "--queue", f"fifo,{tree}", "--wide")[1]
+    assert tree in fairq(*line, "--wide")[1]
 
 
 @pytest.mark.parametrize(
