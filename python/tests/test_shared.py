@@ -126,6 +126,11 @@ def test_a_criterion_of_kinds_needs_kinds(refused):
     assert "--criterion guarantee: it is of kinds of users; write --shared as well" in line
 
 
+def test_a_tree_of_classes_needs_kinds(refused):
+    line = refused("advise", *LINE, "--queue", "htb with fq_codel")
+    assert "--queue htb with fq_codel: a tree of classes is for kinds of users; write --shared as well" in line
+
+
 @pytest.mark.parametrize("point", ["64", "-1", "AF11"])
 def test_a_code_point_of_flows_is_from_0_to_63(refused, point):
     line = refused("compare", "--rate", "5Mbit/s", "--rtt", "20ms", "--flows", f"cubic(dscp={point})")

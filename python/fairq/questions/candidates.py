@@ -79,10 +79,9 @@ def grids(rtts: Sequence[str], queue: str | Sequence[str] | None, buffer: str | 
     """The candidates of a line with these round trips: those that are named, or the usual ones."""
     queues, buffers = words.values("--queue", queue), words.values("--buffer", buffer)
     for text in queues:
-        try:
-            tc.write(text)
-        except UsageError as error:
-            raise UsageError(error.fault, where=f"--queue {text}") from None
+        if text.partition(class_trees.WITH)[0] in class_trees.TREES:
+            raise UsageError(f"--queue {text}: a tree of classes is for kinds of users; write --shared as well")
+        _plain(text)
     if queues:
         return [Grid(tuple(queues), tuple(buffers))]
     if buffers:
