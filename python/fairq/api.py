@@ -230,7 +230,7 @@ def compare(
 
     `rate` is DOWN or DOWN/UP, each one rate, "30Mbit/s..130Mbit/s" for one that walks between two
     ends, or "trace:FILE"; `loss` is "1%", or "2%@burst=5" in bursts. An item of `flows` is
-    CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=)], or `web`, `call(rate=)`,
+    CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=, dscp=)], or `web`, `call(rate=)`,
     `flood(rate=)`; `hosts` says "16x1,1x4" for sixteen hosts with one connection each and one with
     four, which take the items in turn. Every value of `queue`, `host_queue`, `buffer` and `rtt` is
     crossed with every other. A list is text with commas, or a list of texts. `parts` are own queues
@@ -270,6 +270,7 @@ def advise(
     below: str | float | None = None,
     latency_target: str | None = None,
     users: int | None = None,
+    shared: str | Sequence[str] | None = None,
     workers: int | None = None,
     progress: Tell | None = None,
 ) -> Advice:
@@ -284,8 +285,10 @@ def advise(
     (0.95): by `criterion`, or by the call, and those within 5 ms of the best call by transfers,
     then by the queueing of bulk flows, then by utilisation. With a `latency_target` the call is
     ranked by the part of its packets that arrive within that time, one way, propagation included.
-    `users` stand for the flows of as many people. Each run leaves out `warm_up` and measures for
-    `duration`.
+    `users` stand for the flows of as many people. `shared` says kinds of users that share the line,
+    as "work=70%: 3 downloads + call, guests: 10 downloads": trees of classes are candidates as
+    well, and the first criterion is what each kind gets of its guaranteed part. Each run leaves out
+    `warm_up` and measures for `duration`.
 
     >>> found = advise(down="20Mbit/s", up="5Mbit/s", rtt="30ms", queue="fifo,fq_codel", seeds=3, duration="5s",
     ...     utilisation_min=0.9, workers=1)

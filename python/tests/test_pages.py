@@ -5,6 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
+import office
 import pytest
 
 import fairq
@@ -55,6 +56,7 @@ def prints_what_it_shows(page, commands, capsys):
         ("moving-lines", "compare"),
         ("policing", "compare tc"),
         ("several-queues", "compare"),
+        ("shared-line", "advise"),
         ("theory", "theory run"),
     ],
 )
@@ -210,6 +212,27 @@ def test_own_parts_of_the_guide_give_what_is_shown(name, capsys, monkeypatch, tm
         assert drawn.read_text(encoding="utf-8") == committed, f"{name}.svg: run the command of the page"
     if name == "own-discipline":
         assert fairq.audit("start_time", seeds=1, parts="mine.py").passed
+
+
+def test_the_setup_of_the_guide_is_replayed_and_drawn_as_shown(capsys, monkeypatch, tmp_path):
+    from matplotlib import __version__
+
+    monkeypatch.chdir(tmp_path)
+    office.capture(Path("mine.pcap"))
+    page = guide("my-tc-setup")
+    script = re.search(r"```sh\n(.*?)```", page, re.DOTALL)
+    assert script is not None
+    Path("my-tc.sh").write_text(script[1], encoding="utf-8")
+    # The page gives the shell a variable.
+    tree = fairq.tc(read=script[1]).text
+    assert 'TREE="$(fairq tc --read my-tc.sh | head -n 1)"' in page
+    prints_what_it_shows(page.replace('$TREE" --plot', f'{tree.replace(chr(34), chr(92) + chr(34))}" --plot'),
+                         "tc replay", capsys)  # fmt: skip
+    committed = (ROOT / "docs" / "guide" / "my-tc-setup.svg").read_text(encoding="utf-8")
+    # another version of the plotting package writes other bytes
+    if f"Matplotlib v{__version__}," in committed:
+        drawn = Path("my-tc-setup.svg").read_text(encoding="utf-8")
+        assert drawn == committed, "my-tc-setup.svg: run the command of the page"
 
 
 LINES_MAX = 110

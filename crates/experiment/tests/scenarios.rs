@@ -57,6 +57,21 @@ const CLAIMS: &[(&str, Claim)] = &[
         near(s.loss("packets", "tiny packets"), s.loss("packets", "long packets"), 0.1)
             && s.loss("bytes", "tiny packets") < 0.1 * s.loss("bytes", "long packets")
     }),
+    ("class_leaves.toml", |s| {
+        let throughput = |at, flows: &[&str]| -> f64 {
+            flows.iter().map(|flow| s.flow(at, flow, "throughput_bit_per_s")).sum()
+        };
+        let has_its_rate = |at| {
+            near(throughput(at, &["call", "download"]), 5e6, 0.03)
+                && near(throughput(at, &["backup.1", "backup.2"]), 1e6, 0.03)
+        };
+        // One way takes 10 ms.
+        s.delay("FIFO", "call") > 0.5
+            && s.delay("three kinds", "call") < 0.02
+            && near(s.delay("three kinds", "guests.1"), s.delay("FIFO", "guests.1"), 0.1)
+            && has_its_rate("FIFO")
+            && has_its_rate("three kinds")
+    }),
     ("come_and_go.toml", |s| {
         let rate = |at, flow| s.flow(at, flow, "throughput_bit_per_s");
         near(rate("before", "host"), 1e6, 0.02)

@@ -34,7 +34,7 @@ class Facts(NamedTuple):
 
 LIKE = {
     "share_per_flow": "share", "share_per_host": "share", "call_in_time": "share", "jain_hosts": "jain",
-    "marked_ratio": "loss",
+    "marked_ratio": "loss", "guarantee_kept": "utilisation", "alone_utilisation": "utilisation",
 }  # fmt: skip
 """Columns that no run has, and the column that has their facts."""
 

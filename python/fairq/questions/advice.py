@@ -11,15 +11,19 @@ from fairq.questions.ranking import CRITERIA
 from fairq.questions.sentences import amount
 
 NEAR = {
+    CRITERIA["guarantee"].column: ("for the guarantees", "5 points"),
+    CRITERIA["alone"].column: ("in what a kind gets alone", "5 points"),
     CRITERIA["call_p99"].column: ("for the call", "5 ms"),
     CRITERIA["call_in_time"].column: ("for the call", "0.5 points"),
     CRITERIA["completion"].column: ("for transfers", "5 %"),
     CRITERIA["bulk"].column: ("for the bulk flows", "5 ms"),
     CRITERIA["utilisation"].column: ("in utilisation", "1 %"),
 }
-"""The criteria of ORDER by column: what each is for, and what makes no difference."""
+"""The criteria of all levels by column: what each is for, and what makes no difference."""
 
 FOR = {
+    CRITERIA["guarantee"].column: "of the guarantee",
+    CRITERIA["alone"].column: "utilisation while one kind is alone",
     CRITERIA["call_p99"].column: "for the call",
     CRITERIA["call_in_time"].column: "of the time within the target",
     CRITERIA["completion"].column: "for a transfer",
@@ -52,6 +56,25 @@ def text(found: Found) -> str:
     if found["winner"] is None:
         return f"{_equal(found, ranked)}{_price(found)}"
     return f"{_won(found, ranked)}{_price(found)}"
+
+
+def of_kinds(found: Found) -> str:
+    """What each kind of users has of its guarantee behind the best, and how long its call waits."""
+    parts = []
+    for row in found["kinds"]:
+        if row["candidate"] != found["best"]:
+            continue
+        column = CRITERIA["call_p99"].column
+        phrases = []
+        if row["guarantee_kept"] is not None:
+            phrases.append(
+                f"{_amount(row, 'guarantee_kept')} of the {100 * row['part']:.3g} % of the rate that it is guaranteed"
+            )
+        if row[column] is not None:
+            phrases.append(f"a call that waits {_amount(row, column)} (99th percentile)")
+        if phrases:
+            parts.append(f"{row['kind']} has {_many(phrases)}")
+    return f"Behind {found['best']} {'; '.join(parts)}." if parts else ""
 
 
 def _without_best(found: Found) -> str:

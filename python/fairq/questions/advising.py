@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from fairq import traffic_control as tc
-from fairq.core import quantities
 from fairq.core.arguments import read
 from fairq.core.declared import LIST, PART, PATH, command_line, said, word
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
 from fairq.core.output import file
-from fairq.questions import advice, asked, kernel, network, own_capture, ranking, rates, sentences, words
+from fairq.questions import advice, asked, kernel, network, own_capture, ranking, rates, sentences, sharing, words
 from fairq.questions import users as mix
-from fairq.questions.answers import Answers, Point, Seeds
-from fairq.questions.asked import Group, Question
-from fairq.questions.candidates import Candidate, Devices, candidates, commands, grids
-from fairq.questions.measures import MEASURES, OF_CALL, OF_CANDIDATE, OF_LINE, intervals, quantity
+from fairq.questions.answers import Answers
+from fairq.questions.asked import Question
+from fairq.questions.candidates import Candidate, Devices, candidates, commands, for_kinds, grids, shared
 from fairq.questions.own_capture import Capture
 from fairq.questions.question_results import Advice
 from fairq.questions.ranking import CRITERIA, IN_TIME, ORDER, Level
 from fairq.questions.search import measured
+from fairq.questions.sharing import Kind
 from fairq.questions.steady import Move, Steady
+from fairq.questions.tried import Runs, Tried
 from fairq.questions.turning import Value, sides
 
 if TYPE_CHECKING:
@@ -70,6 +70,18 @@ class Wish:
     utilisation_min: float
     capture: Capture | None
     devices: Devices
+    kinds: tuple[Kind, ...] = ()
+    """The kinds of users that share the line."""
+
+    def alone(self, times: Question) -> list[Question]:
+        """The question of each kind of users alone, with the times of this one."""
+        return [
+            replace(
+                self.question, flows=kind.items, duration=times.duration, warm_up=times.warm_up,
+                asked_by=f"{self.question.asked_by} ({kind.name} alone)",
+            )
+            for kind in self.kinds
+        ]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +104,10 @@ class Line:
         read=asked.listed
     )
     users: int | None = word("or of these users: calls, web, updates, backups", "N", "int")
+    shared: tuple[str, ...] | None = word(
+        "or of kinds of users, as 'work=70%: 3 downloads + call, guests: 10 downloads'", "LIST", LIST,
+        read=asked.listed
+    )
     latency_target: str | None = word(
         "rank by the part of time that calls arrive within this, one way", "TIME"
     )
@@ -126,13 +142,14 @@ def wish(**given: Any) -> Wish:
     if criterion is not None and criterion not in CRITERIA:
         raise UsageError(f"--criterion {criterion} is not known{near_miss(criterion, CRITERIA)}")
     target = _target(asks.latency_target, criterion, asks.rtt)
-    usual = ORDER if target is None else IN_TIME
-    levels = usual if criterion is None else (Level(CRITERIA[criterion]),)
+    others = {"flows": asks.flows, "users": asks.users, "capture": asks.capture, "buffer": asks.buffer}
+    kinds = () if asks.shared is None else sharing.kinds(asks.shared, others)
     for option, rate in (("--down", asks.down), ("--up", asks.up)):
         if rates.nominal(option, rate) <= 0:
             raise UsageError(f"{option} {rate}: a line has a rate above 0; write for example 50Mbit/s")
     found = _capture(asks.capture, asks.me)
-    line = replace(_asked_line(asks, found), latency_target=target)
+    line = replace(_asked_line(asks, found, kinds), latency_target=target)
+    levels = _levels(criterion, target, line, with_kinds=bool(kinds))
     if found is not None:
         line, found = _with_capture(line, found)
     least = (
@@ -142,29 +159,57 @@ def wish(**given: Any) -> Wish:
     )
     below = BELOW if asks.below is None else words.part("--below", asks.below, "the rate", "5%")
     devices = _devices(asks.dev, asks.lan, below)
-    named = grids(line.line_rtts, asks.queue, asks.buffer)
-    for grid in named:
-        asked.check_queues(replace(line, queues=grid.queues, buffers=grid.buffers))
-    tried = tuple(candidates(line, named, devices))
+    tried = tuple(_candidates(line, asks, kinds, devices))
     name = criterion or next(name for name, each in CRITERIA.items() if each == levels[0].criterion)
     question = replace(line, queues=tuple(each.name for each in tried), setups=tuple(each.setup for each in tried))
-    made = Wish(question, tried, levels, name, least, found, devices)
+    made = Wish(question, tried, levels, name, least, found, devices, kinds)
     _check_flows(made)
     return replace(made, question=replace(question, asked_by=_command(made, asks)))
 
 
-def _asked_line(asks: Line, capture: Capture | None) -> Question:
-    """The line with its flows: those that are named, or usual ones."""
+def _asked_line(asks: Line, capture: Capture | None, kinds: Sequence[Kind]) -> Question:
+    """The line with its flows: those of all kinds of users, those that are named, or usual ones."""
+    ask = partial(
+        asked.ask, rate=f"{asks.down}/{asks.up}", rtt=asks.rtt, seeds=asks.seeds, duration=asks.duration,
+        warm_up=asks.warm_up,
+    )  # fmt: skip
+    if kinds:
+        return sharing.line(kinds, ask)
     if asks.flows is not None and asks.users is not None:
         raise UsageError(f"--users {asks.users}: --flows says what there is; leave one of the two out")
     flows = list(asks.flows) if asks.flows is not None else _of_users(asks.users, capture)
     # Without a criterion, pages of the web tell queues apart that serve a call alike.
     if asks.criterion is None and not any(item.has_transfers for item in words.items(flows)):
         flows.append(WEB)
-    return asked.ask(
-        rate=f"{asks.down}/{asks.up}", rtt=asks.rtt, flows=flows, seeds=asks.seeds, duration=asks.duration,
-        warm_up=asks.warm_up,
-    )  # fmt: skip
+    return ask(flows=flows)
+
+
+def _levels(criterion: str | None, target: str | None, line: Question, *, with_kinds: bool) -> tuple[Level, ...]:
+    """What the candidates are ranked by; with kinds of users only what their flows give a value."""
+    if criterion is not None:
+        return (Level(CRITERIA[criterion]),)
+    usual = ORDER if target is None else IN_TIME
+    if not with_kinds:
+        return usual
+    has = {
+        "call": any(item.name == "call" for item in line.flows),
+        "transfer": any(item.has_transfers for item in line.flows),
+        "kinds": any(item.is_greedy for item in line.flows),
+    }
+    return tuple(level for level in ranking.with_kinds(usual) if has.get(level.criterion.asks_for, has["kinds"]))
+
+
+def _candidates(line: Question, asks: Line, kinds: Sequence[Kind], devices: Devices) -> Iterator[Candidate]:
+    """The candidates: queues with buffers, or also trees of classes for kinds of users."""
+    if kinds:
+        named = for_kinds(asks.queue, kinds)
+        plain = tuple(each for each in named if isinstance(each, str))
+        asked.check_queues(replace(line, queues=plain))
+        yield from shared(line, named, devices)
+        return
+    for grid in (found := grids(line.line_rtts, asks.queue, asks.buffer)):
+        asked.check_queues(replace(line, queues=grid.queues, buffers=grid.buffers))
+    yield from candidates(line, found, devices)
 
 
 def _of_users(users: int | None, capture: Capture | None) -> list[str]:
@@ -199,7 +244,8 @@ def _command(wish: Wish, asks: Line) -> str:
     found = {
         "down": line.rates[0],
         "up": line.rates[1],
-        "flows": ",".join(item.text for item in line.flows),
+        "flows": None if wish.kinds else ",".join(item.text for item in line.flows),
+        "shared": ", ".join(kind.text for kind in wish.kinds) or None,
         "capture": wish.capture.path if wish.capture else None,
         "utilisation_min": f"{wish.utilisation_min:g}",
         "below": f"{wish.devices.below:g}",
@@ -243,30 +289,35 @@ def _check_flows(wish: Wish) -> None:
     """Whether the flows give the criterion a value, and fill the line."""
     items = [group.item for group in wish.question.groups]
     asks_for = CRITERIA[wish.criterion].asks_for
+    option = "--shared" if wish.kinds else "--flows"
     if asks_for == "call" and wish.capture is None and not any(item.name == "call" for item in items):
         raise UsageError(
-            f"--criterion {wish.criterion}: no item of --flows is a call; write call(rate=100kbit/s), or another "
+            f"--criterion {wish.criterion}: no item of {option} is a call; write call(rate=100kbit/s), or another "
             "criterion, as queueing"
         )
+    if asks_for == "kinds" and not wish.kinds:
+        raise UsageError(f"--criterion {wish.criterion}: it is of kinds of users; write --shared as well")
     if asks_for == "transfer" and not any(item.has_transfers for item in items):
         raise UsageError(
-            f"--criterion {wish.criterion}: no item of --flows has an end; write web, or a size, as cubic(size=1MB)"
+            f"--criterion {wish.criterion}: no item of {option} has an end; write web, or a size, as cubic(size=1MB)"
         )
     if wish.utilisation_min and not any(item.is_greedy for item in items):
         raise UsageError(
-            "--flows: none takes what it can get, so that the line is not full; write a congestion control as well, as "
-            "cubic, or --utilisation-min 0"
+            f"{option}: none takes what it can get, so that the line is not full; write a congestion control as well, "
+            "as cubic, or --utilisation-min 0"
         )
 
 
 def advise(wish: Wish, workers: int, progress: Tell | None = None, table: Path | None = None) -> Advice:
     """Run the candidates on `workers` threads, and rank them; `table` as of `with_packets`."""
     with with_packets(wish, table) as question:
-        (asked_of,), _, (answers,), steady = measured([question], workers, progress, LONGER)
+        told = _of_whole(progress, 0, 1 + len(wish.kinds))
+        (asked_of,), _, (answers,), steady = measured([question], workers, told, LONGER)
         scenario = network.text(asked_of)
+    alone = _alone(wish, asked_of, workers, progress)
     weights = _weights(wish)
     tried = [
-        _Tried(each, [point for point in answers.points if point.choice.queue == each.name], answers.question, weights)
+        Tried(each, _runs(answers, each), weights, wish.kinds, {name: _runs(of, each) for name, of in alone.items()})
         for each in wish.candidates
     ]
     return _ranked(wish, asked_of, scenario, tried, steady, answers)
@@ -289,106 +340,36 @@ def with_packets(wish: Wish, table: Path | None = None) -> Iterator[Question]:
         yield replace(wish.question, flows=(*wish.question.flows, *items))
 
 
+def _runs(answers: Answers, candidate: Candidate) -> Runs:
+    return Runs(answers.question, [point for point in answers.points if point.choice.queue == candidate.name])
+
+
+def _alone(wish: Wish, times: Question, workers: int, progress: Tell | None) -> dict[str, Answers]:
+    """The answers of each kind of users alone, by its name, with the times of all together."""
+    found, parts = {}, 1 + len(wish.kinds)
+    for at, (kind, question) in enumerate(zip(wish.kinds, wish.alone(times), strict=True), 1):
+        found[kind.name] = measured([question], workers, _of_whole(progress, at, parts)).answers[0]
+    return found
+
+
+def _of_whole(progress: Tell | None, at: int, parts: int) -> Tell | None:
+    """Tells the progress of part number `at` as that of the whole."""
+    if progress is None or parts == 1:
+        return progress
+
+    def tell(fraction: float, seconds: float, hops: int) -> None:
+        progress((at + fraction) / parts, seconds, hops)
+
+    return tell
+
+
 def _weights(wish: Wish) -> dict[str, int]:
     """The packets of each flow of the capture, by name: what it counts in a mean over them."""
     return {flow.name: flow.packets for flow in wish.capture.flows} if wish.capture is not None else {}
 
 
-class _Tried:
-    """A candidate and what each seed gave."""
-
-    def __init__(
-        self, candidate: Candidate, points: Sequence[Point], question: Question, weights: Mapping[str, int]
-    ) -> None:
-        self.candidate = candidate
-        self.points = points
-        self.groups = question.groups
-        self.name = candidate.name
-        self.rtts_s = [words.quantity("--rtt", "time", point.rtt) for point in points]
-        self.ways = [way for way in words.DIRECTIONS if any(group.direction == way for group in self.groups)]
-        self._weights = weights
-        self._rates = {
-            way: (quantities.rate(rate), rates.nominal("--rate", line))
-            for way, rate, line in zip(words.DIRECTIONS, candidate.setup.rates, question.rates, strict=True)
-        }
-        each = [[self.of_way(point, way) for way in self.ways] for point in points]
-        self.seeds: Seeds = [
-            {column: _over(column, each, seed) for column in OF_CANDIDATE} for seed in range(len(each[0][0]))
-        ]
-        """The columns of each seed: the worse direction, averaged over the round trips."""
-
-    def of_way(self, point: Point, way: str) -> Seeds:
-        """The results of each seed at a point in one direction."""
-        groups = [(at, group) for at, group in enumerate(self.groups) if group.direction == way]
-        calls = [(at, group) for at, group in groups if group.item.name in ("call", words.RECORDED)]
-        transfers = [(at, group) for at, group in groups if group.item.has_transfers]
-        bulk = [(at, group) for at, group in groups if group.item.is_greedy]
-        found: Seeds = []
-        for seed, line in enumerate(point.lines[way]):
-            row = {f"call_{name}": self._mean(point, calls, name, seed) for name in OF_CALL}
-            # A direction that nothing fills has no utilisation to keep.
-            row |= {name: line[name] if bulk or name == "queueing_s_mean" else None for name in OF_LINE}
-            if row["utilisation"] is not None:
-                # Of the rate that is set up: a CAKE shapes below the rate of its line.
-                row["utilisation"] = min(row["utilisation"] * self._rates[way][0] / self.candidate.shaped[way], 1.0)
-            row["bulk_queueing_s_mean"] = self._mean(point, bulk, "queueing_s_mean", seed)
-            row["completion_s_mean"] = self._mean(point, transfers, "completion_s_mean", seed)
-            found.append(row)
-        return found
-
-    def _mean(self, point: Point, groups: Sequence[tuple[int, Group]], name: str, seed: int) -> float | None:
-        """The mean over groups of flows, of those of a capture weighted by their packets."""
-        known = [
-            (self._weights.get(group.label, group.count), value)
-            for at, group in groups
-            if (value := point.groups[at][seed][name]) is not None
-        ]
-        whole = sum(weight for weight, _ in known)
-        return math.fsum(weight * value for weight, value in known) / whole if whole else None
-
-    @property
-    def given_away(self) -> float:
-        """The part of the line that shaping leaves unused, in the direction where that is more."""
-        return max((line - self.candidate.shaped[way]) / line for way, (_, line) in self._rates.items())
-
-    def values(self, column: str) -> list[float | None]:
-        """A column by seed."""
-        return [seed[column] for seed in self.seeds]
-
-    def row(self) -> dict[str, Any]:
-        """The means over the seeds with their intervals."""
-        return {
-            "candidate": self.candidate.name,
-            "queue": self.candidate.queue,
-            "given_away": self.given_away,
-            "limit_down": self.points[-1].limits["down"],
-            "limit_up": self.points[-1].limits["up"],
-            **intervals(OF_CANDIDATE, self.seeds),
-            "seeds": len(self.seeds),
-        }
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each round trip and direction."""
-        for point, rtt_s in zip(self.points, self.rtts_s, strict=True):
-            for way in self.ways:
-                row = {"candidate": self.candidate.name, "rtt_s": rtt_s, "direction": way}
-                yield row | intervals(OF_CANDIDATE, self.of_way(point, way))
-
-
-def _over(column: str, points: Sequence[Sequence[Seeds]], seed: int) -> float | None:
-    """The value of one seed: that of the worse direction, averaged over the points; `None` if one has none."""
-    worse = min if MEASURES[quantity(column)].is_more_better else max
-    found = []
-    for ways in points:
-        known = [value for way in ways if (value := way[seed][column]) is not None]
-        if not known:
-            return None
-        found.append(worse(known))
-    return math.fsum(found) / len(found)
-
-
 def _ranked(
-    wish: Wish, question: Question, scenario: str, tried: Sequence[_Tried], steady: Steady, answers: Answers
+    wish: Wish, question: Question, scenario: str, tried: Sequence[Tried], steady: Steady, answers: Answers
 ) -> Advice:
     """The candidates in their order, the best against each other one, and what is said of them."""
     rows = {each.name: each.row() for each in tried}
@@ -421,6 +402,7 @@ def _ranked(
     )
     open_gap = next((gap for _, gap in worse.values() if not gap.decided), margin)
     said = first.said if wish.capture is None else first.said.replace("the call", "the capture")
+    told = ranking.TOLD_OF_KINDS if wish.kinds else ranking.TOLD
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "line": _line(wish, question),
@@ -438,17 +420,19 @@ def _ranked(
         "high": margin.high if margin else None,
         "margin_in": by.column if by else None,
         "more_seeds": open_gap.more_seeds if open_gap else None,
-        "price": ranking.price(best, [each for each, _ in order[1:]]) if best else [],
+        "price": ranking.price(best, [each for each, _ in order[1:]], told) if best else [],
         "tc": commands(best.candidate, question.rates, wish.devices) if best else [],
+        "kinds": [row for each, _ in [*order, *others] for row in each.of_kinds()],
         "rows": [row for each, _ in [*order, *others] for row in each.rows()],
         "linux": kernel.document(answers, best.name if best else None),
         "notes": [*_notes(wish), *_unmet(wish, listed)],
     }  # fmt: skip
-    document["text"] = " ".join([advice.text(document), *sentences.moving(steady, lambda point: point[0])])
+    said_of_all = [advice.text(document), advice.of_kinds(document)]
+    document["text"] = " ".join([*filter(None, said_of_all), *sentences.moving(steady, lambda point: point[0])])
     return Advice(document=document, steady=steady.said(question), scenario=scenario)
 
 
-def _that_counts(steady: Steady, order: Sequence[_Tried], level: Level) -> Steady:
+def _that_counts(steady: Steady, order: Sequence[Tried], level: Level) -> Steady:
     """What moves so far that a candidate could come to be as good as the best, or no longer.
 
     What has no rank may move: nothing is said to be better than it. Times move as queueing delays
@@ -457,12 +441,16 @@ def _that_counts(steady: Steady, order: Sequence[_Tried], level: Level) -> Stead
     is_late = level.criterion.column == "call_in_time"
     is_time = is_late or "_s_" in level.criterion.column
     costs = {each.name: ranking.cost(each, level.criterion) for each in order}
+    part_of = {kind.name: kind.part for each in order[:1] for kind in each.kinds}
 
     def counts(move: Move) -> bool:
         name = move.of.point[0]
-        if name not in costs or ("_s_" in move.of.quantity) != is_time:
+        # What a kind gets alone is measured in other runs.
+        if name not in costs or ("_s_" in move.of.quantity) != is_time or level.criterion == CRITERIA["alone"]:
             return False
         by = abs(move.second - move.first)
+        if level.criterion == CRITERIA["guarantee"]:
+            by /= part_of[order[0].groups[move.of.group].item.kind or ""]
         if is_time:
             by *= (1 + costs[name] if is_late else costs[name]) / max(move.first, move.second)
         values = {each: Value(mean, by if each == name else 0.0) for each, mean in costs.items()}
@@ -489,6 +477,9 @@ def _line(wish: Wish, question: Question) -> dict[str, Any]:
         "below": wish.devices.below,
         "rtt": list(question.line_rtts),
         "flows": [item.text for item in wish.question.flows],
+        "shared": [
+            {"kind": kind.name, "part": kind.part, "dscp": kind.point, "flows": kind.flows} for kind in wish.kinds
+        ],
         "capture": None if wish.capture is None else _told(wish.capture),
         "seeds": question.seeds,
         "duration": question.duration,

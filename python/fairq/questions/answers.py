@@ -222,7 +222,7 @@ class Answers:
             where = ", ".join(dict.fromkeys(self.label(point.choice, point.rtt) for point in short))
             text = f"with {where} not all ended in the measured time: completion times are of those that did; write"
             text += " a longer --duration, and no start before the end of the warm-up"
-            found.append({"code": "unfinished", "where": f"--flows {group.item.text}", "text": text})
+            found.append({"code": "unfinished", "where": group.item.place, "text": text})
         return found
 
     def greedy(self, way: str | None = None) -> list[int]:

@@ -276,12 +276,17 @@ def ask(parts: Parts | Own | None = None, **given: Any) -> Question:
         assert known is not None, "there are parts"
         with words.knowing(known.names(Control)):
             question = replace(read(Question, "compare", given), own=known)
+    check(question)
+    return question
+
+
+def check(question: Question) -> None:
+    """UsageError if words of a question do not go together."""
     _check_alone(question)
     _check_hosts(question)
     _check_round_trips(question)
     check_queues(question)
     _check_times(question)
-    return question
 
 
 def notes(question: Question) -> list[dict[str, str]]:
@@ -298,13 +303,13 @@ def notes(question: Question) -> list[dict[str, str]]:
         if begins is not None and words.quantity("start", "time", start) > begins:
             text = f"the measured time begins at {question.warm_up}, before it starts: what the flows get is a mean of "
             text += f"the times without it and with it; write a --warm-up of {start} or more"
-            found.append({"code": "start", "where": f"--flows {item.text}", "text": text})
+            found.append({"code": "start", "where": item.place, "text": text})
     for item in question.flows if question.ecn else ():
         if not words.can_mark(item.name):
             text = "it takes no marks: its packets are dropped where others' are marked"
-            found.append({"code": "ecn", "where": f"--flows {item.text}", "text": text})
+            found.append({"code": "ecn", "where": item.place, "text": text})
     found += [
-        {"code": "tail", "where": f"--flows {item.text}", "text": HEAVY_TAIL}
+        {"code": "tail", "where": item.place, "text": HEAVY_TAIL}
         for item in question.flows
         if item.name == "web" and "size" not in item.settings
     ]
@@ -377,7 +382,7 @@ def _check_round_trips(question: Question) -> None:
         for rtt in question.rtts:
             if item.rtt is not None and _seconds(item.rtt) < _seconds(rtt):
                 raise UsageError(
-                    f"--flows {item.text}: a round trip of {item.rtt} is below the line's own, {rtt}; write @{rtt} or "
+                    f"{item.place}: a round trip of {item.rtt} is below the line's own, {rtt}; write @{rtt} or "
                     "more, or a shorter --rtt"
                 )
 
@@ -412,6 +417,6 @@ def _check_times(question: Question) -> None:
         start = item.options.get("start")
         if start is not None and words.quantity("start", "time", start) >= warm_up + duration:
             raise UsageError(
-                f"--flows {item.text}: it starts at the end of the run, {warm_up + duration:g} s, or later; write an "
+                f"{item.place}: it starts at the end of the run, {warm_up + duration:g} s, or later; write an "
                 "earlier start or a longer --duration"
             )

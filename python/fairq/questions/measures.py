@@ -55,6 +55,7 @@ MEANINGS = {
     "jain": "Jain's index over the throughput of the flows that take what they can get.",
     "jain_hosts": "The same over the throughput of the clients of --hosts.",
     "utilisation": "The part of the line's capacity that was used, 0 to 1.",
+    "guarantee_kept": "The part of its guarantee that a kind of users gets, 0 to 1; null without --shared.",
     "overtaken": "The part of the packets before which a packet that arrived later was sent, 0 to 1.",
     "sparse": "Mean number of flows that woke a short while ago, or decay; null but for cake.",
     "bulk": "Mean number of flows that take turns; null but for cake.",
@@ -82,10 +83,17 @@ OF_EFFECT = ("queueing_s_mean", "queueing_s_p99", "share", "loss", "marked_ratio
 
 OF_CALL = ("queueing_s_p99", "queueing_s_mean", "loss", "in_time")
 OF_LINE = ("utilisation", "queueing_s_mean", "jain")
-OF_CANDIDATE = (*(f"call_{name}" for name in OF_CALL), *OF_LINE, "bulk_queueing_s_mean", "completion_s_mean")
-"""What is measured of a call, of a direction of the line, and of a candidate of `fairq advise`."""
+OF_KIND = ("guarantee_kept", "alone_utilisation")
+OF_CANDIDATE = (
+    *(f"call_{name}" for name in OF_CALL), *OF_LINE, "bulk_queueing_s_mean", "completion_s_mean", *OF_KIND,
+)  # fmt: skip
+"""What is measured of a call, of a direction of the line, of a kind of users, and of a candidate of
+`fairq advise`."""
 
-WHOSE = {"call_": "Of the call, or of the capture. ", "bulk_": "Of the bulk flows. "}
+WHOSE = {
+    "call_": "Of the call, or of the capture. ", "bulk_": "Of the bulk flows. ",
+    "alone_": "While one kind of users is alone; null without --shared. ",
+}  # fmt: skip
 """What begins the name of a column that is not of all flows."""
 
 

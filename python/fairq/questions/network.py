@@ -187,10 +187,8 @@ class _Tables:
                 return UsageError(error.fault, f"{option.flag} {first}".rstrip())
         if path.startswith("flows["):
             number = int(path[len("flows[") : path.index("]")])
-            what = "--host-queue" if "host_queue" in path else "--flows"
-            entry = self.entries[number]
-            said = ",".join(question.host_queues) if "host_queue" in path else entry.group.item.text
-            return UsageError(error.fault, f"{what} {said}")
+            of_host = f"--host-queue {','.join(question.host_queues)}"
+            return UsageError(error.fault, of_host if "host_queue" in path else self.entries[number].group.item.place)
         if path.startswith("axes["):
             axis = self.axes[int(path[len("axes[") : path.index("]")])]
             value = axis["values"][int(path[path.rindex("[") + 1 : path.rindex("]")])]
@@ -247,6 +245,9 @@ class _Tables:
         found |= _traffic(item)
         if item.name not in ("call", "flood", words.RECORDED):
             found["transport"] = self._transport(item)
+        if "dscp" in item.options:
+            # The code point is the upper six bits of the type of service.
+            found["tos"] = int(item.options["dscp"]) << 2
         if entry.count > 1:
             found["count"] = entry.count
         if item.name == "web" and entry.host is None:

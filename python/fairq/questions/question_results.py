@@ -476,6 +476,15 @@ class OwnCapture(Row):
     flows: Table[CaptureFlow]
 
 
+class KindOfUsers(Row):
+    """A kind of users that shares the line."""
+
+    kind: Annotated[str, "Its name."]
+    part: Annotated[float, "The part of the rate set up that it is guaranteed, 0 to 1."]
+    dscp: Annotated[int | None, "The code point of its packets; null: what no code point tells."]
+    flows: Annotated[list[str], "What it sends, as items of --flows without their code point."]
+
+
 class AdvisedLine(Row):
     """The user's line and its flows; quantities are text, with units."""
 
@@ -483,6 +492,7 @@ class AdvisedLine(Row):
     up: Annotated[str, "The rate up."]
     rtt: Annotated[list[str], "Round trips without queueing."]
     flows: Annotated[list[str], "The items of --flows; the capture's stand beside them."]
+    shared: Annotated[Table[KindOfUsers], "The kinds of users; empty without --shared."]
     below: Annotated[float, "The part below the line at which tc shapes."]
     capture: Annotated[OwnCapture | None, "The user's own packets; null without a capture."]
     seeds: Annotated[int, "Runs of each candidate and round trip."]
@@ -540,14 +550,32 @@ class Where(Row):
     direction: Annotated[Direction, "The direction."]
 
 
-class AdvisedRow(OfCandidate, Where):
-    """A candidate at one round trip and in one direction."""
+class OfKind(Row):
+    """A kind of users behind a candidate."""
+
+    candidate: Annotated[str, "The candidate."]
+    kind: Annotated[str, "The kind of users."]
+    part: Annotated[float, "The part of the rate set up that it is guaranteed, 0 to 1."]
+
+
+class KindRow(Seeds, OfCandidate, OfKind):
+    """A kind of users behind a candidate: the worse direction, the mean over the round trips."""
+
+
+class WhereOfKind(Where):
+    """Where a candidate was measured, and of which users."""
+
+    kind: Annotated[str | None, "The kind of users; null without --shared."]
+
+
+class AdvisedRow(OfCandidate, WhereOfKind):
+    """A candidate at one round trip, in one direction, and of one kind of users."""
 
 
 class Advice(
     Record, named="Advised", told=("candidates", "text"),
-    places=("criterion", "candidates", "winner", "best", "margin", "low", "high", "margin_in", "price", "tc", "rows",
-            "notes", "text", "steady", "scenario", "document"),
+    places=("criterion", "candidates", "winner", "best", "margin", "low", "high", "margin_in", "price", "tc", "kinds",
+            "rows", "notes", "text", "steady", "scenario", "document"),
 ):  # fmt: skip
     """What `fairq advise` found.
 
@@ -556,7 +584,7 @@ class Advice(
     is no such one; `margin` with `low` and `high` is by how much it is better than the second, in
     the column `margin_in`, and `best` which is first. `price` has what others are better at. `tc`
     are the commands of the best. `rows` has each candidate at each round trip and in each
-    direction.
+    direction; `kinds` each kind of users behind each candidate, if kinds share the line.
     """
 
     schema_version: Annotated[int, "The version of this document."]
@@ -576,6 +604,7 @@ class Advice(
     ]
     price: Annotated[Table[Price], "What others are better at than the first, beyond chance."]
     tc: Annotated[list[str], "The commands of Linux's tc that set up the first; lines with # are comments."]
+    kinds: Annotated[Table[KindRow], "Each kind of users behind each candidate; empty without --shared."]
     rows: Table[AdvisedRow]
     linux: Annotated[FromLinux, "Of the first."]
     notes: Table[Note]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from fairq import statistics
@@ -16,7 +16,7 @@ class Criterion(NamedTuple):
     column: str
     said: str
     asks_for: str = ""
-    """The flows that give it a value: "call" or "transfer"."""
+    """What gives it a value: "call" or "transfer", or "kinds" of users."""
 
     @property
     def is_more_better(self) -> bool:
@@ -39,6 +39,8 @@ CRITERIA = {
     "completion": Criterion("completion_s_mean", "mean completion time of transfers", "transfer"),
     "jain": Criterion("jain", "Jain's index of the bulk flows"),
     "utilisation": Criterion("utilisation", "utilisation"),
+    "guarantee": Criterion("guarantee_kept", "part of its guarantee that a kind of users gets", "kinds"),
+    "alone": Criterion("alone_utilisation", "utilisation while one kind of users is alone", "kinds"),
 }
 """By name."""
 
@@ -64,9 +66,18 @@ ORDER = (
 IN_TIME = (Level(CRITERIA["call_in_time"], band=0.005), *ORDER[1:])
 """The levels with `--latency-target`."""
 
+
+def with_kinds(levels: Sequence[Level]) -> tuple[Level, ...]:
+    """The levels with kinds of users: guarantees first, what they lend before the last."""
+    return (Level(CRITERIA["guarantee"], band=0.05), *levels[:-1], Level(CRITERIA["alone"], band=0.05), levels[-1])
+
+
 TOLD = {"call_p99": (0.001, 0.0), "completion": (0.0, 0.05), "bulk": (0.001, 0.05), "utilisation": (0.01, 0.0)}
 """The least advantages of another candidate that the price of the winner has: so much, and this
 part of its value."""
+
+TOLD_OF_KINDS = {"guarantee": (0.05, 0.0), **TOLD, "alone": (0.05, 0.0)}
+"""Likewise with `--shared`."""
 
 
 class Tried(Protocol):
@@ -144,10 +155,12 @@ def gap(worse: Tried, better: Tried, criterion: Criterion) -> statistics.Paired:
     return statistics.paired(a, b, criterion.scale)
 
 
-def price(best: Tried, others: Sequence[Tried]) -> list[dict[str, str | float | None]]:
-    """What the best gives up: by each criterion the best candidate, and by how much."""
+def price(
+    best: Tried, others: Sequence[Tried], told: Mapping[str, tuple[float, float]] = TOLD
+) -> list[dict[str, str | float | None]]:  # fmt: skip
+    """What the best gives up: by each criterion of `told` the best candidate, and by how much."""
     found: list[dict[str, str | float | None]] = []
-    for name, (least, part) in TOLD.items() if others else ():
+    for name, (least, part) in told.items() if others else ():
         criterion = CRITERIA[name]
         other = min(others, key=lambda each: cost(each, criterion))
         by = gap(best, other, criterion)

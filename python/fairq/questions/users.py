@@ -18,10 +18,11 @@ MOST = 1000
 """The most users."""
 
 
-def flows(users: int) -> list[str]:
-    """The items of --flows that are these users; UsageError if there are none or too many."""
+def flows(users: int, where: str = "") -> list[str]:
+    """The items of --flows that are these users; UsageError names `where` if there are too many."""
     if not 1 <= users <= MOST:
-        raise UsageError(f"--users {users}: write a number from 1 to {MOST}")
+        said = where or f"--users {users}"
+        raise UsageError(f"{said}: write a number from 1 to {MOST}")
     return [_counted(item, -(-users // each)) for each, items in MIX for item in items]
 
 

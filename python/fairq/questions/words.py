@@ -22,11 +22,14 @@ TRAFFIC = ("web", "call", "flood")
 RECORDED = "recorded"
 """The name of an item that is packets of a capture: no word of a question, as it needs the file."""
 
-OPTIONS = ("start", "size", "direction")
+OPTIONS = ("start", "size", "direction", "dscp")
 """What an item may say of its flows, beside the settings of its control."""
 
 DIRECTIONS = ("down", "up")
 """The directions of a line; data of a download flows down."""
+
+POINTS = tuple(map(str, range(64)))
+"""The code points that packets may carry (DSCP), as text."""
 
 COUNT_MAX = 10_000
 """The most flows of one item, and hosts of one class."""
@@ -50,6 +53,8 @@ class Item:
     options: dict[str, str] = field(default_factory=dict)
     called: str | None = None
     """The name of its flows, which their random numbers follow from; `None`: as it is written."""
+    kind: str | None = None
+    """The kind of users whose flows these are; `None`: users are not told apart."""
 
     @property
     def label(self) -> str:
@@ -63,6 +68,19 @@ class Item:
         settings = f"({self.settings})" if self.settings else ""
         options = f"({', '.join(f'{key}={value}' for key, value in self.options.items())})" if self.options else ""
         return f"{self.name}{settings}{count}{f'@{self.rtt}' if self.rtt else ''}{options}"
+
+    @property
+    def place(self) -> str:
+        """The word of the question that it stands in, for messages and notes."""
+        if self.kind is None:
+            return f"--flows {self.text}"
+        return f"--shared {self.kind}: {self.unmarked}"
+
+    @property
+    def unmarked(self) -> str:
+        """The item as it is written, without its code point."""
+        options = {name: value for name, value in self.options.items() if name != "dscp"}
+        return replace(self, options=options).said(f":{self.count}" if self.count else "")
 
     @property
     def is_up(self) -> bool:
@@ -193,12 +211,13 @@ def items(given: str | Sequence[str]) -> list[Item]:
     return found
 
 
-def item(text: str, *, is_tried: bool = False) -> Item:
-    """One item: `CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=up|down)]`.
+def item(text: str, *, is_tried: bool = False, option: str = "--flows") -> Item:
+    """One item: `CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=up|down, dscp=)]`.
 
-    If it `is_tried` as what another text may mean, no third text is looked for.
+    If it `is_tried` as what another text may mean, no third text is looked for. Messages name the
+    `option` that it stands in.
     """
-    where = f"--flows {text}"
+    where = f"{option} {text}"
     if any(letter in text for letter in "[]{}") and text.count("(") == 0:
         raise UsageError(f"{where}: settings stand in parentheses, as cubic(decrease=0.8)")
     name, rest = _word(text)
@@ -268,7 +287,7 @@ def _with(where: str, found: Item, inside: str) -> Item:
     return replace(found, settings=found.settings or ", ".join(settings), options=options)
 
 
-_EXAMPLES = {"start": "5s", "size": "10MB", "direction": "up"}
+_EXAMPLES = {"start": "5s", "size": "10MB", "direction": "up", "dscp": "10"}
 
 
 def _pair(part: str) -> tuple[str, str | None]:
@@ -301,6 +320,8 @@ def _checked(where: str, found: Item) -> Item:
             raise UsageError(f"{where}: {found.name} has no size; give a congestion control one, as cubic(size=10MB)")
         if quantity(f"{where}: size", "size", found.options["size"]) < 1:
             raise UsageError(f"{where}: a size of no byte; write size=10MB")
+    if "dscp" in found.options and found.options["dscp"] not in POINTS:
+        raise UsageError(f"{where}: dscp {found.options['dscp']}: a code point is a number from 0 to 63, as dscp=10")
     if found.name in ("call", "flood"):
         for part in split(found.settings):
             if _pair(part)[0] != "rate":

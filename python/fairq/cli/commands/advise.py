@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from fairq.core.progress import Bar
 from fairq.questions import advising, least_buffer
 from fairq.questions.advising import LONGER, Line
 from fairq.questions.asked import Question
-from fairq.questions.measures import quantity
+from fairq.questions.measures import OF_KIND, quantity
 from fairq.questions.question_results import Advice
 from fairq.questions.ranking import CRITERIA
 from fairq.questions.search import Search
@@ -69,7 +69,7 @@ def advise(arguments: Namespace) -> str:
         check_file(table)
     if arguments.dry_run:
         with advising.with_packets(wish, table) as question:
-            return dry_run(_search(question, arguments), arguments, table)
+            return dry_run(_search([question, *wish.alone(question)], arguments), arguments, table)
     with Bar("advise") as bar:
         found = advising.advise(wish, arguments.workers or api.cores(), bar, table)
     if arguments.scenario:
@@ -92,7 +92,7 @@ def _least_buffer(arguments: Namespace, words: Mapping[str, Any]) -> str:
             raise UsageError(f"--{word.replace('_', '-')}: --buffer-for tries rooms alone; leave one of the two out")
     asks = {word: words[word] for word in least_buffer.WORDS} | {"share": arguments.buffer_for}
     if arguments.dry_run:
-        return dry_run(_search(least_buffer.ask(**asks).question, arguments), arguments)
+        return dry_run(_search([least_buffer.ask(**asks).question], arguments), arguments)
     with Bar("advise") as bar:
         least = api.least_buffer(**asks, workers=arguments.workers, progress=bar)
     if arguments.scenario:
@@ -108,8 +108,8 @@ def _least_buffer(arguments: Namespace, words: Mapping[str, Any]) -> str:
     return paragraphs(parts, arguments, arguments.scenario)
 
 
-def _search(question: Question, arguments: Namespace) -> Search:
-    return Search([question], arguments.workers or api.cores(), longer=LONGER)
+def _search(questions: Sequence[Question], arguments: Namespace) -> Search:
+    return Search(questions, arguments.workers or api.cores(), longer=LONGER)
 
 
 def _table(found: Advice, arguments: Namespace) -> str:
@@ -122,16 +122,28 @@ def _table(found: Advice, arguments: Namespace) -> str:
     minor = [name for name in MINOR if name not in (criterion, "utilisation")]
     table = tables.text(rows, shown, minor=minor, keep=("rank", "candidate", criterion), **look(arguments))
     unranked = "".join(f"\n{tables.prose(line)}" for line in _unranked(found))
-    return f"{table}{unranked}\n\n{tables.prose(' '.join(_said(found)))}"
+    kinds = f"\n\nEach kind of users:\n{_kinds(found, arguments)}" if found.kinds else ""
+    return f"{table}{unranked}{kinds}\n\n{tables.prose(' '.join(_said(found)))}"
+
+
+def _kinds(found: Advice, arguments: Namespace) -> str:
+    """What each kind of users has behind each candidate."""
+    shown = columns(found.kinds, dict.fromkeys(("candidate", "kind", "part", *OF_KINDS)), arguments)
+    return tables.text(found.kinds, shown, keep=("candidate", "kind", "guarantee_kept"), **look(arguments))
 
 
 def _said(found: Advice) -> Iterator[str]:
     """What the numbers of the table are."""
     seeds = found.candidates[0]["seeds"]
     means = f"means of {seeds} seeds with their 95 % intervals, " if seeds > 1 else ""
-    yield f"The worse of both directions, {means}and over the round trips."
+    worst = "The worst of both directions and all kinds of users" if found.kinds else "The worse of both directions"
+    yield f"{worst}, {means}and over the round trips."
     yield found.steady
-    yield f"The flows: {', '.join(found.document['line']['flows'])}."
+    line = found.document["line"]
+    if not line["shared"]:
+        yield f"The flows: {', '.join(line['flows'])}."
+    for kind in line["shared"]:
+        yield f"Kind {kind['kind']}, guaranteed {100 * kind['part']:.3g} %: {', '.join(kind['flows'])}."
     yield "Utilisation is a part of the rate that the commands set up; shaping gives away what is below the line."
 
 
@@ -163,10 +175,15 @@ BUFFERS = ("queue", "rtt_s", "direction", "count", "products", "bytes", "rule_pr
 """The columns of least buffers on a screen; --wide and --json have all."""
 
 WORSE_IN = {
+    "guarantee_kept": "(guarantee)", "alone_utilisation": "(alone)",
     "call_queueing_s_p99": "(call)", "call_in_time": "(call)", "completion_s_mean": "(transfers)",
     "bulk_queueing_s_mean": "(bulk)", "utilisation": "(utilisation)",
 }  # fmt: skip
 """What a candidate is worse in, by column."""
+
+OF_KINDS = ("guarantee_kept", "call_queueing_s_p99", "completion_s_mean", "bulk_queueing_s_mean", "alone_utilisation",
+            "call_loss")  # fmt: skip
+"""The columns of kinds of users on a screen."""
 
 COLUMNS = ("utilisation", "given_away", "call_loss", "completion_s_mean", "bulk_queueing_s_mean", "jain", "is_decided",
            "limit_down", "limit_up")  # fmt: skip
@@ -178,19 +195,15 @@ MINOR = ("limit_down", "limit_up", "is_decided", "jain", "given_away", "call_los
 
 
 def _figure(found: Advice, style: Style) -> Any:
-    """The candidates by what they use of the line and what it costs."""
+    """The candidates by what they use of the line, or keep of guarantees, and what it costs."""
     from fairq import figures
 
     line, criterion = found.document["line"], found.criterion
-    up = criterion["column"] if criterion["column"] != "utilisation" else "queueing_s_mean"
+    across = "guarantee_kept" if found.kinds else "utilisation"
+    ranked = (criterion["column"], *criterion["then"], "queueing_s_mean")
+    up = next(column for column in ranked if column not in ("utilisation", *OF_KIND))
     title = f"A line of {line['down']} down and {line['up']} up"
+    least = 0.0 if found.kinds else criterion["utilisation_min"]
     return figures.trade_off(
-        found.candidates,
-        "utilisation",
-        up,
-        "candidate",
-        title,
-        least=criterion["utilisation_min"],
-        winner=found.winner,
-        style=style,
+        found.candidates, across, up, "candidate", title, least=least, winner=found.winner, style=style
     )

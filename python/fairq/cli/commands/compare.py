@@ -39,7 +39,7 @@ SPEC = Spec(
         DRY_RUN,
         *LOOKS,
     ),
-    "An item of --flows is CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=up|down)], or web,"
+    "An item of --flows is CONTROL[(settings)][:COUNT][@RTT][(start=, size=, direction=up|down, dscp=)], or web,"
     " call(rate=) or flood(rate=). The values of --queue, --host-queue, --buffer and --rtt are crossed."
     " docs/guide/compare.md shows what to ask.",
     functions=("compare", "compare_alone"),

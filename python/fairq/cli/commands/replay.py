@@ -26,6 +26,12 @@ SUMMARY = [
 ]  # fmt: skip
 """The columns of the disciplines; on a screen as many as fit."""
 
+STATES = ["subqueue", "quantity", "value", "unit"]
+"""The columns of what disciplines show at the end."""
+
+HEAD_MAX = 32
+"""The columns that the name of a discipline takes in a heading."""
+
 MINOR = ["delay_s_p50", "bytes", "delay_s_max"]
 """The columns of flows that go first where a screen is too narrow."""
 
@@ -53,6 +59,7 @@ SPEC = Spec(
         *typed_only(
             switch("each", "add a table of the flows of each discipline by itself"),
             switch("all", "show all flows, not only those with most packets"),
+            switch("states", "show what each discipline counts and keeps at the end, as tc -s does"),
         ),
         *plot("draw delay over time under each discipline"),
         *LOOKS,
@@ -86,8 +93,12 @@ def replay(arguments: Namespace) -> str:
     parts += _beside(result.disciplines, arguments)
     if arguments.each:
         parts += _each(result.disciplines, arguments)
+    if arguments.states:
+        parts += _states(result.disciplines, arguments)
     parts += ["", tables.prose(f"Note: {note}")] if note else []
-    parts += ["", tables.prose(result.answer["text"])] if result.answer else []
+    if result.answer:
+        heads = _heads([row["name"] for row in result.disciplines], is_wide=arguments.wide)
+        parts += ["", tables.prose(_answer(str(result.answer["text"]), heads))]
     if places := written(arguments, drawing, arguments.out):
         parts.append(places)
     return "\n".join(parts)
@@ -103,12 +114,26 @@ def _beside(disciplines: Sequence[Mapping[str, Any]], arguments: Namespace) -> I
         ]
         columns = ["direction", "flow", "packets", *names]
         yield from ("", f"Flows by {rows_by}: mean delay/99 %, packets dropped")
-        heads = {name: name for name in names}
+        heads = _heads(names, is_wide=arguments.wide)
         minor = ["packets", "direction"]
         yield tables.text(rows, columns, minor=minor, keep=columns, heads=heads, **look(arguments))
         yield from _more(len(flows) - len(kept))
     if len(found) > 1:
         yield "The disciplines tell flows apart in several ways; --classifier NAME puts all into one table"
+
+
+def _heads(names: Sequence[str], *, is_wide: bool) -> dict[str, str]:
+    """The headings of disciplines: long names are cut in their middle, if that tells them apart."""
+    cut = {name: tables.middle(name, HEAD_MAX) for name in names}
+    return {name: name for name in names} if is_wide or len(set(cut.values())) < len(cut) else cut
+
+
+def _answer(text: str, heads: Mapping[str, str]) -> str:
+    """The answer, in which disciplines have the names of the headings."""
+    # A name may be a part of a longer one.
+    for name in sorted(heads, key=len, reverse=True):
+        text = text.replace(name, heads[name])
+    return text
 
 
 def _cell(row: Mapping[str, Any] | None, *, si: bool) -> str:
@@ -134,6 +159,14 @@ def _each(disciplines: Sequence[Mapping[str, Any]], arguments: Namespace) -> Ite
         yield from ("", f"Flows under {_named(discipline)}, by {discipline['rows_by']}")
         yield tables.text(kept, every=every, minor=MINOR, **look(arguments))
         yield from _more(len(flows) - len(kept))
+
+
+def _states(disciplines: Sequence[Mapping[str, Any]], arguments: Namespace) -> Iterator[str]:
+    """The lines of a table for each discipline with states; the subqueue of a leaf is its class."""
+    for discipline in disciplines:
+        if rows := discipline["states"]:
+            yield from ("", f"States of {tables.middle(_named(discipline), HEAD_MAX)}")
+            yield tables.text(rows, STATES, keep=STATES, **look(arguments))
 
 
 def _more(left: int) -> Iterator[str]:
