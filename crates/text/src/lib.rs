@@ -258,8 +258,7 @@ pub fn queue_within(text: &str, limit: Option<Limit>) -> Result<Queue, String> {
     queue_own(text, limit, &[])
 }
 
-/// The queue that `text` says, of which parts may be among `parts`, with `limit` if neither it nor
-/// its leaves name one.
+/// The queue that `text` says, of which parts may be among `parts`, with `limit` if it names none.
 ///
 /// # Errors
 /// One line: what is not known or does not fit.
@@ -277,10 +276,11 @@ pub fn queue_own(text: &str, limit: Option<Limit>, parts: &[Arc<dyn OwnPart<dyn 
     }
     let mut queue: Queue = typed(&table).map_err(said)?;
     queue.find_own(parts).map_err(|(place, message)| format!("{place}: {message}"))?;
-    if !queue.has_leaves() {
-        queue.limit = queue.limit.or(limit);
-    }
-    queue.fault().map_or(Ok(queue), Err)
+    // Leaves may hold more than a limit that is not the tree's own, and find it full.
+    let of_leaves = queue.fault().filter(|_| queue.has_leaves());
+    queue.limit = queue.limit.or(limit);
+    let fault = if queue.has_leaves() { of_leaves } else { queue.fault() };
+    fault.map_or(Ok(queue), Err)
 }
 
 /// The place of `field` in what stands at `path`.
@@ -402,6 +402,19 @@ mod tests {
         use fairq_sched::{contract::Line, units::Rate};
         let inner = queue("fq_codel").unwrap().build(&Line::new(Rate::MAX));
         assert_eq!(format!("{inner:?}"), "Discipline { held: Held { packets: 0, bytes: 0 }, .. }");
+    }
+
+    #[test]
+    fn a_limit_from_elsewhere_binds_leaves_that_may_hold_more() {
+        let tree = "drr(classes=[(name=a, queue=\"fifo + 40packets\"), (name=b, queue=codel)])";
+        let limit = Some(Limit::Packets(10));
+        assert_eq!(queue_within(tree, limit).unwrap().limit, limit);
+        assert_eq!(
+            queue(&format!("{tree} + 10packets")).unwrap_err(),
+            "drr: class `a`: fifo may hold 40 packets, and all leaves together 10 packets; lower the one or raise the other"
+        );
+        let classes = "drr(classes=[(name=a, queue=codeel), (name=b)])";
+        assert!(queue(classes).unwrap_err().starts_with("scheduler.classes[0].queue: `codeel` is no part of a queue"));
     }
 
     #[test]
