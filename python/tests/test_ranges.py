@@ -16,7 +16,10 @@ SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
 BRIEF = {"measure.warm_up": "2 s", "measure.duration": "8 s"}
 """Less than a scenario says itself, for those that take long."""
 
-LONG = {"come_and_go", "packet_table", "preemption", "refund", "token_bucket", "virtual_clock", "byte_buffers", "delta", "outage"}
+LONG = {
+    "byte_buffers", "come_and_go", "delta", "outage", "packet_table", "preemption", "refund", "token_bucket",
+    "virtual_clock",
+}  # fmt: skip
 """Scenarios that are short, or whose flows or changes begin at times of theirs."""
 
 

@@ -41,8 +41,8 @@ pub(crate) fn fault(scheduler: &str, part: &dyn Part, limit: Option<Limit>) -> O
         }
         if let Some(part) = queue.without_rate() {
             return Some(format!(
-                "{scheduler}: {of}{part} goes by the rate of a line, and a leaf has none; give {part} a rate of its own, or \
-                 write another queue"
+                "{scheduler}: {of}{part} goes by the rate of a line, and a leaf has none; write another queue, or its rate \
+                 where {part} takes one"
             ));
         }
         let is_above = match (queue.limit, limit) {

@@ -278,13 +278,13 @@ fn what_cannot_stand_in_a_leaf_is_refused_with_the_class() {
     let cases = [
         (
             Queue::new(tree(of("wfq")), None),
-            "htb: class `a`: wfq goes by the rate of a line, and a leaf has none; give wfq a rate of its own, or write another \
-             queue",
+            "htb: class `a`: wfq goes by the rate of a line, and a leaf has none; write another queue, or its rate where wfq takes \
+             one",
         ),
         (
             Queue::new(tree(of("token_bucket")), None),
-            "htb: class `a`: token_bucket goes by the rate of a line, and a leaf has none; give token_bucket a rate of its own, \
-             or write another queue",
+            "htb: class `a`: token_bucket goes by the rate of a line, and a leaf has none; write another queue, or its rate where token_bucket takes \
+             one",
         ),
         (
             Queue::new(tree(limited(9)), Some(Limit::Packets(8))),

@@ -24,7 +24,9 @@ pub(crate) fn in_leaves(
     }
     for (at, class) in items(scheduler, "classes") {
         let place = format!("{path}.classes[{at}].queue");
-        class.get_mut("queue").map_or(Ok(()), |queue| shape(queue, &place))?;
+        let name = class.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let of_class = |fault: Fault| Fault { message: format!("class `{name}`: {}", fault.message), ..fault };
+        class.get_mut("queue").map_or(Ok(()), |queue| shape(queue, &place)).map_err(of_class)?;
     }
     Ok(())
 }
