@@ -661,6 +661,17 @@ def test_what_disciplines_show_is_plotted_over_time_beside_samples():
     assert held.get_lines()
 
 
+def test_what_each_leaf_of_a_tree_holds_has_a_panel():
+    queue = 'ets(strict=2, quanta=[], map=[1, 1, 1, 1, 1, 1, 1, 0], queues=["fq_codel", "fifo + 20packets"])'
+    link = {"name": "line", "from": "a", "to": "b", "rate": "1 Mbit/s", "queue": queue}
+    flow = {"name": "file", "from": "a", "to": "b", "traffic": "ftp", "transport": "reno", "start": "0 s"}
+    scenario = {"edition": 2, "measure": {"duration": "5 s"}, "links": [link], "flows": [flow]}
+    result = package.run(scenario, workers=1, series="100 ms", states=True)
+    panel = next(axes for axes in figures.of_result(result).axes if axes.get_title(loc="left") == "packets")
+    most = [max(curve.get_ydata()) for curve in panel.get_lines()]
+    assert len(most) == 4 and 10 < most[1] <= 20 and most[0] == 0, "the two bands of both directions"
+
+
 def test_a_comparison_over_a_number_has_the_curves_of_all_flows_in_one_panel():
     rows = comparison(buffers=("0.5BDP", "1BDP", "2BDP", "4BDP"))
     panels = figures.compared(rows, "asked").axes

@@ -22,6 +22,9 @@ QUANTITIES = ("throughput_bit_per_s", "queueing_s_mean", "rtt_s_mean")
 COMPARED = ("share", "goodput_bit_per_s", "queueing_s_mean", "loss")
 """The columns of a comparison that are plotted."""
 
+OF_LEAVES = "packets"
+"""What each leaf of a tree, or tin, shows of the packets that it holds."""
+
 GROUPS = ("queue", "host_queue", "buffer", "rtt_s")
 """The columns that tell the groups of a comparison."""
 
@@ -51,9 +54,10 @@ def of_result(
         seeds = "one seed" if count == 1 else f"{count} seeds"
         return distribution(packets, names, flows, said, caption=f"all packets of {seeds}", style=style)
     if samples or (samples is None and len(result.series)):
-        shown = rows_of_states(result.states, quantities or ())
+        asked = quantities or (*USUAL, OF_LEAVES)
+        shown = rows_of_states(result.states, asked)
         rows = [*result.series, *shown] if shown else result.series
-        sampled = [q for q in quantities or USUAL if any(row.get(q) is not None for row in rows)]
+        sampled = [q for q in asked if any(row.get(q) is not None for row in rows)]
         return over_time(
             rows, names, said, result.theory or (), quantities=sampled or USUAL,
             instants=changes_of(result.scenario), style=style,

@@ -268,7 +268,7 @@ def _draw_kind(
         panel.set_ylim(bottom if min(known, default=0) < 0 else 0, top)
         from_zero(panel, known)
     said = SAMPLED.get(kind) or axis_units.words(kind)[0]
-    return f"{said} ({short})" if short else said
+    return f"{said} ({short})" if short and short != said else said
 
 
 def _draw_marks(
