@@ -58,9 +58,8 @@ const CLAIMS: &[(&str, Claim)] = &[
             && s.loss("bytes", "tiny packets") < 0.1 * s.loss("bytes", "long packets")
     }),
     ("class_leaves.toml", |s| {
-        let throughput = |at, flows: &[&str]| -> f64 {
-            flows.iter().map(|flow| s.flow(at, flow, "throughput_bit_per_s")).sum()
-        };
+        let throughput =
+            |at, flows: &[&str]| -> f64 { flows.iter().map(|flow| s.flow(at, flow, "throughput_bit_per_s")).sum() };
         let has_its_rate = |at| {
             near(throughput(at, &["call", "download"]), 5e6, 0.03)
                 && near(throughput(at, &["backup.1", "backup.2"]), 1e6, 0.03)

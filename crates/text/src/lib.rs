@@ -414,7 +414,11 @@ mod tests {
             "drr: class `a`: fifo may hold 40 packets, and all leaves together 10 packets; lower the one or raise the other"
         );
         let classes = "drr(classes=[(name=a, queue=codeel), (name=b)])";
-        assert!(queue(classes).unwrap_err().starts_with("scheduler.classes[0].queue: class `a`: `codeel` is no part of a queue"));
+        assert!(
+            queue(classes)
+                .unwrap_err()
+                .starts_with("scheduler.classes[0].queue: class `a`: `codeel` is no part of a queue")
+        );
     }
 
     #[test]
