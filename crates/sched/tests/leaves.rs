@@ -264,6 +264,30 @@ fn a_leaf_that_holds_its_packets_back_lets_the_others_go() {
 }
 
 #[test]
+fn a_tree_of_thousands_of_classes_serves_each_of_them() {
+    const CLASSES: u32 = 3000;
+    let inner = Queue::of_design(DesignSettings::by_name("fq_codel").expect("a design"), None);
+    let class = |at| drr::Class { name: format!("c{at}"), queue: Some(leaf(inner.clone())), ..Default::default() };
+    let classes = (0..CLASSES).map(class).collect();
+    let queue = Queue::new(SchedulerSettings::Drr(drr::Settings { classes, ..Default::default() }), None);
+    assert_eq!(queue.fault(), None);
+    let mut line = Line::new(rate(1_000_000_000));
+    line.classes = (0..CLASSES).map(|at| (header(at), format!("c{at}"))).collect();
+    let (mut discipline, mut fates) = (queue.build(&line), Fates::new());
+    for round in 0..2 {
+        for at in 0..CLASSES {
+            discipline.enqueue(Time::ZERO, packet(u64::from(round * CLASSES + at), 0), &header(at), &mut fates);
+        }
+    }
+    let mut sent = Vec::new();
+    while let Dequeue::Send(packet) = discipline.dequeue(Time::ZERO, &mut fates) {
+        sent.push(packet.token);
+    }
+    // A turn is a packet: each class has sent its first before any sends its second.
+    assert_eq!(sent, (0..2 * u64::from(CLASSES)).collect::<Vec<_>>());
+}
+
+#[test]
 fn what_cannot_stand_in_a_leaf_is_refused_with_the_class() {
     let class = |queue: Queue| htb::Class {
         name: "a".into(),

@@ -206,7 +206,12 @@ mod tests {
         assert_eq!(written(&queue), "mine(is_on=true, part=1.0) + codel + port_pair");
         assert_eq!(read(&written(&queue)), Ok(queue.clone()));
         assert_eq!(queue.build(&Line::new(Rate::MAX)).held().packets, 0);
+        let tree = "drr(classes=[(name=a, queue=mine(k=2) + 40packets), (name=b, queue=\"fifo\")])";
+        let tree = read(tree);
+        assert_eq!(read(&written(tree.as_ref().expect("a tree"))).as_ref(), tree.as_ref());
+        assert_eq!(tree.expect("a tree").build(&Line::new(Rate::MAX)).held().packets, 0);
         for (text, said) in [
+            ("drr(classes=[(name=a, queue=mine(k=13))])", "scheduler: 13 is unlucky; write another k"),
             ("mine(k=13)", "scheduler: 13 is unlucky; write another k"),
             ("mine(k=1.5)", "scheduler.k: write a whole number, not `1.5`"),
             ("mine(is_on=1)", "scheduler.is_on: write true or false, not `1`"),
