@@ -388,6 +388,8 @@ fn too_few_seeds_are_told() {
 #[test]
 fn the_scenarios_of_the_repository_have_no_notes_but_these() {
     let expected: &[(&str, &str)] = &[
+        // A FIFO of 1000 packets holds more than the host has room for while losses are repaired.
+        ("class_leaves.toml", "\"send_buffer\""),
         // Its two flows are one conversation, which they share by their equal windows.
         ("come_and_go.toml", "\"pair\""),
         ("phase.toml", "\"tie\""),

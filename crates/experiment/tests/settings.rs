@@ -130,6 +130,8 @@ fn usual(schema: &Value, field: &Value) -> Value {
         Some("boolean") => json!(false),
         Some("integer") => json!(0),
         Some("array") if field["items"]["type"] == "integer" => json!([]),
+        // Queues in leaves.
+        Some("array") if field["items"]["anyOf"].is_array() => json!(["fifo"]),
         // A class, so that its fields are covered.
         Some("array") => json!([{"name": "one"}]),
         _ => Value::Null,
