@@ -67,6 +67,8 @@ const LEFT_OUT: &[(&str, &str, &str)] = &[
     ("Policed", "may_pass", "its traits allow no bypass; the tests of wrappers hold that"),
     ("Checked", "may_pass", "its traits allow no bypass; the tests of wrappers hold that"),
     ("Composition", "scheduler.continued", "only a scheduler that holds schedulers calls it"),
+    ("Composition", "scheduler.heads", "only a scheduler whose leaves have queues of their own is asked"),
+    ("Composition", "scheduler.asks_empty", "only a scheduler whose leaves have queues of their own is asked"),
 ];
 
 /// A change of a wrapper that a test of it must notice.
