@@ -472,7 +472,7 @@ def test_the_usual_candidates_are_fifos_of_several_rooms_and_the_queues_of_linux
         (["--flows", "cubic@10ms,call(rate=1Mbit/s)"], "a round trip of 10ms is below the line's own, 30ms"),
         (["--flows", ""], "--flows is empty; write a value, or leave it out"),
         (["--queue", "fq_codl"], "--queue fq_codl: `fq_codl` is no part of a queue; did you mean fq_codel?"),
-        (["--queue", "htb"], "--queue htb: htb: class all has no rate"),
+        (["--queue", "htb"], "--queue htb: a tree of classes is for kinds of users; write --shared as well"),
         (["--queue", "cake,cake"], "--queue: cake is there twice"),
         (["--queue", "fifo + 9packets", "--buffer", "20ms"], "it names its own limit; leave --buffer out"),
         (["--buffer", "5"], "--buffer 5: `5`: a buffer is"),

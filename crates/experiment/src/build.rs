@@ -246,8 +246,9 @@ impl Builder<'_> {
             Some(_) => link.buffer.or(Some(BufferSize::Limit(Limit::Unlimited))),
             None => link.buffer.or(defaults.buffer),
         };
+        let above = queue.fault_of_limits();
         let names_limit = self.buffers.fill(&mut queue, size, at);
-        match queue.fault() {
+        match queue.fault().or(above) {
             Some(fault) => Err(Fault::new(at.path, fault)),
             None => Ok((queue, names_limit)),
         }

@@ -29,28 +29,34 @@ pub fn have_queues(leaves: &[Place<'_>]) -> bool {
     leaves.iter().any(|leaf| leaf.queue.is_some())
 }
 
-/// Why the leaves of `scheduler` cannot have the queues that they name, under `limit` for all of
-/// them together.
+/// Why the leaves of `scheduler` cannot have the queues that they name.
 #[must_use]
-pub(crate) fn fault(scheduler: &str, part: &dyn Part, limit: Option<Limit>) -> Option<String> {
+pub(crate) fn fault(scheduler: &str, part: &dyn Part) -> Option<String> {
     part.leaves().iter().find_map(|leaf| {
         let queue = &*leaf.queue?.0;
-        let (of, name) = (shown(leaf.name), queue.name());
-        if let Some(fault) = queue.fault() {
+        let of = shown(leaf.name);
+        if let Some(fault) = queue.fault().or_else(|| queue.fault_of_limits()) {
             return Some(format!("{scheduler}: {of}{fault}"));
         }
-        if let Some(part) = queue.without_rate() {
-            return Some(format!(
-                "{scheduler}: {of}{part} goes by the rate of a line, and a leaf has none; write another queue, or its rate \
-                 where {part} takes one"
-            ));
-        }
-        let is_above = match (queue.limit, limit) {
-            (Some(Limit::Packets(own)), Some(Limit::Packets(all))) => own > all,
-            (Some(Limit::Bytes(own)), Some(Limit::Bytes(all))) => own > all,
+        let part = queue.without_rate()?;
+        Some(format!(
+            "{scheduler}: {of}{part} goes by the rate of a line, and a leaf has none; write another queue, or its rate where \
+             {part} takes one"
+        ))
+    })
+}
+
+/// Which leaf of `scheduler` names a greater limit than `all`, that of all leaves together.
+#[must_use]
+pub(crate) fn above(scheduler: &str, part: &dyn Part, all: Limit) -> Option<String> {
+    part.leaves().iter().find_map(|leaf| {
+        let queue = &*leaf.queue?.0;
+        let own = queue.limit?;
+        let is_above = match (own, all) {
+            (Limit::Packets(own), Limit::Packets(all)) | (Limit::Bytes(own), Limit::Bytes(all)) => own > all,
             _ => false,
         };
-        let (own, all) = (queue.limit.unwrap_or_default(), limit.unwrap_or_default());
+        let (of, name) = (shown(leaf.name), queue.name());
         is_above.then(|| {
             format!("{scheduler}: {of}{name} may hold {own}, and all leaves together {all}; lower the one or raise the other")
         })

@@ -407,7 +407,16 @@ impl Queue {
                  {name}\" there"
             ));
         }
-        leaf::fault(scheduler, self.scheduler.part(), self.limit)
+        leaf::fault(scheduler, self.scheduler.part())
+    }
+
+    /// Which leaf may hold more than the limit that is written for all of them together. A limit
+    /// from elsewhere, as the buffer of a line, binds leaves that may hold more.
+    #[must_use]
+    pub fn fault_of_limits(&self) -> Option<String> {
+        let is_tree = self.design.is_none();
+        let all = self.limit.filter(|_| is_tree)?;
+        leaf::above(self.scheduler.name(), self.scheduler.part(), all)
     }
 
     /// A classifier that no part asks.

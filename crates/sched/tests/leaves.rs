@@ -325,7 +325,7 @@ fn what_cannot_stand_in_a_leaf_is_refused_with_the_class() {
         (bands(vec![], None), "ets: strict bands and quanta are together from 1 to 16 bands"),
     ];
     for (queue, said) in cases {
-        assert_eq!(queue.fault().as_deref(), Some(said));
+        assert_eq!(queue.fault().or(queue.fault_of_limits()).as_deref(), Some(said));
     }
     let queues = vec![leaf(fifo()); 9];
     let priority = Queue::new(SchedulerSettings::Priority(priority::Settings { queues }), None);

@@ -276,11 +276,9 @@ pub fn queue_own(text: &str, limit: Option<Limit>, parts: &[Arc<dyn OwnPart<dyn 
     }
     let mut queue: Queue = typed(&table).map_err(said)?;
     queue.find_own(parts).map_err(|(place, message)| format!("{place}: {message}"))?;
-    // Leaves may hold more than a limit that is not the tree's own, and find it full.
-    let of_leaves = queue.fault().filter(|_| queue.has_leaves());
+    let above = queue.fault_of_limits();
     queue.limit = queue.limit.or(limit);
-    let fault = if queue.has_leaves() { of_leaves } else { queue.fault() };
-    fault.map_or(Ok(queue), Err)
+    queue.fault().or(above).map_or(Ok(queue), Err)
 }
 
 /// The place of `field` in what stands at `path`.

@@ -180,8 +180,9 @@ impl Changes<'_> {
             return Err(Fault::new(path, "this line shares a buffer, whose packets stay in their queue; leave it out"));
         }
         let mut queue = queue.clone();
+        let above = queue.fault_of_limits();
         queue.limit = queue.limit.or(self.queues.last(line).limit);
-        if let Some(fault) = queue.fault() {
+        if let Some(fault) = queue.fault().or(above) {
             return Err(Fault::new(path, fault));
         }
         let queue = Arc::new(queue);
