@@ -185,11 +185,11 @@ impl Leaves {
     /// Gives the fates from `first` on, which a leaf reported, their tokens back; what was dropped
     /// is held no more.
     fn settle_fates(&mut self, now: Time, first: usize, fates: &mut Fates) {
-        for at in first..fates.len() {
-            let inside = fates[at].packet;
+        for fate in fates.iter_mut().skip(first) {
+            let inside = fate.packet;
             let Some(outside) = self.outside(&inside) else { continue };
-            fates[at].packet = outside;
-            if let Outcome::Dropped(_) = fates[at].outcome
+            fate.packet = outside;
+            if let Outcome::Dropped(_) = fate.outcome
                 && let Some(gone) = self.all.remove(Handle::from_bits(inside.token))
             {
                 self.leaves[gone.queue as usize].dropped += 1;

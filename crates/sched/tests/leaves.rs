@@ -48,8 +48,8 @@ fn fifos_in_the_leaves_are_what_classes_have_without() {
     let found = trees(&|_| fifo());
     assert!(found.len() > 15, "{}", found.len());
     for (at, tree) in found.into_iter().enumerate() {
-        let plain = SCHEDULERS.iter().flat_map(|card| SchedulerSettings::variants(card.name));
-        let plain = plain.filter(|plain| with_leaves(plain.clone(), &|_| fifo()).as_ref() == Some(&tree)).next();
+        let mut plain = SCHEDULERS.iter().flat_map(|card| SchedulerSettings::variants(card.name));
+        let plain = plain.find(|plain| with_leaves(plain.clone(), &|_| fifo()).as_ref() == Some(&tree));
         let plain = Queue::new(plain.expect("the tree without queues"), None);
         for round in 0..20 {
             let seed = at as u64 * 20 + round;

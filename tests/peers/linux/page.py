@@ -162,8 +162,8 @@ its port, in the tc commands and in the packets.
 
 ### The second record
 
-`htb_*`, `hfsc_fq_codel`, `prio_*`, `drr*_fq_codel`, `ets_fq_codel` and `tbf_fq_codel` are trees with a
-discipline in each leaf.
+`htb_*`, `hfsc_fq_codel`, `prio_*`, `drr*_fq_codel`, `ets_fq_codel` and `tbf_fq_codel` are trees
+with a discipline in each leaf.
 
 {second}
 
@@ -177,7 +177,8 @@ kernel's runs, 20 seeds or more in all, and the means of both are compared: Linu
 Beyond a tolerance, but by less than two standard errors of the kernel's mean, a cell is
 *undecided*: it counts neither way. Queues are as they were recorded: CAKE shapes a fast device, all
 others stand under a class of htb. Cells whose names begin with a kind are those of
-`tests/peers/linux/connections.py`; those of `leaf` stand behind trees with a discipline in each leaf.
+`tests/peers/linux/connections.py`; those of `leaf` stand behind trees with a discipline in each
+leaf.
 
 {kinds}
 
