@@ -263,7 +263,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
 }
 
 /// The number of the class called `name`.
-fn class_named(scheduler: &impl Scheduler, name: &str) -> Option<Class> {
+pub(crate) fn class_named(scheduler: &impl Scheduler, name: &str) -> Option<Class> {
     scheduler.classes().iter().position(|class| *class == name).map(|class| class as Class)
 }
 

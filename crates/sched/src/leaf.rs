@@ -3,7 +3,6 @@
 use crate::class_tree::Place;
 use crate::part::Part;
 use crate::queue::Queue;
-use crate::schedule::fifo;
 use crate::units::Limit;
 use alloc::boxed::Box;
 use alloc::format;
@@ -18,8 +17,7 @@ impl LeafQueue {
     /// That of a leaf that says nothing where another does: a FIFO of Linux's `txqueuelen`.
     #[must_use]
     pub fn usual() -> Self {
-        let fifo = crate::registry::SchedulerSettings::Fifo(fifo::Settings {});
-        Self(Box::new(Queue::new(fifo, Some(Limit::Packets(1000)))))
+        Self(Box::new(Queue { limit: Some(Limit::Packets(1000)), ..Queue::unlimited_fifo() }))
     }
 }
 

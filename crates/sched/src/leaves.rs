@@ -15,13 +15,14 @@
 use crate::change::{Change, Unsupported};
 use crate::checked::Rules;
 use crate::class_tree;
+use crate::compose::class_named;
 use crate::contract::{
     BufferPolicy, Class, Classifier, Dequeue, Discipline, End, Flow, Gone, Handle, Heads, Held, HeldPacket, Line, Next,
     Scheduler, Slot, Tag, Verdict, Victim,
 };
 use crate::hash::Hash;
 use crate::leaf::LeafQueue;
-use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
+use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::queue::Queue;
 use crate::reading::{Reading, Unit};
 use crate::registry::{ClassifierSettings, buffer, classify, schedule};
@@ -152,8 +153,8 @@ impl Leaves {
     /// The class of `header`'s flow is that of `path` from now on; whether there is one.
     fn set_class(&mut self, header: &Header, path: &str) -> bool {
         let name = path.split_once('/').map_or(path, |(name, _)| name);
-        let Some(class) = self.scheduler.classes().iter().position(|class| *class == name) else { return false };
-        self.classes.insert(self.classifier.key(header, self.hash), class as Class);
+        let Some(class) = class_named(&self.scheduler, name) else { return false };
+        self.classes.insert(self.classifier.key(header, self.hash), class);
         true
     }
 
@@ -355,11 +356,9 @@ impl Leaves {
         self.is_unknown = false;
     }
 
-    /// Drops `victim` and all further packets that the buffer policy names.
-    #[cold]
-    fn make_room(&mut self, now: Time, arriving: Slot, victim: (Victim, Reason), fates: &mut Fates) {
-        let mut next = Some(victim);
-        while let Some((victim, reason)) = next {
+    /// Drops the packets that the buffer policy names after an arrival in `arriving`.
+    fn make_room(&mut self, now: Time, arriving: Slot, fates: &mut Fates) {
+        while let Some((victim, reason)) = self.buffer.victim(now, &self.all, arriving) {
             let gone = match victim {
                 Victim::End(queue, end) => self.all.pop(queue, end),
                 Victim::Packet(handle) => self.all.remove(handle),
@@ -368,7 +367,6 @@ impl Leaves {
             self.leaves[gone.queue as usize].dropped += 1;
             let packet = self.withdraw(now, &gone);
             fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
-            next = self.buffer.victim(now, &self.all, arriving);
         }
     }
 
@@ -402,6 +400,15 @@ impl Leaves {
         let answers: Vec<_> = self.leaves.iter_mut().map(|leaf| leaf.discipline.change(now, change)).collect();
         answers.iter().copied().find(Result::is_ok).unwrap_or_else(|| answers.first().copied().unwrap_or(Ok(())))
     }
+
+    /// What the store knows of a leaf.
+    fn readings_of(&self, slot: Slot, leaf: &Place) -> [Reading<'static>; 3] {
+        [
+            Reading::count("packets", Unit::Packets, self.all.queue_packets(slot)),
+            Reading::count("bytes", Unit::Bytes, self.all.queue_bytes(slot)),
+            Reading::count("dropped", Unit::Packets, leaf.dropped),
+        ]
+    }
 }
 
 impl Discipline for Leaves {
@@ -421,7 +428,7 @@ impl Discipline for Leaves {
         if let Verdict::Drop(reason) | Verdict::Notify(reason) = verdict {
             self.leaves[slot as usize].dropped += 1;
             fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
-            self.make_room_after(now, slot, fates);
+            self.make_room(now, slot, fates);
             return None;
         }
         let (handle, _) = self.all.push(&packet, 0, slot, slot);
@@ -436,7 +443,7 @@ impl Discipline for Leaves {
             self.tag_of(now, slot, &packet);
         }
         self.renew(now, slot, fates);
-        self.make_room_after(now, slot, fates);
+        self.make_room(now, slot, fates);
         self.all.waiting(handle).map(|_| handle)
     }
 
@@ -548,22 +555,5 @@ impl Discipline for Leaves {
 
     fn decision(&self) -> Option<Decision> {
         self.decision
-    }
-}
-
-impl Leaves {
-    /// What the store knows of a leaf.
-    fn readings_of(&self, slot: Slot, leaf: &Place) -> [Reading<'static>; 3] {
-        [
-            Reading::count("packets", Unit::Packets, self.all.queue_packets(slot)),
-            Reading::count("bytes", Unit::Bytes, self.all.queue_bytes(slot)),
-            Reading::count("dropped", Unit::Packets, leaf.dropped),
-        ]
-    }
-
-    fn make_room_after(&mut self, now: Time, arriving: Slot, fates: &mut Fates) {
-        if let Some(victim) = self.buffer.victim(now, &self.all, arriving) {
-            self.make_room(now, arriving, victim, fates);
-        }
     }
 }

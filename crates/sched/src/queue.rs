@@ -321,8 +321,8 @@ impl Queue {
     /// What its parts need of packets that not every driver tells, each with the part's name.
     #[must_use]
     pub fn needs(&self) -> Vec<(&'static str, Need)> {
-        let of = |name, part: &dyn Part| part.facts().needs.iter().map(|need| (name, *need)).collect::<Vec<_>>();
-        self.parts_by_name(&mut { of }).concat()
+        let mut of = |name, part: &dyn Part| part.facts().needs.iter().map(|need| (name, *need)).collect::<Vec<_>>();
+        self.parts_by_name(&mut of).concat()
     }
 
     /// The text form, in the order policer, scheduler, buffer policies, marker.

@@ -290,7 +290,7 @@ fn at(path: &str, field: &str) -> String {
 /// in which they are read.
 ///
 /// # Errors
-/// As [`Words::shape`]; what is wrong with the text form of a leaf's queue.
+/// As [`Words::shape`].
 pub fn shape_queue(table: &mut Map<String, Value>, own: &Words, path: &str) -> Result<(), Fault> {
     leaves::in_leaves(table.get_mut("scheduler"), &at(path, "scheduler"), &mut |queue, path| match queue {
         Value::Object(queue) => shape_queue(queue, own, path),
