@@ -203,6 +203,20 @@ def live(
 
 
 @checked
+def lab(scenario: Scenario | None = None) -> Any:
+    """Show the lab in a notebook: the page of `fairq lab` as a widget, on a scenario or its first scene.
+
+    `widget.state` is what a link of the page holds, as a dict: it follows what is done in the page,
+    and setting it does that there. It needs anywidget: `pip install 'fairq[notebook]'`.
+
+    Raises ScenarioError with file, line and field, and UsageError if the page was not built.
+    """
+    from fairq.laboratory import notebook
+
+    return notebook.lab(scenario)
+
+
+@checked
 def compare(
     *,
     rate: str,
