@@ -6,7 +6,7 @@ A flow has a lane: a thin line while a packet waits, a thick one while it is sen
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple
@@ -35,9 +35,9 @@ NUMBERS = ("start", "finish")
 NUMBERED = 0.5
 """The part of the packets whose numbers must have room, or none are written."""
 
-WAIT, BAR, GAP, STRIP = 0.45, 0.9, 0.7, 1.4
+WAIT, BAR, GAP, STRIP, SLANT = 0.45, 0.9, 0.7, 1.4, 1.1
 """In heights of letters: a packet that waits, if it has no numbers, one that is sent in its lane,
-the gap between lanes, and what the line sends."""
+the gap between lanes, what the line sends, and the way from there to the fluid."""
 
 DASH = (0, (4, 2))
 """The line of the fluid."""
@@ -77,13 +77,14 @@ class Lane:
 @plotted(needs=("flow", "arrived_s", "packet_bytes"))
 def timeline(
     rows: Rows, title: str, *, fluid: Rows = (), span: tuple[float, float] | None = None, names: Sequence[str] = (),
-    caption: str = "", style: Style = PAGE,
+    outlined: Collection[int] = (), caption: str = "", style: Style = PAGE,
 ) -> Figure:  # fmt: skip
     """Packets of one line: a lane for each flow, what the line sends, and what each flow has got.
 
-    `rows` and `fluid` are the tables of `LiveRun.timeline`; without `fluid` there is no panel of
-    service. `span` are the first and the last second. `names` are flows in the order of their
-    lanes. Start and finish numbers are written where they fit.
+    `rows` and `fluid` are the tables of `LiveRun.timeline`. Without `fluid` there is no panel of
+    service: a line leads from the end of each packet to when it left the fluid, if the rows have
+    `fluid_s`. `span` are the first and the last second, `names` flows in the order of their lanes,
+    `outlined` packets by their `serial`. Start and finish numbers are written where they fit.
     """
     low, high = span or _span(rows)
     lanes = _lanes(rows, (low, high), names, style)
@@ -94,17 +95,22 @@ def timeline(
     left_out = left(len({row["flow"] for row in rows}) - len(lanes), "flow")
     of_packets = [name for name in NUMBERS if any(row.get(name) is not None for row in rows)]
     said = sentences(f"numbers: {' and '.join(of_packets)} number of a packet", left_out, caption)
-    keys = [Key(_entries([row for row in rows if low <= _end(row, low) <= high], bool(served), style))]
+    slant = SLANT * style.small if not served and any(row.get("fluid_s") is not None for row in rows) else 0.0
+    inside = [row for row in rows if low <= _end(row, low) <= high]
+    keys = [Key(_entries(inside, style, has_service=bool(served), has_slants=bool(slant)))]
     others = [STRIP * style.small, 0.8 * style.panel_height][: 2 if served else 1]
     room = panels_height(style, title, keys, said) - sum(others) - (len(others) + 1) * 3.6 * style.text
-    has_numbers = _have_room(lanes, time, room, style)
-    height = _place(lanes, (1.3 if has_numbers else WAIT) * style.small, style)
+    has_numbers = _have_room(lanes, time, room - slant * len(lanes), style)
+    height = _place(lanes, (1.3 if has_numbers else WAIT) * style.small, slant, style)
     heights = [height, *others]
     drawn = sheet(
         style, len(heights), title, keys=keys, caption=said if has_numbers else sentences(left_out, caption),
         columns=1, panel_height=sum(heights) / len(heights), ratios=heights, sharex=True,
     )  # fmt: skip
     _draw_lanes(drawn, lanes, height, time, lead)
+    if slant:
+        _draw_slants(drawn.panels[0], lanes, slant, style)
+    _draw_outlines(drawn.panels[0], lanes, outlined, time, style)
     if has_numbers:
         _draw_numbers(drawn.panels[0], lanes, time, style)
     _draw_line(drawn, lanes, time, is_last=not served)
@@ -179,12 +185,12 @@ def _have_room(lanes: Sequence[Lane], time: Time, room: float, style: Style) -> 
     return bool(numbered) and is_high and fit >= NUMBERED * len(numbered)
 
 
-def _place(lanes: Sequence[Lane], pitch: float, style: Style) -> float:
+def _place(lanes: Sequence[Lane], pitch: float, slant: float, style: Style) -> float:
     """Place the lanes, the first on top, with rows of that height; gives the height of all."""
     bottom = GAP * style.small
     for lane in reversed(lanes):
-        lane.bottom, lane.bar = bottom, BAR * style.small
-        lane.top = bottom + lane.bar + pitch * min(max(lane.count, ROWS_MIN), ROWS_MAX)
+        lane.bottom, lane.bar = bottom + slant, BAR * style.small
+        lane.top = lane.bottom + lane.bar + pitch * min(max(lane.count, ROWS_MIN), ROWS_MAX)
         bottom = lane.top + GAP * style.small
     return bottom
 
@@ -225,6 +231,36 @@ def _draw_sent(
         hatch=lane.look.hatch if are_wide else "", linewidth=0.4 * style.line if are_wide else 0, zorder=3,
         gid=f"{name} of {lane.flow}",
     )  # fmt: skip
+
+
+def _draw_slants(panel: Any, lanes: Sequence[Lane], slant: float, style: Style) -> None:
+    """From the end of each packet to when it left the fluid: to the left if it was late."""
+    for lane in lanes:
+        both = [(row["sent_s"], row["fluid_s"]) for row in lane.packets
+                if row.get("sent_s") is not None and row.get("fluid_s") is not None]  # fmt: skip
+        lines = [[(sent, lane.bottom), (fluid, lane.bottom - slant)] for sent, fluid in both]
+        slants = LineCollection(lines, colors=lane.look.colour, linewidths=0.5 * style.line, zorder=2)
+        slants.set_gid(f"slants of {lane.flow}")
+        panel.add_collection(slants, autolim=False)
+        looks = _departure(style, lane.look.colour)
+        ends = [fluid for _, fluid in both]
+        panel.plot(ends, [lane.bottom - slant] * len(ends), **looks, zorder=3, gid=f"fluid of {lane.flow}")
+
+
+def _departure(style: Style, colour: str) -> dict[str, Any]:
+    """How the end of a packet in the fluid is plotted."""
+    return {"marker": ".", "linestyle": "", "color": colour, "markersize": 0.9 * style.marker}
+
+
+def _draw_outlines(panel: Any, lanes: Sequence[Lane], outlined: Collection[int], time: Time, style: Style) -> None:
+    for lane in lanes:
+        for row in lane.packets:
+            if row.get("serial") in outlined and row.get("began_s") is not None:
+                start = row["began_s"]
+                panel.broken_barh(
+                    [(start, _end(row, time.high) - start)], (lane.bottom, lane.bar), facecolor="none",
+                    edgecolor=style.ink, linewidth=1.6 * style.line, zorder=4, gid="outlined",
+                )  # fmt: skip
 
 
 def _draw_fates(panel: Any, lane: Lane, time: Time, style: Style) -> None:
@@ -281,9 +317,9 @@ def _draw_service(drawn: Sheet, lanes: Sequence[Lane], fluid: Rows, time: Time) 
                    gid=f"service of {lane.flow}")  # fmt: skip
         panel.plot(times, np.array(got) / size, color=lane.look.colour, linewidth=0.8 * style.line, zorder=3,
                    linestyle=DASH, gid=f"fluid of {lane.flow}")  # fmt: skip
-    inside = [row["served_bytes"] / size for row in fluid if time.low <= row["time_s"] <= time.high]
-    if min(inside, default=0.0) <= 0.1 * max(inside, default=0.0):
-        from_zero(panel, inside)
+    seen = [row["served_bytes"] / size for row in fluid if time.low <= row["time_s"] <= time.high]
+    if min(seen, default=0.0) <= 0.1 * max(seen, default=0.0):
+        from_zero(panel, seen)
     name_panel(drawn, panel, f"service of each flow ({short})", "time (s)")
 
 
@@ -311,16 +347,18 @@ def _service(packets: Rows, times: Sequence[float], got: Sequence[float]) -> tup
     return x, y
 
 
-def _entries(rows: Rows, has_fluid: bool, style: Style) -> list[tuple[Any, str]]:
+def _entries(rows: Rows, style: Style, *, has_service: bool, has_slants: bool) -> list[tuple[Any, str]]:
     """What lines and marks mean, of those that there are."""
-    ink = {"color": style.ink, "linewidth": 0.7 * style.line}
+    ink: dict[str, Any] = {"color": style.ink, "linewidth": 0.7 * style.line}
     entries: list[tuple[Any, str]] = [
         (Line2D([], [], **ink), "waits"),
         (Patch(facecolor=style.ink, edgecolor=style.ground, linewidth=0), "is sent"),
     ]
     known = {"dropped": any(map(_is_dropped, rows)), "marked": any(row.get("marked") for row in rows)}
     entries += [(Line2D([], [], **_fate(name, style)), name) for name, is_there in known.items() if is_there]
-    if has_fluid:
+    if has_slants:
+        entries.append((Line2D([], [], **_departure(style, style.ink)), "leaves the fluid"))
+    if has_service:
         entries += [(Line2D([], [], **ink | {"linewidth": style.line}), "service by packets"),
                     (Line2D([], [], **ink | {"linestyle": DASH}), "service by the fluid")]  # fmt: skip
     return entries
