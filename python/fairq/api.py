@@ -32,6 +32,7 @@ from fairq.core.results import Table, row_class
 from fairq.core.rows import row_of
 from fairq.core.runs import Experiment as Experiment
 from fairq.core.runs import cores as cores
+from fairq.laboratory import notebook
 from fairq.questions.calls import compare_alone as compare_alone
 from fairq.questions.calls import least_buffer as least_buffer
 from fairq.replays.replay_results import Replay as Replay
@@ -204,15 +205,14 @@ def live(
 
 @checked
 def lab(scenario: Scenario | None = None) -> Any:
-    """Show the lab in a notebook: the page of `fairq lab` as a widget, on a scenario or its first scene.
+    """Show the lab in a notebook: the page of `fairq lab`, on a scenario or on its first scene.
 
-    `widget.state` is what a link of the page holds, as a dict: it follows what is done in the page,
-    and setting it does that there. It needs anywidget: `pip install 'fairq[notebook]'`.
+    It is a widget: `widget.state` is what a link of the page holds, as a dict. It follows what is
+    done in the page, and setting it does that there. It needs anywidget: `pip install
+    'fairq[notebook]'`.
 
     Raises ScenarioError with file, line and field, and UsageError if the page was not built.
     """
-    from fairq.laboratory import notebook
-
     return notebook.lab(scenario)
 
 

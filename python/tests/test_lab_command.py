@@ -1,4 +1,4 @@
-"""`fairq lab`: what is served, to whom, and what is refused; the lab in a notebook."""
+"""`fairq lab`: what is served, what is refused, and how it ends; the lab in a notebook."""
 
 import http.client
 import json
@@ -17,6 +17,7 @@ import fairq as package
 from fairq.cli import program
 from fairq.cli.commands import lab
 from fairq.laboratory import built, notebook, server
+from fairq.laboratory.given import given
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = ROOT / "scenarios" / "dumbbell.toml"
@@ -38,7 +39,7 @@ def bundle(tmp_path, monkeypatch):
 
 @pytest.fixture
 def serving(bundle):
-    """A server of the page with a scenario, and what asks it: method, target, headers → status, headers, body."""
+    """A server of the page; gives what asks it by method and target for status, headers, body."""
     files = {**built.files(), server.SCENARIO: b"{}"}
     with server.Server(files) as served:
         thread = threading.Thread(target=served.serve_forever, daemon=True)
@@ -63,7 +64,8 @@ def serving(bundle):
 
 def test_each_file_of_the_page_is_served_with_its_type(serving):
     types = {"/": "text/html", "/index.html": "text/html", "/assets/page.js": "text/javascript",
-             "/fairq_lab.wasm": "application/wasm", "/scenario.json": "application/json"}  # fmt: skip
+             "/fairq_lab.wasm": "application/wasm",
+             "/scenario.json": "application/json"}  # fmt: skip
     for target, kind in types.items():
         status, headers, body = serving("GET", target)
         assert (status, headers["Content-Type"].partition(";")[0]) == (200, kind)
@@ -117,22 +119,19 @@ def test_no_other_machine_reaches_it(bundle):
         assert served.server_address[0] == "127.0.0.1" and served.server_port > 0
 
 
-def test_the_scenario_comes_with_its_files(bundle, tmp_path):
-    (tmp_path / "net.gml").write_text((ROOT / "docs" / "guide" / "four_cities.gml").read_text())
+def test_the_scenario_comes_with_its_files(tmp_path):
+    cities = (ROOT / "docs" / "guide" / "four_cities.gml").read_text()
+    (tmp_path / "net.gml").write_text(cities)
     text = (
-        'edition = 2\ntopology = "file(net.gml)"\nmeasure = { duration = "1 s" }\n'
-        'flows = [{ name = "a", from = "Oslo", to = "Rome", traffic = "ftp" }]\n'
+        'edition = 2\nmeasure = { duration = "1 s" }\n[topology]\nkind = "file"\nfile = "net.gml"\n'
+        '[[flows]]\nname = "a"\nfrom = "Lisbon"\nto = "Paris"\ntraffic = "ftp"\n'
     )
-    path = tmp_path / "net.toml"
-    path.write_text(text)
-    try:
-        package.experiment(path)
-    except package.ScenarioError as error:
-        pytest.fail(str(error))
-    from fairq.laboratory.given import given
-
-    assert given(path) == {"name": "net.toml", "text": text, "files": {"net.gml": (tmp_path / "net.gml").read_text()}}
+    (tmp_path / "net.toml").write_text(text)
+    assert given(tmp_path / "net.toml") == {"name": "net.toml", "text": text, "files": {"net.gml": cities}}
     assert given(SCENARIO)["files"] == {}
+    (tmp_path / "net.gml").write_bytes(cities.replace("Lyon", "Ly\u00f6n").encode("latin-1"))
+    with pytest.raises(package.ScenarioError, match=r"net\.gml is not UTF-8 text, .*; write fairq run"):
+        given(tmp_path / "net.toml")
 
 
 def test_a_broken_scenario_is_refused_as_a_run_refuses_it(refused, bundle, tmp_path):
@@ -162,15 +161,17 @@ def test_a_signal_ends_it(bundle, number, status):
         "import pathlib, sys; from fairq.laboratory import built; built.BUNDLE = pathlib.Path(sys.argv.pop(1));"
         "from fairq.cli.program import program; program()"
     )
-    command = [sys.executable, "-c", code, bundle, "lab", SCENARIO, "--no-browser", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        document = json.loads(process.stdout.readline())
-        match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/", document["address"])
+    command = [sys.executable, "-c", code, bundle, "lab", SCENARIO, "--no-browser"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\n", process.stdout.readline())
         connection = http.client.HTTPConnection("127.0.0.1", int(match[1]), timeout=10)
         connection.request("GET", "/scenario.json")
         assert json.loads(connection.getresponse().read())["name"] == "dumbbell.toml"
         process.send_signal(number)
         out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
     assert (process.returncode, out) == (status, "")
     assert err == {130: "fairq: interrupted\n", 143: "fairq: terminated\n"}[status]
 
@@ -222,24 +223,43 @@ def test_the_widget_has_the_page_and_the_scenario(bundle):
         package.lab({"links": 1})
 
 
+PAGE = """
+export async function mount(element, options) {
+    const heard = {};
+    const lab = {
+        options, heard, playing: false, loaded: [], paused: 0, now: { step: 1 },
+        state: () => lab.now,
+        load: async (state) => { lab.loaded.push(state); lab.now = state; },
+        pause: () => { lab.paused += 1; },
+        on: (what, told) => { heard[what] = told; return () => delete heard[what]; },
+    };
+    element.textContent = "mounted";
+    window.lab = lab;
+    return lab;
+}
+"""
+
+CELL = """<!doctype html><title>cell</title><div id=cell></div><script type=module>
+    Object.assign(window, { told: {}, saved: 0 });
+    window.values = { _page: PAGE, scenario: { name: "a" }, state: null };
+    const model = {
+        get: (name) => values[name],
+        set: (name, value) => { values[name] = value; },
+        save_changes: () => { window.saved += 1; },
+        on: (what, call) => { told[what] = call; },
+        off: (what) => { delete told[what]; },
+    };
+    const glue = URL.createObjectURL(new Blob([GLUE], { type: "text/javascript" }));
+    const el = document.getElementById("cell");
+    window.end = await (await import(glue)).default.render({ model, el });
+    window.done = true;
+</script>"""
+"""A page and a model of a notebook that stand in."""
+
+
 def test_the_state_of_the_page_goes_to_python_and_comes_from_there(browser, tmp_path):
-    """The module of the widget in a real browser, with a page and a model that stand in."""
-    page = """export async function mount(element, options) {
-        const heard = {};
-        const lab = { options, playing: false, loaded: [], paused: 0, now: { step: 1 },
-            state: () => lab.now, load: (state) => { lab.loaded.push(state); lab.now = state; },
-            pause: () => { lab.paused += 1; }, heard,
-            on: (what, told) => { heard[what] = told; return () => delete heard[what]; } };
-        element.textContent = "mounted"; window.lab = lab; return lab; }"""
-    html = f"""<!doctype html><title>cell</title><div id=cell></div><script type=module>
-        const told = {{}}, values = {{ _page: {json.dumps(page)}, scenario: {{ name: "a" }}, state: null }};
-        window.values = values; window.told = told; window.saved = 0;
-        const model = {{ get: (name) => values[name], set: (name, value) => {{ values[name] = value; }},
-            save_changes: () => {{ window.saved += 1; }}, on: (what, call) => {{ told[what] = call; }},
-            off: (what) => {{ delete told[what]; }} }};
-        const glue = URL.createObjectURL(new Blob([{json.dumps(notebook.GLUE)}], {{ type: "text/javascript" }}));
-        window.end = await (await import(glue)).default.render({{ model, el: document.getElementById("cell") }});
-        window.done = true;</script>"""
+    glue = notebook.GLUE.read_text(encoding="utf-8")
+    html = CELL.replace("PAGE", json.dumps(PAGE)).replace("GLUE", json.dumps(glue))
     path = tmp_path / "cell.html"
     path.write_text(html)
     browser.open(path, 800)

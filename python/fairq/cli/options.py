@@ -234,7 +234,10 @@ def _flags(option: Option) -> Sequence[str]:
 
 
 def check_plot(arguments: argparse.Namespace) -> None:
-    """UsageError if --for, --dark or --bare is given without a picture, and --from and the like without --timeline."""
+    """UsageError if a word of a picture is given without the picture.
+
+    --for, --dark and --bare are of any, --from, --to and --link of --timeline.
+    """
     given = vars(arguments)
     if given.get("timeline", "none") is None:
         for flag, name in (("--from", "first"), ("--to", "last"), ("--link", "link")):

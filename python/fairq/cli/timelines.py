@@ -6,15 +6,17 @@ import json
 import math
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fairq._native as _native
 from fairq import api
-from fairq.cli.printing import save, style
+from fairq.cli.printing import plotting, style
 from fairq.core.errors import UsageError
 from fairq.core.inputs import Text
 from fairq.core.results import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PACKETS_MAX = 2000
 """The most packets of a picture."""
@@ -26,10 +28,14 @@ NAMED = 3
 """The most bounds that a caption names."""
 
 
-def of_run(scenario: Text, result: Result, arguments: Namespace, path: Path) -> None:
-    """Draw the first run of the first point of a scenario, which is run again up to the last time that is shown."""
-    from fairq import figures
+def check(arguments: Namespace) -> None:
+    """UsageError if --from or --to is no time."""
+    _seconds("--from", arguments.first, 0.0)
+    _seconds("--to", arguments.last, 0.0)
 
+
+def of_run(scenario: Text, result: Result, arguments: Namespace) -> Figure:
+    """The figure of the first run of the first point, which is run again, up to the last time."""
     measure = result.scenario["measure"]
     sets, labels = _first_point(result.scenario)
     with api.live(scenario, seed=measure["seed"], set=[*arguments.set, *sets], links=arguments.link) as run:
@@ -46,7 +52,7 @@ def of_run(scenario: Text, result: Result, arguments: Namespace, path: Path) -> 
     if found.more:
         raise UsageError(_too_many(rows, found.more, first, last), where="--timeline")
     title = ", ".join(filter(None, (result.scenario.get("title"), *labels)))
-    figure = figures.timeline(
+    return plotting().timeline(
         rows,
         f"{title}: packets on {rows[0]['link']}" if title else f"packets on {rows[0]['link']}",
         fluid=list(found.fluid),
@@ -55,7 +61,6 @@ def of_run(scenario: Text, result: Result, arguments: Namespace, path: Path) -> 
         caption=f"the first run, seed {measure['seed']}",
         style=style(arguments),
     )
-    save(figure, path)
 
 
 def _first_point(scenario: Mapping[str, Any]) -> tuple[list[tuple[str, str]], list[str]]:
@@ -90,10 +95,8 @@ def _too_many(rows: Sequence[Mapping[str, Any]], more: int, first: float, last: 
     )
 
 
-def of_audit(found: api.Audit, arguments: Namespace, path: Path) -> None:
-    """Draw the packets of a run of an audit, with their ends in the fluid and what came near its bound."""
-    from fairq import figures
-
+def of_audit(found: api.Audit, arguments: Namespace) -> Figure:
+    """The figure of a run of an audit: packets, their ends in the fluid, bounds that it came near."""
     run = arguments.replay
     rows = [_packet(row) for row in found.packets]
     if not rows:
@@ -106,7 +109,7 @@ def of_audit(found: api.Audit, arguments: Namespace, path: Path) -> None:
         *_nearest(found),
         None if latest is None else f"outlined: the packet that is latest against the fluid, by {late[latest]:.3g} s",
     )))  # fmt: skip
-    figure = figures.timeline(
+    return plotting().timeline(
         rows,
         f"audit of {found.discipline}, run {run}",
         names=sorted({row["flow"] for row in rows}, key=lambda name: int(name.split()[-1])),
@@ -114,7 +117,6 @@ def of_audit(found: api.Audit, arguments: Namespace, path: Path) -> None:
         caption=caption,
         style=style(arguments),
     )
-    save(figure, path)
 
 
 def _nearest(found: api.Audit) -> list[str]:

@@ -27,7 +27,7 @@ Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
 ROWS_MIN, ROWS_MAX = 2, 16
-"""The least and the most packets of a flow that wait above each other in a lane; more lie closer."""
+"""The least and the most packets of a flow that have a row each in its lane; more lie closer."""
 
 NUMBERS = ("start", "finish")
 """The columns of the numbers by which fair queueing orders packets."""
@@ -271,7 +271,7 @@ def _draw_fates(panel: Any, lane: Lane, time: Time, style: Style) -> None:
               if row.get("marked") and row.get("began_s") is not None]  # fmt: skip
     for points, name in ((dropped, "dropped"), (marked, "marked")):
         if points:
-            panel.plot(*zip(*points, strict=True), **_fate(name, style), zorder=4, gid=f"{name} of {lane.flow}")
+            panel.plot(*zip(*points, strict=True), **_fate(name, style), zorder=6, gid=f"{name} of {lane.flow}")
 
 
 def _fate(name: str, style: Style) -> dict[str, Any]:
@@ -359,6 +359,7 @@ def _entries(rows: Rows, style: Style, *, has_service: bool, has_slants: bool) -
     if has_slants:
         entries.append((Line2D([], [], **_departure(style, style.ink)), "leaves the fluid"))
     if has_service:
-        entries += [(Line2D([], [], **ink | {"linewidth": style.line}), "service by packets"),
-                    (Line2D([], [], **ink | {"linestyle": DASH}), "service by the fluid")]  # fmt: skip
+        solid, dashed = ink | {"linewidth": style.line}, ink | {"linestyle": DASH}
+        entries.append((Line2D([], [], **solid), "service by packets"))
+        entries.append((Line2D([], [], **dashed), "service by the fluid"))
     return entries

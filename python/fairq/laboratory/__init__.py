@@ -1,1 +1,1 @@
-"""The lab outside the browser: the page as it was built, the server that shows it, the widget of a notebook."""
+"""The lab outside the browser: the built page, its server, and the widget of a notebook."""

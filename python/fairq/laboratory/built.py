@@ -1,4 +1,4 @@
-"""The page of the lab as it was built: `make lab` puts its files into `bundle/`, and a wheel has them."""
+"""The page of the lab as it was built: `make lab` puts it into `bundle/`, and a wheel has it."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from fairq.core.inputs import Scenario, read
 
 
 def given(scenario: Scenario) -> dict[str, Any]:
-    """The scenario and its files, checked: `name`, `text` and `files`, the text of each by its name.
+    """The scenario, checked: `name`, `text`, and `files`, the text of each file by its name.
 
     Raises ScenarioError with file, line and field.
     """

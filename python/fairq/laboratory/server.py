@@ -22,7 +22,7 @@ ADDRESS = "127.0.0.1"
 """Where it listens: no other machine reaches it."""
 
 SCENARIO = "scenario.json"
-"""The file that has the scenario that was given."""
+"""The file of the scenario that was given; that of the page says that there is none."""
 
 TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -48,8 +48,8 @@ POLICY = "; ".join((
     "form-action 'none'",
     "frame-ancestors 'self'",
 ))  # fmt: skip
-"""What the page may load, and who may show it in a frame: itself. A folder that another server
-hosts has that server's own rules."""
+"""What the page may load, and what may show it in a frame: itself. A folder that another server
+hosts has the rules of that server."""
 
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -138,7 +138,7 @@ class Server(ThreadingHTTPServer):
         return tuple(f"{name}:{self.server_port}" for name in (ADDRESS, "localhost"))
 
     def server_bind(self) -> None:
-        """Bind without asking for the machine's name, which can take long where no name server answers."""
+        """Bind without asking a name server for the machine's name, which can take long."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = ADDRESS, self.server_address[1]
 

@@ -6,15 +6,13 @@ import sys
 import threading
 from argparse import Namespace
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from fairq.cli.printing import as_json
 from fairq.core import streams
 from fairq.core.declared import Option, Spec, argument, switch, typed_only
 from fairq.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from fairq.laboratory.server import Server
+from fairq.laboratory import built, given
+from fairq.laboratory.server import SCENARIO, Server
 
 SPEC = Spec(
     "lab",
@@ -34,14 +32,10 @@ PORT_MAX = 65535
 
 def lab(arguments: Namespace) -> Iterator[str]:
     """`fairq lab`: its address, then the end of the command by a signal."""
-    from fairq.laboratory import built, given
-    from fairq.laboratory.server import SCENARIO, Server
-
     port = arguments.port or 0
     if port > PORT_MAX:
         raise UsageError(f"there is no such port; write one up to {PORT_MAX}, or leave it out", where=f"--port {port}")
     files = built.files()
-    files.pop(SCENARIO, None)
     if arguments.scenario is not None:
         files[SCENARIO] = given.as_file(arguments.scenario)
     return _served(Server(files, port), arguments)

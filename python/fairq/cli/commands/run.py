@@ -97,6 +97,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     for path in filter(None, (arguments.trace, arguments.qlog)):
         check_file(path)
     series = arguments.series if arguments.series is not None else "auto" if drawing else None
+    timelines.check(arguments)
     scenario = read(arguments.scenario, parts=arguments.parts)
     work = ran(scenario, arguments.set)
     if arguments.out:
@@ -110,6 +111,8 @@ def run(arguments: Namespace) -> str | Iterator[str]:
             trace=bool(arguments.trace or arguments.qlog),
             progress=bar,
         )
+    # what is refused is refused before anything is written
+    timeline = timelines.of_run(scenario, result, arguments) if packets else None
     tell(result.notes)
     kept = arguments.out or arguments.json
     tell(
@@ -131,8 +134,8 @@ def run(arguments: Namespace) -> str | Iterator[str]:
             _write_result(inside, result)
     if drawing:
         _plot(drawing, result, arguments)
-    if packets:
-        timelines.of_run(scenario, result, arguments, packets)
+    if timeline is not None and packets:
+        save(timeline, packets)
     if arguments.trace:
         save_trace(result, arguments.trace)
     logs = save_qlogs(result, arguments.qlog) if arguments.qlog else []
