@@ -11,16 +11,14 @@ from fairq.cli import timelines
 FQ = ("--set", "axes=[]", "--set", "defaults.queue=fq")
 
 
-def group(svg, name):
-    """What is inside the group of an SVG that is called so."""
-    match = re.search(rf'<g id="{re.escape(name)}">(.*?)\n  *</g>', svg, re.DOTALL)
-    return match[1] if match else ""
-
-
 def paths(svg, name):
-    """How many lines or bars a group has."""
-    inside = group(svg, name)
-    return max(inside.count("<path d=") - inside.count("<path id="), inside.count("<use "))
+    """How many lines or bars the group of an SVG has that is called so, and that of short ones."""
+    count = 0
+    for each in (name, f"short {name}"):
+        match = re.search(rf'<g id="{re.escape(each)}">(.*?)\n  *</g>', svg, re.DOTALL)
+        inside = re.sub(r"<defs>.*?</defs>", "", match[1], flags=re.DOTALL) if match else ""
+        count += len(re.findall(r"<(?:path|use)\b", inside))
+    return count
 
 
 def packet(serial, flow="a", **more):

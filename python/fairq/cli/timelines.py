@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import fairq._native as _native
 from fairq import api
 from fairq.cli.printing import plotting, style
+from fairq.core import tables
 from fairq.core.errors import UsageError
 from fairq.core.inputs import Text
 from fairq.core.results import Result
@@ -107,7 +108,8 @@ def of_audit(found: api.Audit, arguments: Namespace) -> Figure:
     caption = "; ".join(filter(None, (
         *(f"broken: {row['of']}, {row['message']}" for row in found.violations),
         *_nearest(found),
-        None if latest is None else f"outlined: the packet that is latest against the fluid, by {late[latest]:.3g} s",
+        None if latest is None else f"outlined: the packet that is latest against the fluid, by "
+        f"{tables.value('late_s', late[latest])}",
     )))  # fmt: skip
     return plotting().timeline(
         rows,

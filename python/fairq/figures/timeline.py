@@ -39,6 +39,9 @@ WAIT, BAR, GAP, STRIP, SLANT = 0.45, 0.9, 0.7, 1.4, 1.1
 """In heights of letters: a packet that waits, if it has no numbers, one that is sent in its lane,
 the gap between lanes, what the line sends, and the way from there to the fluid."""
 
+BAR_MIN = 4
+"""The width of a bar, in those of a line, from which on gaps and hatches leave enough of it."""
+
 DASH = (0, (4, 2))
 """The line of the fluid."""
 
@@ -49,6 +52,12 @@ class Time(NamedTuple):
     low: float
     high: float
     points: float
+
+    def name(self, panel: Any) -> str:
+        """What stands below a panel, whose axis then is in the unit that is named."""
+        size, unit = axis_units.step("s", [self.high])
+        panel.xaxis.set_major_formatter(lambda value, _: axis_units.tick(value / size))
+        return f"time ({unit})"
 
     def part(self, row: Row) -> tuple[float, float]:
         """When a packet came and went, as far as that is shown."""
@@ -222,15 +231,18 @@ def _draw_lanes(drawn: Sheet, lanes: Sequence[Lane], height: float, time: Time, 
 def _draw_sent(
     panel: Any, lane: Lane, place: tuple[float, float], time: Time, style: Style, name: str
 ) -> None:  # fmt: skip
-    """A bar for each packet that is sent, with a gap between two."""
+    """A bar for each packet that is sent; those that are wide have a gap between two and a hatch."""
     sent = [(row["began_s"], _end(row, time.high)) for row in lane.packets if row.get("began_s") is not None]
-    # gaps and hatches of narrow bars would be all that is seen of them
-    are_wide = sum(end - start for start, end in sent) * time.points > 4 * style.line * len(sent)
-    panel.broken_barh(
-        [(start, end - start) for start, end in sent], place, facecolor=lane.look.colour, edgecolor=style.ground,
-        hatch=lane.look.hatch if are_wide else "", linewidth=0.4 * style.line if are_wide else 0, zorder=3,
-        gid=f"{name} of {lane.flow}",
-    )  # fmt: skip
+    for is_wide, kind in ((False, "short "), (True, "")):
+        bars = [(start, end - start) for start, end in sent
+                if ((end - start) * time.points > BAR_MIN * style.line) is is_wide]  # fmt: skip
+        if bars:
+            looks: dict[str, Any] = {"edgecolor": lane.look.colour, "linewidth": 0.1 * style.line}
+            if is_wide:
+                looks = {"edgecolor": style.ground, "linewidth": 0.4 * style.line, "hatch": lane.look.hatch}
+            panel.broken_barh(
+                bars, place, facecolor=lane.look.colour, zorder=3, gid=f"{kind}{name} of {lane.flow}", **looks
+            )
 
 
 def _draw_slants(panel: Any, lanes: Sequence[Lane], slant: float, style: Style) -> None:
@@ -299,7 +311,7 @@ def _draw_line(drawn: Sheet, lanes: Sequence[Lane], time: Time, *, is_last: bool
     panel.set_ylim(0, 1)
     panel.set_yticks([])
     panel.grid(visible=False)
-    name_panel(drawn, panel, "what the line sends", "time (s)" if is_last else "")
+    name_panel(drawn, panel, "what the line sends", time.name(panel) if is_last else "")
 
 
 def _draw_service(drawn: Sheet, lanes: Sequence[Lane], fluid: Rows, time: Time) -> None:
@@ -320,7 +332,7 @@ def _draw_service(drawn: Sheet, lanes: Sequence[Lane], fluid: Rows, time: Time) 
     seen = [row["served_bytes"] / size for row in fluid if time.low <= row["time_s"] <= time.high]
     if min(seen, default=0.0) <= 0.1 * max(seen, default=0.0):
         from_zero(panel, seen)
-    name_panel(drawn, panel, f"service of each flow ({short})", "time (s)")
+    name_panel(drawn, panel, f"service of each flow ({short})", time.name(panel))
 
 
 def _in_order(row: Row) -> tuple[str, float]:
