@@ -101,7 +101,7 @@ macro_rules! parts {
                     aliases: &[$($alias),*],
                     part: $part,
                     breaks: &[$($(crate::card::Invariant::$invariant),+)?],
-                    source_text: include_str!(concat!(stringify!($folder), "/", stringify!($module), ".rs")),
+                    comment: crate::opening!(include_str!(concat!(stringify!($folder), "/", stringify!($module), ".rs"))),
                 }
             ),+];
         )+
@@ -185,7 +185,7 @@ macro_rules! designs {
                 aliases: &[$($alias),*],
                 part: "design",
                 breaks: &[$($(crate::card::Invariant::$invariant),+)?],
-                source_text: include_str!(concat!("design/", stringify!($module), ".rs")),
+                comment: crate::opening!(include_str!(concat!("design/", stringify!($module), ".rs"))),
             }
         ),*];
     };

@@ -15,8 +15,50 @@ pub struct Card {
     pub part: &'static str,
     /// The invariants that it may break, by its nature; the card says how.
     pub breaks: &'static [Invariant],
-    /// The text of its file.
-    pub source_text: &'static str,
+    /// The comment that its file opens with, as it is written: [`opening`](crate::opening) gives it.
+    pub comment: &'static str,
+}
+
+/// How long the comment is that a file opens with, in bytes: its first lines with `//!`.
+#[must_use]
+pub const fn comment_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at + 3 <= bytes.len() && bytes[at] == b'/' && bytes[at + 1] == b'/' && bytes[at + 2] == b'!' {
+        while at < bytes.len() && bytes[at] != b'\n' {
+            at += 1;
+        }
+        if at < bytes.len() {
+            at += 1;
+        }
+    }
+    at
+}
+
+/// The first `N` bytes of a text.
+#[must_use]
+pub const fn first_bytes<const N: usize>(text: &str) -> [u8; N] {
+    let mut first = [0; N];
+    let mut at = 0;
+    while at < N {
+        first[at] = text.as_bytes()[at];
+        at += 1;
+    }
+    first
+}
+
+/// The comment that a file opens with, of the text of the file: a program has that and not the
+/// file's code.
+#[macro_export]
+macro_rules! opening {
+    ($text:expr) => {{
+        const TEXT: &str = $text;
+        const COMMENT: [u8; $crate::card::comment_length(TEXT)] = $crate::card::first_bytes(TEXT);
+        match core::str::from_utf8(&COMMENT) {
+            Ok(comment) => comment,
+            Err(_) => panic!("a comment ends at the end of a line"),
+        }
+    }};
 }
 
 /// An invariant that most disciplines keep and some are made to break.
@@ -48,7 +90,7 @@ impl Card {
     #[must_use]
     pub fn comment(&self) -> String {
         let mut text = String::new();
-        for line in self.source_text.lines().take_while(|line| line.starts_with("//!")) {
+        for line in self.comment.lines().take_while(|line| line.starts_with("//!")) {
             text.push_str(line.trim_start_matches("//!").trim_start_matches(' '));
             text.push('\n');
         }
@@ -140,7 +182,7 @@ mod tests {
         aliases: &[],
         part: "scheduler",
         breaks: &[],
-        source_text: "\
+        comment: "\
 //! Made up: serves (and drops)
 //! packets.
 //!

@@ -85,8 +85,9 @@ impl Decision {
     }
 }
 
-/// Bytes of a round number (round.rs).
-pub(crate) const fn bytes(number: u128) -> f64 {
+/// Bytes of a flow of weight 1 that the round number `number` counts (round.rs).
+#[must_use]
+pub const fn bytes(number: u128) -> f64 {
     number as f64 / BYTE as f64
 }
 

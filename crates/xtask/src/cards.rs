@@ -91,7 +91,7 @@ mod tests {
                          //! Bound: none (laws.rs: it_holds).\n//! Changes: none.\n";
 
     fn of(text: &'static str) -> Findings {
-        let card = Card { name: "made_up", aliases: &[], part: "marker", breaks: &[], source_text: text };
+        let card = Card { name: "made_up", aliases: &[], part: "marker", breaks: &[], comment: text };
         let laws = "#[test]\nfn it_holds() {}\n\nfn it_helps() {}\n".to_owned();
         faults(&card, &[("crates/x/tests/laws.rs", laws), ("crates/x/src/round.rs", String::new())])
     }
