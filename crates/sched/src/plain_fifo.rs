@@ -9,9 +9,10 @@ use crate::change::{Change, Unsupported};
 use crate::contract::{Dequeue, Discipline, Handle, Held};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::reading::no_readings;
+use crate::schedule::fifo::CHOOSES;
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
-use crate::waiting::{Decision, Stamps, Waiting};
+use crate::waiting::{ARRIVAL, Decision, Stamps, Waiting};
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
@@ -191,7 +192,7 @@ impl Discipline for PlainFifo {
     }
 
     fn decision(&self) -> Option<Decision> {
-        Some(Decision::by("arrival", 0))
+        Some(Decision::by(ARRIVAL, 0).in_step(CHOOSES))
     }
 }
 

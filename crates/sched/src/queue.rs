@@ -3,6 +3,7 @@
 
 use crate::buffer::default::DefaultBuffer;
 use crate::buffer::with_overflow::WithOverflow;
+use crate::card::Card;
 use crate::checked::{Checked, Rules};
 use crate::class_tree::leaf_names;
 use crate::classify::default::DefaultClassifier;
@@ -19,7 +20,8 @@ use crate::plain_fifo::PlainFifo;
 use crate::policed::Policed;
 use crate::promise::is_of_pgps;
 use crate::registry::{
-    BufferSettings, ClassifierSettings, DesignSettings, MarkerSettings, PolicerSettings, SchedulerSettings,
+    BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MarkerSettings, PolicerSettings,
+    SCHEDULERS, SchedulerSettings,
 };
 use crate::units::{Bytes, Limit, Rate};
 use alloc::boxed::Box;
@@ -344,6 +346,24 @@ impl Queue {
             name.push_str(part);
         }
         name
+    }
+
+    /// The card that tells how it works, and that [`Decision::step`](crate::waiting::Decision::step)
+    /// counts steps of: the design's; where packets leave in order of arrival that of the first
+    /// buffer policy that has steps; else the scheduler's. `None` for a part that is written outside
+    /// this tree.
+    #[must_use]
+    pub fn card(&self) -> Option<&'static Card> {
+        let of = |cards: &'static [Card], name: &str| cards.iter().find(|card| card.name == name);
+        if let Some(design) = &self.design {
+            return of(DESIGNS, design.name());
+        }
+        let policies = [Some(self.buffer()), self.overflow()].into_iter().flatten();
+        let mut judges = policies.filter_map(|policy| of(BUFFER_POLICIES, policy.name()));
+        let judge = matches!(self.scheduler, SchedulerSettings::Fifo(_))
+            .then(|| judges.find(|card| !card.steps().is_empty()))
+            .flatten();
+        judge.or_else(|| of(SCHEDULERS, self.scheduler.name()))
     }
 
     /// Why the parts make no sense or do not fit together, if they do not.
