@@ -71,7 +71,7 @@ impl Card {
     }
 
     /// The algorithm as pseudo-code: the lines of *Steps*, without their numbers; empty if the card
-    /// has none. [`Decision::step`](crate::waiting::Decision::step) counts them from 1.
+    /// has none. `Decision::step` counts them from 1.
     #[must_use]
     pub fn steps(&self) -> Vec<String> {
         self.numbered_steps().into_iter().map(|(_, step)| step).collect()

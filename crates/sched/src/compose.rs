@@ -239,7 +239,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         }
     }
 
-    /// Why the head of `queue` goes. In order of arrival there is no choice but the buffer policy's.
+    /// Why the head of `queue` goes. In order of arrival only the buffer policy has a choice.
     fn explained(&mut self, now: Time, queue: Slot) -> Option<Decision> {
         let decision = self.scheduler.decision(now, queue)?;
         let judged = if decision.by == ARRIVAL { self.buffer.step(queue) } else { None };

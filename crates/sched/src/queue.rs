@@ -23,6 +23,7 @@ use crate::registry::{
     BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MarkerSettings, PolicerSettings,
     SCHEDULERS, SchedulerSettings,
 };
+use crate::schedule::fifo::CHOOSES;
 use crate::units::{Bytes, Limit, Rate};
 use alloc::boxed::Box;
 use alloc::format;
@@ -348,10 +349,9 @@ impl Queue {
         name
     }
 
-    /// The card that tells how it works, and that [`Decision::step`](crate::waiting::Decision::step)
-    /// counts steps of: the design's; where packets leave in order of arrival that of the first
-    /// buffer policy that has steps; else the scheduler's. `None` for a part that is written outside
-    /// this tree.
+    /// The card that tells how it works, and of which `Decision::step` counts the steps: the
+    /// design's; where packets leave in order of arrival that of the first buffer policy that has
+    /// steps; else the scheduler's. `None` for a part that is written outside this tree.
     #[must_use]
     pub fn card(&self) -> Option<&'static Card> {
         let of = |cards: &'static [Card], name: &str| cards.iter().find(|card| card.name == name);
@@ -520,7 +520,7 @@ impl Queue {
             // Most lines of a network are this, and flows do not matter to it.
             BufferSettings::TailDrop(settings) if settings != Default::default() => return None,
             BufferSettings::TailDrop(_) if matches!(self.scheduler, SchedulerSettings::Fifo(_)) => {
-                return Some(Box::new(PlainFifo::new(limit)));
+                return Some(Box::new(PlainFifo::new(limit).in_step(CHOOSES)));
             }
             BufferSettings::TailDrop(settings) => DefaultBuffer::tail_drop(&settings, line),
             BufferSettings::LongestQueueDrop(settings) => DefaultBuffer::longest_queue_drop(&settings, limit, line),

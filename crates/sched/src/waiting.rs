@@ -61,11 +61,10 @@ pub struct Decision {
     pub clock: Option<f64>,
     /// How many queues could be chosen, if not all that wait.
     pub eligible: Option<u32>,
-    /// The step that sent it, counted from 1, of the pseudo-code in the card that
-    /// [`Queue::card`](crate::queue::Queue::card) names: that of the design, else of the scheduler.
-    /// `fifo` has no choice to make: beside a buffer policy that judges the head and has steps
-    /// (`codel`) it is that policy's step by which the head was let go. `None` if the card has no
-    /// steps.
+    /// The step that sent it, counted from 1, of the pseudo-code in the card that `Queue::card`
+    /// names: that of the design, else of the scheduler. `fifo` has no choice to make: beside a
+    /// buffer policy that judges the head and has steps (`codel`) it is that policy's step by which
+    /// the head was let go. `None` if the card has no steps.
     pub step: Option<u8>,
 }
 

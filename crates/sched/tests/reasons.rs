@@ -212,8 +212,8 @@ fn fq_codel_says_which_list_a_queue_was_in_and_its_credit() {
             let packet = Packet::new(token as u64, Time::ZERO, 1500);
             discipline.enqueue(Time::ZERO, packet, &header(flow), &mut fates);
         }
-        // A quantum is 1514 B. After two packets flow 1 is in debt, joins the old list, and is given
-        // another quantum.
+        // A quantum is 1514 B. After two packets flow 1 is in debt, joins the old list, and is
+        // given another quantum.
         for (token, list, credit) in
             [(0, "new list", 1514.0), (1, "new list", 14.0), (3, "new list", 1514.0), (2, "old list", 28.0)]
         {
