@@ -77,6 +77,12 @@ impl Card {
         self.numbered_steps().into_iter().map(|(_, step)| step).collect()
     }
 
+    /// Whether it tells its algorithm in steps.
+    #[must_use]
+    pub fn has_steps(&self) -> bool {
+        !self.numbered_steps().is_empty()
+    }
+
     /// The steps with their numbers as they are written.
     #[must_use]
     pub fn numbered_steps(&self) -> Vec<(u32, String)> {

@@ -358,11 +358,9 @@ impl Queue {
         if let Some(design) = &self.design {
             return of(DESIGNS, design.name());
         }
-        let policies = [Some(self.buffer()), self.overflow()].into_iter().flatten();
-        let mut judges = policies.filter_map(|policy| of(BUFFER_POLICIES, policy.name()));
-        let judge = matches!(self.scheduler, SchedulerSettings::Fifo(_))
-            .then(|| judges.find(|card| !card.steps().is_empty()))
-            .flatten();
+        let is_fifo = matches!(self.scheduler, SchedulerSettings::Fifo(_));
+        let policies = [Some(self.buffer()), self.overflow()].into_iter().flatten().filter(|_| is_fifo);
+        let judge = policies.filter_map(|policy| of(BUFFER_POLICIES, policy.name())).find(|card| card.has_steps());
         judge.or_else(|| of(SCHEDULERS, self.scheduler.name()))
     }
 
