@@ -104,7 +104,7 @@ _Event = tuple[
     int | None,
     str | None,
     float | None,
-    tuple[str, float | None, float | None, int, int | None] | None,
+    tuple[str, float | None, float | None, int, int | None, int | None] | None,
 ]
 
 class LiveRun:

@@ -37,7 +37,7 @@ pub(crate) struct LiveRun {
 type Step = (&'static str, Option<String>, Option<&'static str>);
 
 /// Time, event, link, direction, flow, packet, sequence, bytes, reason, value; then of a decision
-/// what decides, its value, the clock, the queue and how many could be chosen.
+/// what decides, its value, the clock, the queue, how many could be chosen, and the step.
 type Event = (
     f64,
     &'static str,
@@ -49,11 +49,11 @@ type Event = (
     Option<u32>,
     Option<&'static str>,
     Option<f64>,
-    Option<(&'static str, Option<f64>, Option<f64>, u32, Option<u32>)>,
+    Option<(&'static str, Option<f64>, Option<f64>, u32, Option<u32>, Option<u8>)>,
 );
 
 fn event(of: &Happening) -> Event {
-    let decision = of.decision.map(|it| (it.by, it.value, it.clock, it.queue, it.eligible));
+    let decision = of.decision.map(|it| (it.by, it.value, it.clock, it.queue, it.eligible, it.step));
     (
         of.at.as_s(),
         of.event,

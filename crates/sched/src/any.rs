@@ -338,6 +338,9 @@ macro_rules! forward {
                 fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
                     match self { $(Self::$type(p) => p.depart(now, store, queue)),+ }
                 }
+                fn step(&self, queue: Slot) -> Option<u8> {
+                    match self { $(Self::$type(p) => p.step(queue)),+ }
+                }
                 fn left(&mut self, now: Time, store: &Store, held: HeldPacket<'_>, is_sent: bool) {
                     match self { $(Self::$type(p) => p.left(now, store, held, is_sent)),+ }
                 }

@@ -62,6 +62,8 @@ class Decision(NamedTuple):
     """The number of the packet's queue in the discipline."""
     eligible: int | None
     """How many queues could be chosen, if not all that hold packets."""
+    step: int | None
+    """The step that sent it, counted from 1, of those in the card of the discipline."""
 
 
 class Event(NamedTuple):
