@@ -203,7 +203,7 @@ fn card(of: &str) -> Result<Value, Refused> {
     let names = names.filter_map(|part| part.split(['(', ' ']).find(|word| !word.is_empty()));
     let known = |name: &str| fairq_text::lists().into_iter().flatten().find(|card| card.is_called(name));
     let cards: Vec<&Card> = names.filter_map(known).collect();
-    let card = cards.iter().find(|card| !steps(card).is_empty()).or(cards.first());
+    let card = cards.iter().find(|card| !card.steps().is_empty()).or(cards.first());
     let card = card.ok_or_else(|| format!("{of}: none of its parts has a card"))?;
     let settings = reference::fields_of(card.name)?.into_iter().flat_map(|fields| fields.settings);
     let settings =
@@ -212,11 +212,7 @@ fn card(of: &str) -> Result<Value, Refused> {
         "name": card.name,
         "summary": card.summary(),
         "text": card.text(),
-        "steps": steps(card),
+        "steps": card.steps(),
         "settings": settings.collect::<Vec<_>>(),
     }))
-}
-
-fn steps(_: &Card) -> Vec<String> {
-    Vec::new()
 }
