@@ -1,5 +1,6 @@
 # run: the main reproduction;  setup: .venv/bin/fairq and the tools;  test: everything;  check: format, lints, generated
-# files, docs;  wheel: what users install, in dist/;  nightly: what takes too long for test.
+# files, docs;  lab: the page of `fairq lab`, in page/dist/ for any server, with page/dist/lab.html in one file;
+# wheel: what users install, in dist/;  nightly: what takes too long for test.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -8,7 +9,12 @@ PROFILE ?= no
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.toml')
 MATURIN := PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
-.PHONY: setup run test check wheel nightly tools
+# What the page and its simulator are made of.
+PAGE := $(shell find page -not -path '*/node_modules*' -not -path '*/dist*' -type f)
+WASM_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name '*.toml')
+BUNDLE := python/fairq/laboratory/bundle
+
+.PHONY: setup run test check lab wheel nightly tools
 
 setup: tools .venv/installed
 
@@ -21,7 +27,9 @@ test: setup
 check: setup
 	cargo xtask check
 
-wheel: tools .venv/bin/maturin
+lab: $(BUNDLE)/index.html
+
+wheel: tools .venv/bin/maturin lab
 	rm -f dist/fairq-*.whl
 	$(MATURIN) build --release --strip --out dist $$(sh scripts/profile-tools.sh)
 
@@ -34,6 +42,14 @@ tools:
 .venv/bin/maturin: | tools
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2'
+
+target/lab/fairq_lab.wasm: $(WASM_SOURCES)
+	sh scripts/lab.sh wasm
+	@touch $@
+
+$(BUNDLE)/index.html: target/lab/fairq_lab.wasm scripts/lab.sh $(PAGE)
+	sh scripts/lab.sh page
+	@touch $@
 
 # The Python files are used where they stand: a change of theirs needs no build.
 .venv/built: .venv/bin/maturin $(SOURCES)

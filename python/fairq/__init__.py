@@ -9,6 +9,7 @@ Scenarios:
 
     run                run a scenario; flows, links, queues and what else is measured, as tables
     experiment         read and check a scenario, to run each point and seed anywhere
+    lab                show the lab in a notebook: see inside a queue
     live               hold a run: step by step, looked at, changed, taken back
     estimate           what its runs will cost
     read_result        read a result again that was written
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
         experiment,
         explain,
         explained,
+        lab,
         least_buffer,
         listing,
         live,
@@ -174,6 +176,7 @@ __all__ = [
     "experiment",
     "explain",
     "explained",
+    "lab",
     "least_buffer",
     "listing",
     "live",

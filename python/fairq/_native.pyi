@@ -215,6 +215,9 @@ def joined(name: str, runs: list[tuple[str, Tables]]) -> Table:
 def read_parts(parts: list[tuple[str, set[str] | None, set[str], int]], columns: list[tuple[str, str]]) -> Table:
     """Columns, each with its kind, of Parquet files; with digests, only the rows of these runs."""
 
+def named_files(text: str, name: str, sets: list[tuple[str, str]], own: object = None) -> list[str]:
+    """The names of the files that a scenario reads, in order; the scenario is checked."""
+
 def max_min(text: str, name: str, sets: list[tuple[str, str]], own: object = None) -> str: ...
 def topology(path: str, options_json: str, progress: _Progress | None = None) -> str: ...
 def routes(text: str, name: str, sets: list[tuple[str, str]], own: object = None) -> str: ...

@@ -32,6 +32,7 @@ from fairq.core.results import Table, row_class
 from fairq.core.rows import row_of
 from fairq.core.runs import Experiment as Experiment
 from fairq.core.runs import cores as cores
+from fairq.laboratory import notebook
 from fairq.questions.calls import compare_alone as compare_alone
 from fairq.questions.calls import least_buffer as least_buffer
 from fairq.replays.replay_results import Replay as Replay
@@ -200,6 +201,19 @@ def live(
     """
     names = [links] if isinstance(links, str) else links
     return LiveRun(read(scenario, parts=parts), pairs(set), seed, names)
+
+
+@checked
+def lab(scenario: Scenario | None = None) -> Any:
+    """Show the lab in a notebook: the page of `fairq lab`, on a scenario or on its first scene.
+
+    It is a widget: `widget.state` is what a link of the page holds, as a dict. It follows what is
+    done in the page, and setting it does that there. It needs anywidget: `pip install
+    'fairq[notebook]'`.
+
+    Raises ScenarioError with file, line and field, and UsageError if the page was not built.
+    """
+    return notebook.lab(scenario)
 
 
 @checked

@@ -19,6 +19,7 @@ from fairq.core.estimating import Estimate
 from fairq.core.records import Given, Named, Record, in_document, metadata
 from fairq.core.rows import Row, Table
 from fairq.detection.detected import Detected
+from fairq.laboratory.lab_results import Lab
 from fairq.papers.verdicts import Judged, Paper
 from fairq.questions.agreed import Agreed
 from fairq.questions.baseline_results import Baseline
@@ -51,6 +52,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "estimate": Estimate,
     "explain-effects": Effects,
     "reproduce": Table[Judged],
+    "lab": Lab,
     "list-papers": Table[Paper],
     "detect": Table[Detected],
     "tc": TcCommands,

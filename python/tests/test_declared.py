@@ -18,7 +18,7 @@ from fairq.questions.asked import Question
 from fairq.questions.baselines import Question as Alone
 from fairq.theories.formulas import WORDS
 
-WITHOUT_COMMAND = {"experiment", "live", "estimate", "read_result", "read_store", "cards", "explained", "scenes"}
+WITHOUT_COMMAND = {"experiment", "lab", "live", "estimate", "read_result", "read_store", "cards", "explained", "scenes"}
 """Functions that no command calls with options of its own."""
 
 CHOOSES = {"compare": {"alone"}}

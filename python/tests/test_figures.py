@@ -128,6 +128,25 @@ def theory(points, flows):
     ]  # fmt: skip
 
 
+def journeys(flows, count):
+    """Packets of flows that take turns, with drops, marks, and one that waits at the end."""
+    rows = []
+    for serial in range(count):
+        arrived, turn = 0.011 * serial * (1 if serial % 7 else 0.9), serial % 9
+        began = None if turn == 4 or serial == count - 1 else 0.012 * serial + 0.05
+        rows.append({"serial": serial, "flow": flows[serial % len(flows)], "packet_bytes": 1500, "arrived_s": arrived,
+                     "began_s": began, "sent_s": began and began + 0.012, "fluid_s": began and began + 0.02,
+                     "start": 1500.0 * serial, "finish": 1500.0 * (serial + 1), "reason": None,
+                     "fate": "dropped" if turn == 4 else "sent" if began else "waits",
+                     "marked": turn == 6})  # fmt: skip
+    return rows
+
+
+def fluid(flows, count):
+    return [{"time_s": 0.012 * at, "flow": flow, "served_bytes": 1500.0 * at / len(flows), "backlog_bytes": 0.0}
+            for at in range(count) for flow in flows]  # fmt: skip
+
+
 def scenes(count):
     return [
         {"scene": f"scene_{scene}", "shows": f"what is sent when nothing is lost, then something is: {LONG}",
@@ -265,6 +284,16 @@ KINDS = {
     "payoffs": lambda style: figures.payoffs(
         "a figure", {f"{queue}: throughput": [[0.5, -0.1], [0.2, 1.0]] for queue in "abcdef"}, ["Reno", LONG], 3,
         style=style),
+    "timeline": lambda style: figures.timeline(
+        journeys(("a", "b"), 24), "packets on a line", fluid=fluid(("a", "b"), 30), names=("b", "a"),
+        caption="the first run, seed 1", style=style),
+    "timeline of many": lambda style: figures.timeline(
+        journeys(MANY, 300), LONG, fluid=fluid(MANY, 100), span=(0.5, 3.0), style=style),
+    "timeline of hard names": lambda style: figures.timeline(journeys(HARD, 30), "$a and $b", style=style),
+    "timeline of an audit": lambda style: figures.timeline(
+        journeys(("flow 0", "flow 1", "flow 2"), 30), "an audit", outlined=(3,), style=style),
+    "timeline of one packet": lambda style: figures.timeline(
+        [{"flow": "a", "arrived_s": 1.0, "packet_bytes": 40}], "one", style=style),
     "ways": lambda style: figures.ways(
         "a figure", {f"queue {at}": [[(0.1, 0.2), (0.4, 0.3)], [(0.5, 0.1), (0.4, 0.3)]] for at in range(4)}, "one",
         "other", style=style),

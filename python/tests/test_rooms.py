@@ -36,6 +36,7 @@ CALLS = {
     "experiment": (None, lambda _: package.experiment(SCENARIO)),
     "explain": (None, lambda _: package.explain("codel")),
     "explained": (None, lambda _: package.explained("codel")),
+    "lab": (NOTHING, lambda _: package.lab(NOTHING)),
     "least_buffer": (NOTHING, lambda _: package.least_buffer(NOTHING, down="5Mbit/s", up="1Mbit/s", rtt="20ms")),
     "listing": (None, lambda _: package.listing("transports")),
     "live": (None, lambda _: package.live(SCENARIO, set={"axes": []}).step()),

@@ -5,6 +5,7 @@ use crate::report::{self, InvariantRow, MeasureRow};
 use crate::subject::{self, costs};
 use crate::work::COUNTED_BY;
 use fairq_sched::queue::Queue;
+use fairq_sched::units::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -116,14 +117,23 @@ pub struct Journey {
     pub start_ps: Option<u64>,
     /// When it was sent, dropped or removed, in picoseconds; null if it is still inside.
     pub end_ps: Option<u64>,
+    /// When it left the fluid that serves the packets that were sent, in picoseconds; null if it
+    /// was not sent, and in a random test network.
+    pub fluid_ps: Option<u64>,
     /// `sent`, `dropped: ` with the reason, `removed` or `inside`.
     pub fate: String,
 }
 
 impl Document {
-    /// The document of an audit of `queue`, which `text` says.
+    /// The document of an audit of `queue`, which `text` says. `journeys` are the packets of the
+    /// run that was repeated, with the times at which they left the fluid.
     #[must_use]
-    pub fn new(text: &str, queue: &Queue, report: &report::Report, journeys: &[driver::Journey]) -> Self {
+    pub fn new(
+        text: &str,
+        queue: &Queue,
+        report: &report::Report,
+        journeys: &[(driver::Journey, Option<Time>)],
+    ) -> Self {
         let violations = report.violations.iter().map(|violation| Violation {
             of: violation.of,
             message: violation.example.message.clone(),
@@ -189,7 +199,7 @@ fn cost(cost: subject::Cost) -> Cost {
     }
 }
 
-fn journey((packet, journey): (u64, &driver::Journey)) -> Journey {
+fn journey((packet, (journey, fluid)): (u64, &(driver::Journey, Option<Time>))) -> Journey {
     let (fate, start_ps, end_ps) = match journey.end {
         End::Inside => ("inside".to_owned(), None, None),
         End::Sent { start, end } => ("sent".to_owned(), Some(start.0), Some(end.0)),
@@ -198,5 +208,5 @@ fn journey((packet, journey): (u64, &driver::Journey)) -> Journey {
     };
     let arrival = journey.arrival;
     let (flow, bytes, arrival_ps) = (arrival.flow, arrival.length, arrival.time.0);
-    Journey { packet, flow, bytes, arrival_ps, start_ps, end_ps, fate }
+    Journey { packet, flow, bytes, arrival_ps, start_ps, end_ps, fluid_ps: fluid.map(|time| time.0), fate }
 }

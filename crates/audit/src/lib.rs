@@ -20,7 +20,9 @@ pub mod world;
 mod yardstick;
 
 use driver::Journey;
+use fairq_sched::units::Time;
 pub use fairq_sched::{checked, invariant};
+use measure::fluid_gap::fluid_departures;
 use report::Report;
 use runs::{Run, Runs};
 use subject::Subject;
@@ -63,14 +65,22 @@ pub fn audit(
     Ok(runs.report)
 }
 
+/// The packets of a run: what became of each, and when it left the fluid that serves those that
+/// were sent, if the run is one that is compared with it.
+pub type Packets = Vec<(Journey, Option<Time>)>;
+
 /// Runs one run of an audit again, by the name that a report gave it, and gives what became of
 /// each packet too.
 ///
 /// # Errors
 /// If there is no run of that name.
-pub fn replay(subject: &dyn Subject, variants: &[&dyn Subject], name: &str) -> Result<(Report, Vec<Journey>), Stopped> {
+pub fn replay(subject: &dyn Subject, variants: &[&dyn Subject], name: &str) -> Result<(Report, Packets), Stopped> {
     let run: Run = name.parse().map_err(Stopped::NoRun)?;
     let mut runs = Runs::new(subject, variants);
     let journeys = runs.run(run);
-    Ok((runs.report, journeys))
+    let fluid = match run.case() {
+        Some(case) => fluid_departures(case.line.rate, &journeys, &case.weights),
+        None => vec![None; journeys.len()],
+    };
+    Ok((runs.report, journeys.into_iter().zip(fluid).collect()))
 }

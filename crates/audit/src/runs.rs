@@ -80,6 +80,13 @@ impl Kind {
     }
 }
 
+impl Run {
+    /// Its case; `None` for a random test network.
+    pub(crate) fn case(self) -> Option<Case> {
+        self.kind.case(self.seed)
+    }
+}
+
 impl std::fmt::Display for Run {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.kind.name(), self.seed)
@@ -133,7 +140,7 @@ impl<'a> Runs<'a> {
 
     /// Runs `run`, notes what it shows, and gives what became of its packets.
     pub(crate) fn run(&mut self, run: Run) -> Vec<Journey> {
-        match run.kind.case(run.seed) {
+        match run.case() {
             None => self.world(run),
             Some(case) => self.case(run, &case),
         }

@@ -20,6 +20,8 @@ mod statistics;
 mod studies;
 mod topologies;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use fairq_experiment::experiment::Experiment;
@@ -57,8 +59,8 @@ mod _native {
     #[pymodule_export]
     use super::{
         audit, bench_disciplines, check_capture, columns, explain, explained, has_unknown_words, lines, listing,
-        max_min, pair_captures, quantity, queue, replay, routes, scenes, schema, schema_names, table_of, topology,
-        version,
+        max_min, named_files, pair_captures, quantity, queue, replay, routes, scenes, schema, schema_names, table_of,
+        topology, version,
     };
 }
 
@@ -194,12 +196,23 @@ fn read_heard(
 }
 
 fn read(text: &str, name: &str, sets: &[(String, String)], own: &Own) -> PyResult<Experiment> {
+    read_by(text, name, sets, own, &|file| read_file(name, file))
+}
+
+/// Reads a scenario; `files` gives the bytes of the files that it names.
+fn read_by(
+    text: &str,
+    name: &str,
+    sets: &[(String, String)],
+    own: &Own,
+    files: &dyn Fn(&str) -> Result<Vec<u8>, String>,
+) -> PyResult<Experiment> {
     let read = || {
         let mut document = Document::parse_own(text, name, &own.parts)?;
         document.bound_memory(machine::memory());
         document.read_topologies_by(fairq_topologies::read);
         sets.iter().try_for_each(|(path, value)| document.set(path, value))?;
-        Experiment::of(document, &|file| read_file(name, file))
+        Experiment::of(document, files)
     };
     read().map_err(errors::scenario)
 }
@@ -209,6 +222,30 @@ fn read(text: &str, name: &str, sets: &[(String, String)], own: &Own) -> PyResul
 fn read_file(name: &str, file: &str) -> Result<Vec<u8>, String> {
     let path = Path::new(name).parent().unwrap_or_else(|| Path::new("")).join(file);
     std::fs::read(&path).map_err(|error| format!("{} cannot be read: {}", path.display(), errors::reason(&error)))
+}
+
+/// The names of the files that a scenario reads, in order; the scenario is checked.
+#[pyfunction]
+#[pyo3(signature = (text, name, sets, own=None))]
+fn named_files(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    sets: Vec<(String, String)>,
+    own: Option<Py<PyAny>>,
+) -> PyResult<Vec<String>> {
+    let own = Own::of(py, own)?;
+    heard(py, move || {
+        let named = RefCell::new(BTreeSet::<String>::new());
+        let experiment = read_by(&text, &name, &sets, &own, &|file| {
+            named.borrow_mut().insert(file.to_owned());
+            read_file(&name, file)
+        })?;
+        let mut named = named.into_inner();
+        let flows = experiment.plans().iter().flat_map(|(_, plan)| &plan.flows);
+        named.extend(flows.filter_map(|flow| flow.entry.traffic.file().map(str::to_owned)));
+        Ok(named.into_iter().collect())
+    })?
 }
 
 /// The max-min shares of a scenario's flows, as JSON.

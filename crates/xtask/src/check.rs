@@ -1,5 +1,5 @@
 //! All that must be green besides the tests: format, lints, shape, generated files, documentation,
-//! Python's tools, a mutant of each wrapper.
+//! Python's tools, those of the page, a mutant of each wrapper.
 
 use std::path::Path;
 use std::process::Command;
@@ -28,6 +28,11 @@ pub(crate) fn check(root: &Path) -> Findings {
         step(&[".venv/bin/mypy"], &[]);
     } else {
         eprintln!("== skipped: ruff and mypy, for there is no .venv; run: make setup");
+    }
+    if root.join("page/node_modules").exists() {
+        step(&["npm", "--prefix", "page", "run", "--silent", "check"], &[]);
+    } else {
+        eprintln!("== skipped: the checks of page/, for there is no page/node_modules; run: make lab");
     }
     findings.extend(tidy::tidy(root));
     findings.extend(generate::check(root));

@@ -17,6 +17,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("detection", &["core"]),
     ("audits", &["core"]),
     ("replays", &["core"]),
+    ("laboratory", &["core"]),
     ("figures", &["core", "theories"]),
     ("topologies", &["core", "figures"]),
     ("questions", &["core", "theories"]),
@@ -27,7 +28,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Rooms that the core does without.
-const WINGS: &[&str] = &["traffic_control", "detection", "audits", "replays", "topologies", "papers"];
+const WINGS: &[&str] = &["traffic_control", "detection", "audits", "replays", "laboratory", "topologies", "papers"];
 
 /// Modules that may use more than their rooms: a wing, of which `fairq advise` and `fairq explain
 /// --effects` are made, or the package as a user has it.

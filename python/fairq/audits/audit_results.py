@@ -64,6 +64,7 @@ class Journey(Row):
     arrival_ps: int
     start_ps: int | None
     end_ps: int | None
+    fluid_ps: int | None
     fate: str
 
 

@@ -157,6 +157,22 @@ def plot(what: str) -> tuple[Option, ...]:
     return (to, *PICTURE_LOOKS)
 
 
+def timeline(what: str) -> Option:
+    """--timeline, which does `what`."""
+    return Option("timeline", f"{what} (.svg, .png or .pdf)", "FILE", PATH, is_written=True, in_python=False)
+
+
+TIMELINE = (
+    timeline("draw the packets of the first run by flow over time, and the fluid's service"),
+    *typed_only(
+        Option("first", "draw --timeline from this time (default: the start)", "TIME", flags=("--from",)),
+        Option("last", "draw --timeline to this time (default: the end)", "TIME", flags=("--to",)),
+        Option("link", "draw --timeline of this link (default: the slowest that most flows share)", "NAME"),
+    ),
+)
+"""The picture of a run's packets, and what of them it shows."""
+
+
 def out(what: str) -> tuple[Option, ...]:
     """--out, which does `what`, and --replace."""
     replace = switch("replace", "let --out replace the result of another scenario, or of other settings")
@@ -218,13 +234,23 @@ def _flags(option: Option) -> Sequence[str]:
 
 
 def check_plot(arguments: argparse.Namespace) -> None:
-    """UsageError if --for, --dark or --bare is given without --plot, where `plot` added them."""
-    if getattr(arguments, "plot", "none") is not None:
+    """UsageError if a word of a picture is given without the picture.
+
+    --for, --dark and --bare are of any, --from, --to and --link of --timeline.
+    """
+    given = vars(arguments)
+    if given.get("timeline", "none") is None:
+        for flag, name in (("--from", "first"), ("--to", "last"), ("--link", "link")):
+            if given.get(name) is not None:
+                raise UsageError(f"{flag}: there is no such picture without --timeline; write --timeline FILE as well")
+    pictures = [f"--{name}" for name in ("plot", "timeline") if name in given]
+    if not pictures or any(given[name[2:]] is not None for name in pictures):
         return
+    wanted, write = " or ".join(pictures), " or ".join(f"{name} FILE" for name in pictures)
     looks = ((f"--for {arguments.size}", arguments.size), ("--dark", arguments.dark), ("--bare", arguments.bare))
-    for option, given in looks:
-        if given:
-            raise UsageError(f"{option}: there is no picture without --plot; write --plot FILE as well")
+    for option, is_given in looks:
+        if is_given:
+            raise UsageError(f"{option}: there is no picture without {wanted}; write {write} as well")
 
 
 def _assignment(text: str) -> tuple[str, str]:

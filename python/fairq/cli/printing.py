@@ -185,9 +185,15 @@ def save_qlogs(result: Result, path: str) -> list[str]:
 
 def style(arguments: Namespace) -> Style:
     """The style of figures that --for, --dark and --bare ask for."""
+    made: Style = plotting().style(arguments.size or "page", dark=arguments.dark, bare=arguments.bare)
+    return made
+
+
+def plotting() -> Any:
+    """`fairq.figures`, which loads the plotting package: only a picture pays for it."""
     from fairq import figures
 
-    return figures.style(arguments.size or "page", dark=arguments.dark, bare=arguments.bare)
+    return figures
 
 
 def save(figure: Any, path: Path) -> None:

@@ -23,6 +23,7 @@ from fairq.figures.saved import drawn, save, save_as, svg
 from fairq.figures.scenes import scenes
 from fairq.figures.sheet import title_of
 from fairq.figures.style import BLUE, GREY, ORANGE, PAGE, SIZES, Style, contrast, style
+from fairq.figures.timeline import timeline
 from fairq.figures.trade_off import trade_off
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "steps",
     "style",
     "svg",
+    "timeline",
     "title_of",
     "trade_off",
     "ways",

@@ -78,12 +78,14 @@ def columns_for(style: Style, count: int, *, labels: float = 0.0) -> int:
 def sheet(
     style: Style, count: int, title: str, *, keys: Sequence[Key] = (), caption: str = "", columns: int | None = None,
     panel_height: float | None = None, labels: float = 0.0, blank: Collection[int] = (), sharex: Any = False,
+    ratios: Sequence[float] | None = None,
 ) -> Sheet:  # fmt: skip
     """A figure of `count` panels, at most style.panels_max, with title, keys and caption.
 
     The title, which is wrapped or cut where it does not fit, is whole as the label of the figure.
     `labels` is the width of the names left of the panels; panels with the numbers in `blank` are
-    left out. A figure of a fixed height shares it among its panels.
+    left out. A figure of a fixed height shares it among its panels. `ratios` are the heights of the
+    lines of panels to each other, if they are not the same.
     """
     assert 1 <= count - len(blank) <= style.panels_max, f"{count} panels"
     columns = columns or columns_for(style, count, labels=labels)
@@ -106,7 +108,7 @@ def sheet(
     for line in titles:
         _write(figure, style, pad, top - 1.05 * style.title, line, style.title, style.ink, height)
         top -= 1.3 * style.title
-    grid = figure.subplots(lines, columns, squeeze=False, sharex=sharex)
+    grid = figure.subplots(lines, columns, squeeze=False, sharex=sharex, height_ratios=ratios)
     panels = list(grid.flat)
     for number, panel in enumerate(panels):
         if number >= count or number in blank:

@@ -25,20 +25,32 @@ pub struct Lateness {
 /// `rate`.
 #[must_use]
 pub fn lateness(rate: Rate, journeys: &[Journey], weights: &[Weight]) -> Vec<Lateness> {
-    let mut fluid = Gps::new(rate);
     let mut list = Vec::with_capacity(journeys.len());
-    let mut note = |departure: Departure| {
+    each_departure(rate, journeys, weights, |departure| {
         let packet = departure.token as usize;
         let Some(end) = journeys[packet].departure() else { return };
         let late = work(rate, end) as i128 - departure.work as i128;
         list.push(Lateness { packet, bytes: bytes(late) });
-    };
+    });
+    list.sort_by_key(|lateness| lateness.packet);
+    list
+}
+
+/// When each packet left the fluid, on a line of `rate`; `None` for those that were not sent.
+#[must_use]
+pub fn fluid_departures(rate: Rate, journeys: &[Journey], weights: &[Weight]) -> Vec<Option<Time>> {
+    let mut times = vec![None; journeys.len()];
+    each_departure(rate, journeys, weights, |departure| times[departure.token as usize] = Some(departure.time));
+    times
+}
+
+/// Tells `note` of each packet that leaves the fluid; its token is its place among the journeys.
+fn each_departure(rate: Rate, journeys: &[Journey], weights: &[Weight], mut note: impl FnMut(Departure)) {
+    let mut fluid = Gps::new(rate);
     for (token, journey) in journeys.iter().enumerate().filter(|(_, journey)| journey.departure().is_some()) {
         fluid.offer(journey.arrival.time, offer(journey, weights, token), &mut note);
     }
     fluid.finish(&mut note);
-    list.sort_by_key(|lateness| lateness.packet);
-    list
 }
 
 /// How far the service of a flow was from that of the fluid, in bytes.
@@ -113,6 +125,7 @@ mod tests {
         let weights = [weight(1000); 2];
         let late: Vec<_> = lateness(rate, &journeys, &weights).iter().map(|late| late.bytes).collect();
         assert_eq!(late, [-4, 0].map(Exact::from_integer));
+        assert_eq!(fluid_departures(rate, &journeys, &weights), [Some(Time::from_s(8)); 2]);
         let gaps = fluid_gaps(rate, &journeys, &weights);
         let exact = Exact::from_integer;
         assert_eq!((gaps[0].behind.0, gaps[0].ahead), (exact(0), (exact(2), Time::from_s(4))));
@@ -123,5 +136,6 @@ mod tests {
         journeys.insert(0, Journey { end: dropped, ..journeys[0] });
         assert_eq!(fluid_gaps(rate, &journeys, &weights), gaps);
         assert_eq!(lateness(rate, &journeys, &weights)[1].bytes, exact(0));
+        assert_eq!(fluid_departures(rate, &journeys, &weights)[..2], [None, Some(Time::from_s(8))]);
     }
 }

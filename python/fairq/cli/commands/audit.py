@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairq import api
+from fairq.cli import timelines
 from fairq.cli.commands import Broken
-from fairq.cli.options import LOOKS, PARTS, QUICK
-from fairq.cli.printing import Look, as_json, look, sections
+from fairq.cli.options import LOOKS, PARTS, PICTURE_LOOKS, QUICK, timeline
+from fairq.cli.printing import Look, as_json, look, picture, save, sections, written
 from fairq.core import tables
 from fairq.core.declared import OneOf, Option, Spec, argument
+from fairq.core.errors import UsageError
 from fairq.core.progress import Bar
 
 SPEC = Spec(
@@ -26,6 +28,8 @@ SPEC = Spec(
             Option("replay", "repeat one run of an audit, as returning:7, and show its packets", "RUN",
                    called="run"),
         )),
+        timeline("draw the packets of --replay, and when each left the fluid"),
+        *PICTURE_LOOKS,
         PARTS,
         *LOOKS,
     ),
@@ -40,9 +44,15 @@ BOUNDS = ["measure", "worst", "bound", "ratio", "unit", "of", "run", "runs"]
 
 def audit(arguments: Namespace) -> str:
     """`fairq audit`."""
+    drawing = picture(arguments.timeline) if arguments.timeline else None
+    if drawing and arguments.replay is None:
+        raise UsageError("draws one run of an audit; write --replay RUN as well", where="--timeline")
     with Bar(arguments.discipline) as bar:
         found = api.audit(**SPEC.words(vars(arguments)), progress=bar)
+    if drawing:
+        save(timelines.of_audit(found, arguments), drawing)
     text = as_json(found.document, "audit") if arguments.json else _audited(found, look(arguments))
+    text += written(arguments, drawing)
     if not found.passed:
         raise Broken(text)
     return text

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fairq import api
-from fairq.cli.options import DRY_RUN, FILE, LOOKS, PARTS, QLOG, SET, TRACE, WORKERS, out, plot
+from fairq.cli import timelines
+from fairq.cli.options import DRY_RUN, FILE, LOOKS, PARTS, QLOG, SET, TIMELINE, TRACE, WORKERS, out, plot
 from fairq.cli.printing import (
     as_json,
     columns,
@@ -44,6 +45,7 @@ SPEC = Spec(
         Option("packets", "record each packet of this flow (needs --out, --json or --plot)", "FLOW"),
         switch("states", "show what each discipline counts and keeps at the end, as tc -s does"),
         *plot("draw samples over time, or means over axes"),
+        *TIMELINE,
         TRACE,
         QLOG,
         switch("overlay", "add predicted throughput and delay bounds, and the relative difference"),
@@ -91,9 +93,11 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     if arguments.out:
         check(arguments.out)
     drawing = picture(arguments.plot) if arguments.plot else None
+    packets = picture(arguments.timeline) if arguments.timeline else None
     for path in filter(None, (arguments.trace, arguments.qlog)):
         check_file(path)
     series = arguments.series if arguments.series is not None else "auto" if drawing else None
+    timelines.check(arguments)
     scenario = read(arguments.scenario, parts=arguments.parts)
     work = ran(scenario, arguments.set)
     if arguments.out:
@@ -107,6 +111,8 @@ def run(arguments: Namespace) -> str | Iterator[str]:
             trace=bool(arguments.trace or arguments.qlog),
             progress=bar,
         )
+    # what is refused is refused before anything is written
+    timeline = timelines.of_run(scenario, result, arguments) if packets else None
     tell(result.notes)
     kept = arguments.out or arguments.json
     tell(
@@ -128,6 +134,8 @@ def run(arguments: Namespace) -> str | Iterator[str]:
             _write_result(inside, result)
     if drawing:
         _plot(drawing, result, arguments)
+    if timeline is not None and packets:
+        save(timeline, packets)
     if arguments.trace:
         save_trace(result, arguments.trace)
     logs = save_qlogs(result, arguments.qlog) if arguments.qlog else []
@@ -149,7 +157,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     }
     said = sections(shown_tables) + _seeds(result.scenario, raw=arguments.si) + _warned(result.transfers)
     said += _speed(result.run_info, workers=arguments.workers)
-    return paragraphs([said], arguments, arguments.out, drawing, arguments.trace, *logs)
+    return paragraphs([said], arguments, arguments.out, drawing, packets, arguments.trace, *logs)
 
 
 def _seeds(scenario: Mapping[str, Any], *, raw: bool) -> str:

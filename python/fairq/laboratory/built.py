@@ -1,0 +1,27 @@
+"""The page of the lab as it was built: `make lab` puts it into `bundle/`, and a wheel has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fairq.core.errors import UsageError
+
+BUNDLE = Path(__file__).with_name("bundle")
+"""The folder of the page."""
+
+FIRST, WIDGET = "index.html", "widget.js"
+"""What a browser opens, and what a notebook loads."""
+
+
+def files() -> dict[str, bytes]:
+    """The files of the page by their names, as `assets/page.js`; UsageError if it was not built."""
+    folder = BUNDLE
+    if not (folder / FIRST).is_file():
+        raise UsageError("the page of the lab is not built here; run `make lab` in a checkout of fairq, once")
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def widget() -> str:
+    """The module that a notebook loads; UsageError if the page was not built."""
+    return files()[WIDGET].decode("utf-8")
