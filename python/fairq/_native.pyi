@@ -104,7 +104,7 @@ _Event = tuple[
     int | None,
     str | None,
     float | None,
-    tuple[str, float | None, float | None, int, int | None] | None,
+    tuple[str, float | None, float | None, int, int | None, int | None] | None,
 ]
 
 class LiveRun:
@@ -148,6 +148,10 @@ class LiveRun:
 
     def take(self, tape: int) -> list[_Event]: ...
     def unwatch(self, tape: int) -> None: ...
+    def record(self, link: str, reverse: bool, keep: int) -> None: ...
+    def recorded(self, begin: _When, end: _When, most: int) -> tuple[Table, Table, bool]:
+        """Give packets, the fluid's service, and whether there are more packets."""
+
     def look(self, name: str) -> Table: ...
     def outcome(self) -> Outcome: ...
 

@@ -86,6 +86,13 @@ def test_a_packet_is_dropped_in_the_instant_in_which_it_came():
     assert calls.dropped == 1
 
 
+def sending_step(name, words):
+    """Give the number of the step of a card that has these words."""
+    (card,) = fairq.explained(name)["cards"]
+    (number,) = (number for number, step in enumerate(card["steps"], 1) if words in step)
+    return number
+
+
 def test_decisions_say_why():
     run = held()
     run.run_to("2 s")
@@ -93,6 +100,7 @@ def test_decisions_say_why():
     assert {event.decision.by for event in decisions} == {"finish"}
     assert all(event.decision.value >= event.decision.clock or event.decision.clock is None for event in decisions)
     assert {event.flow for event in decisions} == {"bulk", "calls"}
+    assert {event.decision.step for event in decisions} == {sending_step("scfq", "the least finish tag")}
     heads = [row for row in run.look() if row.direction == "forward" and row.place == 1]
     assert heads and all(row.finish is not None for row in heads)
 

@@ -561,15 +561,61 @@ pub const WAITING: TableOf = TableOf {
     ],
 };
 
+/// The packets that passed a line of a run that is held, beside the fluid of the same packets.
+pub const TIMELINE: TableOf = TableOf {
+    name: "timeline",
+    row: "a packet that came to a link",
+    class: "Passage",
+    columns: &[
+        whole("serial", "", "Its number among those that came to the link, from 0.").key().never(),
+        text("flow", "The flow's name.").never(),
+        whole("sequence", "", "Its number in its flow; an acknowledgement has that of the packet it answers.").never(),
+        whole("packet_bytes", "bytes", "Its bytes on the link.").never(),
+        real("arrived_s", "s", "When it came.").instant().never(),
+        real("began_s", "s", "When its transmission began.").instant().never().or_none("if it has not begun"),
+        real("sent_s", "s", "When its transmission ended.").instant().never().or_none("if it has not ended"),
+        real("start", "", "Its start number S in the fluid, in bytes of a flow of weight 1.")
+            .signed()
+            .never()
+            .or_none("if it was refused, or the link has no fluid"),
+        real("finish", "", "Its finish number F, as S.")
+            .signed()
+            .never()
+            .or_none("if it was refused, or the link has no fluid"),
+        real("fluid_s", "s", "When it left the fluid.").instant().never().or_none("if it has not"),
+        real("dropped_s", "s", "When it was dropped.").instant().never().or_none("if it was not"),
+        text("reason", "Why it was dropped.").never().or_none("if it was not"),
+        whole("marked", "", "1 if it was marked here, else 0.").never(),
+    ],
+};
+
+/// What the fluid beside a line had served.
+pub const FLUID: TableOf = TableOf {
+    name: "fluid",
+    row: "a flow at an instant at which the shares of the fluid changed",
+    class: "Served",
+    columns: &[
+        real("time_s", "s", "When.").instant().key().never(),
+        key("flow", "The flow's name.").never(),
+        real("served_bytes", "bytes", "What the fluid had served since the run began; linear between two instants.")
+            .never(),
+    ],
+};
+
+/// Tables that no document of a run has, and a page of its own explains.
+pub const OF_HELD_RUNS: [&str; 4] = ["course", "waiting", "timeline", "fluid"];
+
 /// All tables, those of a document of a run in the order in which it has them.
-pub const TABLES: [&TableOf; 12] =
-    [&FLOWS, &LINKS, &QUEUES, &TRANSFERS, &SESSIONS, &SERIES, &PACKETS, &STATES, &COURSE, &WAITING, &THEORY, &SHARES];
+pub const TABLES: [&TableOf; 14] = [
+    &FLOWS, &LINKS, &QUEUES, &TRANSFERS, &SESSIONS, &SERIES, &PACKETS, &STATES, &COURSE, &WAITING, &TIMELINE, &FLUID,
+    &THEORY, &SHARES,
+];
 
 /// Whether `name` is a column of some table, which an axis of that name would hide.
 #[must_use]
 pub fn is_column(name: &str) -> bool {
-    // Packets that wait have no axes beside them.
-    let hidden = || TABLES.iter().filter(|table| table.name != WAITING.name);
+    // Tables of a run that is held have no axes beside them.
+    let hidden = || TABLES.iter().filter(|table| ![WAITING.name, TIMELINE.name, FLUID.name].contains(&table.name));
     let is = |name: &str| SEED.name == name || hidden().any(|table| table.column(name).is_some());
     is(name) || ENDS.iter().any(|end| name.strip_suffix(end).is_some_and(is))
 }

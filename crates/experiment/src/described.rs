@@ -1,20 +1,22 @@
 //! What follows from the table of columns: the JSON Schema of results, the reference page, and the
 //! types of rows in Python.
 
-use crate::columns::{Averaged, Column, ENDS, Kind, RESULT_SCHEMA_VERSION, SEED, SHARES, TABLES, TableOf};
+use crate::columns::{
+    Averaged, Column, ENDS, Kind, OF_HELD_RUNS, RESULT_SCHEMA_VERSION, SEED, SHARES, TABLES, TableOf,
+};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// Tables that a document of a run always has.
 fn of_documents() -> impl Iterator<Item = &'static TableOf> {
-    TABLES.into_iter().filter(|table| !["theory", "course", "waiting", "shares"].contains(&table.name))
+    TABLES.into_iter().filter(|table| !OF_HELD_RUNS.into_iter().chain(["theory", "shares"]).any(|it| it == table.name))
 }
 
 /// The JSON Schema of what `fairq run --json` prints and `result.json` holds.
 #[must_use]
 pub fn schema() -> Value {
     let mut definitions = Map::new();
-    for table in TABLES.into_iter().filter(|table| !["course", "waiting"].contains(&table.name)) {
+    for table in TABLES.into_iter().filter(|table| !OF_HELD_RUNS.contains(&table.name)) {
         let name = |of: &str| format!("{}{of}", table.class);
         if table.is_averaged() {
             definitions.insert(name("Mean"), row(table, true));
@@ -48,7 +50,9 @@ pub fn schema() -> Value {
     members.insert("points".into(), json!({ "type": "array", "items": object(point, &[]) }));
     members.insert("notes".into(), json!({ "type": "array", "items": object(note, &[]) }));
     members.insert("run_info".into(), json!({ "type": "object", "description": "What differs between machines." }));
-    for table in TABLES.into_iter().filter(|table| !["course", "waiting", "shares"].contains(&table.name)) {
+    for table in
+        TABLES.into_iter().filter(|table| !OF_HELD_RUNS.into_iter().chain(["shares"]).any(|it| it == table.name))
+    {
         members.insert(table.name.into(), summary(table));
     }
     let mut schema = object(members, &["theory"]);
@@ -230,11 +234,7 @@ mod tests {
             for column in table.columns {
                 assert!(page.contains(&format!("| `{}` |", column.name)), "{}", column.name);
                 // No document has the course of a run or what waits in it.
-                assert!(
-                    ["course", "waiting"].contains(&table.name) || members.get(column.name).is_some(),
-                    "{}",
-                    column.name
-                );
+                assert!(OF_HELD_RUNS.contains(&table.name) || members.get(column.name).is_some(), "{}", column.name);
                 let name = format!("\n    {}", column.name);
                 assert!(class.contains(&format!("{name}: ")) || class.contains(&format!("{name}_: ")), "{name}");
             }

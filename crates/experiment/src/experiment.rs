@@ -275,7 +275,7 @@ impl Experiment {
     }
 
     /// The scenario as it was written.
-    pub(crate) fn document(&self) -> &Document {
+    pub fn document(&self) -> &Document {
         &self.known.document
     }
 

@@ -9,6 +9,13 @@ pub(crate) fn paragraph(text: &mut String, indent: &str, words: &str, width: usi
     flow(text, 0, indent.len(), words, width);
 }
 
+/// Appends a numbered line of a list; its further lines stand under its first word.
+pub(crate) fn item(text: &mut String, number: usize, words: &str, width: usize) {
+    let start = format!("  {number}. ");
+    text.push_str(&start);
+    flow(text, start.len(), start.len(), words, width);
+}
+
 /// Appends a setting, as `name = value`, and its meaning from `column` on: beside it, or below where
 /// there is no room.
 pub(crate) fn row(text: &mut String, given: &str, meaning: &str, column: usize, width: usize) {
@@ -56,6 +63,14 @@ mod tests {
         let mut text = String::new();
         paragraph(&mut text, "  ", "one two three four incomprehensible five", 9);
         assert_eq!(text, "one two\n  three\n  four\n  incomprehensible\n  five\n");
+    }
+
+    #[test]
+    fn an_item_of_a_list_begins_with_its_number_and_goes_on_beside_it() {
+        let mut text = String::new();
+        item(&mut text, 9, "one two three", 12);
+        item(&mut text, 10, "one two three", 12);
+        assert_eq!(text, "  9. one two\n     three\n  10. one\n      two\n      three\n");
     }
 
     #[test]

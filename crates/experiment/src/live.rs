@@ -4,7 +4,11 @@
 //! A change by hand is an entry behind those of the scenario, at the present time, and is checked
 //! as such an entry is: the scenario with it is read again, and what it adds to the plan is done.
 
+pub mod curves;
 mod events;
+mod line_fluid;
+pub mod passing;
+mod timeline;
 mod waiting;
 
 use crate::experiment::Experiment;
@@ -23,8 +27,11 @@ use fairq_sim::live::{LiveRun, OwnFiles, Scope};
 pub use fairq_sim::live::{Progress, Watcher};
 use fairq_sim::observe::PacketId;
 use fairq_sim::plan::Plan;
+use fairq_sim::run::Simulation;
 use fairq_sim::run::changes::Happened;
 use fairq_text::{Fault, near_miss};
+pub use line_fluid::{Level, Sample};
+use passing::Passing;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -47,6 +54,18 @@ pub struct Live {
     present: Document,
     before: Vec<Before>,
     files: OwnFiles,
+    /// The records of lines, by the lines' numbers.
+    passing: Vec<(u32, Passing)>,
+}
+
+/// What passed a line: its packets, what the fluid had served, and whether there were more packets.
+pub struct Timeline {
+    /// The table `timeline`.
+    pub packets: Table,
+    /// The table `fluid`.
+    pub fluid: Table,
+    /// Whether there are packets that did not fit in.
+    pub has_more: bool,
 }
 
 impl Live {
@@ -71,7 +90,7 @@ impl Live {
                 .problem(Fault::new(format!("flows[{}].traffic", plan.flows[fault.flow].entry.number), fault.message))
         })?;
         let present = document.clone();
-        Ok(Self { run, experiment, present, before: Vec::new(), files })
+        Ok(Self { run, experiment, present, before: Vec::new(), files, passing: Vec::new() })
     }
 
     /// The run itself.
@@ -144,7 +163,7 @@ impl Live {
         let added = &new[end - (new.len() - old.len())..end];
         let step = self.run.steps();
         for Planned { change, .. } in added {
-            self.run.change(change.clone()).map_err(|why| Fault::new("", why.to_string()))?;
+            self.make(change.clone())?;
         }
         let experiment = std::mem::replace(&mut self.experiment, experiment);
         self.before.push(Before { step, present: self.present.clone(), experiment });
@@ -243,7 +262,17 @@ impl Live {
     }
 
     fn made(&mut self, line: u32, what: What) -> Result<(), Fault> {
-        self.run.change(Intervention { line, what }).map_err(|why| Fault::new("", why.to_string()))
+        self.make(Intervention { line, what })
+    }
+
+    /// Changes the run, and tells the records of the line.
+    fn make(&mut self, change: Intervention) -> Result<(), Fault> {
+        let Intervention { line, ref what } = change;
+        let what = what.clone();
+        self.run.change(change).map_err(|why| Fault::new("", why.to_string()))?;
+        let now = self.run.now();
+        self.passing.iter().filter(|(of, _)| *of == line).for_each(|(_, passing)| passing.changed(now, &what));
+        Ok(())
     }
 
     fn line_of(&self, packet: PacketId) -> Result<u32, Fault> {
@@ -298,9 +327,45 @@ impl Live {
         Progress::Paused { steps: self.run.steps() }
     }
 
+    /// Records what passes a line of a link from now on; the last `keep` packets are kept. The run
+    /// is to stand at its beginning: what is in the queue now has no record.
+    ///
+    /// # Errors
+    /// A link that there is not, or that is not held.
+    pub fn record(&mut self, link: &str, reverse: bool, keep: usize) -> Result<Passing, Fault> {
+        let line = self.line(link, reverse)?;
+        if !self.run.plan().is_held[line as usize] {
+            return Err(Fault::new("link", format!("{link} is not held in this run; name it when the run begins")));
+        }
+        let passing = Passing::new(self.run.plan(), line, keep);
+        self.run.watch(Scope { lines: Some(vec![line]), flows: None }, passing.observer());
+        self.passing.push((line, passing.clone()));
+        Ok(passing)
+    }
+
+    /// What a record has of a stretch of time: at most `most` packets, the first ones.
+    #[must_use]
+    pub fn timeline(&self, passing: &Passing, between: [Time; 2], most: usize) -> Timeline {
+        let (plan, record) = (self.run.plan(), passing.at(self.run.now()));
+        let (rows, has_more) = timeline::packets(&record, between, most);
+        let (packets, fluid) = (timeline::table(plan, &record, &rows), timeline::fluid(plan, &record, between));
+        Timeline { packets, fluid, has_more }
+    }
+
     /// Records no more.
     pub fn unwatch(&mut self, watcher: Watcher) {
         drop(self.run.unwatch(watcher));
+    }
+
+    /// The simulation, with its counts exact as of now.
+    pub fn settled(&mut self) -> &Simulation {
+        self.run.look()
+    }
+
+    /// The present value of a field, as `links.uplink.rate`; `None` if the scenario does not say it.
+    #[must_use]
+    pub fn value(&self, path: &str) -> Option<&Value> {
+        self.present.value_at(path)
     }
 
     /// The table called `name` as it is now: `waiting`, `states`, `series` as one sample, or the

@@ -1,10 +1,10 @@
 //! The registries' cards as lists, cards and a page. No code here names a single entry.
 
-use crate::layout::{paragraph, row};
+use crate::layout::{item, paragraph, row};
 use crate::scenario::{edition, profile};
 use crate::scenes::{Round, SCENES, Scene, play};
 use crate::topology::registry::TOPOLOGIES;
-use fairq_sched::card::{Card, LABELS};
+use fairq_sched::card::{Card, LABELS, STEPS};
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, POLICERS, SCHEDULERS};
 use fairq_sched::units::{Bytes, Limit, Rate, Time};
 use fairq_sim::multicast::registry::RECEIVERS;
@@ -174,7 +174,14 @@ fn card_text(schema: &Value, card: &Card, width: usize) -> String {
     paragraph(&mut text, "", &card.summary(), width);
     text.push('\n');
     for (label, field) in labelled(card) {
-        paragraph(&mut text, "  ", &format!("{label}: {field}"), width);
+        if label == STEPS {
+            text.push_str("Steps:\n");
+            for (number, step) in (1..).zip(card.steps()) {
+                item(&mut text, number, &step, width);
+            }
+        } else {
+            paragraph(&mut text, "  ", &format!("{label}: {field}"), width);
+        }
     }
     let settings = settings(schema, card);
     if !settings.is_empty() {
@@ -232,6 +239,8 @@ pub struct CardFields {
     pub use_when: String,
     /// Where the algorithm was published.
     pub source: String,
+    /// The algorithm as pseudo-code, step by step.
+    pub steps: Vec<String>,
     /// Its rules.
     pub rules: String,
     /// Where it departs from the source.
@@ -302,6 +311,7 @@ pub fn fields_of(name: &str) -> Result<Vec<CardFields>, String> {
         what: card.summary(),
         use_when: card.field("Use when"),
         source: card.field("Source"),
+        steps: card.steps(),
         rules: card.field("Rules"),
         departs: card.field("Departs"),
         chosen: card.field("Chosen"),
@@ -513,7 +523,14 @@ pub fn page(kind: &str) -> String {
             page.push('\n');
         }
         for (label, field) in labelled(card) {
-            let _ = writeln!(page, "- **{label}** {field}");
+            if label == STEPS {
+                page.push_str("- **Steps**\n");
+                for (number, step) in (1..).zip(card.steps()) {
+                    let _ = writeln!(page, "  {number}. {step}");
+                }
+            } else {
+                let _ = writeln!(page, "- **{label}** {field}");
+            }
         }
         let settings = settings(&schema, card);
         if !settings.is_empty() {
@@ -546,7 +563,8 @@ mod tests {
     fn a_document_has_every_label_of_a_card() {
         let fields = document("drr");
         for label in LABELS {
-            assert!(fields[0][label.to_lowercase().replace(' ', "_")].is_string(), "{label}");
+            let field = &fields[0][label.to_lowercase().replace(' ', "_")];
+            assert!(if label == STEPS { field.is_array() } else { field.is_string() }, "{label}");
         }
     }
 
@@ -572,6 +590,22 @@ mod tests {
         let drr = &page[page.find("\n## drr (").unwrap()..];
         // After its other names.
         assert!(drr.split("\n- **").nth(2).unwrap().starts_with("Use when** flows"), "{}", &drr[..400]);
+    }
+
+    #[test]
+    fn steps_keep_their_lines_and_their_numbers() {
+        let fields = document("round_robin");
+        let steps = fields[0]["steps"].as_array().unwrap();
+        let second = steps[1].as_str().unwrap();
+        assert!(second.starts_with("The line is free: "), "{second}");
+        let text = explain("round_robin", 1000).unwrap();
+        assert!(text.contains(&format!("\nSteps:\n  1. {}\n  2. {second}\n", steps[0].as_str().unwrap())), "{text}");
+        assert!(page("disciplines").contains(&format!("\n  2. {second}\n  3. ")));
+        // Narrow: what a line has no room for stands under its first word.
+        let narrow = explain("round_robin", 40).unwrap();
+        assert!(narrow.contains("\n  1. A packet arrives: it joins the tail of\n     its flow's queue."), "{narrow}");
+        assert_eq!(document("tail_drop")[0]["steps"], json!([]));
+        assert!(!explain("tail_drop", 80).unwrap().contains("Steps"));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::errors::{self, UsageError};
 use crate::experiments::{Outcome, no_table};
 use crate::own::{Own, guarded};
 use crate::{read, read_file};
+use fairq_experiment::live::passing::Passing;
 use fairq_experiment::live::{self, Happening, Progress, Tape, Watcher};
 use fairq_sched::units::{PS_PER_S, Time, UnitError};
 use fairq_text::Fault;
@@ -18,6 +19,8 @@ const STEPS: u64 = 20_000;
 
 struct Held {
     run: live::Live,
+    /// The record of a line, if there is one.
+    passing: Option<Passing>,
     /// What records, by its number.
     tapes: Vec<Option<(Watcher, Tape)>>,
 }
@@ -34,7 +37,7 @@ pub(crate) struct LiveRun {
 type Step = (&'static str, Option<String>, Option<&'static str>);
 
 /// Time, event, link, direction, flow, packet, sequence, bytes, reason, value; then of a decision
-/// what decides, its value, the clock, the queue and how many could be chosen.
+/// what decides, its value, the clock, the queue, how many could be chosen, and the step.
 type Event = (
     f64,
     &'static str,
@@ -46,11 +49,11 @@ type Event = (
     Option<u32>,
     Option<&'static str>,
     Option<f64>,
-    Option<(&'static str, Option<f64>, Option<f64>, u32, Option<u32>)>,
+    Option<(&'static str, Option<f64>, Option<f64>, u32, Option<u32>, Option<u8>)>,
 );
 
 fn event(of: &Happening) -> Event {
-    let decision = of.decision.map(|it| (it.by, it.value, it.clock, it.queue, it.eligible));
+    let decision = of.decision.map(|it| (it.by, it.value, it.clock, it.queue, it.eligible, it.step));
     (
         of.at.as_s(),
         of.event,
@@ -128,7 +131,7 @@ impl LiveRun {
         let experiment = read(&text, &name, &sets, &own)?;
         let files = Arc::new(move |file: &str| read_file(&name, file));
         let run = guarded(|| live::Live::new(experiment, seed, files, links.as_deref()).map_err(errors::scenario))?;
-        Ok(Self { held: Mutex::new(Held { run, tapes: Vec::new() }), own })
+        Ok(Self { held: Mutex::new(Held { run, passing: None, tapes: Vec::new() }), own })
     }
 
     /// The present time in seconds.
@@ -248,6 +251,25 @@ impl LiveRun {
         if let Some((watcher, _)) = held.tapes.get_mut(tape).and_then(Option::take) {
             held.run.unwatch(watcher);
         }
+    }
+
+    /// Records what passes a line from now on; the last `keep` packets are kept.
+    fn record(&self, link: &str, reverse: bool, keep: usize) -> PyResult<()> {
+        let mut held = self.held()?;
+        held.passing = Some(held.run.record(link, reverse, keep).map_err(refused)?);
+        Ok(())
+    }
+
+    /// What the record has of a stretch of time: at most `most` packets, what the fluid had served,
+    /// and whether there are more packets.
+    fn recorded(&self, py: Python<'_>, begin: When, end: When, most: usize) -> PyResult<(Table, Table, bool)> {
+        let between = [begin.time()?, end.time()?];
+        let timeline = self.work(py, |held| {
+            let passing =
+                held.passing.as_ref().ok_or_else(|| UsageError::new_err("nothing is recorded in this run"))?;
+            Ok(held.run.timeline(passing, between, most))
+        })?;
+        Ok((Table::new(timeline.packets)?, Table::new(timeline.fluid)?, timeline.has_more))
     }
 
     /// The table called `name` as it is now.

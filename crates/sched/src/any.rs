@@ -101,7 +101,7 @@ macro_rules! parts {
                     aliases: &[$($alias),*],
                     part: $part,
                     breaks: &[$($(crate::card::Invariant::$invariant),+)?],
-                    source_text: include_str!(concat!(stringify!($folder), "/", stringify!($module), ".rs")),
+                    comment: crate::opening!(include_str!(concat!(stringify!($folder), "/", stringify!($module), ".rs"))),
                 }
             ),+];
         )+
@@ -185,7 +185,7 @@ macro_rules! designs {
                 aliases: &[$($alias),*],
                 part: "design",
                 breaks: &[$($(crate::card::Invariant::$invariant),+)?],
-                source_text: include_str!(concat!("design/", stringify!($module), ".rs")),
+                comment: crate::opening!(include_str!(concat!("design/", stringify!($module), ".rs"))),
             }
         ),*];
     };
@@ -337,6 +337,9 @@ macro_rules! forward {
                 }
                 fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
                     match self { $(Self::$type(p) => p.depart(now, store, queue)),+ }
+                }
+                fn step(&self, queue: Slot) -> Option<u8> {
+                    match self { $(Self::$type(p) => p.step(queue)),+ }
                 }
                 fn left(&mut self, now: Time, store: &Store, held: HeldPacket<'_>, is_sent: bool) {
                     match self { $(Self::$type(p) => p.left(now, store, held, is_sent)),+ }

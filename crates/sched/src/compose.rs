@@ -18,7 +18,7 @@ use crate::reading::{Reading, Unit};
 use crate::store::{Keeps, Place, Served, Store, Taken};
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
-use crate::waiting::{Decision, Waiting};
+use crate::waiting::{ARRIVAL, Decision, Waiting};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -239,11 +239,18 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         }
     }
 
+    /// Why the head of `queue` goes. In order of arrival only the buffer policy has a choice.
+    fn explained(&mut self, now: Time, queue: Slot) -> Option<Decision> {
+        let decision = self.scheduler.decision(now, queue)?;
+        let judged = if decision.by == ARRIVAL { self.buffer.step(queue) } else { None };
+        Some(Decision { step: judged.or(decision.step), ..decision })
+    }
+
     /// Sends the head of `queue`.
     #[inline(always)]
     fn serve(&mut self, now: Time, queue: Slot) -> Packet {
         if self.explains {
-            self.decision = self.scheduler.decision(now, queue);
+            self.decision = self.explained(now, queue);
         }
         let keeps = Keeps { tags: self.scheduler.traits().tags, flows: self.keeps_flows() };
         let Some((served, packet)) = self.store.serve_kept(queue, keeps) else {

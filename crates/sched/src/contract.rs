@@ -535,6 +535,12 @@ pub trait BufferPolicy: Send {
         Verdict::Pass
     }
 
+    /// The step of its card by which [`BufferPolicy::depart`] has just let the head of `queue` go,
+    /// if the card has steps.
+    fn step(&self, _queue: Slot) -> Option<u8> {
+        None
+    }
+
     /// A packet has left its queue: `is_sent`, or dropped, or removed by its owner. `store` is
     /// without it.
     fn left(&mut self, _now: Time, _store: &Store, _held: HeldPacket<'_>, _is_sent: bool) {}

@@ -11,7 +11,7 @@ use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::reading::no_readings;
 use crate::traits::Traits;
 use crate::units::{Limit, Time};
-use crate::waiting::{Decision, Stamps, Waiting};
+use crate::waiting::{ARRIVAL, Decision, Stamps, Waiting};
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
@@ -33,6 +33,8 @@ pub struct PlainFifo {
     bytes_max: u64,
     /// As long as fewer places are in use there is one more, and the limit lets it be used.
     in_use_max: u64,
+    /// The step of the card that sends.
+    step: Option<u8>,
 }
 
 impl PlainFifo {
@@ -49,7 +51,14 @@ impl PlainFifo {
             packets_max: limit.packets(),
             bytes_max: limit.bytes(),
             in_use_max: 0,
+            step: None,
         }
+    }
+
+    /// This ring for a discipline whose card sends in this step.
+    #[must_use]
+    pub fn in_step(self, step: u8) -> Self {
+        Self { step: Some(step), ..self }
     }
 
     #[inline]
@@ -191,7 +200,7 @@ impl Discipline for PlainFifo {
     }
 
     fn decision(&self) -> Option<Decision> {
-        Some(Decision::by("arrival", 0))
+        Some(Decision { step: self.step, ..Decision::by(ARRIVAL, 0) })
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::buffer::default::DefaultBuffer;
 use crate::buffer::with_overflow::WithOverflow;
+use crate::card::Card;
 use crate::checked::{Checked, Rules};
 use crate::class_tree::leaf_names;
 use crate::classify::default::DefaultClassifier;
@@ -19,8 +20,10 @@ use crate::plain_fifo::PlainFifo;
 use crate::policed::Policed;
 use crate::promise::is_of_pgps;
 use crate::registry::{
-    BufferSettings, ClassifierSettings, DesignSettings, MarkerSettings, PolicerSettings, SchedulerSettings,
+    BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MarkerSettings, PolicerSettings,
+    SCHEDULERS, SchedulerSettings,
 };
+use crate::schedule::fifo::CHOOSES;
 use crate::units::{Bytes, Limit, Rate};
 use alloc::boxed::Box;
 use alloc::format;
@@ -346,6 +349,21 @@ impl Queue {
         name
     }
 
+    /// The card that tells how it works, and of which `Decision::step` counts the steps: the
+    /// design's; where packets leave in order of arrival that of the first buffer policy that has
+    /// steps; else the scheduler's. `None` for a part that is written outside this tree.
+    #[must_use]
+    pub fn card(&self) -> Option<&'static Card> {
+        let of = |cards: &'static [Card], name: &str| cards.iter().find(|card| card.name == name);
+        if let Some(design) = &self.design {
+            return of(DESIGNS, design.name());
+        }
+        let is_fifo = matches!(self.scheduler, SchedulerSettings::Fifo(_));
+        let policies = [Some(self.buffer()), self.overflow()].into_iter().flatten().filter(|_| is_fifo);
+        let judge = policies.filter_map(|policy| of(BUFFER_POLICIES, policy.name())).find(|card| card.has_steps());
+        judge.or_else(|| of(SCHEDULERS, self.scheduler.name()))
+    }
+
     /// Why the parts make no sense or do not fit together, if they do not.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
@@ -500,7 +518,7 @@ impl Queue {
             // Most lines of a network are this, and flows do not matter to it.
             BufferSettings::TailDrop(settings) if settings != Default::default() => return None,
             BufferSettings::TailDrop(_) if matches!(self.scheduler, SchedulerSettings::Fifo(_)) => {
-                return Some(Box::new(PlainFifo::new(limit)));
+                return Some(Box::new(PlainFifo::new(limit).in_step(CHOOSES)));
             }
             BufferSettings::TailDrop(settings) => DefaultBuffer::tail_drop(&settings, line),
             BufferSettings::LongestQueueDrop(settings) => DefaultBuffer::longest_queue_drop(&settings, limit, line),

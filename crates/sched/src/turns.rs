@@ -6,6 +6,7 @@
 use crate::contract::Slot;
 use crate::ring::Ring;
 use crate::slots::entry;
+use crate::waiting::Decision;
 use alloc::vec::Vec;
 
 /// The list that a queue is in.
@@ -27,6 +28,13 @@ pub(crate) enum Emptied {
     Passes,
     /// Into that list if there are others, else out (`fq_codel_dequeue` of Linux).
     PassesIfOthers,
+}
+
+/// The steps of a card that send from a queue of the new list and from one of the old list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sends {
+    pub(crate) new: u8,
+    pub(crate) old: u8,
 }
 
 /// View of the queues for the turns.
@@ -87,6 +95,13 @@ impl Turns {
     /// `queue` has sent `amount`.
     pub(crate) fn charge(&mut self, queue: Slot, amount: i64) {
         self.accounts[queue as usize].credit -= amount;
+    }
+
+    /// Why `queue` sends, which [`Turns::next`] has named. `per_byte` of credit are a byte.
+    pub(crate) fn decision(&self, queue: Slot, per_byte: i64, sends: Option<Sends>) -> Decision {
+        let Account { listed, credit } = self.accounts[queue as usize];
+        let step = sends.map(|sends| if listed == Listed::New { sends.new } else { sends.old });
+        Decision { step, ..Decision::by("turn", queue).with_value(credit as f64 / per_byte as f64) }
     }
 
     /// The queue that sends next. Repeated calls give the same answer.

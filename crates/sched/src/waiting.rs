@@ -52,7 +52,7 @@ pub struct Waiting<'a> {
 pub struct Decision {
     /// Its queue.
     pub queue: Slot,
-    /// What decides: `finish`, `start`, `rank`, `turn`, `class`, `arrival`.
+    /// What decides: `finish`, `start`, `rank`, `turn`, `class`, [`ARRIVAL`].
     pub by: &'static str,
     /// Its value of that, in the unit of [`Stamps`]; the least went first. Of a turn, the bytes that
     /// the queue may send in it before this packet, where turns are counted in bytes.
@@ -61,9 +61,15 @@ pub struct Decision {
     pub clock: Option<f64>,
     /// How many queues could be chosen, if not all that wait.
     pub eligible: Option<u32>,
-    /// The line of the discipline's pseudo-code.
+    /// The step that sent it, counted from 1, of the pseudo-code in the card that `Queue::card`
+    /// names: that of the design, else of the scheduler. `fifo` has no choice to make: beside a
+    /// buffer policy that judges the head and has steps (`codel`) it is that policy's step by which
+    /// the head was let go. `None` if the card has no steps.
     pub step: Option<u8>,
 }
+
+/// What decides where packets leave in the order in which they came.
+pub const ARRIVAL: &str = "arrival";
 
 impl Decision {
     /// That the head of `queue` is the next by `by`.
@@ -83,10 +89,17 @@ impl Decision {
     pub const fn at_clock(self, clock: f64) -> Self {
         Self { clock: Some(clock), ..self }
     }
+
+    /// In this step of the card.
+    #[must_use]
+    pub const fn in_step(self, step: u8) -> Self {
+        Self { step: Some(step), ..self }
+    }
 }
 
-/// Bytes of a round number (round.rs).
-pub(crate) const fn bytes(number: u128) -> f64 {
+/// Bytes of a flow of weight 1 that the round number `number` counts (round.rs).
+#[must_use]
+pub const fn bytes(number: u128) -> f64 {
     number as f64 / BYTE as f64
 }
 

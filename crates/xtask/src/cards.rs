@@ -2,10 +2,11 @@
 //! exist.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use fairq_experiment::topology::registry::TOPOLOGIES;
-use fairq_sched::card::{Card, label_of};
+use fairq_sched::card::{Card, STEPS, label_of};
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, POLICERS, SCHEDULERS};
 use fairq_sim::multicast::registry::RECEIVERS;
 use fairq_sim::traffic::registry::TRAFFIC;
@@ -21,6 +22,12 @@ const KINDS: [(&[&str], &[&[Card]]); 2] = [
 
 /// What every card has.
 const NEEDED: [&str; 4] = ["Use when", "Source", "Cost", "Bound"];
+
+/// The cards whose algorithm is told in numbered steps, so that a page can show which one is at
+/// work; there are as many steps as a reader takes in at once.
+const STEPPED: [&str; 11] =
+    ["codel", "drr", "fifo", "fq", "fq_codel", "round_robin", "scfq", "sfq", "virtual_clock", "wf2q_plus", "wfq"];
+const STEPS_COUNT: RangeInclusive<usize> = 4..=10;
 
 /// The parts of a queue that are told of changes: their cards also have *Changes*.
 const CHANGED: [&str; 4] = ["scheduler", "buffer", "marker", "design"];
@@ -63,6 +70,9 @@ fn faults(card: &Card, files: &[(&str, String)]) -> Findings {
     if text.split("\n\n").nth(1).and_then(|second| label_of(second.lines().next()?)) != Some("Use when") {
         fault("\"Use when\" follows what it is".to_owned());
     }
+    if let Some(what) = fault_of_steps(card) {
+        fault(what);
+    }
     if let Some(line) = text.lines().find(|line| line.contains(".rs")) {
         fault(format!("a file of code is named outside parentheses: {line}"));
     }
@@ -82,6 +92,23 @@ fn faults(card: &Card, files: &[(&str, String)]) -> Findings {
     faults
 }
 
+/// What is wrong with the steps of a card.
+fn fault_of_steps(card: &Card) -> Option<String> {
+    let (text, steps) = (card.field(STEPS), card.numbered_steps());
+    if text.is_empty() {
+        return STEPPED.contains(&card.name).then(|| format!("it has no \"{STEPS}:\" with numbered lines"));
+    }
+    if !text.starts_with("1. ") {
+        return Some(format!("\"{STEPS}\" begins with the line \"1. …\""));
+    }
+    if let Some((number, (found, _))) = (1..).zip(&steps).find(|(number, (found, _))| number != found) {
+        return Some(format!("in \"{STEPS}\" {number} follows {}, not {found}", number - 1));
+    }
+    let is_count = STEPS_COUNT.contains(&steps.len());
+    let (least, most) = (STEPS_COUNT.start(), STEPS_COUNT.end());
+    (!is_count).then(|| format!("\"{STEPS}\" has {} lines; it has from {least} to {most}", steps.len()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,7 +118,7 @@ mod tests {
                          //! Bound: none (laws.rs: it_holds).\n//! Changes: none.\n";
 
     fn of(text: &'static str) -> Findings {
-        let card = Card { name: "made_up", aliases: &[], part: "marker", breaks: &[], source_text: text };
+        let card = Card { name: "made_up", aliases: &[], part: "marker", breaks: &[], comment: text };
         let laws = "#[test]\nfn it_holds() {}\n\nfn it_helps() {}\n".to_owned();
         faults(&card, &[("crates/x/tests/laws.rs", laws), ("crates/x/src/round.rs", String::new())])
     }
@@ -115,6 +142,26 @@ mod tests {
             leak(format!("{start}//! Use when: a.\n{rest}//!\n//! And more.\n")),
             "this one has none either: And more.",
         );
+    }
+
+    #[test]
+    fn steps_are_numbered_from_1_without_a_gap() {
+        let of_steps = |name, steps: &str| {
+            let text = WHOLE.replace("//! Source", &format!("//! Steps:\n{steps}//!\n//! Source")).leak();
+            fault_of_steps(&Card { name, aliases: &[], part: "scheduler", breaks: &[], source_text: text })
+        };
+        let (three, rest) = ("//! 1. One,\n//!    and more.\n//! 2. Two.\n//! 3. Three.\n", "//! 4. Four.\n");
+        assert_eq!(of_steps("made_up", &format!("{three}{rest}")), None);
+        let has = |steps: &str, what: &str| {
+            let found = of_steps("made_up", steps).unwrap_or_default();
+            assert!(found.contains(what), "{what}: {found}");
+        };
+        has(three, "has 3 lines; it has from 4 to 10");
+        has(&format!("{three}//! 5. Five.\n"), "4 follows 3, not 5");
+        has(&format!("{three}{three}{rest}"), "4 follows 3, not 1");
+        has(&format!("//! First:\n{three}{rest}"), "begins with the line");
+        let bare = Card { name: "drr", aliases: &[], part: "scheduler", breaks: &[], source_text: WHOLE };
+        assert!(fault_of_steps(&bare).is_some_and(|found| found.contains("it has no \"Steps:\"")));
     }
 
     #[test]

@@ -33,6 +33,22 @@ LOOKS = ("waiting", "states", "series", "flows", "links", "queues", "transfers",
 """The tables of the present instant."""
 
 
+_KEPT = 20_000
+"""Packets of a link that a record keeps at least."""
+
+
+class Timeline(NamedTuple):
+    """What passed a link in a stretch of time."""
+
+    packets: Table[Any]
+    """A row for each packet, in the order in which they came."""
+    fluid: Table[Any]
+    """What the fluid had served of each flow, at each instant at which its shares changed; empty
+    if the link's rate follows a trace, or more than 32 flows cross it."""
+    has_more: bool
+    """Whether there were more packets than asked for; those here are the first ones."""
+
+
 class Decision(NamedTuple):
     """Why a discipline chose the packet whose transmission began."""
 
@@ -46,6 +62,8 @@ class Decision(NamedTuple):
     """The number of the packet's queue in the discipline."""
     eligible: int | None
     """How many queues could be chosen, if not all that hold packets."""
+    step: int | None
+    """The step that sent it, counted from 1, of those in the card of the discipline."""
 
 
 class Event(NamedTuple):
@@ -286,6 +304,32 @@ class LiveRun:
         _known_events(of)
         chosen = [None if names is None else sorted(names) for names in (links, flows, of)]
         return Watch(self._native, self._native.watch(*chosen))
+
+    def timeline(
+        self,
+        link: str,
+        direction: str = "forward",
+        *,
+        from_s: float = 0.0,
+        until_s: float | None = None,
+        most: int = 2000,
+    ) -> Timeline:
+        """Run on, and give each packet that is at a link between two times, beside the fluid.
+
+        To be called on a run that stands at its beginning: the fluid, bit-by-bit service of the
+        same packets by the weights of their flows (Demers, Keshav and Shenker 1990), begins with an
+        empty queue. The run stops where `most` packets were exceeded. UsageError if the link is not
+        there or not held.
+        """
+        if direction not in ("forward", "reverse"):
+            raise UsageError(f"timeline: direction: {direction}; write forward or reverse")
+        until = self.end if until_s is None else min(until_s, self.end)
+        self._native.record(link, direction == "reverse", max(_KEPT, 2 * most))
+        reached, has_more = False, False
+        while not reached and not has_more:
+            reached = self._native.run_some(until)
+            packets, fluid, has_more = self._native.recorded(from_s, until, most)
+        return Timeline(table(packets, "timeline"), table(fluid, "fluid"), has_more)
 
     def __repr__(self) -> str:
         return f"<LiveRun: {self.now:g} s of {self.end:g} s, {self.steps} steps>"

@@ -146,7 +146,7 @@ impl Document {
         Ok(set)
     }
 
-    /// What stands at a path whose elements are numbers.
+    /// What stands at a path whose elements are numbers or names.
     #[must_use]
     pub fn value_at(&self, path: &str) -> Option<&Value> {
         at_path(&self.tree, path)
@@ -375,7 +375,10 @@ fn where_written(tree: &Value, fault: Fault) -> Fault {
 fn at_path<'a>(tree: &'a Value, path: &str) -> Option<&'a Value> {
     let steps = path.split(['.', '[']).map(|step| step.trim_end_matches(']')).filter(|step| !step.is_empty());
     steps.into_iter().try_fold(tree, |at, step| match at {
-        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+        Value::Array(items) => match step.parse::<usize>() {
+            Ok(number) => items.get(number),
+            Err(_) => items.iter().find(|item| item.get("name").and_then(Value::as_str) == Some(step)),
+        },
         other => other.get(step),
     })
 }

@@ -50,7 +50,7 @@ macro_rules! topologies {
 
         /// The cards of the kinds of topologies, sorted by name.
         pub const TOPOLOGIES: &[Card] = &[$(
-            Card { name: $name, aliases: &[], part: "topology", breaks: &[], source_text: include_str!($file) }
+            Card { name: $name, aliases: &[], part: "topology", breaks: &[], comment: fairq_sched::opening!(include_str!($file)) }
         ),+];
     };
 }

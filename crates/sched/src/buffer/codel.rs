@@ -6,6 +6,22 @@
 //! `pie`.
 //! Source: Nichols, Jacobson, McGregor and Iyengar, "Controlled Delay Active Queue Management", RFC
 //! 8289 (2018), section 5, and Linux 6.1, sch_codel.c.
+//!
+//! Steps:
+//! 1. The head of a queue may go: it has waited for d = now - its arrival.
+//! 2. If d < target, or no more than `mtu` bytes wait behind it, the delay is low: dropping ends.
+//!    Send it.
+//! 3. Else the delay is high. If it has not been so for an interval yet, send it.
+//! 4. Else, if not dropping: dropping begins and a signal is due now. count = 1, or the signals of
+//!    the last series after its first, if they were more than one and the next was due less than 16
+//!    intervals ago; the next signal is due interval/√count from now.
+//! 5. If dropping and the next signal is not due yet, or the head stands behind the packet whose
+//!    drop began this: send it.
+//! 6. If dropping and the next signal is due: count = count + 1, and the one after it is due
+//!    interval/√count after this one was.
+//! 7. A signal: if `ecn` is set and the packet accepts CE, mark it and send it.
+//! 8. Else drop it; the next head is looked at (step 1).
+//!
 //! Rules: Linux's arithmetic by default (`codel_Newton_step`, `codel_should_drop`), the
 //! RFC's with `rfc` (control/codel.rs).
 //! Departs: each queue has a state of its own; a scheduler that gives every packet its own queue
@@ -26,7 +42,7 @@
 
 use crate::change::no_changes;
 use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Marker, Slot, Verdict, traits};
-use crate::control::codel::{Control, Head, Parameters, Rules};
+use crate::control::codel::{Control, Head, Parameters, Rules, Stage};
 use crate::facts::{Facts, Overflow};
 use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Marks, Packet, Reason};
@@ -110,7 +126,13 @@ pub struct Codel {
     controls: Vec<Control>,
     /// Packets marked or dropped so far.
     signals: u64,
+    /// Whether the packet judged last was one.
+    is_signal: bool,
 }
+
+/// The steps of the card that send: the delay is low, or not high for long, or no signal is due, or
+/// the packet is marked.
+const SENDS: [u8; 4] = [2, 3, 5, 7];
 
 impl Codel {
     /// No queue was seen.
@@ -126,6 +148,7 @@ impl Codel {
             early,
             controls: Vec::new(),
             signals: 0,
+            is_signal: false,
         }
     }
 }
@@ -154,6 +177,7 @@ impl BufferPolicy for Codel {
             is_marked: self.ecn && can_mark,
         };
         let is_signal = control.judge(now, head, &self.parameters);
+        self.is_signal = is_signal;
         self.signals += u64::from(is_signal);
         match is_signal {
             true if head.is_marked => Verdict::Notify(Reason::Early),
@@ -161,6 +185,16 @@ impl BufferPolicy for Codel {
             false if is_early => Verdict::Notify(Reason::Early),
             false => Verdict::Pass,
         }
+    }
+
+    fn step(&self, queue: Slot) -> Option<u8> {
+        let [low, high, not_due, marked] = SENDS;
+        Some(match self.controls.get(queue as usize)?.stage() {
+            _ if self.is_signal => marked,
+            Stage::Low => low,
+            Stage::High => high,
+            Stage::Dropping => not_due,
+        })
     }
 
     fn left(&mut self, _now: Time, store: &Store, held: HeldPacket<'_>, is_sent: bool) {

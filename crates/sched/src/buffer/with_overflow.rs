@@ -64,6 +64,10 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
         }
     }
 
+    fn step(&self, queue: Slot) -> Option<u8> {
+        self.early.step(queue).or_else(|| self.full.as_ref()?.step(queue))
+    }
+
     fn left(&mut self, now: Time, store: &Store, held: HeldPacket<'_>, is_sent: bool) {
         self.early.left(now, store, held, is_sent);
         if let Some(full) = &mut self.full {

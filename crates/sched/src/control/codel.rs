@@ -61,6 +61,17 @@ pub struct Head {
     pub is_marked: bool,
 }
 
+/// How a queue stands after a judgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// The delay is below target.
+    Low,
+    /// It has been above for less than an interval.
+    High,
+    /// It has been above for an interval: signals come by the schedule.
+    Dropping,
+}
+
 /// Intervals within which a queue that became too long again goes on where it left off (RFC 8289,
 /// section 5.6).
 const MEMORY: u64 = 16;
@@ -143,6 +154,15 @@ impl Control {
     #[must_use]
     pub fn is_clear(&self, now: Time, parameters: &Parameters) -> bool {
         !self.is_dropping && self.first_above.is_none() && !self.resumes(parameters.rules.units(now), parameters)
+    }
+
+    /// How the queue stands since the last judgement.
+    pub(crate) const fn stage(&self) -> Stage {
+        match self.first_above {
+            _ if self.is_dropping => Stage::Dropping,
+            Some(_) => Stage::High,
+            None => Stage::Low,
+        }
     }
 
     fn is_above(&mut self, now: u64, head: Head, parameters: &Parameters) -> bool {

@@ -6,6 +6,23 @@
 //! Source: Hoeiland-Joergensen, McKenney, Taht, Gettys and Dumazet, "The Flow Queue CoDel Packet
 //! Scheduler and Active Queue Management Algorithm", RFC 8290 (2018), and Linux 6.1,
 //! sch_fq_codel.c.
+//!
+//! Steps:
+//! 1. A packet arrives: a hash of its flow names its queue, whose tail it joins. If the queue is in
+//!    neither list, it joins the end of the new list, with a credit of a quantum.
+//! 2. If more waits than limit or memory allow, the fattest queue loses packets from its head: half
+//!    of its bytes, at most `drop_batch` packets; with `rfc` one packet at a time.
+//! 3. The line is free: look at the first queue of the new list; if that list is empty, at the
+//!    first of the old list.
+//! 4. If its credit is not above 0, it gains a quantum and joins the end of the old list; back to
+//!    step 3.
+//! 5. If it holds no packet: from the new list it joins the end of the old one (not with Linux's
+//!    rules if that is empty), from the old list it leaves; back to step 3.
+//! 6. CoDel judges its head. If a signal is due, the head is marked, or dropped if it accepts no
+//!    mark or `ecn` is off; after a drop back to step 3.
+//! 7. A queue of the new list has the turn: send its head, and take the length off its credit.
+//! 8. A queue of the old list has the turn: send its head, and take the length off its credit.
+//!
 //! Rules: Linux's, by default: CoDel lets be what leaves no more than `mtu` in all queues together
 //! (`fq_codel_dequeue` hands the whole backlog to `codel_dequeue`); a new queue that empties joins
 //! the old ones only if there are any; without room half of the fattest queue goes at once, at most
@@ -43,6 +60,7 @@ use crate::mark::none::None as NoMarker;
 use crate::part::{Part, settings};
 use crate::queue::Queue;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
+use crate::turns::Sends;
 use crate::units::{Bytes, Time};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -137,6 +155,9 @@ impl Part for Settings {
     }
 }
 
+/// The steps of the card that send.
+const SENDS: Sends = Sends { new: 7, old: 8 };
+
 /// Builds the discipline of `settings`.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
@@ -148,7 +169,7 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
     let full =
         LongestQueueDrop::of_fattest(settings.memory).without(uncounted).with_lowest_losing(settings.lowest_loses);
     let buffer = WithOverflow { early, full: Some(full) };
-    let scheduler = DrrPlusPlus::new(&settings.turns(), line).without(uncounted);
+    let scheduler = DrrPlusPlus::new(&settings.turns(), line).without(uncounted).in_steps(SENDS);
     let classifier = queue.classifier().build(line);
     Box::new(Composition::new(classifier, scheduler, buffer, NoMarker, queue.capacity(), line))
 }

@@ -168,6 +168,13 @@ impl Gps {
         }
     }
 
+    /// S and F of the last packet of `flow` that has not left the fluid.
+    #[must_use]
+    pub fn last_tags(&self, flow: u32) -> Option<(Tag, Tag)> {
+        let last = self.flows.get(flow as usize)?.last;
+        self.packets.get(last as usize).map(|held| (held.start, held.finish))
+    }
+
     /// Moves on to `now` and takes in a packet that arrives then. A packet of no bytes departs when
     /// those before it in its flow have.
     pub fn offer(&mut self, now: Time, offer: Offer, departed: &mut impl FnMut(Departure)) {

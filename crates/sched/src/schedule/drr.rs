@@ -5,6 +5,18 @@
 //! Delay grows with the sum of the quanta; for bounds that do not, use `qfq` or `wf2q_plus`.
 //! Source: Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM
 //! 1995 (section 3) and IEEE/ACM Trans. Networking 1996.
+//!
+//! Steps:
+//! 1. A packet arrives: it joins the tail of its flow's queue. A flow of which nothing waited takes
+//!    the last turn, with a deficit D = 0.
+//! 2. The line is free: look at the flow that has the turn. If its turn begins, D = D + weight ·
+//!    quantum.
+//! 3. If D covers the head of its queue, send that: D = D - its length. The turn goes on, with this
+//!    step, when the line is free again.
+//! 4. If that was the flow's last packet, the flow leaves the round and loses D; the turn passes
+//!    on.
+//! 5. If D is less than the head, the flow keeps D and the turn passes to the next flow (step 2).
+//!
 //! Rules: with `classes` those of `tc` take turns, each with a quantum of its own; a packet belongs
 //! to the class that its flow names, else to that of its code point, else to the default one; the
 //! kernel drops what no filter takes (`drr_enqueue`).
@@ -137,6 +149,9 @@ impl Part for Settings {
     }
 }
 
+/// The step of the card that sends.
+const CHOOSES: u8 = 3;
+
 /// Turns of a quantum each.
 pub struct Drr {
     tree: Option<ClassTree>,
@@ -219,7 +234,8 @@ impl Scheduler for Drr {
     }
 
     fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
-        Some(Decision::by("turn", queue).with_value(self.accounts.deficit(queue) as f64 / 1000.0))
+        let deficit = self.accounts.deficit(queue) as f64 / 1000.0;
+        Some(Decision::by("turn", queue).with_value(deficit).in_step(CHOOSES))
     }
 
     fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {

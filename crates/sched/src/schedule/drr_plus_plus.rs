@@ -32,8 +32,9 @@ use crate::queue::Queue;
 use crate::reading::no_readings;
 use crate::slots::entry;
 use crate::store::Store;
-use crate::turns::{Emptied, Listed, Turns, View};
+use crate::turns::{Emptied, Listed, Sends, Turns, View};
 use crate::units::{Bytes, Time, Weight};
+use crate::waiting::Decision;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -98,6 +99,8 @@ pub struct DrrPlusPlus {
     uncounted: u32,
     hash: Hash,
     turns: Turns,
+    /// The steps of the design's card, if it is part of a design.
+    sends: Option<Sends>,
     /// By queue, in thousandths of a byte.
     quanta: Vec<i64>,
 }
@@ -115,6 +118,7 @@ impl DrrPlusPlus {
             uncounted: 0,
             hash: Hash::new(line.seed),
             turns: Turns::new(),
+            sends: None,
             quanta: Vec::new(),
         }
     }
@@ -128,6 +132,11 @@ impl DrrPlusPlus {
     /// This scheduler with `emptied` as the place of a new queue that empties.
     pub(crate) fn emptying(self, emptied: Emptied) -> Self {
         Self { turns: Turns::with(emptied), ..self }
+    }
+
+    /// This scheduler in a design whose card has these steps.
+    pub(crate) fn in_steps(self, sends: Sends) -> Self {
+        Self { sends: Some(sends), ..self }
     }
 
     fn set_quantum(&mut self, queue: Slot, weight: Weight) {
@@ -197,6 +206,10 @@ impl Scheduler for DrrPlusPlus {
         }
         self.set_quantum(queue, weight);
         Ok(())
+    }
+
+    fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
+        Some(self.turns.decision(queue, PER_BYTE, self.sends))
     }
 
     no_readings!();

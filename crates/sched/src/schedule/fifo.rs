@@ -3,6 +3,13 @@
 //! Use when: you need the baseline, or one flow has the line to itself. It is not fair: a flow's
 //! share follows its arrivals. For equal shares use `drr`, for short queues too `fq_codel`.
 //! Source: folklore; the FCFS gateways of Demers, Keshav and Shenker 1990 (Introduction).
+//!
+//! Steps:
+//! 1. A packet arrives: the buffer policy lets it in, drops another one for it, or refuses it.
+//! 2. If it is let in, it joins the tail of the one queue, whatever its flow.
+//! 3. The line is free: send the head of the queue, the first to arrive of those that wait.
+//! 4. Nothing waits when the line is free: the next packet to arrive is sent at once.
+//!
 //! Cost: O(1) a packet.
 //! Bound: no fairness: a flow's share is its share of the arrivals. Delay is the backlog ahead over
 //! the rate (laws.rs: fifo_keeps_the_order_of_arrival).
@@ -16,13 +23,16 @@ use crate::part::{Part, facts, no_settings};
 use crate::reading::no_readings;
 use crate::store::Store;
 use crate::units::Time;
-use crate::waiting::Decision;
+use crate::waiting::{ARRIVAL, Decision};
 
 no_settings!("Nothing can be set.");
 
 impl Part for Settings {
     facts!(tells_flows_apart = false, queues = Queues::Own);
 }
+
+/// The step of the card that sends.
+pub(crate) const CHOOSES: u8 = 3;
 
 /// One queue for all.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +74,7 @@ impl Scheduler for Fifo {
     }
 
     fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
-        Some(Decision::by("arrival", queue))
+        Some(Decision::by(ARRIVAL, queue).in_step(CHOOSES))
     }
 
     no_readings!();

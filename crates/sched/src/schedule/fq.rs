@@ -4,6 +4,20 @@
 //! For new work use `wf2q_plus`, which needs no emulated fluid, or `drr` at O(1).
 //! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm",
 //! Internetworking: Research and Experience 1990 (Definition; weights: Discussion).
+//!
+//! Steps:
+//! 1. A packet of P bytes of a conversation of weight w arrives: R(t) is brought up to date; it
+//!    grows by the bytes that the line could have sent over the sum of the weights of the active
+//!    conversations, those with F > R(t).
+//! 2. S = MAX(F', R(t)), F = S + P/w; F' is the finish number of the conversation's packet before.
+//! 3. Its bid: B = F; if the conversation was not active, B = P/w + MAX(F', R(t) - delta).
+//! 4. The packet joins the tail of its conversation's queue. If it is dropped F stands; with
+//!    `on_drop = "refund"` F goes back by P/w, not below R(t).
+//! 5. If it stands at the head of its queue, `preemptive` is set and its bid is below that of the
+//!    packet on the line, it interrupts that one, which goes back to the head of its own queue.
+//! 6. The line is free: of the heads of all queues send the one with the least bid B, its finish
+//!    number F when delta = 0; of equal ones the one that arrived first.
+//!
 //! Departs: R(t) stands still while no conversation is active (the paper divides by N_ac = 0
 //! there).
 //! Chosen: bids are compared in steps of 1/(16·5⁹) byte (2⁻²⁴·⁹), and equal bids leave in order of
@@ -25,6 +39,7 @@
 //! never overflow (round.rs).
 
 use super::least_tag::{LeastTag, Tagging};
+use super::wfq;
 use crate::contract::{Flow, Gone, Line, Slot, Tag};
 use crate::emulation::Emulation;
 use crate::facts::Facts;
@@ -110,6 +125,9 @@ pub struct Bids<const BY_PAPER: bool> {
     ranks: Ranks,
 }
 
+/// The step of the card that sends.
+const CHOOSES: u8 = 6;
+
 /// The least bid goes first.
 pub type Fq = LeastTag<Bids<true>>;
 
@@ -159,6 +177,7 @@ impl<const BY_PAPER: bool> Bids<BY_PAPER> {
 
 impl<const BY_PAPER: bool> Tagging for Bids<BY_PAPER> {
     const BY: &'static str = "finish";
+    const CHOOSES: u8 = if BY_PAPER { CHOOSES } else { wfq::CHOOSES };
 
     /// A conversation that is not active leaves its F only for delta rounds, and what it sent alone
     /// has ended with the line.

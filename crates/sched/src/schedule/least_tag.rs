@@ -25,6 +25,9 @@ pub trait Tagging: Send {
     /// What the key of a head is, as [`Decision::by`] says it.
     const BY: &'static str;
 
+    /// The step of the card that sends the head of the least key, as [`Decision::step`].
+    const CHOOSES: u8;
+
     /// Whether the key of a head follows the weight of its flow. Weights are told before packets
     /// join then.
     const REWEIGHS_HEADS: bool = false;
@@ -191,7 +194,7 @@ impl<T: Tagging> Scheduler for LeastTag<T> {
 
     fn decision(&mut self, now: Time, queue: Slot) -> Option<Decision> {
         let (_, key) = self.heads.peek()?;
-        let decision = Decision::by(T::BY, queue).with_value(self.tagging.shown(key));
+        let decision = Decision::by(T::BY, queue).with_value(self.tagging.shown(key)).in_step(T::CHOOSES);
         Some(Decision { clock: self.tagging.clock(now), ..decision })
     }
 

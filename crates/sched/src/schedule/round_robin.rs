@@ -4,6 +4,14 @@
 //! fair in packets, not in bytes: with different lengths use `drr`.
 //! Source: Nagle, "On Packet Switches with Infinite Storage", RFC 970 (1985) and IEEE Trans.
 //! Communications 1987.
+//!
+//! Steps:
+//! 1. A packet arrives: it joins the tail of its flow's queue. A flow of which nothing waited takes
+//!    the last turn.
+//! 2. The line is free: the flow that has the turn sends the head of its queue.
+//! 3. If more of the flow waits, it takes the last turn.
+//! 4. If that was the flow's last packet, or a drop takes it, the flow leaves the round.
+//!
 //! Chosen: a flow that becomes backlogged takes the last turn.
 //! Cost: O(1) a packet.
 //! Bound: packets served of two continuously backlogged flows differ by at most 1; their bytes by
@@ -33,6 +41,9 @@ impl Part for Settings {
         }
     }
 }
+
+/// The step of the card that sends.
+const CHOOSES: u8 = 2;
 
 /// A packet a turn.
 pub struct RoundRobin {
@@ -86,7 +97,7 @@ impl Scheduler for RoundRobin {
     }
 
     fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
-        Some(Decision::by("turn", queue))
+        Some(Decision::by("turn", queue).in_step(CHOOSES))
     }
 
     no_readings!();

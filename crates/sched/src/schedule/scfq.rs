@@ -5,6 +5,18 @@
 //! such growth.
 //! Source: Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM
 //! 1994; Davin and Heybey, "A Simulation Study of Fair Queueing and Policy Enforcement", CCR 1990.
+//!
+//! Steps:
+//! 1. A packet of L bytes of a flow of weight w arrives: it joins the tail of its flow's queue.
+//! 2. A packet that becomes the head of a queue in which nothing waited gets S = max(F', V), one
+//!    behind a head that was sent S = F'; F' is the finish tag of the flow's packet sent last.
+//!    Behind a head that was dropped it takes over that one's S.
+//! 3. Its finish tag: F = S + L/w.
+//! 4. The line is free: of the heads of all queues send the one with the least finish tag F; of
+//!    equal ones the one that arrived first.
+//! 5. V = F of the packet that is being sent; the packet behind it becomes the head (step 2).
+//! 6. Nothing waits when the line is free: V and all F are 0.
+//!
 //! Chosen: equal tags leave in order of arrival, and tags are compared in steps of 1/(16·5⁹) byte;
 //! a packet that is dropped costs its flow nothing; when the line is idle V and all F go back to
 //! zero (Golestani's rule).
@@ -48,6 +60,7 @@ pub struct ByFinish;
 
 impl Counts for ByFinish {
     const NAME: &'static str = "finish";
+    const CHOOSES: u8 = 4;
 
     #[inline(always)]
     fn key_and_clock(head: Head) -> (Tag, u128) {

@@ -20,6 +20,9 @@ pub trait Counts: Send {
 
     /// The name of that tag.
     const NAME: &'static str;
+
+    /// The step of the card that sends the head of the least such tag.
+    const CHOOSES: u8;
 }
 
 #[inline(always)]
@@ -48,6 +51,7 @@ impl<C: Counts> Tagging for SelfClocked<C> {
     traits!(hears_idle = true, bypass = u32::MAX, replays = true);
 
     const BY: &'static str = C::NAME;
+    const CHOOSES: u8 = C::CHOOSES;
     const REWEIGHS_HEADS: bool = true;
 
     #[inline(always)]

@@ -7,6 +7,18 @@
 //! Source: Goyal, Vin and Cheng, "Start-time Fair Queueing: A Scheduling Algorithm for Integrated
 //! Services Packet Switching Networks", SIGCOMM 1996. (Stochastic fairness queueing is another
 //! discipline of the same letters.)
+//!
+//! Steps:
+//! 1. A packet of L bytes of a flow of weight w arrives: it joins the tail of its flow's queue.
+//! 2. A packet that becomes the head of a queue in which nothing waited gets S = max(F', V), one
+//!    behind a head that was sent S = F'; F' is the finish tag of the flow's packet sent last.
+//!    Behind a head that was dropped it takes over that one's S.
+//! 3. Its finish tag: F = S + L/w.
+//! 4. The line is free: of the heads of all queues send the one with the least start tag S; of
+//!    equal ones the one that arrived first.
+//! 5. V = S of the packet that is being sent; the packet behind it becomes the head (step 2).
+//! 6. Nothing waits when the line is free: V and all F are 0.
+//!
 //! Departs: at the end of a busy period V and all F go to zero, where the source sets V to the
 //! greatest F: the same, for no F lies beyond V then.
 //! Chosen: equal start tags leave in order of arrival, and tags are compared in steps of 1/(16·5⁹)
@@ -52,6 +64,7 @@ pub struct ByStart;
 
 impl Counts for ByStart {
     const NAME: &'static str = "start";
+    const CHOOSES: u8 = 4;
 
     #[inline(always)]
     fn key_and_clock(head: Head) -> (Tag, u128) {

@@ -5,6 +5,16 @@
 //! fluid. A flow that used idle capacity is shut out later: for fairness use `wf2q_plus` or `sfq`.
 //! Source: Zhang, "VirtualClock: A New Traffic Control Algorithm for Packet Switching Networks",
 //! SIGCOMM 1990.
+//!
+//! Steps:
+//! 1. A packet of L bytes of flow i arrives at time t: its flow's rate is r = C wi/(sum of the
+//!    weights of all flows seen).
+//! 2. The flow's clock: auxVC = max(t, auxVC) + L/r.
+//! 3. The packet's stamp is auxVC, when it would finish on a line of rate r of its own; it joins
+//!    the tail of its flow's queue. A packet that is refused moves no clock.
+//! 4. The line is free: of the heads of all queues send the one with the least stamp; of equal ones
+//!    the one that arrived first.
+//!
 //! Departs: a flow's rate is its share of the line's nominal rate: its weight over the weights of
 //! all flows seen.
 //! Chosen: stamps are rounded up to whole picoseconds; equal stamps leave in order of arrival; a
@@ -91,6 +101,7 @@ impl Clocks {
 
 impl Tagging for Clocks {
     const BY: &'static str = "finish";
+    const CHOOSES: u8 = 4;
 
     traits!();
 

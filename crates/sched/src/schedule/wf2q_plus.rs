@@ -6,6 +6,20 @@
 //! is `drr`.
 //! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN
 //! 1997, section on WF2Q+.
+//!
+//! Steps:
+//! 1. A packet of L bytes of a flow of weight w arrives: it joins the tail of its flow's queue.
+//! 2. A packet that becomes the head of a queue gets S = max(F', V) if nothing of its flow waited
+//!    or was on the line, else S = F'; F' is the finish tag of the flow's packet sent last. Behind
+//!    a head that was dropped it takes over that one's S. F = S + L/w.
+//! 3. While the line sends V grows by the bytes sent over the sum of the weights of the flows that
+//!    wait, are on the line, or have F > V.
+//! 4. The line is free: flows with F <= V that do not wait leave that sum.
+//! 5. If no head has S <= V, then V = the least S.
+//! 6. Of the eligible heads, those with S <= V, send the one with the least finish tag F; of equal
+//!    ones the one that arrived first. The packet behind it becomes the head (step 2).
+//! 7. Nothing waits when the line is free: V and all F are 0.
+//!
 //! Departs: the source's shares are of all flows that may ever come. Here V grows by the bytes sent
 //! over the weights of the flows that wait, whose packet is on the line, or that were sent ahead of
 //! V (F > V). That is all that its argument needs, and no flow has to be declared.
@@ -62,6 +76,9 @@ impl Part for Settings {
         }
     }
 }
+
+/// The step of the card that sends.
+const CHOOSES: u8 = 6;
 
 /// Start and finish tags, and a clock of the work done.
 pub struct Wf2qPlus {
@@ -365,7 +382,8 @@ impl Scheduler for Wf2qPlus {
     fn decision(&mut self, _now: Time, queue: Slot) -> Option<Decision> {
         let finish = self.tags.waiting_head(queue)?.finish;
         let decision = Decision::by("finish", queue).with_value(bytes(finish)).at_clock(bytes(self.virtual_time));
-        Some(Decision { eligible: Some(self.heads.count_begun(&self.tags, self.virtual_time) as u32), ..decision })
+        let eligible = Some(self.heads.count_begun(&self.tags, self.virtual_time) as u32);
+        Some(Decision { eligible, ..decision.in_step(CHOOSES) })
     }
 
     fn readings(&self, _now: Time, visit: &mut dyn FnMut(Reading<'_>)) {

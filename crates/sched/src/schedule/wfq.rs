@@ -7,6 +7,17 @@
 //! Source: Parekh and Gallager, "A Generalized Processor Sharing Approach to Flow Control in
 //! Integrated Services Networks: The Single-Node Case", ToN 1993, section II; Demers, Keshav and
 //! Shenker, SIGCOMM 1989.
+//!
+//! Steps:
+//! 1. A packet of L bytes of a flow of weight w arrives and is not refused: R(t) is brought up to
+//!    date; it grows by the bytes that the line could have sent over the sum of the weights of the
+//!    flows that the fluid still serves, those with F > R(t).
+//! 2. S = max(F', R(t)), F = S + L/w; F' is the finish number of the flow's packet before.
+//! 3. The packet joins the tail of its flow's queue. If it is pushed out later F goes back by L/w,
+//!    not below R(t).
+//! 4. The line is free: of the heads of all queues send the one with the least finish number F; of
+//!    equal ones the one that arrived first.
+//!
 //! Chosen: equal finish numbers leave in order of arrival, and they are compared in steps of
 //! 1/(16·5⁹) byte; a packet refused on arrival is not charged and one that is pushed out is taken
 //! back from the fluid, so that shares are of what was sent. `fq` charges both, for its paper's
@@ -45,6 +56,9 @@ impl Part for Settings {
         }
     }
 }
+
+/// The step of the card that sends.
+pub(super) const CHOOSES: u8 = 4;
 
 /// Finish numbers of an emulated fluid.
 pub type Wfq = LeastTag<Bids<false>>;

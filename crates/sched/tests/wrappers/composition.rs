@@ -7,7 +7,7 @@ use fairq_sched::contract::{Dequeue, Discipline, End, Handle, Line, Verdict, Vic
 use fairq_sched::packet::{Fate, Fates, Marks, Outcome, Packet, Reason};
 use fairq_sched::traits::Traits;
 use fairq_sched::units::{Limit, Rate, Time};
-use fairq_sched::waiting::{Decision, Stamps};
+use fairq_sched::waiting::{ARRIVAL, Decision, Stamps};
 
 type Spied = Composition<BySource, SpyScheduler, SpyPolicy, SpyMarker>;
 
@@ -69,9 +69,21 @@ fn a_packet_that_comes_and_goes_is_told_to_all_parts() {
         "marker.before_change scheduler.next buffer.depart marker.depart scheduler.decision \
          scheduler.sent buffer.left"
     );
-    assert_eq!(queue.decision(), Some(Decision::by("spy", 5)));
+    assert_eq!(queue.decision(), Some(Decision::by("spy", 5).in_step(3)));
     assert_eq!(take(&mut queue), (None, vec![]));
     assert_eq!(notes.methods(), "marker.before_change scheduler.next scheduler.idle buffer.idle");
+}
+
+#[test]
+fn in_order_of_arrival_the_step_is_the_buffer_policys_if_it_has_steps() {
+    for (policys, step) in [(Some(9), 9), (None, 3)] {
+        let notes = Notes::default();
+        let mut queue = spied(&notes, |scheduler, policy, _| (scheduler.by, policy.step) = (ARRIVAL, policys));
+        offer(&mut queue, 0, 1);
+        take(&mut queue);
+        assert!(notes.methods().contains("marker.depart scheduler.decision buffer.step scheduler.sent"));
+        assert_eq!(queue.decision(), Some(Decision::by(ARRIVAL, 5).in_step(step)));
+    }
 }
 
 #[test]

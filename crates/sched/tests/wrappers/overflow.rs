@@ -15,7 +15,7 @@ fn calls(told: &[Told]) -> Vec<&Vec<(&'static str, String)>> {
 #[test]
 fn both_are_asked_everything() {
     let [early, full, both] = [(); 3].map(|()| Notes::default());
-    let spy = |notes| SpyPolicy { is_clear: true, ..SpyPolicy::new(notes) };
+    let spy = |notes| SpyPolicy { is_clear: true, step: None, ..SpyPolicy::new(notes) };
     let bare = ask_policy(&mut spy(&both), &both);
     // The same questions to the pair twice, to read the notes of one and of the other.
     for read in [&early, &full] {

@@ -119,6 +119,7 @@ pub(crate) fn ask_policy(policy: &mut dyn BufferPolicy, notes: &Notes) -> Vec<To
             "joined" |b| b.joined(NOW, &empty(), held(&packet(2)));
             "victim" |b| b.victim(NOW, &empty(), 4);
             "depart" |b| b.depart(NOW, &empty(), 4);
+            "step" |b| b.step(4);
             "left" |b| b.left(NOW, &empty(), held(&packet(3)), true);
             "idle" |b| b.idle(NOW);
             "next_update" |b| b.next_update();

@@ -148,13 +148,15 @@ pub(crate) struct SpyScheduler {
     pub(crate) notes: Notes,
     pub(crate) traits: Traits,
     pub(crate) bucket: Option<Slot>,
+    /// What decides, as it says.
+    pub(crate) by: &'static str,
 }
 
 impl SpyScheduler {
     /// One whose flows all wait in queue 5, and which is told all that a scheduler may be told.
     pub(crate) fn new(notes: &Notes) -> Self {
         let traits = Traits { queue_per_flow: false, hears_idle: true, replays: true, preempts: true, ..Traits::PLAIN };
-        Self { notes: notes.clone(), traits, bucket: None }
+        Self { notes: notes.clone(), traits, bucket: None, by: "spy" }
     }
 }
 
@@ -230,7 +232,7 @@ impl Scheduler for SpyScheduler {
     }
     fn decision(&mut self, now: Time, queue: Slot) -> Option<Decision> {
         self.notes.note("scheduler.decision", (now, queue));
-        Some(Decision::by("spy", queue))
+        Some(Decision::by(self.by, queue).in_step(3))
     }
     fn readings(&self, now: Time, visit: &mut dyn FnMut(Reading<'_>)) {
         self.notes.note("scheduler.readings", now);
@@ -246,6 +248,7 @@ pub(crate) struct SpyPolicy {
     /// Its answers to `victim`, the last first; then none.
     pub(crate) victims: Vec<Option<(Victim, Reason)>>,
     pub(crate) departs: Verdict,
+    pub(crate) step: Option<u8>,
     pub(crate) next_update: Option<Time>,
     pub(crate) is_clear: bool,
 }
@@ -257,6 +260,7 @@ impl SpyPolicy {
             admits: Verdict::Pass,
             victims: Vec::new(),
             departs: Verdict::Notify(Reason::Early),
+            step: Some(9),
             next_update: Some(Time::from_ms(70)),
             is_clear: false,
         }
@@ -285,6 +289,10 @@ impl BufferPolicy for SpyPolicy {
     fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
         self.notes.note("buffer.depart", (now, store.packets(), queue));
         self.departs
+    }
+    fn step(&self, queue: Slot) -> Option<u8> {
+        self.notes.note("buffer.step", queue);
+        self.step
     }
     fn left(&mut self, now: Time, store: &Store, held: HeldPacket<'_>, is_sent: bool) {
         self.notes.note("buffer.left", (now, store.packets(), Self::told(&held), is_sent));

@@ -41,7 +41,7 @@ macro_rules! receivers {
                 aliases: &[$($alias),*],
                 part: "receiver",
                 breaks: &[],
-                source_text: include_str!(concat!(stringify!($module), ".rs")),
+                comment: fairq_sched::opening!(include_str!(concat!(stringify!($module), ".rs"))),
             },
         )+];
     };

@@ -124,7 +124,7 @@ macro_rules! card {
             aliases: &[$($alias),*],
             part: "traffic",
             breaks: &[],
-            source_text: include_str!(concat!(stringify!($module), ".rs")),
+            comment: fairq_sched::opening!(include_str!(concat!(stringify!($module), ".rs"))),
         }
     };
 }

@@ -106,7 +106,7 @@ enum Part<'a> {
 
 macro_rules! card {
     ($name:literal [$($alias:literal),*] $file:expr) => {
-        Card { name: $name, aliases: &[$($alias),*], part: "transport", breaks: &[], source_text: include_str!($file) }
+        Card { name: $name, aliases: &[$($alias),*], part: "transport", breaks: &[], comment: fairq_sched::opening!(include_str!($file)) }
     };
 }
 

@@ -1,6 +1,6 @@
 //! FQ-CoDel as Linux 6.1 has it (sch_fq_codel.c).
 
-use super::Settings;
+use super::{SENDS, Settings};
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::change::{Change, Unsupported};
 use crate::contract::{
@@ -17,7 +17,7 @@ use crate::store::Store;
 use crate::truesize::truesize;
 use crate::turns::{Emptied, Turns, View};
 use crate::units::Time;
-use crate::waiting::Waiting;
+use crate::waiting::{Decision, Waiting};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -41,6 +41,9 @@ pub(super) struct FqCodel {
     controls: Vec<Control>,
     /// Packets marked or dropped by CoDel so far.
     signals: u64,
+    explains: bool,
+    /// Why the packet sent last was chosen.
+    decision: Option<Decision>,
 }
 
 /// View of the queues for the turns.
@@ -85,6 +88,8 @@ impl FqCodel {
             turns: Turns::with(Emptied::PassesIfOthers),
             controls: Vec::new(),
             signals: 0,
+            explains: line.explains,
+            decision: None,
         }
     }
 
@@ -172,6 +177,9 @@ impl Discipline for FqCodel {
                 let marked = self.store.mark_head(queue, Marks::CE).copied();
                 fates.extend(marked.map(|packet| Fate { packet, outcome: Outcome::Marked(Marks::CE) }));
             }
+            if self.explains {
+                self.decision = Some(self.turns.decision(queue, 1, Some(SENDS)));
+            }
             self.turns.charge(queue, i64::from(packet.length));
             self.store.serve(queue);
             self.used -= truesize(packet.length);
@@ -200,5 +208,9 @@ impl Discipline for FqCodel {
 
     fn waiting(&self, visit: &mut dyn FnMut(Waiting<'_>)) {
         self.store.show(visit);
+    }
+
+    fn decision(&self) -> Option<Decision> {
+        self.decision
     }
 }
