@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -39,29 +40,33 @@ def of_run(scenario: Text, result: Result, arguments: Namespace) -> Figure:
     """The figure of the first run of the first point, which is run again, up to the last time."""
     measure = result.scenario["measure"]
     sets, labels = _first_point(result.scenario)
-    with api.live(scenario, seed=measure["seed"], set=[*arguments.set, *sets], links=arguments.link) as run:
+    sets = [*arguments.set, *sets]
+    link, direction = _line(scenario, sets, result, arguments.link)
+    with api.live(scenario, seed=measure["seed"], set=sets, links=link) as run:
         first = _seconds("--from", arguments.first, 0.0)
         last = min(_seconds("--to", arguments.last, run.end), run.end)
         if first >= last:
             raise UsageError(f"nothing is between {first:g} s and {last:g} s; the run ends at {run.end:g} s",
                              where="--from")  # fmt: skip
-        found = run.timeline(arguments.link, from_s=first, until_s=last, most=PACKETS_MAX)
+        found = run.timeline(link, direction, from_s=first, until_s=last, most=PACKETS_MAX)
     rows = list(found.packets)
     if not rows:
-        raise UsageError(f"no packet was there from {first:g} s to {last:g} s; write another --from, --to or --link",
+        raise UsageError(f"no packet was at {link} from {first:g} s to {last:g} s; write other times or --link",
                          where="--timeline")  # fmt: skip
-    if found.more:
-        raise UsageError(_too_many(rows, found.more, first, last), where="--timeline")
+    if found.has_more:
+        raise UsageError(_too_many(rows, link, first, last), where="--timeline")
     title = ", ".join(filter(None, (result.scenario.get("title"), *labels)))
-    return plotting().timeline(
+    of = f"packets on {link}" if direction == "forward" else f"packets on {link}, the other way"
+    figure: Figure = plotting().timeline(
         rows,
-        f"{title}: packets on {rows[0]['link']}" if title else f"packets on {rows[0]['link']}",
+        f"{title}: {of}" if title else of,
         fluid=list(found.fluid),
         span=(first, last),
         names=list(dict.fromkeys(row["flow"] for row in result.flows)),
         caption=f"the first run, seed {measure['seed']}",
         style=style(arguments),
     )
+    return figure
 
 
 def _first_point(scenario: Mapping[str, Any]) -> tuple[list[tuple[str, str]], list[str]]:
@@ -75,6 +80,19 @@ def _first_point(scenario: Mapping[str, Any]) -> tuple[list[tuple[str, str]], li
     return sets, labels
 
 
+def _line(scenario: Text, sets: list[tuple[str, str]], result: Result, link: str | None) -> tuple[str, str]:
+    """The line to draw, of `link` or of all links: that which the data of most flows crosses.
+
+    Of several the slowest, and of those the first. A name that there is not is refused by the run.
+    """
+    text, name, own = scenario
+    paths = json.loads(_native.routes(text, name, sets, own))
+    crossed = Counter((each[0], each[1]) for row in paths for each in row["data"])
+    rates = {(row["link"], row["direction"]): row["rate_bit_per_s"] or math.inf for row in result.links}
+    known = [line for line in crossed if link in (None, line[0])]
+    return min(known, key=lambda line: (-crossed[line], rates.get(line, math.inf)), default=(link or "", "forward"))
+
+
 def _seconds(option: str, said: str | None, other: float) -> float:
     """A time as seconds; UsageError names the option."""
     try:
@@ -83,21 +101,20 @@ def _seconds(option: str, said: str | None, other: float) -> float:
         raise UsageError(error.fault, where=option) from None
 
 
-def _too_many(rows: Sequence[Mapping[str, Any]], more: int, first: float, last: float) -> str:
-    """How many packets there are, and a time up to which they have room."""
+def _too_many(rows: Sequence[Mapping[str, Any]], link: str, first: float, last: float) -> str:
+    """That there are too many packets, and a time up to which they have room."""
     lasts = max(row["arrived_s"] for row in rows) - first
     # three digits, rounded down: an option that can be read
     unit = 10 ** (math.floor(math.log10(lasts)) - 2) if lasts > 0 else 1e-12
     end = first + math.floor(lasts / unit) * unit
-    count = len(rows) + more
     return (
-        f"{count} packets are too many from {first:g} s to {last:g} s, a picture has room for {PACKETS_MAX};"
+        f"{link} has more than the {PACKETS_MAX} packets of a picture from {first:g} s to {last:g} s;"
         f" write --from {first:.12g}s --to {end:.12g}s, or the like"
     )
 
 
 def of_audit(found: api.Audit, arguments: Namespace) -> Figure:
-    """The figure of a run of an audit: packets, their ends in the fluid, bounds that it came near."""
+    """The figure of a run of an audit: packets, their ends in the fluid, bounds it came near."""
     run = arguments.replay
     rows = [_packet(row) for row in found.packets]
     if not rows:
@@ -111,7 +128,7 @@ def of_audit(found: api.Audit, arguments: Namespace) -> Figure:
         None if latest is None else f"outlined: the packet that is latest against the fluid, by "
         f"{tables.value('late_s', late[latest])}",
     )))  # fmt: skip
-    return plotting().timeline(
+    figure: Figure = plotting().timeline(
         rows,
         f"audit of {found.discipline}, run {run}",
         names=sorted({row["flow"] for row in rows}, key=lambda name: int(name.split()[-1])),
@@ -119,6 +136,7 @@ def of_audit(found: api.Audit, arguments: Namespace) -> Figure:
         caption=caption,
         style=style(arguments),
     )
+    return figure
 
 
 def _nearest(found: api.Audit) -> list[str]:
@@ -142,7 +160,7 @@ def _packet(row: Mapping[str, Any]) -> dict[str, Any]:
         "arrived_s": arrived,
         "began_s": began,
         "sent_s": end if is_sent else None,
-        "dropped_s": None if is_sent else end,
+        "dropped_s": end if row["fate"].startswith("dropped") else None,
+        "removed_s": end if row["fate"] == "removed" else None,
         "fluid_s": fluid,
-        "fate": row["fate"].partition(":")[0],
     }

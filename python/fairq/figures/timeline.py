@@ -137,12 +137,12 @@ def _span(rows: Rows) -> tuple[float, float]:
 
 def _end(row: Row, horizon: float) -> float:
     """When a packet left the line, or until when it is plotted."""
-    ends = (row.get("sent_s"), row.get("dropped_s"))
-    return next((end for end in ends if end is not None), row["arrived_s"] if _is_dropped(row) else horizon)
+    ends = (row.get("sent_s"), row.get("dropped_s"), row.get("removed_s"))
+    return next((end for end in ends if end is not None), horizon)
 
 
 def _is_dropped(row: Row) -> bool:
-    return bool(row.get("fate") == "dropped")
+    return row.get("dropped_s") is not None
 
 
 def _lanes(rows: Rows, span: tuple[float, float], names: Sequence[str], style: Style) -> list[Lane]:
@@ -231,7 +231,7 @@ def _draw_lanes(drawn: Sheet, lanes: Sequence[Lane], height: float, time: Time, 
 def _draw_sent(
     panel: Any, lane: Lane, place: tuple[float, float], time: Time, style: Style, name: str
 ) -> None:  # fmt: skip
-    """A bar for each packet that is sent; those that are wide have a gap between two and a hatch."""
+    """A bar for each packet that is sent; those that are wide have a gap between and a hatch."""
     sent = [(row["began_s"], _end(row, time.high)) for row in lane.packets if row.get("began_s") is not None]
     for is_wide, kind in ((False, "short "), (True, "")):
         bars = [(start, end - start) for start, end in sent
