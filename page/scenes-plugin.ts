@@ -10,8 +10,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "smol-toml";
 import type { Plugin } from "vite";
-import { checkScene, SceneFault } from "./src/scene/check.ts";
-import type { Scene } from "./src/scene/types.ts";
+import { checkScene } from "./src/scene/check";
+import type { Scene } from "./src/scene/types";
 
 const FOLDER = fileURLToPath(new URL("scenes", import.meta.url));
 const NAME = "virtual:scenes";
@@ -19,7 +19,9 @@ const FILE = /^\d\d-([a-z0-9-]+)\.toml$/;
 
 /** The scenes of a folder in the order of their files. */
 export function readScenes(folder: string = FOLDER): Scene[] {
-  const files = readdirSync(folder).filter((file) => file.endsWith(".toml")).sort();
+  const files = readdirSync(folder)
+    .filter((file) => file.endsWith(".toml"))
+    .sort();
   return files.map((file) => readScene(folder, file));
 }
 
@@ -29,8 +31,7 @@ function readScene(folder: string, file: string): Scene {
   try {
     return checkScene(id, parse(readFileSync(join(folder, file), "utf8")));
   } catch (fault) {
-    if (fault instanceof SceneFault || fault instanceof Error) throw new Error(`scenes/${file}: ${fault.message}`);
-    throw fault;
+    throw new Error(`scenes/${file}: ${fault instanceof Error ? fault.message : fault}`);
   }
 }
 

@@ -1,6 +1,14 @@
 /** Makes a scene from the table that its file holds, or says which field is wrong. */
 
-import { type Ask, type Claim, MEASURES, type Measure, type Scene, type ScenePane, type SetOf } from "./types.ts";
+import {
+  type Ask,
+  type Claim,
+  MEASURES,
+  type Measure,
+  type Scene,
+  type ScenePane,
+  type SetOf,
+} from "./types";
 
 type Table = Record<string, unknown>;
 
@@ -10,11 +18,12 @@ export class SceneFault extends Error {}
 /** Takes fields out of a table, so that those that are left over can be refused. */
 class Fields {
   private readonly left: Set<string>;
+  private readonly table: Table;
+  private readonly place: string;
 
-  constructor(
-    private readonly table: Table,
-    private readonly place: string,
-  ) {
+  constructor(table: Table, place: string) {
+    this.table = table;
+    this.place = place;
     this.left = new Set(Object.keys(table));
   }
 
@@ -34,15 +43,17 @@ class Fields {
 
   number(field: string, otherwise?: number): number {
     const value = this.take(field) ?? otherwise;
-    return typeof value === "number" && Number.isFinite(value) ? value : this.fault(field, "a number is needed");
+    return typeof value === "number" && Number.isFinite(value)
+      ? value
+      : this.fault(field, "a number is needed");
   }
 
   optionalNumber(field: string): number | null {
-    return field in this.table ? this.number(field) : (this.take(field), null);
+    return field in this.table ? this.number(field) : null;
   }
 
   optionalText(field: string): string | null {
-    return field in this.table ? this.text(field) : (this.take(field), null);
+    return field in this.table ? this.text(field) : null;
   }
 
   tables(field: string, otherwise?: Table[]): Table[] {
@@ -51,14 +62,16 @@ class Fields {
     return isTables ? value : this.fault(field, "a list of tables is needed");
   }
 
-  table_(field: string): Table {
+  inner(field: string): Table {
     const value = this.take(field);
     return isTable(value) ? value : this.fault(field, "a table is needed");
   }
 
   measure(field: string, otherwise?: Measure): Measure {
     const name = this.text(field, otherwise);
-    return name in MEASURES ? (name as Measure) : this.fault(field, `one of ${Object.keys(MEASURES).join(", ")}`);
+    return name in MEASURES
+      ? (name as Measure)
+      : this.fault(field, `one of ${Object.keys(MEASURES).join(", ")}`);
   }
 
   end(): void {
@@ -88,8 +101,10 @@ export function checkScene(id: string, table: Table): Scene {
     from: fields.number("from", 0),
     end: fields.number("end"),
     speed: fields.number("speed"),
-    ask: readAsk(fields.table_("ask"), panes.length),
-    claims: fields.tables("claims").map((claim, index) => readClaim(claim, `claims[${index}].`, panes.length)),
+    ask: readAsk(fields.inner("ask"), panes.length),
+    claims: fields
+      .tables("claims")
+      .map((claim, index) => readClaim(claim, `claims[${index}].`, panes.length)),
   };
   fields.end();
   if (scene.end <= scene.from) fields.fault("end", "it must be later than from");
@@ -137,15 +152,21 @@ function readClaim(table: Table, place: string, panes: number): Claim {
   };
   fields.end();
   if (MEASURES[claim.measure].ofFlow !== (claim.flow !== null)) {
-    fields.fault("flow", `${claim.measure} is a measure of ${claim.flow === null ? "one flow" : "the whole link"}`);
+    fields.fault(
+      "flow",
+      `${claim.measure} is a measure of ${claim.flow === null ? "one flow" : "the whole link"}`,
+    );
   }
-  if (claim.at_least === null && claim.at_most === null) fields.fault("at_least", "at_least or at_most is needed");
+  if (claim.at_least === null && claim.at_most === null)
+    fields.fault("at_least", "at_least or at_most is needed");
   return claim;
 }
 
 function readPaneNumber(fields: Fields, panes: number): number {
   const pane = fields.number("pane", 0);
-  return Number.isInteger(pane) && pane >= 0 && pane < panes ? pane : fields.fault("pane", "there is no such pane");
+  return Number.isInteger(pane) && pane >= 0 && pane < panes
+    ? pane
+    : fields.fault("pane", "there is no such pane");
 }
 
 function readAsk(table: Table, panes: number): Ask {
@@ -164,7 +185,12 @@ function readKind(fields: Fields, panes: number) {
   const kind = fields.text("kind");
   switch (kind) {
     case "next":
-      return { kind, at: fields.number("at"), rounds: fields.number("rounds", 3), pane: readPaneNumber(fields, panes) };
+      return {
+        kind,
+        at: fields.number("at"),
+        rounds: fields.number("rounds", 3),
+        pane: readPaneNumber(fields, panes),
+      };
     case "shares":
       return {
         kind,
@@ -174,7 +200,10 @@ function readKind(fields: Fields, panes: number) {
         most: fields.number("most", 1),
       };
     case "build":
-      return { kind, solution: fields.tables("solution").map((step, index) => readStep(step, `ask.solution[${index}].`)) };
+      return {
+        kind,
+        solution: fields.tables("solution").map((step, index) => readStep(step, `ask.solution[${index}].`)),
+      };
     case "switch":
       if (panes !== 2) fields.fault("kind", "switch needs two panes");
       return { kind, button: fields.text("button") };
@@ -191,7 +220,7 @@ function readStep(table: Table, place: string) {
     fields.end();
     return isSet(set) ? { at, set } : fields.fault("set", 'a pair is needed, as ["flows.telnet.weight", 2]');
   }
-  const offer = new Fields(fields.table_("offer"), `${place}offer.`);
+  const offer = new Fields(fields.inner("offer"), `${place}offer.`);
   const read = { flow: offer.text("flow"), bytes: offer.number("bytes"), count: offer.number("count", 1) };
   offer.end();
   fields.end();

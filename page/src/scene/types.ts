@@ -72,7 +72,12 @@ export interface AskSwitch {
   button: string;
 }
 
-export type Ask = { question: string; hint: string; reveal: string } & (AskNext | AskShares | AskBuild | AskSwitch);
+export type Ask = { question: string; hint: string; reveal: string } & (
+  | AskNext
+  | AskShares
+  | AskBuild
+  | AskSwitch
+);
 
 export interface Scene {
   id: string;

@@ -1,3 +1,3 @@
 declare module "virtual:scenes" {
-  export const scenes: readonly import("./types.ts").Scene[];
+  export const scenes: readonly import("./types").Scene[];
 }
