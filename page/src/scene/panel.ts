@@ -84,7 +84,7 @@ class ScenePanel {
       ask,
       place,
       openedAt,
-      finish: (score) => this.finish(score),
+      finish: (score, playsOn) => this.finish(score, playsOn),
     });
     const { ask } = scene;
     switch (ask.kind) {
@@ -100,7 +100,7 @@ class ScenePanel {
   }
 
   /** The score and why; then what the scene claims, measured at its end. */
-  private finish(score: number | null): void {
+  private finish(score: number | null, playsOn = false): void {
     const { lab, scene } = this;
     const head = score === null ? "" : `Score: ${Math.round(score * 100)} %. `;
     if (score !== null) keepScore(scene.id, score);
@@ -109,10 +109,10 @@ class ScenePanel {
     this.result.replaceChildren(h("h3", {}, "What happens"), what, place);
     this.result.dataset.score = String(score ?? "");
     lab.say(`${head}${scene.ask.reveal}`);
-    this.toSee(place);
+    this.toSee(place, playsOn);
   }
 
-  private toSee(place: HTMLElement): void {
+  private toSee(place: HTMLElement, playsOn: boolean): void {
     const { lab, scene } = this;
     const show = () => {
       this.measure(place).catch(() => {});
@@ -135,6 +135,7 @@ class ScenePanel {
       show();
     });
     place.append(h("div", { class: "scene-row" }, play, skip));
+    if (playsOn) play.click();
   }
 
   private async measure(place: HTMLElement): Promise<void> {

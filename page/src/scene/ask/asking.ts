@@ -11,8 +11,11 @@ export interface Asking<A extends Ask = Ask> {
   place: HTMLElement;
   /** The instant at which the scene was opened, 0 unless by a link. */
   openedAt: number;
-  /** Ends the question: what was scored, 0 to 1, or `null` where nothing is right or wrong. */
-  finish(score: number | null): void;
+  /**
+   * Ends the question: what was scored, 0 to 1, or `null` where nothing is right or wrong. `playsOn`: the
+   * run goes on to its end at once.
+   */
+  finish(score: number | null, playsOn?: boolean): void;
 }
 
 /** Ends a way of asking: its listeners go. */

@@ -7,20 +7,23 @@ import type { Asking, End } from "./asking";
 
 type AskSwitch = Extract<Ask, { kind: "switch" }>;
 
-/** Shows the button; a press begins both queues together. */
-export function askSwitch({ lab, scene, ask, place, finish }: Asking<AskSwitch>): End {
-  const isBoth = lab.panes.length === scene.panes.length;
+/** Plays the queue that fails, and shows the button; a press begins both queues together. */
+export function askSwitch({ lab, scene, ask, place, openedAt, finish }: Asking<AskSwitch>): End {
+  if (lab.panes.length === scene.panes.length) {
+    finish(null);
+    return () => {};
+  }
   const press = button(
     ask.button,
     async () => {
-      press.remove();
       await lab.load(stateOf(scene, true));
-      finish(null);
-      lab.play();
+      press.remove();
+      finish(null, true);
     },
     "scene-first",
   );
-  if (isBoth) finish(null);
-  else place.append(press);
+  place.append(press);
+  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  if (openedAt === 0 && !isCalm) lab.play();
   return () => {};
 }
