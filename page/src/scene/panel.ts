@@ -27,7 +27,7 @@ export function openScene(lab: Lab, scene: Scene, panel: HTMLElement, ways: Ways
 
 class ScenePanel {
   private readonly ends: End[] = [];
-  private readonly result = h("div", { class: "scene-result" });
+  private readonly result = h("div", { class: "scene-result", role: "status" });
   private readonly lab: Lab;
   private readonly scene: Scene;
   private readonly panel: HTMLElement;
@@ -101,14 +101,13 @@ class ScenePanel {
 
   /** The score and why; then what the scene claims, measured at its end. */
   private finish(score: number | null, playsOn = false): void {
-    const { lab, scene } = this;
+    const { scene } = this;
     const head = score === null ? "" : `Score: ${Math.round(score * 100)} %. `;
     if (score !== null) keepScore(scene.id, score);
     const what = h("p", { class: "scene-reveal" }, `${head}${scene.ask.reveal}`);
     const place = h("div", { class: "scene-claims" });
     this.result.replaceChildren(h("h3", {}, "What happens"), what, place);
     this.result.dataset.score = String(score ?? "");
-    lab.say(`${head}${scene.ask.reveal}`);
     this.toSee(place, playsOn);
   }
 
@@ -148,7 +147,7 @@ class ScenePanel {
       made.dataset.holds = String(holds);
       return made;
     });
-    place.replaceChildren(h("h3", {}, "What to see"), h("ul", { class: "scene-goals" }, ...lines));
-    lab.say(measures.map((of, index) => measured(scene.panes[index]?.name ?? "", of, flows)).join(" "));
+    const all = measures.map((of, index) => h("p", {}, measured(scene.panes[index]?.name ?? "", of, flows)));
+    place.replaceChildren(h("h3", {}, "What to see"), h("ul", { class: "scene-goals" }, ...lines), ...all);
   }
 }

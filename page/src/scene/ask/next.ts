@@ -21,7 +21,7 @@ class Rounds {
   private isAsking = false;
   private readonly asking: Asking<AskNext>;
   private readonly choices = h("div", { class: "scene-choices" });
-  private readonly answer = h("p", { class: "scene-answer" });
+  private readonly answer = h("p", { class: "scene-answer", role: "status" });
 
   constructor(asking: Asking<AskNext>) {
     this.asking = asking;
@@ -61,6 +61,7 @@ class Rounds {
     );
     this.choices.replaceChildren(label, ...buttons);
     this.isAsking = true;
+    lab.active = pane.index;
     lab.pickMode = true;
   }
 
@@ -101,6 +102,5 @@ class Rounds {
     const reason = why(pane.snapshot, pane.begun.flows).join(" ");
     this.answer.textContent = `${isRight ? "Right." : "No."} ${left} ${reason}`;
     this.answer.dataset.right = String(isRight);
-    this.asking.lab.say(this.answer.textContent);
   }
 }
