@@ -2,7 +2,7 @@
 
 import type { Begun, Entry, Hand, Measures, Setting, Snapshot } from "./protocol";
 
-export type { Begun, Entry, Hand, Measures, Setting, Snapshot } from "./protocol";
+export type { Begun, Entry, FlowInfo, Hand, Measures, Setting, Snapshot } from "./protocol";
 
 /** One pane of a state: how its scenario differs from the text, and what was changed by hand. */
 export interface PaneState {
@@ -43,6 +43,10 @@ export interface Lab {
   panes: Pane[];
   playing: boolean;
   busy: { of: string; done: number } | null;
+  /**
+   * Shows a state. With `scene` and without `text` the scene's own text, link, seed, panes and speed fill
+   * it in; `scene` stays part of the state until another is loaded.
+   */
   load(state: State): Promise<void>;
   state(): State;
   play(): void;
@@ -55,6 +59,8 @@ export interface Lab {
   untilDecision(pane?: number): Promise<void>;
   hand(pane: number, hand: Hand): Promise<void>;
   on(what: LabEvent, listener: (detail?: unknown) => void): () => void;
+  /** The pane that keys, buttons and the live text mean. */
+  active: 0 | 1;
   /** A click picks a packet (`pick`: {pane, serial}) instead of opening its menu. */
   pickMode: boolean;
   /** Text that is shown and read aloud. */

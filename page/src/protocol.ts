@@ -1,8 +1,8 @@
 // What the simulator is asked and what it answers: the types of `crates/wasm`. SI units: seconds,
 // bit/s, bytes.
 
-/** A setting of a scenario: its path and its value as text. */
-export type Setting = [path: string, value: string];
+/** A setting of a scenario: its path and its value. */
+export type Setting = [path: string, value: string | number];
 
 /** A change by hand, at the present instant of a run. */
 export type Hand =
