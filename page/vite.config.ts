@@ -72,6 +72,7 @@ function oneFile(): Plugin {
 function noStyles(): Plugin {
   return {
     name: "fairq-no-styles",
+    enforce: "post",
     generateBundle(_, bundle) {
       for (const name of Object.keys(bundle)) if (name.endsWith(".css")) delete bundle[name];
     },

@@ -39,9 +39,9 @@ export async function mount(element: HTMLElement, options: Options, parts: Parts
       `The simulator could not be loaded: ${fault instanceof Error ? fault.message : fault}.`,
     );
   }
-  const lab = new Laboratory(client, fillScene);
   const about = await client.ask("about");
-  const page = new Page(element, lab, about);
+  const lab = new Laboratory(client, about.version, fillScene);
+  const page = new Page(element, lab, about, options.hash ?? false);
   await page.open(options);
   return lab;
 }

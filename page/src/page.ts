@@ -43,16 +43,18 @@ export class Page implements Context {
   private readonly changes: Changes;
   private readonly scenes: SceneControl;
   private views: PaneView[] = [];
-  private hash = false;
+  private readonly hash: boolean;
   private own = "";
   private frame = 0;
   private settled = 0;
   private said = 0;
 
-  constructor(root: HTMLElement, lab: Laboratory, about: About) {
+  /** `isPage`: the page is all there is, and holds its state in the address. */
+  constructor(root: HTMLElement, lab: Laboratory, about: About, isPage: boolean) {
     this.root = root;
     this.lab = lab;
     this.about = about;
+    this.hash = isPage;
     lab.onSay = (text) => setText(this.live, text);
     this.controls = new Controls(this);
     this.curves = new Curves(this);
@@ -68,7 +70,7 @@ export class Page implements Context {
     );
     root.replaceChildren(this.bar(), h("div", { class: "body" }, this.panel, work), this.controls.element);
     this.scenes = mountScenes(lab, this.panel);
-    this.listen();
+    this.listen(isPage);
     Object.assign(window, { fairqLab: lab, fairqScenes: this.scenes });
   }
 
@@ -82,7 +84,6 @@ export class Page implements Context {
 
   /** What is shown first: the address, what was given, the scenario beside the page, the first scene. */
   async open(options: Options): Promise<void> {
-    this.hash = options.hash ?? false;
     if (this.hash && location.hash.length > 1 && (await this.fromAddress())) return;
     try {
       if (options.state !== undefined) await this.load(options.state);
@@ -143,7 +144,7 @@ export class Page implements Context {
     this.panel.querySelector<HTMLElement>("button")?.focus();
   }
 
-  private listen(): void {
+  private listen(isPage: boolean): void {
     const { lab } = this;
     lab.on("begin", () => this.begin());
     lab.on("change", () => this.changed());
@@ -156,7 +157,8 @@ export class Page implements Context {
     new ResizeObserver(again).observe(this.root);
     const view = () => this.views[lab.active];
     const near = () => view()?.canvas ?? this.root;
-    listen({
+    // In a notebook the keys are the lab's only while it has the focus.
+    listen(isPage ? document : this.root, {
       page: this,
       controls: this.controls,
       view,
@@ -232,7 +234,7 @@ export class Page implements Context {
   }
 
   private async toAddress(): Promise<void> {
-    this.own = `#${await encode({ fairq: this.about.version, ...this.lab.state() })}`;
+    this.own = `#${await encode(this.lab.state())}`;
     history.replaceState(null, "", this.own);
   }
 

@@ -4,13 +4,16 @@
 /** A setting of a scenario: its path and its value. */
 export type Setting = [path: string, value: string | number];
 
+/** The simulator's number of a packet; as text where a number of JavaScript can't hold it. */
+export type PacketId = number | string;
+
 /** A change by hand, at the present instant of a run. */
 export type Hand =
   | { set: Setting }
   | { offer: { flow: number; bytes: number; count: number } }
-  | { drop: number }
-  | { mark: number }
-  | { hold: number; for_s: number };
+  | { drop: PacketId }
+  | { mark: PacketId }
+  | { hold: PacketId; for_s: number };
 
 /** A change by hand as a log keeps it: with the step after which it was made. */
 export type Entry = Hand & { step: number; at_ps: number };
@@ -70,15 +73,24 @@ export interface Where {
   found?: boolean;
 }
 
+/** A setting of a discipline, as its card has it. */
+export interface CardSetting {
+  name: string;
+  type: string;
+  default: unknown;
+  doc: string;
+}
+
 export interface Card {
   name: string;
   summary: string;
   text: string;
   steps: string[];
+  settings: CardSetting[];
 }
 
 export interface Sending {
-  packet: number;
+  packet: PacketId;
   serial: number;
   flow: number;
   sequence: number;
@@ -89,7 +101,7 @@ export interface Sending {
 }
 
 export interface Waiting {
-  packet: number;
+  packet: PacketId;
   serial: number;
   flow: number;
   sequence: number;
@@ -143,7 +155,8 @@ export interface Snapshot {
   steps: number;
   end_s: number;
   digest: string;
-  link_rate_bit_per_s: number;
+  /** The rate of the shown link now, if it is not the one that the run began with. */
+  link_rate_bit_per_s?: number;
   sending: Sending | null;
   waiting: Waiting[];
   waiting_more: number;
@@ -248,6 +261,8 @@ export interface Answers {
   step: Where & { what: string; of: string; direction: string };
   until: Where;
   hand: { entry: Entry };
+  /** The present value of a field of the scenario. */
+  field: { value: unknown };
   look: Snapshot;
   history: History;
   timeline: Timeline;

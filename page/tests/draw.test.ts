@@ -7,7 +7,8 @@ import { bytesAhead } from "../src/draw/layout";
 import { instant, tag, withUnit } from "../src/draw/numbers";
 import { escaped } from "../src/draw/svg-brush";
 import type { Snapshot, Waiting } from "../src/protocol";
-import { numbersIn } from "../src/run/queue-text";
+import { packetsAsNumbers, packetsAsText } from "../src/run/engine";
+import { numbersOf } from "../src/run/queue-text";
 import { csvOf } from "../src/ui/save";
 
 const packet = (serial: number, queue: number, place: number, bytes: number) =>
@@ -60,7 +61,8 @@ test("a name is text in SVG and one cell in CSV", () => {
 });
 
 test("the numbers of a discipline's text are found and replaced in their place", () => {
-  const numbers = numbersIn("drr(quantum=300 B) + tail_drop(limit=20packets)");
+  const text = "drr(quantum=300 B) + tail_drop(limit=20packets)";
+  const numbers = numbersOf(text, "drr", []);
   assert.deepEqual(
     numbers.map(({ name, value, unit }) => [name, value, unit]),
     [
@@ -70,4 +72,23 @@ test("the numbers of a discipline's text are found and replaced in their place",
   );
   assert.equal(numbers[0]?.replaced(450.4), "drr(quantum=450 B) + tail_drop(limit=20packets)");
   assert.equal(numbers[1]?.replaced(5), "drr(quantum=300 B) + tail_drop(limit=5 packets)");
+});
+
+test("a setting that only the card names is added to the text", () => {
+  const settings = [
+    { name: "delta", type: "size", default: "0 B", doc: "how far back" },
+    { name: "preemptive", type: "boolean", default: false, doc: "" },
+  ];
+  const [delta, none] = numbersOf("fq + tail_drop", "fq", settings);
+  assert.equal(none, undefined);
+  assert.equal(delta?.replaced(1000), "fq(delta=1000 B) + tail_drop");
+  const [, also] = numbersOf("fq(on=1) + tail_drop", "fq", settings);
+  assert.equal(also?.replaced(500), "fq(delta=500 B, on=1) + tail_drop");
+});
+
+test("a packet's number of 64 bits survives the page, and no name is changed", () => {
+  const answer = '{"packet":9223372041149743123,"name":"\\"packet\\":9223372041149743123","serial":12}';
+  const kept = packetsAsText(answer);
+  assert.equal(JSON.parse(kept).packet, "9223372041149743123");
+  assert.equal(packetsAsNumbers(JSON.stringify(JSON.parse(kept))), answer);
 });

@@ -14,6 +14,8 @@ export interface TextStyle {
   align?: "left" | "center" | "right";
   bold?: boolean;
   alpha?: number;
+  /** Turned by a quarter, to be read from below. */
+  turned?: boolean;
 }
 
 export interface Brush {

@@ -26,7 +26,15 @@ export class CanvasBrush implements Brush {
     context.textAlign = style.align ?? "left";
     context.textBaseline = "middle";
     context.fillStyle = style.fill;
-    context.fillText(text, x, y + 0.5);
+    if (style.turned) {
+      context.save();
+      context.translate(x, y);
+      context.rotate(-Math.PI / 2);
+      context.fillText(text, 0, 0.5);
+      context.restore();
+    } else {
+      context.fillText(text, x, y + 0.5);
+    }
     context.globalAlpha = 1;
   }
 

@@ -36,7 +36,13 @@ const GAP = 5;
 export function layout(width: number, flows: number[], flowsInAll: number): Layout {
   const narrow = width < 520;
   const height =
-    flows.length <= 4 ? 44 : flows.length <= 8 ? 34 : Math.max(15, Math.floor(280 / flows.length));
+    flows.length <= 3
+      ? 52
+      : flows.length <= 4
+        ? 44
+        : flows.length <= 8
+          ? 34
+          : Math.max(15, Math.floor(280 / flows.length));
   const lanes = flows.map((flow, at) => ({ flow, y: TOP + at * (height + GAP), height }));
   const bottom = TOP + flows.length * (height + GAP);
   const fluidTop = bottom + 8;
@@ -50,7 +56,7 @@ export function layout(width: number, flows: number[], flowsInAll: number): Layo
     height: end + 4,
     lanes,
     more: flowsInAll - flows.length,
-    labelsTo: narrow ? 74 : 112,
+    labelsTo: narrow ? 86 : 116,
     headX: lineX - (narrow ? 26 : 44),
     lineX,
     lineWidth,

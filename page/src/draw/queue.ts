@@ -1,6 +1,6 @@
 // The picture of a queue: packets by flow, the packet on the line, and the fluid of the same arrivals.
 
-import type { Begun, QueueEvent, Sending, Snapshot, Waiting } from "../protocol";
+import type { Begun, PacketId, QueueEvent, Sending, Snapshot, Waiting } from "../protocol";
 import { type Brush, fitted } from "./brush";
 import { flowColour, flowShape, inkOn, type Theme } from "./colours";
 import { drawFluid } from "./fluid";
@@ -10,7 +10,7 @@ import { bytes, tag, withUnit } from "./numbers";
 /** A packet in the picture, for the pointer and the keys. */
 export interface Hit {
   serial: number;
-  packet: number;
+  packet: PacketId;
   flow: number;
   sequence: number;
   sending: boolean;
@@ -69,6 +69,7 @@ export class QueuePicture {
     for (const lane of at.lanes) this.lane(brush, at, lane, scene);
     this.way(brush, at, scene);
     this.packets(brush, at, scene);
+    for (const lane of at.lanes) this.fates(brush, at.labelsTo, lane, scene);
     this.line(brush, at, scene);
     drawFluid(brush, at, scene, this.scale);
   }
@@ -77,18 +78,18 @@ export class QueuePicture {
     return layout(width, flowsShown(this.seen, snapshot, begun.flows.length), begun.flows.length);
   }
 
-  private heading(brush: Brush, at: Layout, { snapshot, theme }: Scene): void {
+  private heading(brush: Brush, at: Layout, { begun, snapshot, theme }: Scene): void {
     const small = { fill: theme.faint, size: 12 };
     brush.text(0, 13, "waiting", { ...small, bold: true });
     const more = at.more > 0 ? ` · ${at.more} more flows` : "";
     const room = at.headX - 58;
     const words = `${snapshot.held_packets} packets, ${bytes(snapshot.held_bytes)}${more}`;
     brush.text(56, 13, fitted(brush, words, 12, room), small);
-    const rate = withUnit(snapshot.link_rate_bit_per_s, "bit/s");
+    const rate = withUnit(snapshot.link_rate_bit_per_s ?? begun.rate_bit_per_s, "bit/s");
     brush.text(at.width - 2, 13, rate, { ...small, align: "right" });
   }
 
-  private lane(brush: Brush, at: Layout, lane: Lane, { begun, snapshot, events, theme }: Scene): void {
+  private lane(brush: Brush, at: Layout, lane: Lane, { begun, snapshot, theme }: Scene): void {
     const middle = lane.y + lane.height / 2;
     const flow = begun.flows[lane.flow];
     const left = at.labelsTo;
@@ -103,7 +104,6 @@ export class QueuePicture {
       flow !== undefined && flow.weight !== 1 && lane.height >= 30 ? `weight ${tag(flow.weight)}` : "";
     brush.text(20, weight ? middle - 7 : middle, name, { fill: theme.ink, size });
     if (weight) brush.text(20, middle + 8, weight, { fill: theme.faint, size: 10.5 });
-    this.fates(brush, left, lane, events, theme);
     if (snapshot.waiting_more > 0 && lane === this.lanes[0]) {
       brush.text(left + 4, lane.y + 6, `+${snapshot.waiting_more} not drawn`, {
         fill: theme.faint,
@@ -113,17 +113,18 @@ export class QueuePicture {
   }
 
   /** What was dropped on the way to this instant: a cross and its reason. */
-  private fates(brush: Brush, left: number, lane: Lane, events: QueueEvent[], theme: Theme): void {
+  private fates(brush: Brush, left: number, lane: Lane, { events, theme }: Scene): void {
     const dropped = events.filter((event) => event.event === "dropped" && event.flow === lane.flow);
     const last = dropped.at(-1);
     if (last === undefined) return;
     const x = left + 12;
     const y = lane.y + lane.height / 2;
-    brush.path(`M${x - 5} ${y - 5}l10 10m0 -10l-10 10`, { stroke: theme.alarm, width: 2.5 });
-    if (lane.height < 20) return;
     const many =
       dropped.length > 1 ? `${dropped.length} dropped` : `dropped${last.reason ? `: ${last.reason}` : ""}`;
-    brush.text(x + 11, y, many, { fill: theme.alarm, size: 11 });
+    const room = lane.height < 20 ? 0 : brush.measure(many, 11) + 10;
+    brush.rect(left, y - 9, 22 + room, 18, 5, { fill: theme.lane, alpha: 0.9 });
+    brush.path(`M${x - 5} ${y - 5}l10 10m0 -10l-10 10`, { stroke: theme.alarm, width: 2.5 });
+    if (room > 0) brush.text(x + 11, y, many, { fill: theme.alarm, size: 11 });
   }
 
   private packets(brush: Brush, at: Layout, scene: Scene): void {
@@ -171,16 +172,7 @@ export class QueuePicture {
     const ink = inkOn(colour);
     brush.rect(box.x, box.y, box.width, box.height, 4, { fill: colour });
     this.outlined(brush, box, packet, scene);
-    const middle = box.x + box.width / 2;
-    const [upper, lower] = numbersOf(packet);
-    const size = Math.min(11.5, box.height / 2.4);
-    const fits = (text: string) => size >= 7 && brush.measure(text, size) <= box.width - 4;
-    const both = box.height >= 24 && upper !== "" && fits(upper) && fits(lower);
-    const y = box.y + box.height / 2;
-    if (both) brush.text(middle, y - size * 0.62, upper, { fill: ink, size, align: "center", alpha: 0.85 });
-    if (fits(lower))
-      brush.text(middle, both ? y + size * 0.62 : y, lower, { fill: ink, size, align: "center" });
-    else if (box.width >= 9) brush.path(flowShape(packet.flow, middle, y, 3), { fill: ink, alpha: 0.8 });
+    numbers(brush, box, packet, ink);
     this.hits.unshift({ ...named(packet), sending: false, ...box });
   }
 
@@ -261,6 +253,24 @@ interface Box {
 function named(packet: Waiting | Sending) {
   const { serial, flow, sequence } = packet;
   return { serial, packet: packet.packet, flow, sequence };
+}
+
+/** The packet's numbers: side by side where it is wide, turned where it is narrow, else its flow's shape. */
+function numbers(brush: Brush, box: Box, packet: Waiting, ink: string): void {
+  const [upper, lower] = numbersOf(packet);
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const size = Math.min(11.5, box.height / 2.4);
+  const look = { fill: ink, size, align: "center" as const };
+  const fits = (text: string, room: number, of = size) => of >= 7 && brush.measure(text, of) <= room - 4;
+  const turned = { ...look, size: Math.min(size, 10), turned: true };
+  const both = upper !== "" && fits(upper, box.width) && fits(lower, box.width) && box.height >= 24;
+  if (both) brush.text(x, y - size * 0.62, upper, { ...look, alpha: 0.85 });
+  if (fits(lower, box.width)) brush.text(x, both ? y + size * 0.62 : y, lower, look);
+  else if (box.width >= 11 && fits(lower, box.height, turned.size)) {
+    const beside = upper !== "" && box.width >= 25 && fits(upper, box.height, turned.size);
+    if (beside) brush.text(x - size * 0.6, y, upper, { ...turned, alpha: 0.85 });
+    brush.text(beside ? x + size * 0.6 : x, y, lower, turned);
+  } else if (box.width >= 9) brush.path(flowShape(packet.flow, x, y, 3), { fill: ink, alpha: 0.8 });
 }
 
 /** The two numbers that a packet carries: start above finish, else its rank, else its sequence. */

@@ -25,7 +25,8 @@ export class SvgBrush implements Brush {
     const weight = style.bold ? ' font-weight="600"' : "";
     const alpha = style.alpha === undefined ? "" : ` opacity="${short(style.alpha)}"`;
     const at = `x="${short(x)}" y="${short(y)}" dominant-baseline="central" text-anchor="${anchor}"`;
-    const look = `font-size="${style.size}" fill="${style.fill}"${weight}${alpha}`;
+    const turn = style.turned ? ` transform="rotate(-90 ${short(x)} ${short(y)})"` : "";
+    const look = `font-size="${style.size}" fill="${style.fill}"${weight}${alpha}${turn}`;
     this.parts.push(`<text ${at} ${look}>${escaped(text)}</text>`);
   }
 

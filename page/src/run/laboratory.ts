@@ -31,6 +31,7 @@ export class Laboratory implements Lab {
   onSay: (text: string) => void = () => {};
 
   readonly client: Client;
+  private readonly version: string;
   private readonly fill: FillScene;
   private readonly player: Player;
   private readonly listeners = new Map<LabEvent, Set<(detail?: unknown) => void>>();
@@ -40,8 +41,9 @@ export class Laboratory implements Lab {
   private stopLong: (() => void) | null = null;
   private stopped = false;
 
-  constructor(client: Client, fill: FillScene) {
+  constructor(client: Client, version: string, fill: FillScene) {
     this.client = client;
+    this.version = version;
     this.fill = fill;
     this.player = new Player(this);
   }
@@ -111,11 +113,14 @@ export class Laboratory implements Lab {
     if (shown === null) throw new Error("no state is shown");
     const panes = this.panes.map(({ name, sets, log }) => ({ ...(name && { name }), sets, log }));
     const step = this.panes.map((pane) => pane.snapshot.steps);
-    const state: State = { ...shown, panes, step, speed: this.speed };
-    if (state.scene !== undefined) {
-      for (const field of ["text", "name", "files"] as const) delete state[field];
-    }
-    return state;
+    const { scene, text, name, files, seed, link, direction } = shown;
+    const source = scene === undefined ? { text, name, ...(files && { files }) } : { scene };
+    const given = {
+      ...(seed !== undefined && { seed }),
+      ...(link && { link }),
+      ...(direction && { direction }),
+    };
+    return { v: 1, fairq: this.version, ...source, ...given, panes, step, speed: this.speed } as State;
   }
 
   play(): void {

@@ -1,21 +1,26 @@
 // Sliders for what the link, the flows and the discipline are set to; each change is made at the present
 // instant, or begins the run again where the simulator says so.
 
-import { bytes, withUnit } from "../draw/numbers";
+import { withUnit } from "../draw/numbers";
 import type { Setting } from "../protocol";
-import { numbersIn, type QueueNumber } from "../run/queue-text";
+import type { PaneRun } from "../run/pane";
+import { isWhole, numbersOf, type Quantity, quantity, written } from "../run/queue-text";
 import { type Context, run } from "./context";
 import { h, setText, unique } from "./dom";
 
 /** Flows with sliders of their own at most. */
 const FLOWS = 8;
 
+/** Settings of a discipline with a slider at most. */
+const SETTINGS = 10;
+
 interface Slider {
   label: string;
-  value: number;
-  /** A slider goes from a tenth to ten times its value. */
-  show: (value: number) => string;
+  start: Quantity;
+  doc?: string;
   settings: (value: number) => Setting;
+  /** The only pane that it changes. */
+  pane?: number;
 }
 
 export class Changes {
@@ -56,7 +61,7 @@ export class Changes {
     });
     this.link.replaceChildren(...links);
     this.link.value = `${pane.begun.direction} ${pane.begun.link}`;
-    this.list.replaceChildren(...this.sliders().map((slider) => this.row(slider)));
+    run(this.show(pane));
   }
 
   draw(): void {
@@ -78,63 +83,78 @@ export class Changes {
     run(lab.change({ link: name.join(" "), direction: direction as "forward" | "reverse", panes }));
   }
 
-  private sliders(): Slider[] {
-    const pane = this.page.lab.panes[0];
-    if (pane === undefined) return [];
+  /** Asks what the fields are now, and makes their sliders. */
+  private async show(pane: PaneRun): Promise<void> {
+    const sliders = [...(await this.ofLink(pane)), ...this.ofQueues(), ...(await this.ofFlows(pane))];
+    const rows = sliders.map((slider) => this.row(slider));
+    // A change that begins the run again leaves the focus on its slider.
+    const focused = [...this.list.children].findIndex((row) => row.contains(document.activeElement));
+    this.list.replaceChildren(...rows);
+    if (focused >= 0) rows[focused]?.querySelector("input")?.focus();
+  }
+
+  private async field(pane: PaneRun, path: string): Promise<Quantity | null> {
+    const asked = this.page.lab.client.ask("field", { run: pane.index, path });
+    return quantity(await asked.then(({ value }) => value).catch(() => null));
+  }
+
+  private async ofLink(pane: PaneRun): Promise<Slider[]> {
     const { begun } = pane;
     const link = `links.${begun.link}`;
-    const rate: Slider = {
-      label: "rate of the link",
-      value: begun.rate_bit_per_s,
-      show: (value) => withUnit(value, "bit/s"),
-      settings: (value) => [`${link}.rate`, `${Math.round(value)} bit/s`],
-    };
-    const buffer: Slider = {
-      label: "buffer, packets",
-      value: 20,
-      show: (value) => `${Math.max(1, Math.round(value))} packets`,
-      settings: (value) => [`${link}.limit`, `${Math.max(1, Math.round(value))} packets`],
-    };
-    const weights = begun.flows.slice(0, FLOWS).map(({ name, weight }) => ({
-      label: `weight of ${name}`,
-      value: weight,
-      show: (value: number) => String(Number(value.toPrecision(2))),
-      settings: (value: number): Setting => [`flows.${name}.weight`, String(Number(value.toPrecision(2)))],
-    }));
-    const sizes = begun.flows.slice(0, FLOWS).map(({ name }) => ({
-      label: `packet size of ${name}`,
-      value: 500,
-      show: (value: number) => bytes(value),
-      settings: (value: number): Setting => [`flows.${name}.traffic.packet`, `${Math.round(value)} B`],
-    }));
-    return [rate, buffer, ...this.ofQueues(), ...weights, ...sizes];
-  }
-
-  /** The numbers that the text of a pane's discipline holds. */
-  private ofQueues(): Slider[] {
-    return this.page.lab.panes.flatMap((pane) =>
-      numbersIn(pane.begun.queue).map((number: QueueNumber) => ({
-        label: `${number.name} of ${pane.name ?? `queue ${pane.index + 1}`}`,
-        value: number.value,
-        show: (value: number) => `${number.rounded(value)}${number.unit ? ` ${number.unit}` : ""}`,
-        settings: (value: number): Setting => [`links.${pane.begun.link}.queue`, number.replaced(value)],
-        pane: pane.index,
-      })),
+    const [rate, own, all] = await Promise.all(
+      [`${link}.rate`, `${link}.buffer`, "defaults.buffer"].map((path) => this.field(pane, path)),
     );
+    const first = rate ?? { value: begun.rate_bit_per_s, unit: "bit/s" };
+    const buffer = own ?? all;
+    const sliders: Slider[] = [slider("rate of the link", first, `${link}.rate`)];
+    if (buffer) sliders.push(slider("buffer", buffer, `${link}.limit`));
+    return sliders;
   }
 
-  private row(slider: Slider & { pane?: number }): HTMLElement {
-    const id = unique("slider");
-    const place = h("input", { id, type: "range", min: -1, max: 1, step: 0.02, value: 0 });
-    const shown = h("output", { for: id }, slider.show(slider.value));
-    const value = () => slider.value * 10 ** Number(place.value);
-    place.addEventListener("input", () => {
-      setText(shown, slider.show(value()));
-      place.setAttribute("aria-valuetext", slider.show(value()));
+  private async ofFlows(pane: PaneRun): Promise<Slider[]> {
+    const flows = pane.begun.flows.slice(0, FLOWS);
+    const sizes = await Promise.all(
+      flows.map(({ name }) => this.field(pane, `flows.${name}.traffic.packet`)),
+    );
+    return flows.flatMap(({ name, weight }, at) => {
+      const size = sizes[at];
+      const weighed = slider(`weight of ${name}`, { value: weight, unit: "" }, `flows.${name}.weight`);
+      return size ? [weighed, slider(`packets of ${name}`, size, `flows.${name}.traffic.packet`)] : [weighed];
     });
-    place.setAttribute("aria-valuetext", slider.show(slider.value));
-    place.addEventListener("change", () => this.set(slider.settings(value()), slider.pane));
-    return h("div", { class: "slider" }, h("label", { for: id }, slider.label), place, shown);
+  }
+
+  /** The numbers of each pane's discipline. */
+  private ofQueues(): Slider[] {
+    return this.page.lab.panes.flatMap((pane) => {
+      const { queue, link, card } = pane.begun;
+      const numbers = numbersOf(queue, card, pane.card?.settings ?? []).slice(0, SETTINGS);
+      const whose = this.page.lab.panes.length > 1 ? ` of ${pane.name ?? `queue ${pane.index + 1}`}` : "";
+      return numbers.map((number) => ({
+        label: `${number.name.replaceAll("_", " ")}${whose}`,
+        start: { value: number.value, unit: number.unit },
+        doc: number.doc,
+        settings: (value: number): Setting => [`links.${link}.queue`, number.replaced(value)],
+        pane: pane.index,
+      }));
+    });
+  }
+
+  private row({ label, start, doc, settings, pane }: Slider): HTMLElement {
+    const id = unique("slider");
+    const range = start.value === 0 ? { min: 0, value: 0 } : { min: -1, value: 0 };
+    const place = h("input", { id, type: "range", max: 1, step: 0.02, ...range });
+    const whole = isWhole(start.value, start.unit);
+    const shown = h("output", { for: id }, written(start, whole));
+    const value = () => placed(start, Number(place.value));
+    const tell = () => {
+      const text = written({ ...start, value: value() }, whole);
+      setText(shown, text);
+      place.setAttribute("aria-valuetext", text);
+    };
+    tell();
+    place.addEventListener("input", tell);
+    place.addEventListener("change", () => this.set(settings(value()), pane));
+    return h("div", { class: "slider", title: doc || null }, h("label", { for: id }, label), place, shown);
   }
 
   private set(setting: Setting, only: number | undefined): void {
@@ -143,4 +163,15 @@ export class Changes {
       if (only === undefined || only === pane.index) run(lab.hand(pane.index, { set: setting }));
     }
   }
+}
+
+function slider(label: string, start: Quantity, path: string): Slider {
+  const whole = isWhole(start.value, start.unit);
+  return { label, start, settings: (value) => [path, written({ value, unit: start.unit }, whole)] };
+}
+
+/** From a tenth of a value to ten times it; from zero to five packets of 1000 bytes, or to ten of what it counts. */
+function placed({ value, unit }: Quantity, place: number): number {
+  if (value !== 0) return value * 10 ** place;
+  return place * (unit === "B" ? 5000 : 10);
 }

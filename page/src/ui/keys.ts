@@ -56,8 +56,9 @@ const NAMES: Record<string, string> = {
 };
 
 /** Listens; gives what ends it. */
-export function listen(board: Keyboard): () => void {
-  const hear = (event: KeyboardEvent) => {
+export function listen(place: Document | HTMLElement, board: Keyboard): () => void {
+  const hear = (raw: Event) => {
+    const event = raw as KeyboardEvent;
     if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
     const name = NAMES[event.key] ?? event.key;
     const key = KEYS.find(({ keys }) => keys.includes(name));
@@ -65,8 +66,8 @@ export function listen(board: Keyboard): () => void {
     event.preventDefault();
     key.act(board, name);
   };
-  board.page.root.ownerDocument.addEventListener("keydown", hear);
-  return () => board.page.root.ownerDocument.removeEventListener("keydown", hear);
+  place.addEventListener("keydown", hear);
+  return () => place.removeEventListener("keydown", hear);
 }
 
 /** The element in focus has its own use for the key, or a dialog is open. */

@@ -10,7 +10,7 @@ import { h } from "./dom";
 const ROWS = 24;
 
 export function measuresTable(pane: PaneRun, measures: Measures, theme: Theme): HTMLElement {
-  const titles = ["flow", "share", "throughput", "mean delay", "dropped", "marked", "late"];
+  const titles = ["flow", "share", "throughput", "delay", "drops", "marks", "late"];
   const head = h(
     "tr",
     {},

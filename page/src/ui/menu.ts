@@ -29,6 +29,7 @@ export function popup(
   });
   page.root.append(dialog);
   dialog.showModal();
+  dialog.querySelector<HTMLElement>("[data-first]")?.focus();
   return dialog;
 }
 
@@ -48,8 +49,17 @@ export function openPacketMenu(page: Context, pane: 0 | 1, hit: Hit, near: HTMLE
     step: "any",
     value: Number((24e6 / rate).toPrecision(2)),
   });
-  const act = (name: string, hand: () => Hand, key: string) =>
-    h("button", { type: "button", onclick: () => done(hand()) }, name, h("kbd", {}, key));
+  const keys = new Map<string, () => void>();
+  const act = (name: string, hand: () => Hand, key: string) => {
+    const press = () => done(hand());
+    keys.set(key, press);
+    return h(
+      "button",
+      { type: "button", onclick: press, "data-first": key === "d" },
+      name,
+      h("kbd", {}, key),
+    );
+  };
   const done = (hand: Hand) => {
     dialog.close();
     run(lab.hand(pane, hand));
@@ -60,13 +70,20 @@ export function openPacketMenu(page: Context, pane: 0 | 1, hit: Hit, near: HTMLE
   row.append(act("Delay", () => ({ hold: hit.packet, for_s: Number(delay.value) / 1000 }), "h"));
   const label = h("label", {}, "delay, ms ", delay);
   const dialog = popup(page, title, near, row, label);
+  dialog.addEventListener("keydown", (event) => {
+    if (event.target !== delay) keys.get(event.key)?.();
+  });
 }
 
 /** Packets of a flow, put into the queue now. */
 export function openInject(page: Context, pane: 0 | 1, flow: number, near: HTMLElement): void {
   const { lab } = page;
   const flows = lab.panes[pane]?.begun.flows ?? [];
-  const which = h("select", {}, ...flows.map(({ name }, at) => h("option", { value: at }, name)));
+  const which = h(
+    "select",
+    { "data-first": true },
+    ...flows.map(({ name }, at) => h("option", { value: at }, name)),
+  );
   which.value = String(flow);
   const size = h("input", { type: "number", min: 1, max: 65_535, value: 1000 });
   const count = h("input", { type: "number", min: 1, max: 1000, value: 1 });

@@ -21,6 +21,7 @@ export class PaneView {
   private readonly heading = h("h2");
   private readonly field: QueueField;
   private readonly why: Why;
+  private readonly count: HTMLButtonElement;
   private drawn = "";
 
   constructor(page: Context, index: 0 | 1) {
@@ -29,7 +30,8 @@ export class PaneView {
     this.field = new QueueField(page, index);
     this.why = new Why(page);
     this.strip = new Strip(page);
-    const head = h("header", { class: "pane-head" }, this.heading, this.field.element);
+    this.count = h("button", { type: "button", onclick: () => this.compare() });
+    const head = h("header", { class: "pane-head" }, this.heading, this.field.element, this.count);
     this.element = h("section", { class: "pane", "aria-label": `pane ${index + 1}` }, head);
     this.element.append(this.canvas, this.strip.element, this.why.element);
     this.element.addEventListener("pointerdown", () => this.activate());
@@ -43,6 +45,12 @@ export class PaneView {
     const words = `the queue of ${pane.begun.link} under ${pane.begun.queue}: arrows choose a packet, Enter opens its menu`;
     this.canvas.setAttribute("aria-label", words);
     this.field.show(pane);
+    const isOne = this.page.lab.panes.length === 1;
+    setText(this.count, isOne ? "Compare" : "Close");
+    this.count.setAttribute(
+      "aria-label",
+      isOne ? "compare with another queue" : `close pane ${this.index + 1}`,
+    );
     this.why.begin(pane);
     this.strip.begin(pane);
     this.selected = null;
@@ -103,6 +111,15 @@ export class PaneView {
     if (lab.pickMode) lab.emit("pick", { pane: this.index, serial: hit.serial });
     else openPacketMenu(this.page, this.index, hit, this.canvas);
     this.page.redraw();
+  }
+
+  /** One pane becomes two of the same arrivals; of two this one goes. */
+  private compare(): void {
+    const { lab } = this.page;
+    const [first, second] = lab.state().panes;
+    if (first === undefined) return;
+    const panes = second === undefined ? [first, { ...first }] : [this.index === 0 ? second : first];
+    run(lab.change({ panes }));
   }
 
   private light(named: Named | null): void {
@@ -195,5 +212,5 @@ function sayPacket(pane: PaneRun, hit: Hit): string {
     packet.finish === null ? "" : `, finish number ${packet.finish}`,
     packet.rank === null ? "" : `, rank ${packet.rank}`,
   ];
-  return `Packet ${packet.sequence} of ${flow}, ${packet.bytes} bytes${numbers.join("")}, place ${packet.place + 1}.`;
+  return `Packet ${packet.sequence} of ${flow}, ${packet.bytes} bytes${numbers.join("")}, place ${packet.place}.`;
 }

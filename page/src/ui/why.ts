@@ -47,7 +47,7 @@ export class Why {
   show(pane: PaneRun): void {
     const { snapshot, begun } = pane;
     const words = why(snapshot, begun.flows).join(" ");
-    setText(this.sentence, words || "No packet has been chosen yet.");
+    setText(this.sentence, words || "No choice between queues yet.");
     const lit = snapshot.decision?.step ?? 0;
     [...this.steps.children].forEach((step, at) => {
       const here = at + 1 === lit;
