@@ -88,6 +88,8 @@ export default defineConfig(({ mode }): UserConfig => {
   const entry = here(`src/${mode}.ts`);
   return {
     ...shared,
+    // A page of a file may start a worker from a blob only if the worker is no module.
+    worker: { format: "iife" },
     plugins: [scenes(), inside(), mode === "single" ? oneFile() : noStyles()],
     build: {
       target: "es2022",

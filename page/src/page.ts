@@ -85,6 +85,13 @@ export class Page implements Context {
   /** What is shown first: the address, what was given, the scenario beside the page, the first scene. */
   async open(options: Options): Promise<void> {
     if (this.hash && location.hash.length > 1 && (await this.fromAddress())) return;
+    // What was wrong with the address stays in sight when something else is shown in its place.
+    const refused = this.fault.textContent ?? "";
+    await this.first(options);
+    if (refused !== "") setText(this.fault, refused);
+  }
+
+  private async first(options: Options): Promise<void> {
     try {
       if (options.state !== undefined) await this.load(options.state);
       else if (options.scenario !== undefined) await this.lab.open(options.scenario);

@@ -57,7 +57,7 @@ const RULES: Record<string, (value: unknown) => boolean> = {
   seed: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
   link: (value) => value === null || isText(value),
   direction: (value) => value === null || value === "forward" || value === "reverse",
-  panes: (value) => Array.isArray(value) && value.length >= 1 && value.length <= 2 && value.every(isPane),
+  panes: (value) => Array.isArray(value) && value.length <= 2 && value.every(isPane),
   step: (value) => Array.isArray(value) && value.every((step) => Number.isSafeInteger(step) && step >= 0),
   speed: (value) => typeof value === "number" && value > 0 && Number.isFinite(value),
 };
@@ -67,7 +67,9 @@ function firstWrong(value: Record<string, unknown>): string | null {
     const rule = RULES[name];
     if (rule === undefined || !rule(field)) return name.slice(0, 40);
   }
-  return Array.isArray(value.panes) || typeof value.scene === "string" ? null : "panes";
+  // A scene has panes of its own; a scenario has not.
+  const panes = (value.panes as unknown[] | undefined)?.length ?? 0;
+  return panes > 0 || typeof value.scene === "string" ? null : "panes";
 }
 
 function isPane(value: unknown): boolean {

@@ -11,6 +11,13 @@ import { measuresTable } from "./measures-table";
 
 type Kind = "throughput" | "delay" | "backlog";
 
+/** A history without a last bin that has only begun, whose rate would be too small. */
+function whole(history: History, nowS: number): History {
+  const bins = history.time_s.length;
+  if (bins < 3 || (history.time_s[bins - 1] ?? 0) <= nowS * (1 + 1e-9)) return history;
+  return { ...history, time_s: history.time_s.slice(0, -1) };
+}
+
 const KINDS: Record<
   Kind,
   { unit: string; words: string; of: (flow: History["flows"][0]) => (number | null)[] }
@@ -90,7 +97,7 @@ export class Curves {
     });
     Promise.all(asks).then(
       (histories) => {
-        this.histories = histories;
+        this.histories = histories.map((history) => whole(history, lab.nowS));
         this.show();
       },
       () => {},
@@ -100,7 +107,7 @@ export class Curves {
   /** No more bins than the line could send packets in them, so that a curve doesn't jump between 0 and all. */
   private bins(pane: PaneRun): number {
     const packets = (this.page.lab.nowS * pane.begun.rate_bit_per_s) / 8000;
-    return Math.max(2, Math.min(BINS, Math.floor(packets / 6)));
+    return Math.max(4, Math.min(BINS, Math.floor(packets / 15)));
   }
 
   /** Draws what is known anew, as when the theme or the width is another one. */
@@ -108,10 +115,11 @@ export class Curves {
     for (const plot of this.drawn) plot.destroy();
     const { panes } = this.page.lab;
     const known = this.histories.length === panes.length ? this.histories : [];
-    const top = Math.max(
+    const tallest = Math.max(
+      0,
       ...known.flatMap((history) => history.flows.flatMap((flow) => this.tallest(flow))),
-      1e-9,
     );
+    const top = tallest > 0 ? tallest : 1;
     this.plots.replaceChildren();
     this.tables.replaceChildren();
     // All boxes stand before the first plot asks how wide it may be.
@@ -163,7 +171,10 @@ export class Curves {
     };
     const plot = new uPlot(
       options,
-      [history.time_s, ...lines.map(({ values }) => values)] as uPlot.AlignedData,
+      [
+        history.time_s,
+        ...lines.map(({ values }) => values.slice(0, history.time_s.length)),
+      ] as uPlot.AlignedData,
       box,
     );
     plot.root.setAttribute("role", "img");
