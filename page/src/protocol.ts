@@ -4,16 +4,13 @@
 /** A setting of a scenario: its path and its value. */
 export type Setting = [path: string, value: string | number];
 
-/** The simulator's number of a packet; as text where a number of JavaScript can't hold it. */
-export type PacketId = number | string;
-
 /** A change by hand, at the present instant of a run. */
 export type Hand =
   | { set: Setting }
   | { offer: { flow: number; bytes: number; count: number } }
-  | { drop: PacketId }
-  | { mark: PacketId }
-  | { hold: PacketId; for_s: number };
+  | { drop: number }
+  | { mark: number }
+  | { hold: { packet: number; for_s: number } };
 
 /** A change by hand as a log keeps it: with the step after which it was made. */
 export type Entry = Hand & { step: number; at_ps: number };
@@ -90,7 +87,7 @@ export interface Card {
 }
 
 export interface Sending {
-  packet: PacketId;
+  packet: number;
   serial: number;
   flow: number;
   sequence: number;
@@ -101,7 +98,7 @@ export interface Sending {
 }
 
 export interface Waiting {
-  packet: PacketId;
+  packet: number;
   serial: number;
   flow: number;
   sequence: number;

@@ -1,6 +1,6 @@
 // The picture of a queue: packets by flow, the packet on the line, and the fluid of the same arrivals.
 
-import type { Begun, PacketId, QueueEvent, Sending, Snapshot, Waiting } from "../protocol";
+import type { Begun, QueueEvent, Sending, Snapshot, Waiting } from "../protocol";
 import { type Brush, fitted } from "./brush";
 import { flowColour, flowShape, inkOn, type Theme } from "./colours";
 import { drawFluid } from "./fluid";
@@ -10,7 +10,7 @@ import { bytes, tag, withUnit } from "./numbers";
 /** A packet in the picture, for the pointer and the keys. */
 export interface Hit {
   serial: number;
-  packet: PacketId;
+  packet: number;
   flow: number;
   sequence: number;
   sending: boolean;

@@ -12,18 +12,6 @@ interface Exports {
 /** An error inside the simulator: its instance is lost, and a new one must begin again. */
 export class Trap extends Error {}
 
-/**
- * Numbers of packets have 64 bits, those of JavaScript 53: on the page they are text. In a text of JSON the pattern
- * can't stand within a string, because a quotation mark there has a backslash before it.
- */
-export function packetsAsText(answer: string): string {
-  return answer.replace(/("(?:packet|drop|mark|hold)":)(\d{16,})/g, '$1"$2"');
-}
-
-export function packetsAsNumbers(request: string): string {
-  return request.replace(/("(?:packet|drop|mark|hold)":)"(\d{16,})"/g, "$1$2");
-}
-
 /** One instance of the simulator. */
 export class Engine {
   private readonly exports: Exports;
@@ -34,12 +22,12 @@ export class Engine {
 
   /** Answers a request; throws `Trap` if the simulator failed. */
   call(request: string): string {
-    const bytes = new TextEncoder().encode(packetsAsNumbers(request));
+    const bytes = new TextEncoder().encode(request);
     try {
       const at = this.exports.alloc(bytes.length);
       new Uint8Array(this.exports.memory.buffer, at >>> 0, bytes.length).set(bytes);
       const answer = this.exports.call(at, bytes.length);
-      return packetsAsText(this.text(answer, this.exports.answer_length()));
+      return this.text(answer, this.exports.answer_length());
     } catch (cause) {
       throw new Trap(this.panic(cause));
     }

@@ -29,7 +29,7 @@ export function measuresTable(pane: PaneRun, measures: Measures, theme: Theme): 
     return h("tr", {}, name, ...cells.map((cell) => h("td", { class: "number" }, cell)));
   });
   const table = h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows));
-  const label = `measures under ${pane.begun.queue}`;
+  const label = `measures of pane ${pane.index + 1}`;
   const scroll = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, table);
   return h("div", { class: "plot" }, h("p", { class: "summary" }, whole(measures)), scroll);
 }

@@ -67,7 +67,7 @@ export function openPacketMenu(page: Context, pane: 0 | 1, hit: Hit, near: HTMLE
   const row = h("div", { class: "row" });
   row.append(act("Drop", () => ({ drop: hit.packet }), "d"));
   row.append(act("Mark", () => ({ mark: hit.packet }), "m"));
-  row.append(act("Delay", () => ({ hold: hit.packet, for_s: Number(delay.value) / 1000 }), "h"));
+  row.append(act("Delay", () => ({ hold: { packet: hit.packet, for_s: Number(delay.value) / 1000 } }), "h"));
   const label = h("label", {}, "delay, ms ", delay);
   const dialog = popup(page, title, near, row, label);
   dialog.addEventListener("keydown", (event) => {

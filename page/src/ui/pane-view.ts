@@ -28,7 +28,7 @@ export class PaneView {
     this.page = page;
     this.index = index;
     this.field = new QueueField(page, index);
-    this.why = new Why(page);
+    this.why = new Why(index);
     this.strip = new Strip(page);
     this.count = h("button", { type: "button", onclick: () => this.compare() });
     const head = h("header", { class: "pane-head" }, this.heading, this.field.element, this.count);
@@ -176,7 +176,8 @@ export class PaneView {
       lab.say("Choose a packet that waits first: the arrow keys in the queue, or a click.");
       return;
     }
-    const hand = what === "hold" ? { hold: chosen.packet, for_s: this.delay() } : { [what]: chosen.packet };
+    const hand =
+      what === "hold" ? { hold: { packet: chosen.packet, for_s: this.delay() } } : { [what]: chosen.packet };
     run(lab.hand(this.index, hand as Parameters<typeof lab.hand>[1]));
   }
 

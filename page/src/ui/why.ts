@@ -5,7 +5,6 @@ import { instant, withUnit } from "../draw/numbers";
 import type { Reading } from "../protocol";
 import type { PaneRun } from "../run/pane";
 import { why } from "../scene/words";
-import type { Context } from "./context";
 import { h, setText } from "./dom";
 
 /** Readings that are listed at most: some disciplines have a row for each of a thousand queues. */
@@ -20,11 +19,16 @@ export class Why {
   private readonly table: HTMLElement;
   private readonly stepsPart: HTMLElement;
 
-  constructor(_page: Context) {
+  constructor(index: number) {
     const head = h("tr", {}, h("th", { scope: "col" }, "part"), h("th", { scope: "col" }, "reading"));
     head.append(h("th", { scope: "col", class: "number" }, "value"));
     const table = h("table", {}, h("thead", {}, head), this.rows);
-    const scroll = { class: "scroll", tabindex: 0, role: "region", "aria-label": "readings" };
+    const scroll = {
+      class: "scroll",
+      tabindex: 0,
+      role: "region",
+      "aria-label": `readings of pane ${index + 1}`,
+    };
     this.table = h(
       "details",
       { class: "readings", open: true },
@@ -66,7 +70,7 @@ export class Why {
       const row =
         this.rows.rows[at] ??
         this.rows.appendChild(h("tr", {}, h("td"), h("td"), h("td", { class: "number" })));
-      const texts = [reading.part ?? "", reading.name, shownValue(reading)];
+      const texts = [reading.part ?? "", reading.name.replaceAll("_", " "), shownValue(reading)];
       texts.forEach((text, column) => {
         const cell = row.cells[column];
         if (cell !== undefined) setText(cell, text);
