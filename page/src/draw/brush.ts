@@ -20,6 +20,8 @@ export interface TextStyle {
 
 export interface Brush {
   rect(x: number, y: number, width: number, height: number, radius: number, style: Style): void;
+  /** A straight line. */
+  line(x: number, y: number, toX: number, toY: number, style: Style): void;
   /** A path in the words of SVG. */
   path(words: string, style: Style): void;
   /** Text whose middle is at `y`. */

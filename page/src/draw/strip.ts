@@ -63,8 +63,11 @@ function drawPacket(brush: Brush, scene: StripScene, packet: LinePacket, tall: n
   }
   // Waits that overlap in one lane stand at heights of their own.
   const offset = ((packet.sequence % 5) - 2) * (tall / 8);
-  const wait = `M${from} ${y + offset}H${place(scene, began)}`;
-  brush.path(wait, { stroke: colour, width: isLit ? 3 : 1.2, alpha: isLit ? 1 : 0.6 });
+  brush.line(from, y + offset, place(scene, began), y + offset, {
+    stroke: colour,
+    width: isLit ? 3 : 1.2,
+    alpha: isLit ? 1 : 0.6,
+  });
   if (packet.began_s !== null) {
     const x = place(scene, packet.began_s);
     const to = place(scene, packet.sent_s ?? clockS);
@@ -73,7 +76,7 @@ function drawPacket(brush: Brush, scene: StripScene, packet: LinePacket, tall: n
   }
   if (packet.fluid_s !== null && packet.fluid_s <= clockS && packet.fluid_s > clockS - scene.spanS) {
     const x = place(scene, packet.fluid_s);
-    brush.path(`M${x} ${y - tall * 0.46}V${y + tall * 0.46}`, { stroke: theme.ink, width: 1.5 });
+    brush.line(x, y - tall * 0.46, x, y + tall * 0.46, { stroke: theme.ink, width: 1.5 });
   }
   if (packet.marked) brush.path(flowShape(2, from, y - tall * 0.3, 3), { fill: theme.ink });
 }

@@ -16,6 +16,10 @@ export class SvgBrush implements Brush {
     this.parts.push(`<rect x="${short(x)}" y="${short(y)}" ${size} rx="${short(radius)}"${paint(style)}/>`);
   }
 
+  line(x: number, y: number, toX: number, toY: number, style: Style): void {
+    this.path(`M${short(x)} ${short(y)}L${short(toX)} ${short(toY)}`, style);
+  }
+
   path(words: string, style: Style): void {
     this.parts.push(`<path d="${words}"${paint(style)}/>`);
   }

@@ -11,6 +11,7 @@ import { h } from "./dom";
 const PACKETS = 24;
 /** While the run plays the strip is asked for this often, milliseconds. */
 const EVERY_MS = 120;
+const DRAWN_MS = 40;
 
 export class Strip {
   readonly element: HTMLElement;
@@ -19,6 +20,7 @@ export class Strip {
   private readonly canvas = h("canvas", { role: "img", "aria-label": "packets over time" });
   private readonly page: Context;
   private asked = 0;
+  private drawn = 0;
   private at = "";
 
   constructor(page: Context) {
@@ -40,6 +42,10 @@ export class Strip {
     const { lab } = this.page;
     const clockS = lab.playing ? lab.clockS : pane.snapshot.now_s;
     this.refresh(pane);
+    // A strip that scrolls need not be drawn in each frame.
+    const now = performance.now();
+    if (lab.playing && now - this.drawn < DRAWN_MS) return;
+    this.drawn = now;
     const flows = pane.begun.flows.length;
     const brush = fitted(this.canvas, width, stripHeight(flows));
     if (brush === null || this.timeline === null) return;
