@@ -82,6 +82,22 @@ def lab(chromium, lab_address):
         page.is_clean()
 
 
+@pytest.fixture(scope="module")
+def one_window(chromium, lab_address):
+    """A window of a file of tests, opened once: to load the simulator takes longer than most tests."""
+    with opened(chromium, lab_address) as page:
+        page.open()
+        yield page
+
+
+@pytest.fixture
+def lasting_lab(one_window):
+    """That window; what it said is held against the test that ran."""
+    yield one_window
+    one_window.is_clean()
+    one_window.said.clear()
+
+
 @contextlib.contextmanager
 def opened(chromium, address):
     """A window for the page at `address`."""
@@ -129,6 +145,18 @@ class LabPage:
     def scene(self, name):
         """Open a scene, still at its first instant."""
         self.run("await scenes.open(given); lab.pause();", name)
+
+    def press(self, name):
+        """Press a button that moves the runs or changes them, and wait until it has."""
+        before = self.digests()
+        self.page.get_by_role("button", name=name).click()
+        self.differs(before)
+
+    def differs(self, before):
+        """Wait until the runs are others than these, and stand."""
+        self.page.wait_for_function(
+            "before => `${window.fairqLab.panes.map(pane => pane.snapshot.digest)}` !== `${before}`", arg=before
+        )
 
     def digests(self):
         """The digest of each pane's run."""

@@ -10,7 +10,7 @@ from lab_page import ROOT
 import fairq
 
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
-SHORT = {"measure.warm_up": "200 ms", "measure.duration": "2 s", "measure.replications": 1}
+SHORT = {"measure.warm_up": "200 ms", "measure.duration": "2 s", "measure.replications": "1"}
 """Long enough for losses, timeouts and marks, short enough for a test."""
 WHOLE = {"come_and_go": {}, "outage": {}}
 """What happens late in these is what they are about; both are short."""

@@ -3,6 +3,13 @@
 import pytest
 from lab_page import SCENES, failing
 
+
+@pytest.fixture
+def lab(lasting_lab):
+    """One window for all tests of this file: each opens its scene anew."""
+    return lasting_lab
+
+
 BUILT = [name for name, scene in SCENES.items() if scene["ask"]["kind"] == "build"]
 
 
@@ -17,7 +24,6 @@ def shown_whole(lab, name):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_a_scene_loads_and_plays(lab, name):
-    lab.open()
     shown_whole(lab, name)
     scene = SCENES[name]
     assert lab.page.get_by_role("heading", name=scene["title"]).is_visible()
@@ -29,7 +35,6 @@ def test_a_scene_loads_and_plays(lab, name):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_a_step_back_is_where_the_run_was(lab, name):
-    lab.open()
     shown_whole(lab, name)
     lab.run("await lab.seek(given)", SCENES[name]["end"] / 3)
     seen = [lab.digests()]
@@ -44,7 +49,6 @@ def test_a_step_back_is_where_the_run_was(lab, name):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_a_scene_ends_as_it_claims(lab, name):
-    lab.open()
     shown_whole(lab, name)
     scene = SCENES[name]
     if name in BUILT:
@@ -70,7 +74,6 @@ def solve(lab, scene):
 
 @pytest.mark.parametrize("name", BUILT)
 def test_a_goal_to_build_does_not_hold_by_itself(lab, name):
-    lab.open()
     lab.scene(name)
     scene = SCENES[name]
     lab.run("await lab.seek(given)", scene["end"])
@@ -79,7 +82,6 @@ def test_a_goal_to_build_does_not_hold_by_itself(lab, name):
 
 @pytest.mark.parametrize("name", BUILT)
 def test_one_way_to_build_is_shown_and_scores_nothing(lab, name):
-    lab.open()
     lab.scene(name)
     lab.page.get_by_role("button", name="Show one way").click()
     lab.page.wait_for_selector(".scene-result .scene-reveal")
@@ -100,7 +102,6 @@ def test_the_first_screen_is_a_queue_that_fails_with_one_button(lab):
 
 
 def test_bars_are_scored_against_what_was_measured(lab):
-    lab.open()
     lab.scene("ill-behaved")
     sliders = lab.page.get_by_role("slider").and_(lab.page.locator(".scene-bar input"))
     assert sliders.count() == 3

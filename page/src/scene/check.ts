@@ -126,18 +126,13 @@ function readPane(table: Table, place: string, link: string): ScenePane {
 function readSets(fields: Fields, field: string): SetOf[] {
   const value = fields.take(field) ?? [];
   if (!Array.isArray(value) || !value.every(isSet)) {
-    return fields.fault(field, 'a list of pairs is needed, as [["links.uplink.queue", "fq"]]');
+    return fields.fault(field, 'a list of pairs of texts is needed, as [["links.uplink.queue", "fq"]]');
   }
   return value;
 }
 
 function isSet(value: unknown): value is SetOf {
-  return (
-    Array.isArray(value) &&
-    value.length === 2 &&
-    typeof value[0] === "string" &&
-    (typeof value[1] === "string" || typeof value[1] === "number")
-  );
+  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === "string");
 }
 
 function readClaim(table: Table, place: string, panes: number): Claim {
@@ -218,7 +213,9 @@ function readStep(table: Table, place: string) {
   const set = fields.take("set");
   if (set !== undefined) {
     fields.end();
-    return isSet(set) ? { at, set } : fields.fault("set", 'a pair is needed, as ["flows.telnet.weight", 2]');
+    return isSet(set)
+      ? { at, set }
+      : fields.fault("set", 'a pair of texts is needed, as ["flows.telnet.weight", "2"]');
   }
   const offer = new Fields(fields.inner("offer"), `${place}offer.`);
   const read = { flow: offer.text("flow"), bytes: offer.number("bytes"), count: offer.number("count", 1) };

@@ -15,7 +15,7 @@ export const MEASURES = {
 export type Measure = keyof typeof MEASURES;
 
 /** A change of one field of the scenario, as `--set PATH=VALUE`. */
-export type SetOf = [path: string, value: string | number];
+export type SetOf = [path: string, value: string];
 
 /** One of the one or two queues that a scene shows, by what it changes in the scenario. */
 export interface ScenePane {

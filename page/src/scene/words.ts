@@ -14,9 +14,14 @@ const GROUNDS: Record<string, { words: string; number: (packet: Waiting) => numb
   rank: { words: "rank", number: (packet) => packet.rank },
 };
 
-/** A packet by the number in its flow. */
-export function packetName(packet: { flow: number; sequence: number }, flows: readonly FlowInfo[]): string {
-  return `packet ${packet.sequence} of ${flows[packet.flow]?.name ?? "another link"}`;
+/** A packet by the number in its flow; one that was put in by hand has none, and goes by its number here. */
+export function packetName(
+  packet: { flow: number; sequence: number; serial: number },
+  flows: readonly FlowInfo[],
+): string {
+  const isAdded = packet.sequence > Number.MAX_SAFE_INTEGER;
+  const number = isAdded ? `added packet ${packet.serial}` : `packet ${packet.sequence}`;
+  return `${number} of ${flows[packet.flow]?.name ?? "another link"}`;
 }
 
 /** The first waiting packet of each flow, in the order of flows. */
@@ -126,7 +131,9 @@ export function measured(name: string, measures: Measures, flows: readonly FlowI
 /** A value with the unit of its measure. */
 export function formatted(value: number, measure: Measure): string {
   const { unit, scale } = MEASURES[measure];
-  return `${number(value * scale, 3)}${unit === "" ? "" : ` ${unit}`}`;
+  const amount = number(value * scale, 3);
+  if (unit === "") return amount;
+  return `${amount} ${amount === "1" && unit === "packets" ? "packet" : unit}`;
 }
 
 /** A number without needless digits. */

@@ -102,5 +102,6 @@ class Rounds {
     const reason = why(pane.snapshot, pane.begun.flows).join(" ");
     this.answer.textContent = `${isRight ? "Right." : "No."} ${left} ${reason}`;
     this.answer.dataset.right = String(isRight);
+    this.answer.dataset.round = String(this.round);
   }
 }
