@@ -13,6 +13,7 @@ from pathlib import Path
 import messages
 import pytest
 from browser import Browser
+from lab_page import chromium, lab, lab_address, lasting_lab, one_window  # noqa: F401
 
 from fairq import FairqError, schemas
 from fairq.cli import printing, program

@@ -1,0 +1,20 @@
+// How a scenario opens: which panes, how fast.
+
+import type { Read, Setting } from "../protocol";
+
+/** The panes that a scenario opens with. */
+export function opening(read: Read): { name?: string; sets: Setting[] }[] {
+  if (read.points.length < 2) return [{ sets: read.points[0]?.sets ?? [] }];
+  const axis = read.axes[0]?.name ?? "";
+  const [first] = read.points;
+  const second = read.points.find((point) => point.labels[axis] !== first?.labels[axis]);
+  return [first, second ?? read.points[1]].map((point) => ({
+    name: Object.values(point?.labels ?? {}).join(", "),
+    sets: point?.sets ?? [],
+  }));
+}
+
+/** A packet of 1000 bytes takes half a second of the clock. */
+export function usualSpeed(rate: number): number {
+  return Number(((2 * 8000) / rate).toPrecision(1));
+}

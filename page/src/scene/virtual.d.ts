@@ -1,0 +1,3 @@
+declare module "virtual:scenes" {
+  export const scenes: readonly import("./types").Scene[];
+}
