@@ -70,8 +70,8 @@ def test_the_service_by_packets_meets_that_of_the_fluid_where_each_packet_says()
     rows = [packet(0, began_s=1.0, sent_s=1.5, fluid_s=2.0), packet(1, began_s=2.0, sent_s=2.5, fluid_s=3.0)]
     figure = figures.timeline(rows, "packets", fluid=fluid)
     lines = {line.get_gid(): line for line in figure.axes[2].lines}
-    assert list(lines["service of a"].get_xdata()) == [1.0, 1.5, 2.0, 2.5]
-    assert list(lines["service of a"].get_ydata()) == pytest.approx([8, 9, 9, 10])
+    assert list(lines["service of a"].get_xdata()) == [0.0, 1.0, 1.5, 2.0, 2.5, 2.5]
+    assert list(lines["service of a"].get_ydata()) == pytest.approx([8, 8, 9, 9, 10, 10])
     assert list(lines["fluid of a"].get_ydata())[:3] == pytest.approx([7, 7.5, 8])
 
 
@@ -159,7 +159,7 @@ def test_too_many_packets_are_refused_with_times_that_fit(refused, fairq, tmp_pa
         (["--timeline", "a.svg", "--link", "bottelneck"], "did you mean bottleneck?"),
         (
             ["--timeline", "a.svg", "--from", "0s", "--to", "1ns"],
-            "no packet was at bottleneck from 0 s to 1e-09 s",
+            "no packet was at the link from 0 s to 1e-09 s",
         ),
     ],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -40,23 +39,21 @@ def of_run(scenario: Text, result: Result, arguments: Namespace) -> Figure:
     """The figure of the first run of the first point, which is run again, up to the last time."""
     measure = result.scenario["measure"]
     sets, labels = _first_point(result.scenario)
-    sets = [*arguments.set, *sets]
-    link, direction = _line(scenario, sets, result, arguments.link)
-    with api.live(scenario, seed=measure["seed"], set=sets, links=link) as run:
+    with api.live(scenario, seed=measure["seed"], set=[*arguments.set, *sets], links=arguments.link) as run:
         first = _seconds("--from", arguments.first, 0.0)
         last = min(_seconds("--to", arguments.last, run.end), run.end)
         if first >= last:
             raise UsageError(f"nothing is between {first:g} s and {last:g} s; the run ends at {run.end:g} s",
                              where="--from")  # fmt: skip
-        found = run.timeline(link, direction, from_s=first, until_s=last, most=PACKETS_MAX)
+        found = run.timeline(arguments.link, from_s=first, until_s=last, most=PACKETS_MAX)
     rows = list(found.packets)
     if not rows:
-        raise UsageError(f"no packet was at {link} from {first:g} s to {last:g} s; write other times or --link",
+        raise UsageError(f"no packet was at the link from {first:g} s to {last:g} s; write other times or --link",
                          where="--timeline")  # fmt: skip
     if found.has_more:
-        raise UsageError(_too_many(rows, link, first, last), where="--timeline")
+        raise UsageError(_too_many(rows, first, last), where="--timeline")
     title = ", ".join(filter(None, (result.scenario.get("title"), *labels)))
-    of = f"packets on {link}" if direction == "forward" else f"packets on {link}, the other way"
+    of = f"packets on {rows[0]['link']}" + (", the other way" if rows[0]["direction"] == "reverse" else "")
     figure: Figure = plotting().timeline(
         rows,
         f"{title}: {of}" if title else of,
@@ -80,19 +77,6 @@ def _first_point(scenario: Mapping[str, Any]) -> tuple[list[tuple[str, str]], li
     return sets, labels
 
 
-def _line(scenario: Text, sets: list[tuple[str, str]], result: Result, link: str | None) -> tuple[str, str]:
-    """The line to draw, of `link` or of all links: that which the data of most flows crosses.
-
-    Of several the slowest, and of those the first. A name that there is not is refused by the run.
-    """
-    text, name, own = scenario
-    paths = json.loads(_native.routes(text, name, sets, own))
-    crossed = Counter((each[0], each[1]) for row in paths for each in row["data"])
-    rates = {(row["link"], row["direction"]): row["rate_bit_per_s"] or math.inf for row in result.links}
-    known = [line for line in crossed if link in (None, line[0])]
-    return min(known, key=lambda line: (-crossed[line], rates.get(line, math.inf)), default=(link or "", "forward"))
-
-
 def _seconds(option: str, said: str | None, other: float) -> float:
     """A time as seconds; UsageError names the option."""
     try:
@@ -101,14 +85,14 @@ def _seconds(option: str, said: str | None, other: float) -> float:
         raise UsageError(error.fault, where=option) from None
 
 
-def _too_many(rows: Sequence[Mapping[str, Any]], link: str, first: float, last: float) -> str:
+def _too_many(rows: Sequence[Mapping[str, Any]], first: float, last: float) -> str:
     """That there are too many packets, and a time up to which they have room."""
     lasts = max(row["arrived_s"] for row in rows) - first
     # three digits, rounded down: an option that can be read
     unit = 10 ** (math.floor(math.log10(lasts)) - 2) if lasts > 0 else 1e-12
     end = first + math.floor(lasts / unit) * unit
     return (
-        f"{link} has more than the {PACKETS_MAX} packets of a picture from {first:g} s to {last:g} s;"
+        f"{rows[0]['link']} has more than the {PACKETS_MAX} packets of a picture from {first:g} s to {last:g} s;"
         f" write --from {first:.12g}s --to {end:.12g}s, or the like"
     )
 

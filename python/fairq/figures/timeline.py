@@ -324,7 +324,7 @@ def _draw_service(drawn: Sheet, lanes: Sequence[Lane], fluid: Rows, time: Time) 
         ideal = by_flow.get(lane.flow, [])
         times = [row["time_s"] for row in ideal]
         got = [row["served_bytes"] for row in ideal]
-        x, y = _service(lane.packets, times, got)
+        x, y = _service(lane.packets, times, got, time)
         panel.plot(x, np.array(y) / size, color=lane.look.colour, linewidth=style.line, zorder=3,
                    gid=f"service of {lane.flow}")  # fmt: skip
         panel.plot(times, np.array(got) / size, color=lane.look.colour, linewidth=0.8 * style.line, zorder=3,
@@ -339,7 +339,9 @@ def _in_order(row: Row) -> tuple[str, float]:
     return row["flow"], row["time_s"]
 
 
-def _service(packets: Rows, times: Sequence[float], got: Sequence[float]) -> tuple[list[float], list[float]]:
+def _service(
+    packets: Rows, times: Sequence[float], got: Sequence[float], time: Time
+) -> tuple[list[float], list[float]]:  # fmt: skip
     """What a flow has got by packets, at the ends of each transmission.
 
     The fluid has served as much when a packet leaves it as the line when that packet is sent: this
@@ -356,7 +358,9 @@ def _service(packets: Rows, times: Sequence[float], got: Sequence[float]) -> tup
     for row, total in zip(sent, totals, strict=True):
         x += [row["began_s"], row["sent_s"]]
         y += [before + total - row["packet_bytes"], before + total]
-    return x, y
+    # nothing of it is sent before the first packet, nor between the last and one that is under way
+    under_way = (row["began_s"] for row in packets if row.get("sent_s") is None and row.get("began_s") is not None)
+    return [min(time.low, x[0]), *x, max(next(under_way, time.high), x[-1])], [y[0], *y, y[-1]]
 
 
 def _entries(rows: Rows, style: Style, *, has_service: bool, has_slants: bool) -> list[tuple[Any, str]]:
