@@ -1,6 +1,8 @@
 """`fairq lab`: what is served, what is refused, and how it ends; the lab in a notebook."""
 
+import functools
 import http.client
+import http.server
 import json
 import re
 import shutil
@@ -309,3 +311,53 @@ def test_make_lab_says_which_tool_is_missing(tool, tmp_path):
 
 def test_the_command_has_the_words_that_the_guide_shows():
     assert [option.flag for option in lab.SPEC.all()][1:] == ["--port", "--no-browser"]
+
+
+@pytest.fixture
+def course(tmp_path):
+    """The address of the guide's course page, on a server of files with the built page beside it."""
+    if not (built.BUNDLE / built.FIRST).is_file():
+        pytest.skip("SKIPPED: the page of the lab is not built; make lab builds it")
+    shutil.copy(ROOT / "docs" / "guide" / "course-page.html", tmp_path)
+    shutil.copytree(built.BUNDLE, tmp_path / "lab")
+    handler = functools.partial(Quiet, directory=tmp_path)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as served:
+        thread = threading.Thread(target=served.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{served.server_port}/course-page.html"
+        served.shutdown()
+        thread.join(10)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves files and says nothing of it."""
+
+    def log_message(self, *_):
+        pass
+
+
+def comes(browser, expression):
+    """Whether an expression becomes true within half a minute."""
+    waits = "for (let at = 0; at < 300 && !(WHAT); at += 1) await new Promise((go) => setTimeout(go, 100));"
+    return browser.run(f"(async () => {{ {waits} return Boolean(WHAT); }})()".replace("WHAT", expression))
+
+
+def test_the_buttons_of_the_course_page_drive_the_lab_in_its_frame(browser, course):
+    browser.asked.clear()
+    browser.call("Page.navigate", url=course)
+    assert comes(browser, "document.readyState === 'complete' && typeof tell === 'function'")
+    # what is asked before the frame has loaded is not answered
+    assert comes(browser, "tell('state').then((state) => { window.known = state; }) && window.known")
+    state = browser.run("known")
+    assert state["v"] == 1 and state["panes"]
+    steps = []
+    for button in ("seek", "drr"):
+        browser.run(f"said.textContent = ''; document.getElementById('{button}').click()")
+        assert comes(browser, "said.textContent")
+        match = re.fullmatch(r"event (\d+)", browser.run("said.textContent"))
+        assert match, browser.run("said.textContent")
+        steps.append(int(match[1]))
+    assert steps[0] > steps[1]
+    said = browser.run("tell('seek', { timeS: 'soon' }).catch((fault) => fault.message)")
+    assert "timeS" in said and "\n" not in said
+    assert all(url.startswith((course.removesuffix("course-page.html"), "blob:", "data:")) for url in browser.asked)
