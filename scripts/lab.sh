@@ -40,7 +40,9 @@ build_page() {
     [ -f "$wasm" ] || lacks "$wasm" "sh scripts/lab.sh wasm"
     (
         cd page
-        npm ci --no-audit --no-fund --loglevel=error
+        # not `npm ci`: it refuses a lock without an optional package of vite's for Windows that not every
+        # registry has; the versions are those of the lock all the same, which stays as it is
+        npm install --no-save --no-audit --no-fund --loglevel=error
         npm run --silent build
     )
     # whole or not at all: a page of two builds would not run

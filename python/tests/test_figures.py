@@ -136,14 +136,14 @@ def journeys(flows, count):
         began = None if turn == 4 or serial == count - 1 else 0.012 * serial + 0.05
         rows.append({"serial": serial, "flow": flows[serial % len(flows)], "packet_bytes": 1500, "arrived_s": arrived,
                      "began_s": began, "sent_s": began and began + 0.012, "fluid_s": began and began + 0.02,
-                     "start": 1500.0 * serial, "finish": 1500.0 * (serial + 1), "reason": None,
-                     "fate": "dropped" if turn == 4 else "sent" if began else "waits",
-                     "marked": turn == 6})  # fmt: skip
+                     "start": 1500.0 * serial, "finish": 1500.0 * (serial + 1),
+                     "dropped_s": arrived if turn == 4 else None,
+                     "marked": int(turn == 6)})  # fmt: skip
     return rows
 
 
 def fluid(flows, count):
-    return [{"time_s": 0.012 * at, "flow": flow, "served_bytes": 1500.0 * at / len(flows), "backlog_bytes": 0.0}
+    return [{"time_s": 0.012 * at, "flow": flow, "served_bytes": 1500.0 * at / len(flows)}
             for at in range(count) for flow in flows]  # fmt: skip
 
 

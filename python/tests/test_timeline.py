@@ -24,7 +24,7 @@ def paths(svg, name):
 def packet(serial, flow="a", **more):
     return {"serial": serial, "flow": flow, "packet_bytes": 1000, "arrived_s": 0.1 * serial,
             "began_s": 0.1 * serial + 1, "sent_s": 0.1 * serial + 1.1, "start": None, "finish": None,
-            "fluid_s": None, "fate": "sent", "marked": False} | more  # fmt: skip
+            "fluid_s": None, "dropped_s": None, "marked": 0} | more  # fmt: skip
 
 
 def drawn(rows, **more):
@@ -32,7 +32,7 @@ def drawn(rows, **more):
 
 
 def test_each_packet_waits_in_the_lane_of_its_flow_and_is_sent_there_and_on_the_line():
-    rows = [packet(0), packet(1), packet(2, "b"), packet(3, "b", began_s=None, sent_s=None, fate="waits")]
+    rows = [packet(0), packet(1), packet(2, "b"), packet(3, "b", began_s=None, sent_s=None)]
     svg = drawn(rows)
     assert [paths(svg, f"waits of {flow}") for flow in "ab"] == [2, 2]
     for place in ("sent", "line", "turns"):
@@ -40,9 +40,9 @@ def test_each_packet_waits_in_the_lane_of_its_flow_and_is_sent_there_and_on_the_
 
 
 def test_drops_and_marks_have_marks_of_their_own_where_they_were():
-    lost = packet(1, began_s=None, sent_s=None, fate="dropped", reason="tail_drop")
-    late = packet(2, began_s=None, sent_s=None, fate="dropped", reason="codel", dropped_s=0.9)
-    figure = figures.timeline([packet(0, marked=True), lost, late], "packets")
+    lost = packet(1, began_s=None, sent_s=None, dropped_s=0.1)
+    late = packet(2, began_s=None, sent_s=None, dropped_s=0.9)
+    figure = figures.timeline([packet(0, marked=1), lost, late], "packets")
     by_name = {line.get_gid(): line for line in figure.axes[0].lines}
     assert list(by_name["dropped of a"].get_xdata()) == [0.1, 0.9]
     assert list(by_name["marked of a"].get_xdata()) == [1.0]
@@ -66,14 +66,12 @@ def test_packets_that_wait_together_lie_above_each_other():
 
 def test_the_service_by_packets_meets_that_of_the_fluid_where_each_packet_says():
     """The fluid has served as much when a packet leaves it as the line when that packet is sent."""
-    fluid = [
-        {"time_s": 0.5 * at, "flow": "a", "served_bytes": 7000 + 500.0 * at, "backlog_bytes": 0} for at in range(9)
-    ]
+    fluid = [{"time_s": 0.5 * at, "flow": "a", "served_bytes": 7000 + 500.0 * at} for at in range(9)]
     rows = [packet(0, began_s=1.0, sent_s=1.5, fluid_s=2.0), packet(1, began_s=2.0, sent_s=2.5, fluid_s=3.0)]
     figure = figures.timeline(rows, "packets", fluid=fluid)
     lines = {line.get_gid(): line for line in figure.axes[2].lines}
-    assert list(lines["service of a"].get_xdata()) == [1.0, 1.5, 2.0, 2.5]
-    assert list(lines["service of a"].get_ydata()) == pytest.approx([8, 9, 9, 10])
+    assert list(lines["service of a"].get_xdata()) == [0.0, 1.0, 1.5, 2.0, 2.5, 2.5]
+    assert list(lines["service of a"].get_ydata()) == pytest.approx([8, 8, 9, 9, 10, 10])
     assert list(lines["fluid of a"].get_ydata())[:3] == pytest.approx([7, 7.5, 8])
 
 
@@ -159,7 +157,10 @@ def test_too_many_packets_are_refused_with_times_that_fit(refused, fairq, tmp_pa
         (["--timeline", "a.svg", "--from", "3"], "--from: "),
         (["--timeline", "a.svg", "--from", "9s", "--to", "9s"], "--from: nothing is between 9 s and 9 s"),
         (["--timeline", "a.svg", "--link", "bottelneck"], "did you mean bottleneck?"),
-        (["--timeline", "a.svg", "--from", "0s", "--to", "1ns"], "--timeline: no packet was there from 0 s to 1e-09 s"),
+        (
+            ["--timeline", "a.svg", "--from", "0s", "--to", "1ns"],
+            "no packet was at the link from 0 s to 1e-09 s",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_one_line(refused, tmp_path, monkeypatch, dumbbell, options, says):

@@ -48,20 +48,22 @@ def of_run(scenario: Text, result: Result, arguments: Namespace) -> Figure:
         found = run.timeline(arguments.link, from_s=first, until_s=last, most=PACKETS_MAX)
     rows = list(found.packets)
     if not rows:
-        raise UsageError(f"no packet was there from {first:g} s to {last:g} s; write another --from, --to or --link",
+        raise UsageError(f"no packet was at the link from {first:g} s to {last:g} s; write other times or --link",
                          where="--timeline")  # fmt: skip
-    if found.more:
-        raise UsageError(_too_many(rows, found.more, first, last), where="--timeline")
+    if found.has_more:
+        raise UsageError(_too_many(rows, first, last), where="--timeline")
     title = ", ".join(filter(None, (result.scenario.get("title"), *labels)))
-    return plotting().timeline(
+    of = f"packets on {rows[0]['link']}" + (", the other way" if rows[0]["direction"] == "reverse" else "")
+    figure: Figure = plotting().timeline(
         rows,
-        f"{title}: packets on {rows[0]['link']}" if title else f"packets on {rows[0]['link']}",
+        f"{title}: {of}" if title else of,
         fluid=list(found.fluid),
         span=(first, last),
         names=list(dict.fromkeys(row["flow"] for row in result.flows)),
         caption=f"the first run, seed {measure['seed']}",
         style=style(arguments),
     )
+    return figure
 
 
 def _first_point(scenario: Mapping[str, Any]) -> tuple[list[tuple[str, str]], list[str]]:
@@ -83,21 +85,20 @@ def _seconds(option: str, said: str | None, other: float) -> float:
         raise UsageError(error.fault, where=option) from None
 
 
-def _too_many(rows: Sequence[Mapping[str, Any]], more: int, first: float, last: float) -> str:
-    """How many packets there are, and a time up to which they have room."""
+def _too_many(rows: Sequence[Mapping[str, Any]], first: float, last: float) -> str:
+    """That there are too many packets, and a time up to which they have room."""
     lasts = max(row["arrived_s"] for row in rows) - first
     # three digits, rounded down: an option that can be read
     unit = 10 ** (math.floor(math.log10(lasts)) - 2) if lasts > 0 else 1e-12
     end = first + math.floor(lasts / unit) * unit
-    count = len(rows) + more
     return (
-        f"{count} packets are too many from {first:g} s to {last:g} s, a picture has room for {PACKETS_MAX};"
+        f"{rows[0]['link']} has more than the {PACKETS_MAX} packets of a picture from {first:g} s to {last:g} s;"
         f" write --from {first:.12g}s --to {end:.12g}s, or the like"
     )
 
 
 def of_audit(found: api.Audit, arguments: Namespace) -> Figure:
-    """The figure of a run of an audit: packets, their ends in the fluid, bounds that it came near."""
+    """The figure of a run of an audit: packets, their ends in the fluid, bounds it came near."""
     run = arguments.replay
     rows = [_packet(row) for row in found.packets]
     if not rows:
@@ -111,7 +112,7 @@ def of_audit(found: api.Audit, arguments: Namespace) -> Figure:
         None if latest is None else f"outlined: the packet that is latest against the fluid, by "
         f"{tables.value('late_s', late[latest])}",
     )))  # fmt: skip
-    return plotting().timeline(
+    figure: Figure = plotting().timeline(
         rows,
         f"audit of {found.discipline}, run {run}",
         names=sorted({row["flow"] for row in rows}, key=lambda name: int(name.split()[-1])),
@@ -119,6 +120,7 @@ def of_audit(found: api.Audit, arguments: Namespace) -> Figure:
         caption=caption,
         style=style(arguments),
     )
+    return figure
 
 
 def _nearest(found: api.Audit) -> list[str]:
@@ -142,7 +144,7 @@ def _packet(row: Mapping[str, Any]) -> dict[str, Any]:
         "arrived_s": arrived,
         "began_s": began,
         "sent_s": end if is_sent else None,
-        "dropped_s": None if is_sent else end,
+        "dropped_s": end if row["fate"].startswith("dropped") else None,
+        "removed_s": end if row["fate"] == "removed" else None,
         "fluid_s": fluid,
-        "fate": row["fate"].partition(":")[0],
     }

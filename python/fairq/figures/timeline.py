@@ -137,12 +137,12 @@ def _span(rows: Rows) -> tuple[float, float]:
 
 def _end(row: Row, horizon: float) -> float:
     """When a packet left the line, or until when it is plotted."""
-    ends = (row.get("sent_s"), row.get("dropped_s"))
-    return next((end for end in ends if end is not None), row["arrived_s"] if _is_dropped(row) else horizon)
+    ends = (row.get("sent_s"), row.get("dropped_s"), row.get("removed_s"))
+    return next((end for end in ends if end is not None), horizon)
 
 
 def _is_dropped(row: Row) -> bool:
-    return bool(row.get("fate") == "dropped")
+    return row.get("dropped_s") is not None
 
 
 def _lanes(rows: Rows, span: tuple[float, float], names: Sequence[str], style: Style) -> list[Lane]:
@@ -231,7 +231,7 @@ def _draw_lanes(drawn: Sheet, lanes: Sequence[Lane], height: float, time: Time, 
 def _draw_sent(
     panel: Any, lane: Lane, place: tuple[float, float], time: Time, style: Style, name: str
 ) -> None:  # fmt: skip
-    """A bar for each packet that is sent; those that are wide have a gap between two and a hatch."""
+    """A bar for each packet that is sent; those that are wide have a gap between and a hatch."""
     sent = [(row["began_s"], _end(row, time.high)) for row in lane.packets if row.get("began_s") is not None]
     for is_wide, kind in ((False, "short "), (True, "")):
         bars = [(start, end - start) for start, end in sent
@@ -324,7 +324,7 @@ def _draw_service(drawn: Sheet, lanes: Sequence[Lane], fluid: Rows, time: Time) 
         ideal = by_flow.get(lane.flow, [])
         times = [row["time_s"] for row in ideal]
         got = [row["served_bytes"] for row in ideal]
-        x, y = _service(lane.packets, times, got)
+        x, y = _service(lane.packets, times, got, time)
         panel.plot(x, np.array(y) / size, color=lane.look.colour, linewidth=style.line, zorder=3,
                    gid=f"service of {lane.flow}")  # fmt: skip
         panel.plot(times, np.array(got) / size, color=lane.look.colour, linewidth=0.8 * style.line, zorder=3,
@@ -339,7 +339,9 @@ def _in_order(row: Row) -> tuple[str, float]:
     return row["flow"], row["time_s"]
 
 
-def _service(packets: Rows, times: Sequence[float], got: Sequence[float]) -> tuple[list[float], list[float]]:
+def _service(
+    packets: Rows, times: Sequence[float], got: Sequence[float], time: Time
+) -> tuple[list[float], list[float]]:  # fmt: skip
     """What a flow has got by packets, at the ends of each transmission.
 
     The fluid has served as much when a packet leaves it as the line when that packet is sent: this
@@ -356,7 +358,9 @@ def _service(packets: Rows, times: Sequence[float], got: Sequence[float]) -> tup
     for row, total in zip(sent, totals, strict=True):
         x += [row["began_s"], row["sent_s"]]
         y += [before + total - row["packet_bytes"], before + total]
-    return x, y
+    # nothing of it is sent before the first packet, nor between the last and one that is under way
+    under_way = (row["began_s"] for row in packets if row.get("sent_s") is None and row.get("began_s") is not None)
+    return [min(time.low, x[0]), *x, max(next(under_way, time.high), x[-1])], [y[0], *y, y[-1]]
 
 
 def _entries(rows: Rows, style: Style, *, has_service: bool, has_slants: bool) -> list[tuple[Any, str]]:
