@@ -4,7 +4,7 @@ import type { Lab, Pane, PaneState, State } from "../lab";
 import type { Entry, Hand, QueueEvent, Read, Setting, Source, Where } from "../protocol";
 import { type Client, Fault, Lost } from "./client";
 import { Events } from "./events";
-import { opening, usualSpeed } from "./opening";
+import { begun, opening, usualSpeed } from "./opening";
 import { PaneRun } from "./pane";
 import { Player } from "./player";
 
@@ -238,9 +238,8 @@ export class Laboratory extends Events implements Lab {
     const first = state.panes[0]?.sets ?? [];
     const read = await this.client.ask("read", { text, name, files, sets: first });
     const panes = state.panes.slice(0, 2).map((pane, index) => this.made(pane, index as 0 | 1));
-    for (const pane of panes) await pane.begin(state);
+    this.shown = await begun(panes, state);
     this.read = read;
-    this.shown = state;
     this.stops = [];
     this.active = panes.length > this.active ? this.active : 0;
     for (const pane of panes) {
