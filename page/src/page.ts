@@ -45,6 +45,7 @@ export class Page implements Context {
   private views: PaneView[] = [];
   private readonly hash: boolean;
   private own = "";
+  private word = "";
   private frame = 0;
   private settled = 0;
   private said = 0;
@@ -55,7 +56,11 @@ export class Page implements Context {
     this.lab = lab;
     this.about = about;
     this.hash = isPage;
-    lab.onSay = (text) => setText(this.live, text);
+    lab.onSay = (text) => {
+      this.word = text;
+      setText(this.live, text);
+    };
+    lab.onDone = () => setText(this.fault, "");
     this.controls = new Controls(this);
     this.curves = new Curves(this);
     this.changes = new Changes(this);
@@ -199,7 +204,6 @@ export class Page implements Context {
 
   private begin(): void {
     const { lab } = this;
-    setText(this.fault, "");
     while (this.views.length < lab.panes.length) {
       const view = new PaneView(this, this.views.length as 0 | 1);
       this.views.push(view);
@@ -236,7 +240,9 @@ export class Page implements Context {
     const pane = lab.panes[lab.active];
     if (pane === undefined || lab.busy !== null) return;
     this.said = performance.now();
-    lab.say(describe(pane, pane.snapshot, pane.begun.flows));
+    // What a scene or an action has just said stays before the words of the state.
+    setText(this.live, `${this.word} ${describe(pane, pane.snapshot, pane.begun.flows)}`.trim());
+    this.word = "";
     if (this.hash && !lab.playing) run(this.toAddress());
   }
 

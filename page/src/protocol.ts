@@ -109,6 +109,7 @@ export interface Waiting {
   start: number | null;
   finish: number | null;
   rank: number | null;
+  marked: boolean;
 }
 
 export interface Reading {

@@ -30,7 +30,7 @@ OPTIONS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE_MS = 20_000
+PATIENCE_MS = 30_000
 
 
 def needed():
@@ -157,6 +157,9 @@ class LabPage:
         self.page.wait_for_function(
             "before => `${window.fairqLab.panes.map(pane => pane.snapshot.digest)}` !== `${before}`", arg=before
         )
+        # What was asked before has been done after a turn; what it asked itself, after a second one.
+        for _ in range(2):
+            self.run("await lab.turn(async () => {})")
 
     def digests(self):
         """The digest of each pane's run."""

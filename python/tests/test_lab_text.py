@@ -97,16 +97,17 @@ def is_time(text):
     ("name", "flow", "count", "when"), [("late", "heavy", 1, is_ahead), ("starve", "yours", 30, is_time)]
 )
 def test_what_is_to_be_built_can_be_built_from_the_text(lab, name, flow, count, when):
-    """Sends packets at decisions that the text makes good, then plays on; the goals say that they are reached."""
+    """Sends packets at the first decisions that the text makes good, and goes on until the goals read as reached."""
     lab.scene(name)
     page = lab.page
     page.get_by_label("Flow", exact=True).select_option(label=flow)
     page.get_by_label("Packets", exact=True).fill(str(count))
-    for _ in range(4):
+    for decision in range(40):
         lab.press("Next decision")
-        if when(read(lab)):
+        if page.locator(".scene-result .scene-reveal").count():
+            break
+        if decision < 4 and when(read(lab)):
             lab.press("Send to all queues")
-    page.get_by_role("button", name="play", exact=False).first.click()
     page.wait_for_selector(".scene-result .scene-reveal")
     assert all(goals(lab))
     assert page.locator(".scene-result").get_attribute("data-score") == "1"

@@ -118,6 +118,38 @@ def test_what_is_heard_of_flows():
     assert all(one != other for one, other in itertools.pairwise(windows)) and max(windows) > 10
 
 
+def test_a_timeline_has_the_packets_of_a_stretch_beside_the_fluid():
+    found = held().timeline("uplink", from_s=2, until_s=4)
+    assert not found.has_more and {row.flow for row in found.packets} == {"bulk", "calls"}
+    rows = list(found.packets)
+    assert [row.serial for row in rows] == sorted(row.serial for row in rows)
+    assert all(row.arrived_s <= 4 and (row.sent_s is None or row.sent_s >= 2) for row in rows)
+    sent = [row for row in rows if row.fate == "sent"]
+    # at 2 Mbit/s a packet of n bytes takes n · 4 µs
+    assert all(row.sent_s - row.began_s == pytest.approx(row.packet_bytes * 4e-6) for row in sent)
+    # SCFQ has no packet later than the fluid by more than the packets of the others (Golestani 1994)
+    late = [row.sent_s - row.fluid_s for row in sent if row.fluid_s is not None]
+    assert len(late) > 100 and max(late) <= 2 * 1000 * 4e-6
+    # the fluid serves no faster than the line
+    served = {}
+    for row in found.fluid:
+        served.setdefault(row.time_s, []).append(row.served_bytes)
+    (first, *_), (last, *_) = sorted(served.items())[0], sorted(served.items())[-1]
+    assert sum(served[last]) - sum(served[first]) <= (last - first) * 250_000 * (1 + 1e-9)
+    # the link of most flows is the one without a name
+    assert [row.serial for row in held().timeline(from_s=2, until_s=4).packets] == [row.serial for row in rows]
+
+
+def test_a_timeline_stops_where_there_are_too_many_packets():
+    run = held()
+    found = run.timeline("uplink", most=50)
+    assert found.has_more and len(found.packets) == 50 and run.now < run.end
+    with pytest.raises(fairq.UsageError, match="did you mean uplink"):
+        held().timeline("uplnk")
+    with pytest.raises(fairq.UsageError, match="forward or reverse"):
+        held().timeline("uplink", "up")
+
+
 def test_changes_by_hand():
     run = held()
     run.run_to("3 s")

@@ -567,6 +567,8 @@ pub const TIMELINE: TableOf = TableOf {
     row: "a packet that came to a link",
     class: "Passage",
     columns: &[
+        key("link", "The link's name.").never(),
+        key("direction", "The direction of the link.").never(),
         whole("serial", "", "Its number among those that came to the link, from 0.").key().never(),
         text("flow", "The flow's name.").never(),
         whole("sequence", "", "Its number in its flow; an acknowledgement has that of the packet it answers.").never(),
@@ -583,6 +585,7 @@ pub const TIMELINE: TableOf = TableOf {
             .never()
             .or_none("if it was refused, or the link has no fluid"),
         real("fluid_s", "s", "When it left the fluid.").instant().never().or_none("if it has not"),
+        text("fate", "What became of it: `sent`, `dropped`, or `waits` still.").never(),
         real("dropped_s", "s", "When it was dropped.").instant().never().or_none("if it was not"),
         text("reason", "Why it was dropped.").never().or_none("if it was not"),
         whole("marked", "", "1 if it was marked here, else 0.").never(),

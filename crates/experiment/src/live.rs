@@ -21,7 +21,7 @@ use crate::scenario::problem::Problem;
 use crate::scenario::read::Document;
 pub use events::{Happening, Tape};
 use fairq_sched::packet::Marks;
-use fairq_sched::units::Time;
+use fairq_sched::units::{Rate, Time};
 use fairq_sim::changes::{Intervention, Planned, What};
 use fairq_sim::live::{LiveRun, OwnFiles, Scope};
 pub use fairq_sim::live::{Progress, Watcher};
@@ -327,15 +327,18 @@ impl Live {
         Progress::Paused { steps: self.run.steps() }
     }
 
-    /// Records what passes a line of a link from now on; the last `keep` packets are kept. The run
-    /// is to stand at its beginning: what is in the queue now has no record.
+    /// Records what passes a line of a link, or the [`busiest`] line, from now on; the last `keep`
+    /// packets are kept. The run is to stand at its beginning: what is in the queue now has no
+    /// record.
     ///
     /// # Errors
     /// A link that there is not, or that is not held.
-    pub fn record(&mut self, link: &str, reverse: bool, keep: usize) -> Result<Passing, Fault> {
-        let line = self.line(link, reverse)?;
-        if !self.run.plan().is_held[line as usize] {
-            return Err(Fault::new("link", format!("{link} is not held in this run; name it when the run begins")));
+    pub fn record(&mut self, link: Option<&str>, reverse: bool, keep: usize) -> Result<Passing, Fault> {
+        let line = link.map_or_else(|| busiest(self.run.plan()), |link| self.line(link, reverse))?;
+        let plan = self.run.plan();
+        if !plan.is_held[line as usize] {
+            let name = &plan.lines[line as usize].name;
+            return Err(Fault::new("link", format!("{name} is not held in this run; name it when the run begins")));
         }
         let passing = Passing::new(self.run.plan(), line, keep);
         self.run.watch(Scope { lines: Some(vec![line]), flows: None }, passing.observer());
@@ -403,6 +406,22 @@ impl Live {
         let tables = Tables::of(&plan, self.run.look());
         self.experiment.collect([tables])
     }
+}
+
+/// The line that is shown unless another is named: of the lines with a rate those that most flows
+/// share, of these the slowest, and the first of them.
+///
+/// # Errors
+/// If no line has a rate.
+pub fn busiest(plan: &Plan) -> Result<u32, Fault> {
+    let mut crossed = vec![0u32; plan.lines.len()];
+    plan.flows.iter().flat_map(|flow| flow.path.forward()).for_each(|line| crossed[*line as usize] += 1);
+    let with_rate = (0..).zip(&plan.lines).filter_map(|(at, line)| Some((at, line.rate?, line.is_access)));
+    let order = |(at, rate, is_access): &(u32, Rate, bool)| {
+        (*is_access, u32::MAX - crossed[*at as usize], rate.bit_per_s(), *at)
+    };
+    let best = with_rate.min_by_key(order);
+    best.map(|(at, ..)| at).ok_or_else(|| Fault::new("link", "no link of this scenario has a rate, and so no queue"))
 }
 
 /// Both directions of the link called `name`.

@@ -603,7 +603,9 @@ mod tests {
         assert!(page("disciplines").contains(&format!("\n  2. {second}\n  3. ")));
         // Narrow: what a line has no room for stands under its first word.
         let narrow = explain("round_robin", 40).unwrap();
-        assert!(narrow.contains("\n  1. A packet arrives: it joins the tail of\n     its flow's queue."), "{narrow}");
+        let folded =
+            "\n  2. The line is free: the flow that has\n     the turn sends the head of its\n     queue.\n  3. ";
+        assert!(narrow.contains(folded), "{narrow}");
         assert_eq!(document("tail_drop")[0]["steps"], json!([]));
         assert!(!explain("tail_drop", 80).unwrap().contains("Steps"));
     }

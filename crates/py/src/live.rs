@@ -254,7 +254,7 @@ impl LiveRun {
     }
 
     /// Records what passes a line from now on; the last `keep` packets are kept.
-    fn record(&self, link: &str, reverse: bool, keep: usize) -> PyResult<()> {
+    fn record(&self, link: Option<&str>, reverse: bool, keep: usize) -> PyResult<()> {
         let mut held = self.held()?;
         held.passing = Some(held.run.record(link, reverse, keep).map_err(refused)?);
         Ok(())

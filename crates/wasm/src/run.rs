@@ -6,9 +6,8 @@ use crate::request::{Begin, Entry, Hand, OfRun};
 use crate::{measures, shown};
 use fairq_experiment::experiment::Experiment;
 use fairq_experiment::live::passing::Passing;
-use fairq_experiment::live::{Live, Progress};
+use fairq_experiment::live::{Live, Progress, busiest};
 use fairq_sched::units::{PS_PER_S, Time};
-use fairq_sim::plan::Plan;
 use fairq_text::Fault;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -40,21 +39,10 @@ pub(crate) fn time(seconds: f64) -> Time {
     Time((seconds * PS_PER_S as f64).round() as u64)
 }
 
-/// The line that is shown unless another is named: of the lines with a rate those that most flows
-/// share, of these the slowest, and the first of them.
-fn chosen(plan: &Plan) -> Option<u32> {
-    let mut crossed = vec![0u32; plan.lines.len()];
-    plan.flows.iter().flat_map(|flow| flow.path.forward()).for_each(|line| crossed[*line as usize] += 1);
-    let with_rate = (0..).zip(&plan.lines).filter_map(|(at, line)| Some((at, line.rate?, line.is_access)));
-    let best = with_rate
-        .min_by_key(|(at, rate, is_access)| (*is_access, u32::MAX - crossed[*at as usize], rate.bit_per_s(), *at));
-    best.map(|(at, ..)| at)
-}
-
 fn found(experiment: &Experiment, link: Option<&str>, direction: Option<&str>) -> Result<u32, Refused> {
     let plan = &experiment.plans()[0].1;
     let Some(link) = link else {
-        return chosen(plan).ok_or_else(|| Refused::from("no link of this scenario has a queue".to_owned()));
+        return Ok(busiest(plan)?);
     };
     let is_reverse = direction == Some("reverse");
     let line = (0..).zip(&plan.lines).find(|(_, line)| *line.name == *link && line.is_reverse == is_reverse);
@@ -78,7 +66,7 @@ impl Run {
         let title = experiment.scenario().title.clone();
         let shares = measures::shares_of(&experiment);
         let mut live = Live::new(experiment, seed, files(&given), Some(std::slice::from_ref(&link)))?;
-        let passing = live.record(&link, is_reverse, KEEP)?;
+        let passing = live.record(Some(&link), is_reverse, KEEP)?;
         let flows = passing.at(Time::ZERO).flows().to_vec();
         Ok(Self { live, passing, line, flows, link, is_reverse, title, given, shares, pending: log.into() })
     }

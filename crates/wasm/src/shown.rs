@@ -138,16 +138,11 @@ pub(crate) fn timeline(run: &Run, from: Time, to: Time, most: usize) -> Value {
         .iter()
         .take(most)
         .map(|it| {
-            let fate = match (it.sent, it.dropped) {
-                (Some(_), _) => "sent",
-                (None, Some(_)) => "dropped",
-                (None, None) => "waits",
-            };
             json!({
                 "serial": it.serial, "flow": it.flow, "sequence": it.sequence, "bytes": it.bytes,
                 "arrived_s": it.arrived.as_s(), "began_s": it.began.map(Time::as_s), "sent_s": it.sent.map(Time::as_s),
                 "start": it.tags.map(|tags| tags.0), "finish": it.tags.map(|tags| tags.1),
-                "fluid_s": it.ideal.map(Time::as_s), "fate": fate,
+                "fluid_s": it.ideal.map(Time::as_s), "fate": it.fate(),
                 "dropped_s": it.dropped.map(|(at, _)| at.as_s()), "reason": it.dropped.map(|(_, reason)| reason.name()),
                 "marked": it.is_marked,
             })

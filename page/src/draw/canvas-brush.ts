@@ -41,11 +41,10 @@ export class CanvasBrush implements Brush {
 
   path(words: string, style: Style): void {
     const known = paths.get(words);
-    if (known !== undefined) return this.painted(style, known);
+    const path = known ?? new Path2D(words);
     if (paths.size >= KEPT) paths.clear();
-    const made = new Path2D(words);
-    paths.set(words, made);
-    this.painted(style, made);
+    if (known === undefined) paths.set(words, path);
+    this.painted(style, path);
   }
 
   text(x: number, y: number, text: string, style: TextStyle): void {

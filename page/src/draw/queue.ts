@@ -39,6 +39,8 @@ export interface Scene {
   moves: boolean;
 }
 
+/** A drop is shown for as long as the line sends this: three packets of 1000 bytes. */
+const RECENT_BITS = 24_000;
 /** Pixels of a byte at most. */
 const WIDEST = 0.062;
 /** The share of the way to its place that a packet goes in a frame. */
@@ -112,9 +114,11 @@ export class QueuePicture {
     }
   }
 
-  /** What was dropped on the way to this instant: a cross and its reason. */
-  private fates(brush: Brush, left: number, lane: Lane, { events, theme }: Scene): void {
-    const dropped = events.filter((event) => event.event === "dropped" && event.flow === lane.flow);
+  /** What was dropped just before this instant: a cross and its reason. */
+  private fates(brush: Brush, left: number, lane: Lane, { begun, clockS, events, theme }: Scene): void {
+    const since = clockS - RECENT_BITS / begun.rate_bit_per_s;
+    const isRecent = (event: QueueEvent) => event.event === "dropped" && event.at_s >= since;
+    const dropped = events.filter((event) => event.flow === lane.flow && isRecent(event));
     const last = dropped.at(-1);
     if (last === undefined) return;
     const x = left + 12;
@@ -173,6 +177,7 @@ export class QueuePicture {
     brush.rect(box.x, box.y, box.width, box.height, 4, { fill: colour });
     this.outlined(brush, box, packet, scene);
     numbers(brush, box, packet, ink);
+    if (packet.marked) brush.path(flowShape(2, box.x + box.width / 2, box.y + 1, 3.5), { fill: theme.ink });
     this.hits.unshift({ ...named(packet), sending: false, ...box });
   }
 

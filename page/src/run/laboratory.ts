@@ -1,9 +1,10 @@
 // The runs that the page holds, and all that can be done with them; the interface `Lab` in full.
 
-import type { Lab, LabEvent, Pane, PaneState, State } from "../lab";
+import type { Lab, Pane, PaneState, State } from "../lab";
 import type { Entry, Hand, QueueEvent, Read, Setting, Source, Where } from "../protocol";
 import { type Client, Fault, Lost } from "./client";
-import { opening, usualSpeed } from "./opening";
+import { Events } from "./events";
+import { begun, opening, usualSpeed } from "./opening";
 import { PaneRun } from "./pane";
 import { Player } from "./player";
 
@@ -17,9 +18,9 @@ interface Stop {
 export type FillScene = (state: State) => State;
 
 /** Decisions that are looked at before the search gives up: a gateway of one flow never chooses. */
-const DECISIONS_AT_MOST = 2000;
+const DECISIONS_AT_MOST = 300;
 
-export class Laboratory implements Lab {
+export class Laboratory extends Events implements Lab {
   panes: (PaneRun & Pane)[] = [];
   busy: { of: string; done: number } | null = null;
   pickMode = false;
@@ -29,12 +30,13 @@ export class Laboratory implements Lab {
   read: Read | null = null;
   /** What `say` writes to; the page sets it. */
   onSay: (text: string) => void = () => {};
+  /** Called when what was asked has been done; a fault told before it is no longer of interest. */
+  onDone: () => void = () => {};
 
   readonly client: Client;
   private readonly version: string;
   private readonly fill: FillScene;
   private readonly player: Player;
-  private readonly listeners = new Map<LabEvent, Set<(detail?: unknown) => void>>();
   private shown: State | null = null;
   private stops: Stop[] = [];
   private queue: Promise<unknown> = Promise.resolve();
@@ -42,6 +44,7 @@ export class Laboratory implements Lab {
   private stopped = false;
 
   constructor(client: Client, version: string, fill: FillScene) {
+    super();
     this.client = client;
     this.version = version;
     this.fill = fill;
@@ -72,16 +75,6 @@ export class Laboratory implements Lab {
 
   get scene(): string | null {
     return this.shown?.scene ?? null;
-  }
-
-  on(what: LabEvent, listener: (detail?: unknown) => void): () => void {
-    const all = this.listeners.get(what) ?? new Set();
-    this.listeners.set(what, all.add(listener));
-    return () => all.delete(listener);
-  }
-
-  emit(what: LabEvent, detail?: unknown): void {
-    for (const listener of [...(this.listeners.get(what) ?? [])]) listener(detail);
   }
 
   say(text: string): void {
@@ -156,7 +149,9 @@ export class Laboratory implements Lab {
         if (!where.found) return;
         const { decision, sending } = await pane.peek();
         if (decision !== null && sending !== null && decision.serial === sending.serial) return;
+        if (this.stopped) return;
       }
+      this.say(`None of the next ${DECISIONS_AT_MOST} packets was chosen among others.`);
     }, index);
   }
 
@@ -243,9 +238,8 @@ export class Laboratory implements Lab {
     const first = state.panes[0]?.sets ?? [];
     const read = await this.client.ask("read", { text, name, files, sets: first });
     const panes = state.panes.slice(0, 2).map((pane, index) => this.made(pane, index as 0 | 1));
-    for (const pane of panes) await pane.begin(state);
+    this.shown = await begun(panes, state);
     this.read = read;
-    this.shown = state;
     this.stops = [];
     this.active = panes.length > this.active ? this.active : 0;
     for (const pane of panes) {
@@ -365,6 +359,7 @@ export class Laboratory implements Lab {
     return this.turn(async () => {
       this.stopped = false;
       await this.caught(work);
+      this.onDone();
     }, true);
   }
 

@@ -1,6 +1,8 @@
 // How a scenario opens: which panes, how fast.
 
+import type { State } from "../lab";
 import type { Read, Setting } from "../protocol";
+import type { PaneRun } from "./pane";
 
 /** The panes that a scenario opens with. */
 export function opening(read: Read): { name?: string; sets: Setting[] }[] {
@@ -17,4 +19,21 @@ export function opening(read: Read): { name?: string; sets: Setting[] }[] {
 /** A packet of 1000 bytes takes half a second of the clock. */
 export function usualSpeed(rate: number): number {
   return Number(((2 * 8000) / rate).toPrecision(1));
+}
+
+/** Begins all panes; where the state names no link, the second shows that of the first, if it has it. */
+export async function begun(panes: PaneRun[], state: State): Promise<State> {
+  const [first, second] = panes;
+  await first?.begin(state);
+  if (first === undefined || second === undefined) return state;
+  const { link, direction } = first.begun;
+  const linked: State = { ...state, link, direction: direction === "reverse" ? "reverse" : "forward" };
+  try {
+    await second.begin(linked);
+    return linked;
+  } catch (fault) {
+    if (state.link) throw fault;
+    await second.begin(state);
+    return state;
+  }
 }

@@ -86,6 +86,8 @@ export class Changes {
   /** Asks what the fields are now, and makes their sliders. */
   private async show(pane: PaneRun): Promise<void> {
     const sliders = [...(await this.ofLink(pane)), ...this.ofQueues(), ...(await this.ofFlows(pane))];
+    // Another run may have begun while the fields were asked.
+    if (pane !== this.page.lab.panes[0]) return;
     const rows = sliders.map((slider) => this.row(slider));
     // A change that begins the run again leaves the focus on its slider.
     const focused = [...this.list.children].findIndex((row) => row.contains(document.activeElement));

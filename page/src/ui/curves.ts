@@ -11,6 +11,8 @@ import { KINDS, type Kind, Plot, type Shown, tallest } from "./plot";
 const EVERY_MS = 300;
 const PLAYING_MS = 800;
 const BINS = 120;
+/** Bins of all flows that are asked for at most. */
+const VALUES = 12_000;
 /** Packets of 1000 bytes in a bin at least, so that a curve doesn't jump between 0 and the line's rate. */
 const PACKETS = 15;
 
@@ -103,7 +105,8 @@ export class Curves {
 
   private bins(pane: PaneRun): number {
     const packets = (this.page.lab.nowS * pane.begun.rate_bit_per_s) / 8000;
-    return Math.max(4, Math.min(BINS, Math.floor(packets / PACKETS)));
+    const most = Math.min(BINS, Math.floor(VALUES / pane.begun.flows.length));
+    return Math.max(4, Math.min(most, Math.floor(packets / PACKETS)));
   }
 
   private choices(): HTMLElement {

@@ -100,8 +100,12 @@ export class PaneView {
     if (next === null) return;
     this.selected = next.serial;
     this.light(next);
+    this.page.lab.say(this.words(next));
+  }
+
+  private words(hit: Hit | null): string {
     const pane = this.page.lab.panes[this.index];
-    if (pane !== undefined) this.page.lab.say(sayPacket(pane, next));
+    return pane === undefined || hit === null ? "" : sayPacket(pane, hit);
   }
 
   /** What a click or Enter does to a packet. */
@@ -132,6 +136,7 @@ export class PaneView {
     canvas.addEventListener("pointermove", (event) => {
       const hit = this.under(event);
       canvas.style.cursor = hit !== null || this.laneUnder(event) !== null ? "pointer" : "default";
+      canvas.title = this.words(hit);
       if (hit?.flow !== this.page.lit?.flow || hit?.sequence !== this.page.lit?.sequence) this.light(hit);
     });
     canvas.addEventListener("pointerleave", () => this.light(null));

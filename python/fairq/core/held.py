@@ -307,7 +307,7 @@ class LiveRun:
 
     def timeline(
         self,
-        link: str,
+        link: str | None = None,
         direction: str = "forward",
         *,
         from_s: float = 0.0,
@@ -315,6 +315,8 @@ class LiveRun:
         most: int = 2000,
     ) -> Timeline:
         """Run on, and give each packet that is at a link between two times, beside the fluid.
+
+        Without a name that link which most flows share, of these the slowest.
 
         To be called on a run that stands at its beginning: the fluid, bit-by-bit service of the
         same packets by the weights of their flows (Demers, Keshav and Shenker 1990), begins with an

@@ -47,6 +47,18 @@ pub struct Passage {
     in_fluid: bool,
 }
 
+impl Passage {
+    /// What became of it: `sent`, `dropped`, or `waits` still.
+    #[must_use]
+    pub const fn fate(&self) -> &'static str {
+        match (self.sent, self.dropped) {
+            (Some(_), _) => "sent",
+            (None, Some(_)) => "dropped",
+            (None, None) => "waits",
+        }
+    }
+}
+
 /// What happened to a packet at the line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passed {
@@ -76,6 +88,7 @@ pub struct Passing(Arc<Mutex<Record>>);
 /// What is recorded.
 #[derive(Debug)]
 pub struct Record {
+    line: u32,
     /// Numbers of the plan's flows whose packets cross the line.
     numbers: Vec<u32>,
     link_header: u32,
@@ -118,6 +131,7 @@ impl Passing {
         let end = plan.warm_up.saturating_add(plan.duration);
         let curves = Curves::new(end, numbers.len());
         Self(Arc::new(Mutex::new(Record {
+            line,
             numbers,
             link_header: of.link_header.into(),
             passages: VecDeque::new(),
@@ -187,6 +201,12 @@ impl Record {
     #[must_use]
     pub fn flows(&self) -> &[u32] {
         &self.numbers
+    }
+
+    /// The number of the line.
+    #[must_use]
+    pub const fn line(&self) -> u32 {
+        self.line
     }
 
     fn local(&self, flow: u32) -> Option<u32> {

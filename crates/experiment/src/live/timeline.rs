@@ -28,6 +28,9 @@ pub(super) fn name(plan: &Plan, record: &Record, flow: u32) -> Arc<str> {
 pub(super) fn table(plan: &Plan, record: &Record, rows: &[&Passage]) -> Table {
     let mut table = Builder::new(&TIMELINE);
     let rows = || rows.iter().copied();
+    let line = &plan.lines[record.line() as usize];
+    table.text("link", rows().map(|_| Arc::clone(&line.name)));
+    table.words("direction", rows().map(|_| line.direction()));
     table.whole("serial", rows().map(|it| it.serial));
     table.text("flow", rows().map(|it| name(plan, record, it.flow)));
     table.whole("sequence", rows().map(|it| it.sequence));
@@ -38,6 +41,7 @@ pub(super) fn table(plan: &Plan, record: &Record, rows: &[&Passage]) -> Table {
     table.real("start", rows().map(|it| it.tags.map(|tags| tags.0)));
     table.real("finish", rows().map(|it| it.tags.map(|tags| tags.1)));
     table.real("fluid_s", rows().map(|it| it.ideal.map(Time::as_s)));
+    table.words("fate", rows().map(Passage::fate));
     table.real("dropped_s", rows().map(|it| it.dropped.map(|(at, _)| at.as_s())));
     table.text("reason", rows().map(|it| it.dropped.map(|(_, reason)| Arc::from(reason.name()))));
     table.whole("marked", rows().map(|it| u64::from(it.is_marked)));
