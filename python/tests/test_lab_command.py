@@ -19,7 +19,7 @@ import fairq as package
 from fairq.cli import program
 from fairq.cli.commands import lab
 from fairq.laboratory import built, notebook, server
-from fairq.laboratory.given import given
+from fairq.laboratory.given import as_file, given
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = ROOT / "scenarios" / "dumbbell.toml"
@@ -315,7 +315,7 @@ def test_the_command_has_the_words_that_the_guide_shows():
 
 @pytest.fixture
 def course(tmp_path):
-    """The address of the guide's course page, on a server of files with the built page beside it."""
+    """The address of the guide's course page, on a server of files beside the built page."""
     if not (built.BUNDLE / built.FIRST).is_file():
         pytest.skip("SKIPPED: the page of the lab is not built; make lab builds it")
     shutil.copy(ROOT / "docs" / "guide" / "course-page.html", tmp_path)
@@ -361,3 +361,20 @@ def test_the_buttons_of_the_course_page_drive_the_lab_in_its_frame(browser, cour
     said = browser.run("tell('seek', { timeS: 'soon' }).catch((fault) => fault.message)")
     assert "timeS" in said and "\n" not in said
     assert all(url.startswith((course.removesuffix("course-page.html"), "blob:", "data:")) for url in browser.asked)
+
+
+def test_the_page_runs_by_the_rules_of_the_server_and_opens_the_scenario(browser):
+    if not (built.BUNDLE / built.FIRST).is_file():
+        pytest.skip("SKIPPED: the page of the lab is not built; make lab builds it")
+    files = {**built.files(), server.SCENARIO: as_file(SCENARIO)}
+    with server.Server(files) as served:
+        thread = threading.Thread(target=served.serve_forever, daemon=True)
+        thread.start()
+        browser.asked.clear()
+        browser.call("Page.navigate", url=served.address)
+        assert comes(browser, "['ready', 'fault'].includes(document.body && document.body.dataset.state)")
+        assert browser.run("document.body.dataset.state") == "ready"
+        assert browser.run("fairqLab.state().text") == SCENARIO.read_text(encoding="utf-8")
+        assert all(url.startswith((served.address, "blob:", "data:")) for url in browser.asked)
+        served.shutdown()
+        thread.join(10)
