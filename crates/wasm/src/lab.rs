@@ -7,7 +7,6 @@ use fairq_experiment::reference;
 use fairq_experiment::scenario::axes::Point;
 use fairq_experiment::scenario::problem::Problem;
 use fairq_experiment::scenario::read::Document;
-use fairq_sched::card::Card;
 use fairq_sim::live::OwnFiles;
 use fairq_sim::plan::Plan;
 use fairq_text::Fault;
@@ -197,14 +196,9 @@ fn queues() -> Result<Vec<&'static str>, Refused> {
     Ok(listed.iter().filter(|entry| ["scheduler", "design"].contains(&entry.part)).map(|entry| entry.name).collect())
 }
 
-/// The card that explains a queue: that of its first part which has steps, else of its first part.
+/// The card that explains the queue of a text form, whose steps its decisions count.
 fn card(of: &str) -> Result<Value, Refused> {
-    let names = fairq_text::outside_brackets(of, '+');
-    let names = names.filter_map(|part| part.split(['(', ' ']).find(|word| !word.is_empty()));
-    let known = |name: &str| fairq_text::lists().into_iter().flatten().find(|card| card.is_called(name));
-    let cards: Vec<&Card> = names.filter_map(known).collect();
-    let card = cards.iter().find(|card| !card.steps().is_empty()).or(cards.first());
-    let card = card.ok_or_else(|| format!("{of}: none of its parts has a card"))?;
+    let card = fairq_text::queue(of)?.card().ok_or_else(|| format!("{of}: it has no card"))?;
     let settings = reference::fields_of(card.name)?.into_iter().flat_map(|fields| fields.settings);
     let settings =
         settings.map(|it| json!({ "name": it.name, "type": it.r#type, "default": it.default, "doc": it.doc }));

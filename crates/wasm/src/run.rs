@@ -91,7 +91,7 @@ impl Run {
             "links": links(plan),
             "flows": flows.collect::<Vec<_>>(),
             "queue": fairq_text::written(&line.queue),
-            "card": line.queue.name().split(" + ").next(),
+            "card": line.queue.card().map(|card| card.name),
         })
     }
 

@@ -57,6 +57,7 @@ class ScenePanel {
       this.wayOn(),
     );
     title.focus({ preventScroll: true });
+    this.lab.active = 0;
     this.ends.push(this.begin(place));
     this.lab.say(`${scene.title}. ${scene.sentence} ${scene.ask.question}`);
     return () => {
