@@ -1,6 +1,7 @@
 """`--timeline`: the packets of a run, or of an audit, by flow over time, as a picture."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ import fairq as package
 from fairq import figures
 from fairq.cli import timelines
 
+ROOT = Path(__file__).resolve().parents[2]
 FQ = ("--set", "axes=[]", "--set", "defaults.queue=fq")
 
 
@@ -106,7 +108,7 @@ def test_a_run_is_drawn_with_the_service_of_the_fluid(fairq, tmp_path, dumbbell,
     assert file.read_bytes().startswith({"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[form])
     if form == "svg":
         svg = file.read_text(encoding="utf-8")
-        assert {"service of ftp.1", "fluid of ftp.1", "line of ftp.1"} <= set(re.findall(r'<g id="([^"]+)"', svg))
+        assert {"service of ftp.1", "fluid of ftp.1", "short line of ftp.1"} <= set(re.findall(r'<g id="([^"]+)"', svg))
         again = tmp_path / "again.svg"
         assert fairq("run", dumbbell, *FQ, *("--timeline", again), *options[2:], "--for", "paper")[0] == 0
         assert again.read_bytes() == file.read_bytes()
@@ -115,10 +117,10 @@ def test_a_run_is_drawn_with_the_service_of_the_fluid(fairq, tmp_path, dumbbell,
 def test_the_picture_has_the_packets_that_the_run_has(fairq, tmp_path, dumbbell):
     """A second way to count them: the events of the run."""
     file = tmp_path / "fq.svg"
-    assert fairq("run", dumbbell, *FQ, "--timeline", file, "--to", "8s", "--link", "bottleneck")[0] == 0
+    assert fairq("run", dumbbell, *FQ, "--timeline", file, "--to", "4s", "--link", "bottleneck")[0] == 0
     svg = file.read_text(encoding="utf-8")
     with package.live(dumbbell, set={"axes": [], "defaults.queue": "fq"}) as run:
-        events = [event for event in run.events(links=["bottleneck"], of={"arrived", "began"}, until="8 s")
+        events = [event for event in run.events(links=["bottleneck"], of={"arrived", "began"}, until="4 s")
                   if event.direction == "forward"]  # fmt: skip
     for flow in {event.flow for event in events}:
         count = {
@@ -127,21 +129,26 @@ def test_the_picture_has_the_packets_that_the_run_has(fairq, tmp_path, dumbbell)
         assert (paths(svg, f"waits of {flow}"), paths(svg, f"line of {flow}")) == (count["arrived"], count["began"])
 
 
-def test_it_is_the_first_point_of_the_axes(fairq, tmp_path, dumbbell):
-    file, other = tmp_path / "first.svg", tmp_path / "other.svg"
-    assert fairq("run", dumbbell, "--timeline", file, "--to", "5s")[0] == 0
-    name = package.experiment(dumbbell).runs()[0].axes["policy"]
-    assert f"<!-- {name.lower()}" in file.read_text().lower() or name in file.read_text()
-    sets = ("--set", f'axes[0].values=[{{name={name!r},set={{"defaults.queue"="fifo"}}}}]'.replace("'", '"'))
-    assert fairq("run", dumbbell, *sets, "--timeline", other, "--to", "5s")[0] == 0
+def test_it_is_the_first_point_of_the_axes(fairq, tmp_path):
+    path, drawn_as = ROOT / "scenarios" / "dumbbell.toml", {}
+    for name, sets in {"first": [], "fifo": ["axes=[]", "defaults.queue=fifo"], "fq": FQ[1::2]}.items():
+        file = tmp_path / f"{name}.svg"
+        options = [word for each in (*sets, "measure.duration=1s") for word in ("--set", each)]
+        assert fairq("run", path, *options, "--timeline", file, "--to", "9s")[0] == 0
+        drawn_as[name] = file.read_text(encoding="utf-8")
+    assert "<!-- dumbbell, FIFO: packets on bottleneck -->" in drawn_as["first"]
+    assert "<!-- dumbbell: packets on bottleneck -->" in drawn_as["fifo"]
+    service = {
+        name: re.search(r'<g id="service of file 2">.*?</g>', svg, re.DOTALL)[0] for name, svg in drawn_as.items()
+    }
+    ways = {name: re.sub(r"url\(.*?\)", "", text) for name, text in service.items()}
+    assert ways["first"] == ways["fifo"] != ways["fq"]
 
 
 def test_too_many_packets_are_refused_with_times_that_fit(refused, fairq, tmp_path, dumbbell):
     file = tmp_path / "fq.svg"
     said = refused("run", dumbbell, *FQ, "--timeline", file)
-    assert re.search(
-        r"--timeline: \d+ packets are too many from 0 s to .* s, a picture has room for 2000; write ", said
-    )
+    assert "--timeline: bottleneck has more than the 2000 packets of a picture from 0 s to 25 s; write --from" in said
     match = re.search(r"write (--from) (\S+s) (--to) (\S+s),", said)
     assert not file.exists()
     assert fairq("run", dumbbell, *FQ, "--timeline", file, *match.groups())[0] == 0 and file.exists()
