@@ -634,6 +634,83 @@ class Waiting(Row):
     """The rank by which it leaves, the least first. None if if its scheduler gives none."""
 
 
+class Passage(Row):
+    """A row of `timeline`.
+
+    What has a row: a packet that came to a link.
+    """
+
+    __slots__ = ()
+
+    link: str
+    """The link's name."""
+
+    direction: str
+    """The direction of the link."""
+
+    serial: int
+    """Its number among those that came to the link, from 0."""
+
+    flow: str
+    """The flow's name."""
+
+    sequence: int
+    """Its number in its flow; an acknowledgement has that of the packet it answers."""
+
+    packet_bytes: int
+    """Its bytes on the link."""
+
+    arrived_s: float
+    """When it came."""
+
+    began_s: float | None
+    """When its transmission began. None if if it has not begun."""
+
+    sent_s: float | None
+    """When its transmission ended. None if if it has not ended."""
+
+    start: float | None
+    """Its start number S in the fluid, in bytes of a flow of weight 1. None if if it was
+    refused, or the link has no fluid.
+    """
+
+    finish: float | None
+    """Its finish number F, as S. None if if it was refused, or the link has no fluid."""
+
+    fluid_s: float | None
+    """When it left the fluid. None if if it has not."""
+
+    fate: str
+    """What became of it: `sent`, `dropped`, or `waits` still."""
+
+    dropped_s: float | None
+    """When it was dropped. None if if it was not."""
+
+    reason: str | None
+    """Why it was dropped. None if if it was not."""
+
+    marked: int
+    """1 if it was marked here, else 0."""
+
+
+class Served(Row):
+    """A row of `fluid`.
+
+    What has a row: a flow at an instant at which the shares of the fluid changed.
+    """
+
+    __slots__ = ()
+
+    time_s: float
+    """When."""
+
+    flow: str
+    """The flow's name."""
+
+    served_bytes: float
+    """What the fluid had served since the run began; linear between two instants."""
+
+
 class Theory(Row):
     """A row of `theory`.
 
