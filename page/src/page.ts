@@ -88,19 +88,23 @@ export class Page implements Context {
   }
 
   /** What is shown first: the address, what was given, the scenario beside the page, the first scene. */
-  async open(options: Options): Promise<void> {
+  async open(options: Options, beside: Promise<Source | null>): Promise<void> {
     if (this.hash && location.hash.length > 1 && (await this.fromAddress())) return;
     // What was wrong with the address stays in sight when something else is shown in its place.
     const refused = this.fault.textContent ?? "";
-    await this.first(options);
+    await this.first(options, beside);
     if (refused !== "") setText(this.fault, refused);
   }
 
-  private async first(options: Options): Promise<void> {
+  private async first(options: Options, beside: Promise<Source | null>): Promise<void> {
     try {
       if (options.state !== undefined) await this.load(options.state);
       else if (options.scenario !== undefined) await this.lab.open(options.scenario);
-      else if (!(this.hash && (await this.fromServer()))) await this.scenes.open("first");
+      else {
+        const source = await beside;
+        if (source === null) await this.scenes.open("first");
+        else await this.lab.open(source);
+      }
     } catch (fault) {
       this.tell(fault);
       if (this.lab.panes.length === 0) run(this.scenes.open("first"));
@@ -122,17 +126,6 @@ export class Page implements Context {
       this.tell(fault);
       return this.lab.panes.length > 0;
     }
-  }
-
-  /** `fairq lab net.toml` serves the scenario beside the page. */
-  private async fromServer(): Promise<boolean> {
-    if (!location.protocol.startsWith("http")) return false;
-    const answer = await fetch("scenario.json", { cache: "no-store" }).catch(() => null);
-    if (answer === null || !answer.ok || !answer.headers.get("content-type")?.includes("json")) return false;
-    const source = (await answer.json()) as Source | null;
-    if (source === null) return false;
-    await this.lab.open(source);
-    return true;
   }
 
   private bar(): HTMLElement {

@@ -8,12 +8,6 @@ import { begun, opening, usualSpeed } from "./opening";
 import { PaneRun } from "./pane";
 import { Player } from "./player";
 
-/** Where a run was before and after a step, so that the way back is exact. */
-interface Stop {
-  before: number[];
-  after: number[];
-}
-
 /** Fills in a state that names a scene and holds no text; faults if there is no such scene. */
 export type FillScene = (state: State) => State;
 
@@ -38,7 +32,8 @@ export class Laboratory extends Events implements Lab {
   private readonly fill: FillScene;
   private readonly player: Player;
   private shown: State | null = null;
-  private stops: Stop[] = [];
+  /** Where runs were before and after each step, so that the way back is exact. */
+  private stops: { before: number[]; after: number[] }[] = [];
   private queue: Promise<unknown> = Promise.resolve();
   private stopLong: (() => void) | null = null;
   private stopped = false;
@@ -84,11 +79,14 @@ export class Laboratory extends Events implements Lab {
   /** Shows a state; if it is refused, what was shown stays. */
   load(state: State): Promise<void> {
     return this.alone(async () => {
-      const before = this.shown === null ? null : this.state();
+      const before =
+        this.shown === null
+          ? null
+          : { state: this.state(), at: this.panes.map((pane) => pane.snapshot.now_s) };
       try {
         await this.show(this.fill(state));
       } catch (fault) {
-        if (before !== null) await this.show(this.fill(before));
+        if (before !== null) await this.restore(before);
         throw fault;
       }
     });
@@ -251,6 +249,13 @@ export class Laboratory extends Events implements Lab {
     this.speed = state.speed ?? usualSpeed(panes[0]?.begun.rate_bit_per_s ?? 1e6);
     this.emit("begin");
     this.emit("change");
+  }
+
+  /** What was shown before a state that was refused, at the same instants. */
+  private async restore({ state, at }: { state: State; at: number[] }): Promise<void> {
+    await this.show(this.fill(state));
+    for (const pane of this.panes) await this.far("advance", pane, { to_s: at[pane.index] ?? 0 });
+    await this.lookAll();
   }
 
   private made(state: PaneState, index: 0 | 1): PaneRun {
