@@ -205,7 +205,7 @@ export class Laboratory extends Events implements Lab {
         pane.log = [...pane.log, entry];
       } catch (fault) {
         if (!(fault instanceof Fault) || !fault.body.restart || !("set" in hand)) throw fault;
-        await this.anew(pane, hand.set, fault.body.text);
+        await this.anew(pane, hand.set);
       }
       await this.lookAll();
     });
@@ -283,7 +283,7 @@ export class Laboratory extends Events implements Lab {
   }
 
   /** A setting that no run takes while it goes: the run begins again with it. */
-  private async anew(pane: PaneRun, set: Setting, why: string): Promise<void> {
+  private async anew(pane: PaneRun, set: Setting): Promise<void> {
     const { sets, log } = pane;
     const at = pane.snapshot.now_s;
     pane.sets = [...sets.filter(([path]) => path !== set[0]), set];
@@ -299,7 +299,8 @@ export class Laboratory extends Events implements Lab {
     }
     if (at > 0) await this.far("advance", pane, { to_s: at });
     this.stops = [];
-    this.say(`${why} The run began again from its seed with it.`);
+    const lost = log.length > 0 ? " Its changes by hand are gone." : "";
+    this.say(`${set[0]} cannot change in a run: the run began again from its seed with ${set[1]}.${lost}`);
     await pane.look();
     this.emit("begin");
   }
