@@ -76,7 +76,7 @@ def chromium():
 
 @pytest.fixture
 def lab(chromium, lab_address):
-    """The lab in a browser's window of its own; it must have said nothing on the console and asked no other host."""
+    """The lab in a window of its own; the console must be empty, and no other host asked."""
     with opened(chromium, lab_address) as page:
         yield page
         page.is_clean()
@@ -84,7 +84,7 @@ def lab(chromium, lab_address):
 
 @pytest.fixture(scope="module")
 def one_window(chromium, lab_address):
-    """A window of a file of tests, opened once: to load the simulator takes longer than most tests."""
+    """A window of a file of tests, opened once: loading the simulator is long."""
     with opened(chromium, lab_address) as page:
         page.open()
         yield page
@@ -138,7 +138,7 @@ class LabPage:
         self.page.wait_for_function("['ready', 'fault'].includes(document.body.dataset.state)")
 
     def run(self, script, given=None):
-        """The value of an async function's body; `lab` and `scenes` are the page's, `given` is what is given."""
+        """The value of an async function's body, which has `lab`, `scenes` and `given`."""
         body = f"async given => {{ const lab = window.fairqLab, scenes = window.fairqScenes; {script} }}"
         return self.page.evaluate(body, given)
 
@@ -157,7 +157,8 @@ class LabPage:
         self.page.wait_for_function(
             "before => `${window.fairqLab.panes.map(pane => pane.snapshot.digest)}` !== `${before}`", arg=before
         )
-        # What was asked before has been done after a turn; what it asked itself, after a second one.
+        # What was asked before has been done after a turn; what it asked itself, after a second
+        # one.
         for _ in range(2):
             self.run("await lab.turn(async () => {})")
 

@@ -1,4 +1,4 @@
-"""The lab's page in a real browser: it can be read and worked by keys, keeps its state, and refuses in one line."""
+"""The lab's page in a real browser: keys, screen readers, its address, what it refuses."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Who only reads the lab's live text can solve its scenes: a script does that, blind to the picture."""
+"""A person with the live text alone can solve scenes: a script does that without the picture."""
 
 import re
 
@@ -13,7 +13,7 @@ def lab(lasting_lab):
 
 
 PACKET = re.compile(r"Packet (\d+) of ([^:.;]+?) waits: (\d+) B([^.]*(?:\.\d[^.]*)*)\.")
-"""A waiting packet as the live text says it: number, flow, bytes, and the numbers that a discipline keeps."""
+"""A waiting packet in the live text: number, flow, bytes, its discipline's numbers."""
 NUMBER = re.compile(r"(start number|finish number|rank) (-?[\d.e+]+)")
 
 
@@ -43,12 +43,12 @@ def least(text):
 
 
 def least_bid(text):
-    """The packet whose bid is the least: its rank, if the discipline keeps one, else its finish number."""
+    """The packet of the least bid: its rank, if there is one, else its finish number."""
     return min(waiting(text), key=lambda packet: packet.get("rank", packet.get("finish number")))
 
 
 def in_turn(text):
-    """DRR: the flow of the packet on the line goes on while its turn lasts, then the next flow that waits."""
+    """DRR: the flow on the line goes on while its turn lasts, then the next one."""
     packets = waiting(text)
     flow, size = re.search(r"On the line: packet \d+ of ([^,]+), (\d+) B", text).groups()
     left = float(re.search(r"might send ([\d.]+) B", text)[1]) - int(size)
@@ -57,10 +57,10 @@ def in_turn(text):
 
 
 class Eligible:
-    """WF2Q+: the least finish number among packets whose start number the virtual time has reached."""
+    """WF2Q+: the least finish number of packets whose start number V has reached."""
 
     def __call__(self, text):
-        """The virtual time grows by the packet on the line, and is never behind every start number."""
+        """V grows by the packet on the line, and is never behind every start number."""
         packets = waiting(text)
         found = re.search(r"clock of the discipline was at (-?[\d.e+]+)", text)
         clock = float(found[1]) if found else 0.0
@@ -94,7 +94,7 @@ def goals(lab):
 
 
 def is_ahead(text):
-    """The number that the packet on the line was chosen by is larger than a flow's first number can be."""
+    """The number of the packet on the line is larger than a flow's first can be."""
     chosen = re.search(r"chosen by its finish number ([\d.]+)", text)
     return chosen is not None and float(chosen[1]) >= 2 * 1000
 
@@ -108,7 +108,7 @@ def is_time(text):
     ("name", "flow", "count", "when"), [("late", "heavy", 1, is_ahead), ("starve", "yours", 30, is_time)]
 )
 def test_what_is_to_be_built_can_be_built_from_the_text(lab, name, flow, count, when):
-    """Sends packets at the first decisions that the text makes good, and goes on until the goals read as reached."""
+    """Sends packets where the text says so, until the goals read as reached."""
     lab.scene(name)
     page = lab.page
     page.get_by_label("Flow", exact=True).select_option(label=flow)

@@ -127,7 +127,8 @@ def test_a_timeline_has_the_packets_of_a_stretch_beside_the_fluid():
     sent = [row for row in rows if row.fate == "sent"]
     # at 2 Mbit/s a packet of n bytes takes n · 4 µs
     assert all(row.sent_s - row.began_s == pytest.approx(row.packet_bytes * 4e-6) for row in sent)
-    # SCFQ has no packet later than the fluid by more than the packets of the others (Golestani 1994)
+    # SCFQ has no packet later than the fluid by more than the packets of the others (Golestani
+    # 1994)
     late = [row.sent_s - row.fluid_s for row in sent if row.fluid_s is not None]
     assert len(late) > 100 and max(late) <= 2 * 1000 * 4e-6
     # the fluid serves no faster than the line

@@ -349,7 +349,9 @@ impl Live {
     /// What a record has of a stretch of time: at most `most` packets, the first ones.
     #[must_use]
     pub fn timeline(&self, passing: &Passing, between: [Time; 2], most: usize) -> Timeline {
-        let (plan, record) = (self.run.plan(), passing.at(self.run.now()));
+        let (plan, now) = (self.run.plan(), self.run.now());
+        let mut record = passing.at(now);
+        record.sample(now);
         let (rows, has_more) = timeline::packets(&record, between, most);
         let (packets, fluid) = (timeline::table(plan, &record, &rows), timeline::fluid(plan, &record, between));
         Timeline { packets, fluid, has_more }
@@ -365,7 +367,8 @@ impl Live {
         self.run.look()
     }
 
-    /// The present value of a field, as `links.uplink.rate`; `None` if the scenario does not say it.
+    /// The present value of a field, as `links.uplink.rate`; `None` if the scenario does not say
+    /// it.
     #[must_use]
     pub fn value(&self, path: &str) -> Option<&Value> {
         self.present.value_at(path)

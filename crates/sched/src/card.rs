@@ -15,7 +15,8 @@ pub struct Card {
     pub part: &'static str,
     /// The invariants that it may break, by its nature; the card says how.
     pub breaks: &'static [Invariant],
-    /// The comment that its file opens with, as it is written: [`opening`](crate::opening) gives it.
+    /// The comment that its file opens with, as it is written: [`opening`](crate::opening) gives
+    /// it.
     pub comment: &'static str,
 }
 

@@ -1,4 +1,5 @@
-//! The simulator for a page in the browser: one function that takes a request as JSON text and gives
+//! The simulator for a page in the browser: one function that takes a request as JSON text and
+//! gives
 //! its answer as JSON text (`request.rs` has all requests). Nothing is imported from the page.
 //!
 //! The page writes a request to `alloc(length)`, calls `call(pointer, length)` and reads
@@ -6,10 +7,13 @@
 //! instance; `panic_text()` of the old one says why.
 #![expect(unsafe_code, reason = "bytes cross from the page by their address in the module's memory")]
 
+mod asked;
 pub mod lab;
 mod measures;
+mod refused;
 mod request;
 mod run;
+mod scenario;
 mod shown;
 
 use lab::Lab;

@@ -2,7 +2,6 @@
 
 use crate::run::Run;
 use fairq_experiment::live::curves::{Cell, Curves};
-use fairq_experiment::shares;
 use fairq_sched::units::Time;
 use serde_json::{Value, json};
 
@@ -96,9 +95,4 @@ fn max_min(run: &Run) -> Value {
         return Value::Null;
     }
     run.flows.iter().map(|flow| shares[*flow as usize]).collect()
-}
-
-/// By flow of the plan, its max-min share in bit/s.
-pub(crate) fn shares_of(experiment: &fairq_experiment::experiment::Experiment) -> Vec<Option<f64>> {
-    shares::max_min(experiment).iter().map(|row| row.get("share_bit_per_s").and_then(Value::as_f64)).collect()
 }

@@ -1,12 +1,13 @@
 //! One run that the page holds: on, to an event, changed by hand, and with the changes of its log
 //! when it is taken again.
 
-use crate::lab::{Refused, files, flow, links, read};
-use crate::request::{Begin, Entry, Hand, OfRun};
-use crate::{measures, shown};
+use crate::refused::Refused;
+use crate::request::{Begin, Entry, Hand};
+use crate::scenario::{files, flow, links, read};
 use fairq_experiment::experiment::Experiment;
 use fairq_experiment::live::passing::Passing;
 use fairq_experiment::live::{Live, Progress, busiest};
+use fairq_experiment::shares;
 use fairq_sched::units::{PS_PER_S, Time};
 use fairq_text::Fault;
 use serde_json::{Value, json};
@@ -52,6 +53,11 @@ fn found(experiment: &Experiment, link: Option<&str>, direction: Option<&str>) -
     })
 }
 
+/// By flow of the plan, its max-min share in bit/s.
+fn shares_of(experiment: &Experiment) -> Vec<Option<f64>> {
+    shares::max_min(experiment).iter().map(|row| row.get("share_bit_per_s").and_then(Value::as_f64)).collect()
+}
+
 impl Run {
     /// Begins a run.
     ///
@@ -64,7 +70,7 @@ impl Run {
         let of = &experiment.plans()[0].1.lines[line as usize];
         let (link, is_reverse) = (of.name.to_string(), of.is_reverse);
         let title = experiment.scenario().title.clone();
-        let shares = measures::shares_of(&experiment);
+        let shares = shares_of(&experiment);
         let mut live = Live::new(experiment, seed, files(&given), Some(std::slice::from_ref(&link)))?;
         let passing = live.record(Some(&link), is_reverse, KEEP)?;
         let flows = passing.at(Time::ZERO).flows().to_vec();
@@ -95,29 +101,8 @@ impl Run {
         })
     }
 
-    pub(crate) fn answer(&mut self, asked: OfRun) -> Result<Value, Refused> {
-        Ok(match asked {
-            OfRun::Advance { to_s, most } => {
-                let reached = self.advance(time(to_s), most)?;
-                self.here(reached)
-            }
-            OfRun::Go { to_step, most } => {
-                let reached = self.go(to_step, most)?;
-                self.here(reached)
-            }
-            OfRun::Step => self.step()?,
-            OfRun::Until { events, flow, to_s, most } => self.until(&events, flow, time(to_s), most)?,
-            OfRun::Hand { hand } => json!({ "entry": self.hand(hand)? }),
-            OfRun::Look => shown::look(self),
-            OfRun::History { between, bins } => measures::history(self, time(between.from_s), time(between.to_s), bins),
-            OfRun::Timeline { between, most } => shown::timeline(self, time(between.from_s), time(between.to_s), most),
-            OfRun::Table { name } => shown::table(self, &name)?,
-            OfRun::Field { path } => json!({ "value": self.live.value(&path) }),
-        })
-    }
-
     /// Where the run is.
-    fn here(&self, reached: bool) -> Value {
+    pub(crate) fn here(&self, reached: bool) -> Value {
         let run = self.live.run();
         json!({
             "now_s": run.now().as_s(),
@@ -149,7 +134,7 @@ impl Run {
         self.pending.front().map_or(u64::MAX, |entry| entry.step.saturating_sub(steps).max(1))
     }
 
-    fn advance(&mut self, to: Time, most: u64) -> Result<bool, Refused> {
+    pub(crate) fn advance(&mut self, to: Time, most: u64) -> Result<bool, Refused> {
         let end = self.live.run().steps().saturating_add(most);
         loop {
             self.catch_up(to)?;
@@ -164,7 +149,7 @@ impl Run {
         }
     }
 
-    fn go(&mut self, to: u64, most: u64) -> Result<bool, Refused> {
+    pub(crate) fn go(&mut self, to: u64, most: u64) -> Result<bool, Refused> {
         let limit = self.live.run().steps().saturating_add(most);
         loop {
             self.catch_up(Time::NEVER)?;
@@ -182,7 +167,7 @@ impl Run {
         }
     }
 
-    fn step(&mut self) -> Result<Value, Refused> {
+    pub(crate) fn step(&mut self) -> Result<Value, Refused> {
         self.catch_up(self.live.run().next_time().unwrap_or(Time::NEVER))?;
         let stepped = self.live.step();
         let mut here = self.here(stepped.is_none());
@@ -192,7 +177,13 @@ impl Run {
         Ok(here)
     }
 
-    fn until(&mut self, events: &[String], flow: Option<u32>, to: Time, most: u64) -> Result<Value, Refused> {
+    pub(crate) fn until(
+        &mut self,
+        events: &[String],
+        flow: Option<u32>,
+        to: Time,
+        most: u64,
+    ) -> Result<Value, Refused> {
         let (mut reached, mut is_found) = (false, false);
         let mut told = self.passing.at(self.live.run().now()).told();
         for _ in 0..most {
@@ -214,7 +205,7 @@ impl Run {
     }
 
     /// Makes a change now, and gives the log's entry of it. What the log had of later is forgotten.
-    fn hand(&mut self, hand: Hand) -> Result<Entry, Refused> {
+    pub(crate) fn hand(&mut self, hand: Hand) -> Result<Entry, Refused> {
         self.made(&hand)?;
         self.pending.clear();
         let run = self.live.run();
@@ -244,7 +235,8 @@ impl Run {
         }
     }
 
-    /// The refusal of a change that cannot be made in a run, and whether a run that begins again may
+    /// The refusal of a change that cannot be made in a run, and whether a run that begins again
+    /// may
     /// have it.
     fn at_restart(&self, path: &str, value: &str, fault: Fault) -> Refused {
         let mut given = self.given.clone();

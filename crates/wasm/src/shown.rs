@@ -1,6 +1,6 @@
 //! What there is at the line now, and what was: for the picture.
 
-use crate::lab::Refused;
+use crate::refused::Refused;
 use crate::run::Run;
 use fairq_experiment::live::passing::{Decided, Passage, Record};
 use fairq_experiment::results::table::Table;

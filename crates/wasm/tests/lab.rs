@@ -169,7 +169,8 @@ fn the_records_count_what_the_tables_count() {
     }
 }
 
-/// Parekh and Gallager 1993, theorem 1: packet-by-packet, no packet leaves later than in the fluid by
+/// Parekh and Gallager 1993, theorem 1: packet-by-packet, no packet leaves later than in the fluid
+/// by
 /// more than the longest packet takes. FIFO has no such bound.
 #[test]
 fn lateness_against_the_fluid_keeps_the_bound_of_pgps_and_fifo_breaks_it() {

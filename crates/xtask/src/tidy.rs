@@ -39,7 +39,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "fairq-audit",
         ],
     ),
-    ("fairq-wasm", &["fairq-experiment"]),
+    // The page shows packets at a gateway, which the simulator has.
+    ("fairq-wasm", &["fairq-sched", "fairq-text", "fairq-sim", "fairq-experiment"]),
     ("fairq-testkit", &["fairq-sched", "fairq-audit"]),
     ("xtask", &["fairq-sched", "fairq-sim", "fairq-experiment", "fairq-audit"]),
 ];

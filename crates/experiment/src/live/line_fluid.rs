@@ -78,7 +78,7 @@ impl LineFluid {
         self.serve(now, left);
     }
 
-    /// Departures change the shares of those who stay: a sample at each.
+    /// A departure changes the shares of the flows that stay: a sample at each.
     fn serve(&mut self, now: Time, left: &mut impl FnMut(Departure)) {
         loop {
             let next = self.gps.next_departure();
@@ -142,7 +142,8 @@ impl LineFluid {
         self.sample(now);
     }
 
-    fn sample(&mut self, at: Time) {
+    /// Notes what it had served at `at`, to which it has come.
+    pub(super) fn sample(&mut self, at: Time) {
         let flows = self.weights.len() as u32;
         if flows as usize > SAMPLED_FLOWS {
             return;

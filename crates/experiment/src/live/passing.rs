@@ -281,6 +281,13 @@ impl Record {
         }
     }
 
+    /// The samples go up to `now`, to which the fluid has come.
+    pub(super) fn sample(&mut self, now: Time) {
+        if let Some(fluid) = &mut self.fluid {
+            fluid.sample(now);
+        }
+    }
+
     /// What the fluid had served, at each instant at which its shares changed; none of a line with
     /// more than 32 flows.
     pub fn samples(&self) -> impl Iterator<Item = &Sample> {
