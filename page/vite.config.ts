@@ -45,7 +45,8 @@ function inside(): Plugin {
 }
 
 function styles(): string {
-  const files = ["node_modules/uplot/dist/uPlot.min.css", "src/style.css", "src/scene/scene.css"];
+  const own = ["base", "work", "controls", "dialogs"].map((name) => `src/style/${name}.css`);
+  const files = ["node_modules/uplot/dist/uPlot.min.css", ...own, "src/scene/scene.css"];
   return files.map((file) => readFileSync(here(file), "utf8")).join("\n");
 }
 

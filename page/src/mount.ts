@@ -9,7 +9,10 @@ import { Laboratory } from "./run/laboratory";
 import { fillScene } from "./scene/state";
 import { h } from "./ui/dom";
 import "uplot/dist/uPlot.min.css";
-import "./style.css";
+import "./style/base.css";
+import "./style/work.css";
+import "./style/controls.css";
+import "./style/dialogs.css";
 
 export interface Options {
   /** Opened at first, instead of the first scene. */
