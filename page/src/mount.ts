@@ -29,6 +29,7 @@ export async function mount(element: HTMLElement, options: Options, parts: Parts
       "This browser has no WebAssembly, which the lab needs. `fairq run FILE` runs a scenario without it.";
     return refuse(element, words);
   }
+  const beside = options.hash ? scenarioBeside() : Promise.resolve(null);
   element.replaceChildren(h("p", { class: "loading", role: "status" }, "The simulator is loading …"));
   let client: Client;
   try {
@@ -42,8 +43,20 @@ export async function mount(element: HTMLElement, options: Options, parts: Parts
   const about = await client.ask("about");
   const lab = new Laboratory(client, about.version, fillScene);
   const page = new Page(element, lab, about, options.hash ?? false);
-  await page.open(options);
+  await page.open(options, beside);
   return lab;
+}
+
+/** `fairq lab net.toml` serves the scenario beside the page; it is asked for while the simulator loads. */
+async function scenarioBeside(): Promise<Source | null> {
+  if (!location.protocol.startsWith("http")) return null;
+  try {
+    const answer = await fetch("scenario.json", { cache: "no-store" });
+    const isJson = answer.headers.get("content-type")?.includes("json") ?? false;
+    return answer.ok && isJson ? ((await answer.json()) as Source | null) : null;
+  } catch {
+    return null;
+  }
 }
 
 async function simulator(wasm: ArrayBuffer | URL | undefined, parts: Parts): Promise<WebAssembly.Module> {

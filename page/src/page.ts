@@ -88,19 +88,23 @@ export class Page implements Context {
   }
 
   /** What is shown first: the address, what was given, the scenario beside the page, the first scene. */
-  async open(options: Options): Promise<void> {
-    if (this.hash && location.hash.length > 1 && (await this.fromAddress())) return;
+  async open(options: Options, beside: Promise<Source | null>): Promise<void> {
+    if (this.hash && location.hash.length > 1 && (await this.fromAddress(location.hash))) return;
     // What was wrong with the address stays in sight when something else is shown in its place.
     const refused = this.fault.textContent ?? "";
-    await this.first(options);
+    await this.first(options, beside);
     if (refused !== "") setText(this.fault, refused);
   }
 
-  private async first(options: Options): Promise<void> {
+  private async first(options: Options, beside: Promise<Source | null>): Promise<void> {
     try {
       if (options.state !== undefined) await this.load(options.state);
       else if (options.scenario !== undefined) await this.lab.open(options.scenario);
-      else if (!(this.hash && (await this.fromServer()))) await this.scenes.open("first");
+      else {
+        const source = await beside;
+        if (source === null) await this.scenes.open("first");
+        else await this.lab.open(source);
+      }
     } catch (fault) {
       this.tell(fault);
       if (this.lab.panes.length === 0) run(this.scenes.open("first"));
@@ -114,25 +118,14 @@ export class Page implements Context {
     else if (this.scenes.current !== null) this.scenes.close();
   }
 
-  private async fromAddress(): Promise<boolean> {
+  private async fromAddress(hash: string): Promise<boolean> {
     try {
-      await this.load(await decode(location.hash));
+      await this.load(await decode(hash));
       return true;
     } catch (fault) {
       this.tell(fault);
       return this.lab.panes.length > 0;
     }
-  }
-
-  /** `fairq lab net.toml` serves the scenario beside the page. */
-  private async fromServer(): Promise<boolean> {
-    if (!location.protocol.startsWith("http")) return false;
-    const answer = await fetch("scenario.json", { cache: "no-store" }).catch(() => null);
-    if (answer === null || !answer.ok || !answer.headers.get("content-type")?.includes("json")) return false;
-    const source = (await answer.json()) as Source | null;
-    if (source === null) return false;
-    await this.lab.open(source);
-    return true;
   }
 
   private bar(): HTMLElement {
@@ -184,8 +177,10 @@ export class Page implements Context {
     });
     this.drop();
     embed(lab, (state) => this.load(state));
-    window.addEventListener("hashchange", () => {
-      if (this.hash && location.hash.length > 1 && location.hash !== this.own) run(this.fromAddress());
+    window.addEventListener("hashchange", (event) => {
+      // The event's own address: by now the page may have written its state over it.
+      const { hash } = new URL(event.newURL);
+      if (this.hash && hash.length > 1 && hash !== this.own) run(this.fromAddress(hash));
     });
   }
 
@@ -254,9 +249,9 @@ export class Page implements Context {
   private tell(fault: unknown): void {
     const text = fault instanceof Error ? fault.message : String(fault);
     setText(this.fault, text);
-    if (!(fault instanceof AddressFault)) return;
+    if (!this.hash || !(fault instanceof AddressFault)) return;
     // A broken address is gone from the page, so that a reload doesn't say it again.
-    history.replaceState(null, "", location.href.split("#")[0]);
+    history.replaceState(null, "", this.own || location.href.split("#")[0]);
   }
 
   private draw(): void {

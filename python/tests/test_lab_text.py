@@ -31,9 +31,9 @@ def read(lab):
 def waiting(text):
     """The first packet of each flow, with its numbers."""
     return [
-        {"name": f"packet {number} of {flow}", "flow": flow}
+        {"name": f"packet {number} of {flow}", "flow": flow, "bytes": int(size)}
         | {kind: float(value) for kind, value in NUMBER.findall(rest)}
-        for number, flow, _, rest in PACKET.findall(text)
+        for number, flow, size, rest in PACKET.findall(text)
     ]
 
 
@@ -45,6 +45,15 @@ def least(text):
 def least_bid(text):
     """The packet whose bid is the least: its rank, if the discipline keeps one, else its finish number."""
     return min(waiting(text), key=lambda packet: packet.get("rank", packet.get("finish number")))
+
+
+def in_turn(text):
+    """DRR: the flow of the packet on the line goes on while its turn lasts, then the next flow that waits."""
+    packets = waiting(text)
+    flow, size = re.search(r"On the line: packet \d+ of ([^,]+), (\d+) B", text).groups()
+    left = float(re.search(r"might send ([\d.]+) B", text)[1]) - int(size)
+    own = next(number for number, packet in enumerate(packets) if packet["flow"] == flow)
+    return packets[own if packets[own]["bytes"] <= left else (own + 1) % len(packets)]
 
 
 class Eligible:
@@ -63,7 +72,9 @@ class Eligible:
 
 
 @pytest.mark.parametrize(
-    ("name", "rule"), [("round-robin", least), ("delta", least_bid), ("wfq-bursts", Eligible())], ids=lambda each: each
+    ("name", "rule"),
+    [("round-robin", least), ("delta", least_bid), ("drr-quantum", in_turn), ("wfq-bursts", Eligible())],
+    ids=lambda each: each,
 )
 def test_the_packet_that_leaves_next_follows_from_the_text(lab, name, rule):
     lab.scene(name)

@@ -141,9 +141,8 @@ def test_a_timeline_has_the_packets_of_a_stretch_beside_the_fluid():
 
 
 def test_a_timeline_stops_where_there_are_too_many_packets():
-    run = held()
-    found = run.timeline("uplink", most=50)
-    assert found.has_more and len(found.packets) == 50 and run.now < run.end
+    found = held().timeline("uplink", most=50)
+    assert found.has_more and len(found.packets) == 50
     with pytest.raises(fairq.UsageError, match="did you mean uplink"):
         held().timeline("uplnk")
     with pytest.raises(fairq.UsageError, match="forward or reverse"):

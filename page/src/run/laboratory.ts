@@ -8,12 +8,6 @@ import { begun, opening, usualSpeed } from "./opening";
 import { PaneRun } from "./pane";
 import { Player } from "./player";
 
-/** Where a run was before and after a step, so that the way back is exact. */
-interface Stop {
-  before: number[];
-  after: number[];
-}
-
 /** Fills in a state that names a scene and holds no text; faults if there is no such scene. */
 export type FillScene = (state: State) => State;
 
@@ -38,7 +32,8 @@ export class Laboratory extends Events implements Lab {
   private readonly fill: FillScene;
   private readonly player: Player;
   private shown: State | null = null;
-  private stops: Stop[] = [];
+  /** Where runs were before and after each step, so that the way back is exact. */
+  private stops: { before: number[]; after: number[] }[] = [];
   private queue: Promise<unknown> = Promise.resolve();
   private stopLong: (() => void) | null = null;
   private stopped = false;
@@ -84,11 +79,14 @@ export class Laboratory extends Events implements Lab {
   /** Shows a state; if it is refused, what was shown stays. */
   load(state: State): Promise<void> {
     return this.alone(async () => {
-      const before = this.shown === null ? null : this.state();
+      const before =
+        this.shown === null
+          ? null
+          : { state: this.state(), at: this.panes.map((pane) => pane.snapshot.now_s) };
       try {
         await this.show(this.fill(state));
       } catch (fault) {
-        if (before !== null) await this.show(this.fill(before));
+        if (before !== null) await this.restore(before);
         throw fault;
       }
     });
@@ -207,7 +205,7 @@ export class Laboratory extends Events implements Lab {
         pane.log = [...pane.log, entry];
       } catch (fault) {
         if (!(fault instanceof Fault) || !fault.body.restart || !("set" in hand)) throw fault;
-        await this.anew(pane, hand.set, fault.body.text);
+        await this.anew(pane, hand.set);
       }
       await this.lookAll();
     });
@@ -253,6 +251,13 @@ export class Laboratory extends Events implements Lab {
     this.emit("change");
   }
 
+  /** What was shown before a state that was refused, at the same instants. */
+  private async restore({ state, at }: { state: State; at: number[] }): Promise<void> {
+    await this.show(this.fill(state));
+    for (const pane of this.panes) await this.far("advance", pane, { to_s: at[pane.index] ?? 0 });
+    await this.lookAll();
+  }
+
   private made(state: PaneState, index: 0 | 1): PaneRun {
     return new PaneRun(this.client, index, state);
   }
@@ -278,7 +283,7 @@ export class Laboratory extends Events implements Lab {
   }
 
   /** A setting that no run takes while it goes: the run begins again with it. */
-  private async anew(pane: PaneRun, set: Setting, why: string): Promise<void> {
+  private async anew(pane: PaneRun, set: Setting): Promise<void> {
     const { sets, log } = pane;
     const at = pane.snapshot.now_s;
     pane.sets = [...sets.filter(([path]) => path !== set[0]), set];
@@ -294,7 +299,8 @@ export class Laboratory extends Events implements Lab {
     }
     if (at > 0) await this.far("advance", pane, { to_s: at });
     this.stops = [];
-    this.say(`${why} The run began again from its seed with it.`);
+    const lost = log.length > 0 ? " Its changes by hand are gone." : "";
+    this.say(`${set[0]} cannot change in a run: the run began again from its seed with ${set[1]}.${lost}`);
     await pane.look();
     this.emit("begin");
   }

@@ -1,7 +1,7 @@
 // The live text: what stands in a queue and why, so that who only reads it can follow and predict.
 
 import type { Pane } from "../lab";
-import type { FlowInfo, Measures, Snapshot, Waiting } from "../protocol";
+import type { Decision, FlowInfo, Measures, Snapshot, Waiting } from "../protocol";
 import { MEASURES, type Measure } from "./types";
 
 /** Readings that are said; the table of the page has all. */
@@ -56,15 +56,20 @@ function onTheLine({ sending }: Snapshot, flows: readonly FlowInfo[]): string {
 /** Why the packet on the line was chosen; the field's word stands for a ground that this page does not know. */
 export function why({ decision, sending }: Snapshot, flows: readonly FlowInfo[]): string[] {
   if (decision === null) return [];
-  const ground = GROUNDS[decision.by]?.words ?? decision.by;
-  const value = decision.value === null ? "" : ` ${number(decision.value)}`;
   const isOnLine = sending !== null && sending.serial === decision.serial;
   const subject = isOnLine ? "It" : `The last packet that was chosen, of ${flows[decision.flow]?.name},`;
   const among = decision.eligible === null ? "" : ` among ${decision.eligible} eligible`;
   const clock =
     decision.clock === null ? "" : `; the clock of the discipline was at ${number(decision.clock)}`;
-  const least = GROUNDS[decision.by] === undefined ? "" : ", the least";
-  return [`${subject} was chosen by its ${ground}${value}${least}${among}${clock}.`];
+  return [`${subject} was chosen by its ${ground(decision)}${among}${clock}.`];
+}
+
+/** What a decision went by, with its value; of a turn that is what the flow may still send in it. */
+function ground({ by, value }: Decision): string {
+  if (value === null) return GROUNDS[by]?.words ?? by;
+  if (by === "turn") return `turn, in which its queue might send ${number(value)} B`;
+  const compared = GROUNDS[by];
+  return compared === undefined ? `${by} ${number(value)}` : `${compared.words} ${number(value)}, the least`;
 }
 
 function waiting(snapshot: Snapshot, flows: readonly FlowInfo[]): string[] {
@@ -91,17 +96,20 @@ export function tags({ start, finish, rank }: Waiting): string[] {
 
 /** The packet whose number is the least, by what the last decision went by. */
 function least(snapshot: Snapshot, flows: readonly FlowInfo[]): string[] {
-  const ground = GROUNDS[snapshot.decision?.by ?? "finish"];
-  if (ground === undefined) return [];
+  const compared = GROUNDS[snapshot.decision?.by ?? "finish"];
+  if (compared === undefined) return [];
   let best: Waiting | null = null;
   for (const packet of heads(snapshot)) {
-    const own = ground.number(packet);
+    const own = compared.number(packet);
     if (own === null) continue;
-    if (best === null || own < (ground.number(best) ?? own)) best = packet;
+    if (best === null || own < (compared.number(best) ?? own)) best = packet;
   }
   if (best === null) return [];
-  const value = number(ground.number(best) ?? 0);
-  return [`${sentence(packetName(best, flows))} waits; its ${ground.words} ${value} is the least.`];
+  const value = number(compared.number(best) ?? 0);
+  // Where only some may go, the text does not foresee which: start numbers and the clock say it.
+  const isOfAll = snapshot.decision === null || snapshot.decision.eligible === null;
+  const end = isOfAll ? "is the least." : "is the least of all, but only an eligible packet may leave.";
+  return [`${sentence(packetName(best, flows))} waits; its ${compared.words} ${value} ${end}`];
 }
 
 function readings(snapshot: Snapshot): string[] {

@@ -22,7 +22,7 @@ interface Bar {
 /** Asks for the bars, plays to the end, and shows what was measured beside them. */
 export function askShares(asking: Asking<AskShares>): End {
   const { lab, scene, ask, place, finish } = asking;
-  const bars = barsOf(lab.panes, ask);
+  const bars = barsOf(lab.panes, asking);
   const rows = bars.map((bar) => rowOf(bar, ask));
   const sum = h("p", { class: "scene-sum" });
   let end: End = () => {};
@@ -55,7 +55,7 @@ export function askShares(asking: Asking<AskShares>): End {
   return () => end();
 }
 
-function barsOf(panes: readonly Pane[], ask: AskShares): Bar[] {
+function barsOf(panes: readonly Pane[], { scene, ask }: Asking<AskShares>): Bar[] {
   const made = (name: string, pane: number, flow: number): Bar => ({
     name,
     pane,
@@ -68,7 +68,7 @@ function barsOf(panes: readonly Pane[], ask: AskShares): Bar[] {
   }
   return panes.map((pane, index) => {
     const flow = pane.begun.flows.findIndex(({ name }) => name === ask.flow);
-    return made(`${ask.flow}, ${pane.begun.queue}`, index, flow);
+    return made(`${ask.flow}, ${scene.panes[index]?.name ?? pane.begun.queue}`, index, flow);
   });
 }
 
