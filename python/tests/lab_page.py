@@ -1,4 +1,4 @@
-"""The lab in a real browser: its built page behind a server of this process, and what tests ask of it.
+"""The lab in a real browser: its built page behind a server of this process.
 
 Needs the page that `make lab` builds (or the folder in FAIRQ_LAB_BUNDLE), the Python package playwright
 and Debian's Chromium; without one of them a test skips loudly.
