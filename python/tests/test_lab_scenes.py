@@ -1,7 +1,9 @@
 """Every scene of the lab, in a real browser: it loads, plays, steps back and ends as it claims."""
 
+import re
+
 import pytest
-from lab_page import SCENES, failing
+from lab_page import FILES, ROOT, SCENES, failing
 
 
 @pytest.fixture
@@ -115,3 +117,11 @@ def test_bars_are_scored_against_what_was_measured(lab):
     assert "measured: 100 %" in lab.page.locator(".scene-measured").nth(2).text_content()
     lab.page.get_by_role("button", name="All scenes").click()
     assert "100 %" in lab.page.locator(".scene-list").text_content()
+
+
+def test_the_page_on_scenes_shows_a_scene_of_the_tree():
+    guide = (ROOT / "docs" / "guide" / "lab-scenes.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```toml\n(.*?)\n```", guide, re.DOTALL)
+    (path,) = [path for path in FILES if path.name in guide]
+    assert len(shown) == 2
+    assert all(part in path.read_text(encoding="utf-8") for part in shown)

@@ -10,6 +10,9 @@ import { QueueField } from "./queue-field";
 import { Strip } from "./strip";
 import { Why } from "./why";
 
+/** While the run plays, reasons and readings are shown this often, milliseconds. */
+const TOLD_MS = 100;
+
 export class PaneView {
   readonly element: HTMLElement;
   readonly canvas = h("canvas", { class: "queue", tabindex: 0, role: "application" });
@@ -23,6 +26,7 @@ export class PaneView {
   private readonly why: Why;
   private readonly count: HTMLButtonElement;
   private drawn = "";
+  private told = 0;
 
   constructor(page: Context, index: 0 | 1) {
     this.page = page;
@@ -71,8 +75,13 @@ export class PaneView {
     );
     this.strip.draw(pane, width);
     const state = `${pane.snapshot.steps} ${pane.snapshot.digest}`;
-    if (state !== this.drawn) this.why.show(pane);
-    this.drawn = state;
+    const now = performance.now();
+    // Words that change in each frame can't be read, and each change lays the page out anew.
+    if (state !== this.drawn && !(this.page.lab.playing && now - this.told < TOLD_MS)) {
+      this.why.show(pane);
+      this.drawn = state;
+      this.told = now;
+    }
     return this.picture.moving;
   }
 
