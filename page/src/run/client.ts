@@ -87,7 +87,10 @@ export class Client {
     }
     this.waiters.delete(message.id);
     if (message.kind === "answers") waiter.resolve(message.answers);
-    else waiter.reject(new Lost(message.text));
+    else
+      waiter.reject(
+        new Lost(`The simulator failed (${message.text}). What was shown began again from its seed.`),
+      );
   }
 
   private fail(text: string): void {
