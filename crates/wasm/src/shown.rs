@@ -10,6 +10,7 @@ use fairq_sched::reading::Reading;
 use fairq_sched::units::Time;
 use fairq_sched::waiting::Stamps;
 use fairq_sim::net::gateway::{Gateway, LineService};
+use fairq_sim::segment::Segment;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -17,6 +18,11 @@ use std::collections::BTreeMap;
 const WAITING: usize = 400;
 /// How many packets that are in the fluid are told.
 const IN_FLUID: usize = 1_000;
+
+/// A packet's number in its flow; one that was put in by hand has none.
+fn numbered(sequence: u64) -> Option<u64> {
+    Some(sequence).filter(|sequence| *sequence != Segment::OFFERED)
+}
 
 /// Everything that is there at the present instant.
 pub(crate) fn look(run: &mut Run) -> Value {
@@ -40,7 +46,7 @@ pub(crate) fn look(run: &mut Run) -> Value {
     let sending = gateway.port.sending().and_then(|(packet, began, ends)| {
         let (serial, passage, sequence) = waits(&packet)?;
         Some(json!({
-            "packet": packet.token as u32, "serial": serial, "flow": passage.flow, "sequence": sequence,
+            "packet": packet.token as u32, "serial": serial, "flow": passage.flow, "sequence": numbered(sequence),
             "bytes": passage.bytes, "began_s": passage.began.unwrap_or(began).as_s(), "ends_s": ends.as_s(),
             "marked": passage.is_marked,
         }))
@@ -68,7 +74,7 @@ pub(crate) fn look(run: &mut Run) -> Value {
             let reason = passage.dropped.filter(|_| it.event == "dropped").map(|(_, reason)| reason.name());
             json!({
                 "at_s": it.at.as_s(), "event": it.event, "serial": it.serial, "flow": passage.flow,
-                "sequence": passage.sequence, "bytes": passage.bytes, "reason": reason,
+                "sequence": numbered(passage.sequence), "bytes": passage.bytes, "reason": reason,
             })
         })
         .collect();
@@ -88,7 +94,7 @@ fn packet_json(
     stamps: &Stamps,
 ) -> Value {
     json!({
-        "packet": packet.token as u32, "serial": serial, "flow": passage.flow, "sequence": sequence,
+        "packet": packet.token as u32, "serial": serial, "flow": passage.flow, "sequence": numbered(sequence),
         "bytes": passage.bytes, "queue": queue, "place": place, "arrived_s": passage.arrived.as_s(),
         "start": stamps.start, "finish": stamps.finish, "rank": stamps.rank, "marked": passage.is_marked,
     })
@@ -139,7 +145,7 @@ pub(crate) fn timeline(run: &Run, from: Time, to: Time, most: usize) -> Value {
         .take(most)
         .map(|it| {
             json!({
-                "serial": it.serial, "flow": it.flow, "sequence": it.sequence, "bytes": it.bytes,
+                "serial": it.serial, "flow": it.flow, "sequence": numbered(it.sequence), "bytes": it.bytes,
                 "arrived_s": it.arrived.as_s(), "began_s": it.began.map(Time::as_s), "sent_s": it.sent.map(Time::as_s),
                 "start": it.tags.map(|tags| tags.0), "finish": it.tags.map(|tags| tags.1),
                 "fluid_s": it.ideal.map(Time::as_s), "fate": it.fate(),

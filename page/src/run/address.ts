@@ -10,7 +10,7 @@ const VERSION = 1;
 /** The part of the address behind `#`. */
 export async function encode(state: State): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(state));
-  return `${VERSION}.${toBase64(await through(bytes, new CompressionStream("deflate-raw")))}`;
+  return `${VERSION}.${toBase64(await through(bytes, new CompressionStream("deflate")))}`;
 }
 
 /** The state that an address holds; an address that isn't wholly understood is refused. */
@@ -22,7 +22,7 @@ export async function decode(hash: string): Promise<State> {
   if (Number(version) !== VERSION) throw new AddressFault(otherVersion(version));
   let value: unknown;
   try {
-    const bytes = await through(fromBase64(text.slice(dot + 1)), new DecompressionStream("deflate-raw"));
+    const bytes = await through(fromBase64(text.slice(dot + 1)), new DecompressionStream("deflate"));
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     throw new AddressFault("This link is broken: part of it may be missing. Copy it again, whole.");

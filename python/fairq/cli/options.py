@@ -163,7 +163,7 @@ def timeline(what: str) -> Option:
 
 
 TIMELINE = (
-    timeline("draw the packets of the first run by flow over time, and the fluid's service"),
+    timeline("draw packets of the first run over time, beside the fluid"),
     *typed_only(
         Option("first", "draw --timeline from this time (default: the start)", "TIME", flags=("--from",)),
         Option("last", "draw --timeline to this time (default: the end)", "TIME", flags=("--to",)),

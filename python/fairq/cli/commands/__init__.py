@@ -28,7 +28,7 @@ SUMMARIES = {
     "tc": "translate a queue to tc commands of Linux, or such commands to a queue",
     "topology": "describe and draw a topology",
     "audit": "check a discipline's invariants and measure its bounds",
-    "lab": "see inside a queue, in the browser",
+    "lab": "show a queue from inside, in the browser",
     "list": "list what the registry holds",
     "explain": "print the card of one entry of the registry",
     "agree": "show how far a discipline or a congestion control is from a real kernel",
