@@ -148,7 +148,7 @@ mod tests {
     fn steps_are_numbered_from_1_without_a_gap() {
         let of_steps = |name, steps: &str| {
             let text = WHOLE.replace("//! Source", &format!("//! Steps:\n{steps}//!\n//! Source")).leak();
-            fault_of_steps(&Card { name, aliases: &[], part: "scheduler", breaks: &[], source_text: text })
+            fault_of_steps(&Card { name, aliases: &[], part: "scheduler", breaks: &[], comment: text })
         };
         let (three, rest) = ("//! 1. One,\n//!    and more.\n//! 2. Two.\n//! 3. Three.\n", "//! 4. Four.\n");
         assert_eq!(of_steps("made_up", &format!("{three}{rest}")), None);
@@ -160,7 +160,7 @@ mod tests {
         has(&format!("{three}//! 5. Five.\n"), "4 follows 3, not 5");
         has(&format!("{three}{three}{rest}"), "4 follows 3, not 1");
         has(&format!("//! First:\n{three}{rest}"), "begins with the line");
-        let bare = Card { name: "drr", aliases: &[], part: "scheduler", breaks: &[], source_text: WHOLE };
+        let bare = Card { name: "drr", aliases: &[], part: "scheduler", breaks: &[], comment: WHOLE };
         assert!(fault_of_steps(&bare).is_some_and(|found| found.contains("it has no \"Steps:\"")));
     }
 
