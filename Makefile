@@ -43,9 +43,11 @@ tools:
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2'
 
+# As old as the beginning of its build: what changed meanwhile is built the next time.
 target/lab/fairq_lab.wasm: $(WASM_SOURCES)
+	@mkdir -p target/lab && touch target/lab/began
 	sh scripts/lab.sh wasm
-	@touch $@
+	@touch -r target/lab/began $@
 
 $(BUNDLE)/index.html: target/lab/fairq_lab.wasm scripts/lab.sh $(PAGE)
 	sh scripts/lab.sh page

@@ -588,7 +588,7 @@ pub const TIMELINE: TableOf = TableOf {
         text("fate", "What became of it: `sent`, `dropped`, or `waits` still.").never(),
         real("dropped_s", "s", "When it was dropped.").instant().never().or_none("if it was not"),
         text("reason", "Why it was dropped.").never().or_none("if it was not"),
-        whole("marked", "", "1 if it was marked here, else 0.").never(),
+        whole("marked", "", "1 if it was marked here, else 0.").lower().never(),
     ],
 };
 
