@@ -209,7 +209,7 @@ def lab(scenario: Scenario | None = None) -> Any:
 
     It is a widget: `widget.state` is what a link of the page holds, as a dict. It follows what is
     done in the page, and setting it does that there. It needs anywidget: `pip install
-    'fairq[notebook]'`.
+    anywidget`.
 
     Raises ScenarioError with file, line and field, and UsageError if the page was not built.
     """

@@ -1,6 +1,6 @@
 """The lab in a real browser: its built page behind a server of this process.
 
-Needs the page that `make lab` builds (or the folder in FAIRQ_LAB_BUNDLE), the Python package playwright
+Needs the page that `make lab` builds (or a folder in FAIRQ_LAB_BUNDLE), the package playwright
 and Debian's Chromium; without one of them a test skips loudly.
 """
 

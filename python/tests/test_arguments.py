@@ -14,6 +14,7 @@ SCENARIO = Path(__file__).resolve().parents[2] / "scenarios" / "dumbbell.toml"
 GIVEN = {
     "run": {"scenario": SCENARIO, "set": {"measure.duration": "1 s"}, "workers": 1},
     "experiment": {"scenario": SCENARIO},
+    "lab": {"scenario": SCENARIO},
     "live": {"scenario": SCENARIO, "set": {"axes": []}},
     "compare": {"rate": "1Mbit/s", "rtt": "20ms", "flows": "cubic", "seeds": 1, "duration": "100 ms", "warm_up": "0 s"},
     "compare_alone": {

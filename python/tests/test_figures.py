@@ -639,9 +639,11 @@ def test_a_size_or_a_ground_without_a_picture_is_refused(refused, dumbbell):
     asked = ["compare", "--rate", "10Mbit/s", "--rtt", "20ms", "--flows", "cubic"]
     for command in (asked, ["run", dumbbell], ["explain", "cubic"], ["baseline", "cubic"]):
         more = [] if command[0] != "baseline" else ["--rate", "10Mbit/s", "--rtt", "20ms"]
+        pictures = ["--plot", "--timeline"] if command[0] == "run" else ["--plot"]
+        there, write = " or ".join(pictures), " or ".join(f"{option} FILE" for option in pictures)
         for words in (["--for", "page"], ["--for", "paper"], ["--dark"]):
             line = refused(*command, *more, *words)
-            assert line == f"fairq: {' '.join(words)}: there is no picture without --plot; write --plot FILE as well\n"
+            assert line == f"fairq: {' '.join(words)}: there is no picture without {there}; write {write} as well\n"
 
 
 def test_the_options_name_the_sizes_that_there_are(fairq, dumbbell, tmp_path):

@@ -30,7 +30,7 @@ def _kind() -> Any:
         import anywidget
         import traitlets
     except ImportError:
-        raise UsageError("lab: this needs the package anywidget; write: pip install 'fairq[notebook]'") from None
+        raise UsageError("lab: this needs the package anywidget; write: pip install anywidget") from None
 
     # the package has no types where it is not installed
     class Lab(anywidget.AnyWidget):  # type: ignore[misc]

@@ -24,7 +24,7 @@ pub struct Passage {
     pub serial: u64,
     /// Its name while it is under way.
     pub id: PacketId,
-    /// The number of its flow among [`Passing::flows`].
+    /// The number of its flow among [`Record::flows`].
     pub flow: u32,
     /// Its number in its flow.
     pub sequence: u64,
