@@ -9,6 +9,8 @@ from browser import axe
 from lab_page import BUNDLE, LabPage, opened
 from page_checks import SCREENS
 
+import fairq
+
 SCENARIO = """
 edition = 2
 title = "two flows"
@@ -142,6 +144,20 @@ def test_keys_step_step_back_and_restart(lasting_lab):
     lab.page.keyboard.press("?")
     assert lab.page.locator("dialog[open]").get_by_text("play, pause").is_visible()
     lab.page.keyboard.press("Escape")
+
+
+def test_the_step_that_chose_the_packet_is_lit_in_the_algorithm(lasting_lab):
+    lab = lasting_lab
+    lab.scene("drr-quantum")
+    lab.run("await lab.seek(1); await lab.untilDecision(0);")
+    (pane, *_) = lab.page.locator(".steps").all()
+    cards = fairq.explained("drr")["cards"][0]["steps"]
+    assert [step.replace("`", "") for step in pane.locator("li").all_text_contents()] == [
+        step.replace("`", "") for step in cards
+    ]
+    lit = pane.locator('li[aria-current="step"]')
+    number = lab.run("return lab.panes[0].snapshot.decision.step")
+    assert lit.count() == 1 and lit.text_content() == pane.locator("li").nth(number - 1).text_content()
 
 
 def test_a_link_is_the_picture(lab):
