@@ -428,7 +428,10 @@ pub fn busiest(plan: &Plan) -> Result<u32, Fault> {
 }
 
 /// Both directions of the link called `name`.
-fn lines(plan: &Plan, name: &str) -> Result<Vec<u32>, Fault> {
+///
+/// # Errors
+/// If there is none.
+pub fn lines(plan: &Plan, name: &str) -> Result<Vec<u32>, Fault> {
     let found = (0..).zip(&plan.lines).filter(|(_, line)| *line.name == *name).map(|(at, _)| at).collect::<Vec<u32>>();
     if found.is_empty() {
         let known = plan.lines.iter().filter(|line| !line.is_access && !line.is_reverse).map(|line| &*line.name);

@@ -251,12 +251,16 @@ fn jain(plan: &Plan, simulation: &Simulation) -> Vec<Option<f64>> {
         }
         sums
     };
-    // The quotient of equal sums may round to just above 1.
-    let index = |(flows, sum, squares): (u32, f64, f64)| {
-        (squares > 0.0).then(|| (sum * sum / (f64::from(flows) * squares)).min(1.0))
-    };
-    let of_line = |(endless, all): ((u32, f64, f64), _)| index(if endless.0 > 0 { endless } else { all });
+    let of_line = |(endless, all): ((u32, f64, f64), _)| jain_index(if endless.0 > 0 { endless } else { all });
     of(true).into_iter().zip(of(false)).map(of_line).collect()
+}
+
+/// Jain's index of a number of flows, the sum of their shares and that of their squares; `None` if
+/// all shares are zero.
+#[must_use]
+pub fn jain_index((flows, sum, squares): (u32, f64, f64)) -> Option<f64> {
+    // The quotient of equal sums may round to just above 1.
+    (squares > 0.0).then(|| (sum * sum / (f64::from(flows) * squares)).min(1.0))
 }
 
 fn session_table(plan: &Plan, simulation: &Simulation) -> Table {

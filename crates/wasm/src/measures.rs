@@ -2,6 +2,7 @@
 
 use crate::run::Run;
 use fairq_experiment::live::curves::{Cell, Curves};
+use fairq_experiment::results::jain_index;
 use fairq_sched::units::Time;
 use serde_json::{Value, json};
 
@@ -49,7 +50,7 @@ fn curve(curves: &Curves, groups: &[(Time, Box<[Cell]>)], (flow, start, now): (u
 /// Jain's index over throughput per weight; `None` if no flow sent anything.
 fn jain(shares: &[f64]) -> Option<f64> {
     let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
-    (squares > 0.0).then(|| (sum * sum / (shares.len() as f64 * squares)).min(1.0))
+    jain_index((shares.len() as u32, sum, squares))
 }
 
 fn measures(run: &Run, curves: &Curves, from: Time, to: Time) -> Value {

@@ -6,7 +6,7 @@ use crate::request::{Begin, Entry, Hand};
 use crate::scenario::{files, flow, links, read};
 use fairq_experiment::experiment::Experiment;
 use fairq_experiment::live::passing::Passing;
-use fairq_experiment::live::{Live, Progress, busiest};
+use fairq_experiment::live::{Live, Progress, busiest, lines};
 use fairq_experiment::shares;
 use fairq_sched::units::{PS_PER_S, Time};
 use fairq_text::Fault;
@@ -45,12 +45,7 @@ fn found(experiment: &Experiment, link: Option<&str>, direction: Option<&str>) -
     let Some(link) = link else {
         return Ok(busiest(plan)?);
     };
-    let is_reverse = direction == Some("reverse");
-    let line = (0..).zip(&plan.lines).find(|(_, line)| *line.name == *link && line.is_reverse == is_reverse);
-    let known = plan.lines.iter().filter(|line| !line.is_access && !line.is_reverse).map(|line| &*line.name);
-    line.map(|(at, _)| at).ok_or_else(|| {
-        Fault::new("link", format!("no link is called {link}{}", fairq_text::near_miss(link, known))).into()
-    })
+    Ok(lines(plan, link)?[usize::from(direction == Some("reverse"))])
 }
 
 /// By flow of the plan, its max-min share in bit/s.
@@ -185,11 +180,11 @@ impl Run {
         most: u64,
     ) -> Result<Value, Refused> {
         let (mut reached, mut is_found) = (false, false);
-        let mut told = self.passing.at(self.live.run().now()).told();
+        let mut told = self.passing.record().told();
         for _ in 0..most {
             self.catch_up(to)?;
             reached = self.live.run_some(to, 1) == Progress::Reached;
-            let record = self.passing.at(self.live.run().now());
+            let record = self.passing.record();
             let is_of = |serial| flow.is_none_or(|flow| record.passage(serial).is_some_and(|it| it.flow == flow));
             let news = record.events().rev().take((record.told() - told) as usize);
             let mut news = news.filter(|it| events.iter().any(|event| *event == it.event) && is_of(it.serial));

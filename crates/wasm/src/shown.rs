@@ -137,9 +137,7 @@ fn fluid(record: &mut Record) -> Value {
 /// The packets that were at the line in a stretch of time, and the fluid's service then.
 pub(crate) fn timeline(run: &Run, from: Time, to: Time, most: usize) -> Value {
     let record = run.passing.at(run.live.run().now());
-    let left = |it: &Passage| it.sent.or(it.dropped.map(|(at, _)| at)).unwrap_or(Time::NEVER);
-    let there = record.passages().filter(|it| it.arrived <= to && left(it) >= from);
-    let all: Vec<&Passage> = there.collect();
+    let all: Vec<&Passage> = record.between([from, to]).collect();
     let packets: Vec<Value> = all
         .iter()
         .take(most)

@@ -291,3 +291,22 @@ fn a_run_stops_at_the_event_that_is_asked_for() {
     let there = ok(&mut lab, &none);
     assert_eq!((&there["found"], &there["reached"]), (&json!(false), &json!(true)));
 }
+
+#[test]
+fn a_weight_that_changes_by_plan_and_one_by_hand_are_the_same_to_the_fluid() {
+    let fluid = |planned: &str, by_hand: bool| {
+        let mut lab = Lab::default();
+        ok(&mut lab, &json!({ "do": "begin", "run": 0, "text": format!("{NET}{planned}"), "name": "net.toml" }));
+        advance(&mut lab, 0.5);
+        if by_hand {
+            hand(&mut lab, &json!({ "set": ["flows.small.weight", "4"] }));
+        }
+        advance(&mut lab, 2.0);
+        // S and F of each packet: a weight shows in them at once.
+        let timeline = json!({ "do": "timeline", "run": 0, "from_s": 0, "to_s": 2, "most": 5000 });
+        ok(&mut lab, &timeline)["packets"].clone()
+    };
+    let planned = "[[changes]]\nat = \"0.5 s\"\nflow = \"small\"\nweight = 4\n";
+    assert_eq!(fluid(planned, false), fluid("", true));
+    assert_ne!(fluid("", false), fluid("", true));
+}

@@ -44,6 +44,8 @@ pub struct Level {
 pub(super) enum Service {
     Rate(Option<Rate>),
     Up(bool),
+    /// The weight of the flow of this number.
+    Weight(u32, Weight),
 }
 
 /// The fluid of one line.
@@ -96,14 +98,15 @@ impl LineFluid {
         match service {
             Service::Rate(rate) => self.rate = rate,
             Service::Up(is_up) => self.is_up = is_up,
+            Service::Weight(flow, weight) => {
+                // It holds from the flow's next packets on: what the fluid has goes on as before.
+                self.weights[flow as usize] = weight;
+                return;
+            }
         }
         let rate = self.rate.filter(|_| self.is_up);
         self.gps.rate_changed(at, rate.unwrap_or(STANDING));
         self.sample(at);
-    }
-
-    pub(super) fn set_weight(&mut self, flow: u32, weight: Weight) {
-        self.weights[flow as usize] = weight;
     }
 
     /// Takes in a packet; its S and F in bytes.

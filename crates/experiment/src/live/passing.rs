@@ -126,7 +126,7 @@ impl Passing {
             weights.push(Weight::ONE);
         }
         let changes = plan.changes.iter().filter(|it| it.change.line == line);
-        let changes = changes.filter_map(|it| service(&it.change.what).map(|service| (it.at, service))).collect();
+        let changes = changes.filter_map(|it| Some((it.at, service(&numbers, &it.change.what)?))).collect();
         let fluid = of.rate.filter(|_| of.course.is_none()).map(|rate| LineFluid::new(rate, weights, changes));
         let end = plan.warm_up.saturating_add(plan.duration);
         let curves = Curves::new(end, numbers.len());
@@ -164,35 +164,35 @@ impl Passing {
         record
     }
 
-    fn record(&self) -> MutexGuard<'_, Record> {
+    /// The record as of the last event.
+    pub fn record(&self) -> MutexGuard<'_, Record> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The line was changed by hand.
     pub(super) fn changed(&self, now: Time, what: &What) {
-        let mut record = self.at(now);
-        match (what, service(what)) {
-            (_, Some(service)) => {
-                if let Some(fluid) = &mut record.fluid {
-                    fluid.change(now, service);
-                }
-            }
-            (What::Weight(flow, weight), None) => {
-                if let (Some(flow), Some(fluid)) = (record.local(*flow), &mut record.fluid) {
-                    fluid.set_weight(flow, *weight);
-                }
-            }
-            _ => {}
+        let record = &mut *self.at(now);
+        if let (Some(service), Some(fluid)) = (service(&record.numbers, what), &mut record.fluid) {
+            fluid.change(now, service);
         }
     }
 }
 
-const fn service(what: &What) -> Option<Service> {
+/// What a change means to the fluid of these flows, if it does.
+fn service(numbers: &[u32], what: &What) -> Option<Service> {
     match what {
         What::Rate(rate) => Some(Service::Rate(*rate)),
         What::Up(up) => Some(Service::Up(*up)),
+        What::Weight(flow, weight) => place_of(numbers, *flow).map(|flow| Service::Weight(flow, *weight)),
         _ => None,
     }
+}
+
+/// The place of a plan's flow among these; of a session the last, where there are sessions.
+fn place_of(numbers: &[u32], flow: u32) -> Option<u32> {
+    let at = numbers.binary_search(&flow).ok();
+    let sessions = || numbers.last().filter(|last| **last == u32::MAX).map(|_| numbers.len() - 1);
+    at.or_else(sessions).map(|at| at as u32)
 }
 
 impl Record {
@@ -210,9 +210,7 @@ impl Record {
     }
 
     fn local(&self, flow: u32) -> Option<u32> {
-        let at = self.numbers.binary_search(&flow).ok();
-        at.or_else(|| self.numbers.last().filter(|last| **last == u32::MAX).map(|_| self.numbers.len() - 1))
-            .map(|at| at as u32)
+        place_of(&self.numbers, flow)
     }
 
     /// The packet of this serial number, if it is still kept.
@@ -230,6 +228,12 @@ impl Record {
     /// The packets that are kept, in the order in which they came.
     pub fn passages(&self) -> impl DoubleEndedIterator<Item = &Passage> + ExactSizeIterator {
         self.passages.iter()
+    }
+
+    /// Those that were at the line between two times.
+    pub fn between(&self, [from, to]: [Time; 2]) -> impl Iterator<Item = &Passage> {
+        let left = |it: &Passage| it.sent.or(it.dropped.map(|(at, _)| at)).unwrap_or(Time::NEVER);
+        self.passages.iter().filter(move |it| it.arrived <= to && left(it) >= from)
     }
 
     /// The serial number of the packet at the gateway called `id`.

@@ -9,10 +9,8 @@ use std::sync::Arc;
 
 /// The packets that were at the line between two times, the first `most` of them, and whether there
 /// are more.
-pub(super) fn packets(record: &Record, [from, to]: [Time; 2], most: usize) -> (Vec<&Passage>, bool) {
-    let left = |it: &Passage| it.sent.or(it.dropped.map(|(at, _)| at)).unwrap_or(Time::NEVER);
-    let there = |it: &&Passage| it.arrived <= to && left(it) >= from;
-    let mut rows: Vec<&Passage> = record.passages().filter(there).take(most + 1).collect();
+pub(super) fn packets(record: &Record, between: [Time; 2], most: usize) -> (Vec<&Passage>, bool) {
+    let mut rows: Vec<&Passage> = record.between(between).take(most + 1).collect();
     let more = rows.len() > most;
     rows.truncate(most);
     (rows, more)
