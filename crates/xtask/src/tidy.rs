@@ -37,6 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "fairq-replay",
             "fairq-bench",
             "fairq-audit",
+            "fairq-gateway",
         ],
     ),
     // The page shows packets at a gateway, which the simulator has.
