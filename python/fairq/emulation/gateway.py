@@ -1,0 +1,16 @@
+"""The process of the gateway: one thread of Python, which hands over to the compiled part and does not come back."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+import fairq._native as _native
+
+
+def main() -> None:
+    """Run the job of one descriptor, and report to the other; the status is that of the terminal's command."""
+    job, report = map(int, sys.argv[-2:])
+    # Ctrl-C is for the command; a handler, unlike SIG_IGN, is not passed on to it.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    sys.exit(_native.gateway(job, report))
