@@ -4,5 +4,18 @@
 //!
 //! [`plan`] says what is to be built; [`device`] is where packets enter and leave.
 
+#[cfg(target_os = "linux")]
+pub mod command;
 pub mod device;
+#[cfg(target_os = "linux")]
+pub mod doctor;
+pub mod fault;
+#[cfg(target_os = "linux")]
+pub mod host;
 pub mod plan;
+#[cfg(target_os = "linux")]
+pub mod sandbox;
+#[cfg(target_os = "linux")]
+pub mod setup;
+#[cfg(target_os = "linux")]
+pub mod work;
