@@ -22,13 +22,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("topologies", &["core", "figures"]),
     ("questions", &["core", "theories"]),
     ("studies", &["core", "questions"]),
+    ("emulation", &["core", "questions"]),
     ("benchmarks", &["core", "studies"]),
     ("reports", &["core", "figures", "studies"]),
     ("papers", &["core", "figures", "reports"]),
 ];
 
 /// Rooms that the core does without.
-const WINGS: &[&str] = &["traffic_control", "detection", "audits", "replays", "laboratory", "topologies", "papers"];
+const WINGS: &[&str] =
+    &["traffic_control", "detection", "audits", "replays", "laboratory", "topologies", "papers", "emulation"];
 
 /// Modules that may use more than their rooms: a wing, of which `fairq advise` and `fairq explain
 /// --effects` are made, or the package as a user has it.

@@ -128,6 +128,9 @@ class Emulation:
     has_shell: bool = False
     """Whether a shell runs where there is neither a command nor a flow."""
 
+    ends: bool = False
+    """Whether it ends at the scenario's time, though no flow says so."""
+
     @cached_property
     def text(self) -> str:
         """The scenario, in TOML."""

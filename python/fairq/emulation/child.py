@@ -41,6 +41,8 @@ def run(job: Mapping[str, Any], *, watch: Watch | None = None, output: int | Non
     """
     if not sys.platform.startswith("linux"):
         raise UsageError("emulation needs Linux: its namespaces and its TCP; fairq run simulates the same scenario")
+    job = dict(job)
+    environment = {**os.environ, **job.pop("environment", {})}
     heard, told = os.pipe()
     given = os.memfd_create("job")
     try:
@@ -49,7 +51,7 @@ def run(job: Mapping[str, Any], *, watch: Watch | None = None, output: int | Non
         folder = str(Path(__file__).resolve().parents[2])
         command = [sys.executable, "-I", "-S", "-c", CODE, folder, str(given), str(told)]
         with _signals() as passed:
-            process = subprocess.Popen(command, pass_fds=(given, told), stdout=output)
+            process = subprocess.Popen(command, pass_fds=(given, told), stdout=output, env=environment)
             passed.append(process)
             os.close(told)
             told = -1
@@ -77,6 +79,9 @@ def _read(descriptor: int, watch: Watch | None) -> dict[str, Any]:
                 found |= said
             elif watch is not None:
                 watch(said["watch"])
+            if "report" in found or "error" in found:
+                # something that a command left running may keep the other end open
+                break
     return found
 
 

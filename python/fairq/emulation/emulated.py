@@ -40,7 +40,7 @@ def describe(asked: Emulation) -> dict[str, Any]:
             for each in asked.back
         ),
     ]
-    found["ends_s"] = found["duration_s"] if found["flows"] or asked.duration else None
+    found["ends_s"] = found["duration_s"] if found["flows"] or asked.duration or asked.ends else None
     if not found["commands"] and found["ends_s"] is None:
         raise UsageError("nothing runs in it; write -- COMMAND, or a scenario with flows")
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairq.core.results import Result, written
@@ -33,7 +33,7 @@ class Emulated(Result):
 
     @property
     def stamp(self) -> str:
-        """"valid", or "doubtful: " and every reason."""
+        """The word valid, or doubtful and every reason."""
         verdict: str = self.emulation["stamp"]["verdict"]
         return verdict
 
@@ -56,11 +56,3 @@ class Emulated(Result):
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1].replace('Result', 'Emulated')}, {self.stamp}>"
-
-
-class Made(Row):
-    """What would be made."""
-
-    hosts: Sequence[Mapping[str, Any]]
-    lines: Sequence[Mapping[str, Any]]
-    flows: Sequence[Mapping[str, Any]]

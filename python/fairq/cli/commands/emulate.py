@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from fairq.cli.commands import Broken
 from fairq.cli.commands.run import write_result
 from fairq.cli.options import DRY_RUN, LOOKS, SCENARIO, SET, out
-from fairq.cli.printing import as_json, columns, look, paragraphs, save_text, sections, tell, written
+from fairq.cli.printing import as_json, columns, look, paragraphs, save_text, sections, tell
 from fairq.cli.watching import Watching
 from fairq.core import streams, tables
 from fairq.core.declared import Spec, argument, options, picked, switch, typed_only
@@ -82,7 +81,8 @@ def emulate(arguments: Namespace) -> str:
     if arguments.out:
         with folder(arguments.out, wrote="fairq emulate", of=work, replace=arguments.replace) as inside:
             write_result(inside, result)
-    return ended(result, arguments, shown(result, arguments), has_command=bool(described["commands"]))
+    places = (arguments.out, arguments.scenario, arguments.capture)
+    return ended(result, arguments, shown(result, arguments), *places)
 
 
 def ask(arguments: Namespace) -> Emulation:
@@ -93,15 +93,18 @@ def ask(arguments: Namespace) -> Emulation:
     )  # fmt: skip
 
 
-def ended(result: Emulated, arguments: Namespace, parts: Iterator[str], *, has_command: bool) -> str:
-    """What goes to standard output in the end; `Broken` where the command's status is not zero."""
+def ended(result: Emulated, arguments: Namespace, parts: Iterable[str] | None, *places: str | None) -> str:
+    """What goes to standard output in the end; `Broken` where the command's status is not zero.
+
+    With a command, standard output is the command's, and the `parts` of ours go to standard error.
+    """
     tell(result.notes)
     text = ""
     if arguments.json:
         text = as_json(result.document, "result")
-    else:
-        said = paragraphs(parts, arguments, arguments.out, arguments.scenario, arguments.capture)
-        if not has_command:
+    elif parts is not None:
+        said = paragraphs(parts, arguments, *places)
+        if not result.emulation["commands"]:
             text = said
         elif not arguments.quiet:
             streams.say(said)
