@@ -2,7 +2,8 @@
 //! and all lines between them are [`Path`](fairq_link::path::Path)s in one process, on the clock of
 //! the machine.
 //!
-//! [`plan`] says what is to be built; [`device`] is where packets enter and leave.
+//! [`plan`] says what is to be built; [`device`] is where packets enter and leave; [`report`] is
+//! what a run gives.
 
 #[cfg(target_os = "linux")]
 pub mod command;
@@ -12,10 +13,13 @@ pub mod doctor;
 pub mod fault;
 #[cfg(target_os = "linux")]
 pub mod host;
+pub mod measured;
 pub mod plan;
+pub mod report;
 #[cfg(target_os = "linux")]
 pub mod sandbox;
 #[cfg(target_os = "linux")]
 pub mod setup;
+pub mod stamp;
 #[cfg(target_os = "linux")]
 pub mod work;
