@@ -276,7 +276,7 @@ def test_a_refusal_of_the_gateway_is_one_line(monkeypatch):
     monkeypatch.setattr(
         child, "CODE", """import os, sys; os.write(int(sys.argv[-1]), b'{"error": {"message": "no right to"}}\\n')"""
     )
-    with pytest.raises(UsageError, match="^no right to$"):
+    with pytest.raises(UsageError, match=r"^no right to$"):
         child.run({"text": ""})
 
 

@@ -105,9 +105,9 @@ def differences(document: Mapping[str, Any], simulated: Result) -> list[dict[str
         found += _rows(row["flow"], OF_FLOWS, _with_loss(mine), _with_loss(its))
     queues = {(row["link"], row["direction"]): dict(row) for row in simulated.queues}
     for row in document["queues"]:
-        other = queues.get((row["link"], row["direction"]))
-        if other is not None:
-            found += _rows(f"{row['link']} {row['direction']}", OF_QUEUES, row, other)
+        simulated_queue = queues.get((row["link"], row["direction"]))
+        if simulated_queue is not None:
+            found += _rows(f"{row['link']} {row['direction']}", OF_QUEUES, row, simulated_queue)
     return found
 
 

@@ -20,7 +20,7 @@ class Ability(Row):
     """Something that an emulation may need."""
 
     what: Annotated[str, "What it is."]
-    state: Annotated[Literal["ok", "missing", "limited"], "Whether this user has it here."]
+    state: Annotated[Literal["ok", "missing"], "Whether this user has it here."]
     found: Annotated[str, "What was found."]
     remedy: Annotated[str, "How to get it; empty if it is there."]
 

@@ -46,6 +46,13 @@ def describe(asked: Emulation) -> dict[str, Any]:
     return found
 
 
+def planned(described: Mapping[str, Any]) -> dict[str, Any]:
+    """What would be made, as `--dry-run --json` prints it."""
+    found = {name: described[name] for name in ("hosts", "lines", "flows", "commands", "ends_s")}
+    found["flows"] = [{name: value for name, value in flow.items() if name != "is_endless"} for flow in found["flows"]]
+    return found
+
+
 def prefix() -> int:
     """The second number of addresses: the next one inside another emulation."""
     import os

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from fairq.core.records import Document
 from fairq.core.results import Result, written
 from fairq.core.rows import Row, Table
 
@@ -56,3 +57,68 @@ class Emulated(Result):
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1].replace('Result', 'Emulated')}, {self.stamp}>"
+
+
+class PlannedHost(Row):
+    """A host that would be made."""
+
+    host: Annotated[str, "Its name, by which the others know it."]
+    addresses: Annotated[list[str], "Its addresses; the first is that of its name."]
+    control: Annotated[str | None, "Linux's congestion control of its connections; null: the usual one."]
+
+
+class PlannedLine(Row):
+    """A direction of a link, or of a flow's own line."""
+
+    link: str
+    direction: Annotated[Literal["forward", "reverse"], "Forward is from the link's `from` to its `to`."]
+    is_access: Annotated[bool, "Whether it is a flow's own."]
+    from_: str
+    to: str
+    rate_bit_per_s: Annotated[int | None, "Its rate, the mean of its trace; null: unlimited."]
+    is_trace: bool
+    delay_s: float
+    loss: Annotated[float, "The part of the packets that it loses."]
+    jitter_s: float
+    reorder: Annotated[float, "The part of the packets that it sends late."]
+    discipline: str
+    discipline_settings: str
+    limit: str
+
+
+class PlannedFlow(Row):
+    """A flow of the scenario, on real hosts."""
+
+    flow: str
+    from_: str
+    to: str
+    traffic: str
+    transport: str
+    weight: float
+    addresses: Annotated[list[str], "Of its sender and of its receiver."]
+    lines: Annotated[list[list[int]], "The numbers of the lines of its data, and of its answers."]
+    start_s: float
+    stop_s: float
+    protocol: Literal["tcp", "udp"]
+    bytes: Annotated[int | None, "What it sends in all; null: as much as it may."]
+    packet_bytes: int | None
+    gap_s: float | None
+    control: Annotated[str | None, "Linux's congestion control."]
+
+
+class PlannedCommand(Row):
+    """A command in a host."""
+
+    host: str
+    command: str
+    ends_run: Annotated[bool, "Whether its end is that of the run."]
+
+
+class Planned(Document):
+    """What `fairq emulate --dry-run` says would be made."""
+
+    hosts: list[PlannedHost]
+    lines: list[PlannedLine]
+    flows: list[PlannedFlow]
+    commands: list[PlannedCommand]
+    ends_s: Annotated[float | None, "When it ends; null: with its command."]

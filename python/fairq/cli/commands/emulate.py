@@ -71,7 +71,7 @@ def emulate(arguments: Namespace) -> str:
         save_text(asked.text, arguments.scenario)
     if arguments.dry_run:
         if arguments.json:
-            return as_json(described, "emulate-plan")
+            return as_json(emulated.planned(described), "emulate-plan")
         return paragraphs(_made(described, arguments), arguments, arguments.scenario)
     with Watching(arguments.watch) as watch:
         result = emulated.emulate(

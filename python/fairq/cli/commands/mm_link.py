@@ -48,7 +48,7 @@ def mm_link(arguments: Namespace) -> str:
     asked = link.emulation()
     described = emulated.describe(asked)
     if arguments.dry_run:
-        return as_json(described, "emulate-plan")
+        return as_json(emulated.planned(described), "emulate-plan")
     if any(getattr(arguments, f"meter_{name}") for name in METERS):
         streams.note("--meter: nothing is drawn; fairq emulate --watch shows rates, queues and delays")
     if emulated.INSIDE not in os.environ and not link.right:
