@@ -61,7 +61,7 @@ def test_a_wrong_word_is_named_in_one_line(kind, args, said):
 
 
 def test_the_uplink_is_the_way_from_the_command(traces, fairq):
-    status, out, err = fairq("mm-link", "up", "down", "--uplink-queue=droptail", "--uplink-queue-args", "packets=9",
+    status, out, err = fairq("mm-link", "--json", "up", "down", "--uplink-queue=droptail", "--uplink-queue-args", "packets=9",
                              "--downlink-queue=fq_codel", "--dry-run", "ping", "-c", "1", "--once")  # fmt: skip
     assert (status, err) == (0, "")
     found = json.loads(out)
@@ -75,7 +75,9 @@ def test_the_uplink_is_the_way_from_the_command(traces, fairq):
 
 
 def test_once_ends_with_the_shorter_trace(traces, fairq):
-    assert json.loads(fairq("mm-link", "up", "down", "--once", "--dry-run", "--", "true")[1])["ends_s"] == 0.002
+    assert (
+        json.loads(fairq("mm-link", "--json", "up", "down", "--once", "--dry-run", "--", "true")[1])["ends_s"] == 0.002
+    )
 
 
 def test_a_trace_that_is_not_there_is_said(traces, fairq):

@@ -90,7 +90,20 @@ pub fn network(scenario: &Scenario, files: Files<'_>, reader: Option<topology::R
         || changes.iter().any(|planned| matches!(&planned.change.what, What::Impairment(what) if loses(what)));
     let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
     let is_held = Vec::new();
-    Ok(Plan { nodes, lines, flows, transfers, sessions, pools, changes, is_held, warm_up, duration, counts_lost, of_topology })
+    Ok(Plan {
+        nodes,
+        lines,
+        flows,
+        transfers,
+        sessions,
+        pools,
+        changes,
+        is_held,
+        warm_up,
+        duration,
+        counts_lost,
+        of_topology,
+    })
 }
 
 /// Whether it may lose packets.

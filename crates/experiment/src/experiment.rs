@@ -133,8 +133,8 @@ impl Experiment {
         let build = if document.may_lack_flows() { build::network } else { build::plan };
         for point in points {
             let at = document.at(&point)?;
-            let plan = build(&at, &noted, document.topology_reader())
-                .map_err(|fault| document.problem_at(&point, fault))?;
+            let plan =
+                build(&at, &noted, document.topology_reader()).map_err(|fault| document.problem_at(&point, fault))?;
             read.push(digests.take());
             plans.push((point, plan));
         }

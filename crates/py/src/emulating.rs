@@ -1,5 +1,7 @@
 //! A scenario on real hosts: what would be made of it, and the gateway itself.
 
+#[cfg(target_os = "linux")]
+mod gateway;
 mod job;
 mod network;
 mod work;
@@ -11,9 +13,11 @@ use fairq_experiment::experiment::Experiment;
 use fairq_experiment::scenario::Routing;
 use fairq_experiment::scenario::problem::Problem;
 use fairq_experiment::scenario::read::Document;
+#[cfg(target_os = "linux")]
+use fairq_gateway::fault::Fault;
 use fairq_gateway::plan::{Plan, Speed, Work};
 use fairq_sim::plan::Plan as Network;
-use fairq_text::Fault;
+use fairq_text::Fault as Refused;
 use job::Job;
 use network::{PREFIX, Wanted};
 use pyo3::prelude::*;
@@ -25,6 +29,54 @@ pub(crate) fn emulation(job_json: &str) -> PyResult<String> {
     let job = read_job(job_json)?;
     let made = Made::of(&job).map_err(errors::scenario)?;
     Ok(made.described().to_string())
+}
+
+/// Runs the job that the descriptor `job` holds and reports to the descriptor `report`; the exit
+/// status of the terminal's command. The process is given up to it: it must have one thread.
+#[cfg(target_os = "linux")]
+#[pyfunction]
+pub(crate) fn gateway(py: Python<'_>, job: i32, report: i32) -> PyResult<i32> {
+    py.detach(|| {
+        let mut report = opened(report, std::fs::OpenOptions::new().write(true))?;
+        let text = std::io::read_to_string(opened(job, std::fs::OpenOptions::new().read(true))?)?;
+        let said = serde_json::from_str::<Job>(&text).map_err(|error| Fault::new(error.to_string()));
+        match said.and_then(|job| gateway::run(&job, &mut report)) {
+            Ok(status) => Ok(status),
+            Err(fault) => {
+                gateway::say(&mut report, &json!({ "error": { "message": fault.to_string() } }));
+                Ok(2)
+            }
+        }
+    })
+}
+
+/// A descriptor of this process, as a file of its own that no command inherits.
+#[cfg(target_os = "linux")]
+fn opened(descriptor: i32, how: &std::fs::OpenOptions) -> std::io::Result<std::fs::File> {
+    how.open(format!("/proc/self/fd/{descriptor}"))
+}
+
+/// What this machine can, as JSON: rows of what was tried, and what they mean together.
+#[cfg(target_os = "linux")]
+#[pyfunction]
+pub(crate) fn doctor(py: Python<'_>) -> String {
+    let checks = py.detach(fairq_gateway::doctor::doctor);
+    let rows = checks.iter().map(|check| {
+        json!({
+            "what": check.name,
+            "state": if check.is_fine { "ok" } else { "missing" },
+            "found": check.found,
+            "remedy": check.remedy.as_deref().unwrap_or_default(),
+        })
+    });
+    let rows: Value = rows.collect();
+    let missing = checks.iter().filter(|check| !check.is_fine).map(|check| check.name).collect::<Vec<_>>().join(", ");
+    let text = if missing.is_empty() {
+        "All that an emulation may need is here.".to_owned()
+    } else {
+        format!("Not here: {missing}. The rest is.")
+    };
+    json!({ "rows": rows, "text": text }).to_string()
 }
 
 fn read_job(text: &str) -> PyResult<Job> {
@@ -123,15 +175,15 @@ impl Made {
 }
 
 /// The plan of real hosts of the only point of `experiment`.
-fn plan(experiment: &Experiment, job: &Job) -> Result<Plan, Fault> {
+fn plan(experiment: &Experiment, job: &Job) -> Result<Plan, Refused> {
     let scenario = experiment.scenario();
     let [(_, network)] = experiment.plans() else {
         let message = "real hosts run one point; choose one of each axis by --set axes=[] and the field's value";
-        return Err(Fault::new("axes", message));
+        return Err(Refused::new("axes", message));
     };
     if scenario.measure.replications > 1 {
         let message = "real hosts run once; leave it out, and run the command again for another run";
-        return Err(Fault::new("measure.replications", message));
+        return Err(Refused::new("measure.replications", message));
     }
     let costs = network.lines.iter().map(|line| match scenario.routing {
         Routing::Hops => 1,

@@ -44,7 +44,7 @@ mod _native {
     #[pymodule_export]
     use super::arrow::Table;
     #[pymodule_export]
-    use super::emulating::emulation;
+    use super::emulating::{doctor, emulation, gateway};
     #[pymodule_export]
     use super::experiments::{Experiment, Outcome, Run, Tables, remade_run, results_version};
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! The gateway's process: hosts, commands and work around the loop that moves packets.
 
+use super::Made;
 use super::job::Job;
-use super::{Made, network};
 use fairq_gateway::command;
 use fairq_gateway::fault::Fault;
 use fairq_gateway::plan::Plan;
@@ -18,11 +18,15 @@ use std::sync::Arc;
 /// What is refused, in one line.
 pub(super) fn run(job: &Job, report: &mut File) -> Result<i32, Fault> {
     let prefix = job.prefix.unwrap_or_else(setup::prefix);
-    let made = Made::of(&Job { prefix: Some(prefix), ..job.clone() }).map_err(|problem| Fault::new(problem.to_string()))?;
+    let made =
+        Made::of(&Job { prefix: Some(prefix), ..job.clone() }).map_err(|problem| Fault::new(problem.to_string()))?;
     let mut plan = made.plan;
     complete(&mut plan, job)?;
     let front = job.front.as_ref().map(|front| Ok((host(&plan, &front.host)?, front.argv.clone()))).transpose()?;
-    let options = setup::Options { back_end: back_end(&job.device), outer: job.outer.as_ref().map(|name| host(&plan, name)).transpose()? };
+    let options = setup::Options {
+        back_end: back_end(&job.device),
+        outer: job.outer.as_ref().map(|name| host(&plan, name)).transpose()?,
+    };
     let machine = setup::hosts(&plan, &options)?;
     say(report, &json!({ "ready": machine.facts }));
     let commands = command::start(&machine.hosts, &plan.hosts, front)?;
@@ -58,7 +62,7 @@ fn back_end(name: &str) -> BackEnd {
 }
 
 /// Writes a line of the report. The reader may have gone, and then nobody wants it.
-pub(super) fn say(report: &mut File, said: &Value) {
+pub(crate) fn say(report: &mut File, said: &Value) {
     let _ = writeln!(report, "{said}");
     let _ = report.flush();
 }

@@ -77,8 +77,7 @@ pub(super) fn of(entry: &EntryPlan) -> Result<Work, Fault> {
         return refused("transport", format!("Linux has no {control}{near}"));
     };
     if let Some(setting) = changed(entry) {
-        let message =
-            format!("{setting} is a setting of the simulated {control}, and Linux has its own; leave it out");
+        let message = format!("{setting} is a setting of the simulated {control}, and Linux has its own; leave it out");
         return refused("transport", message);
     }
     Ok(Work::Bulk { control: linux.into(), bytes })

@@ -72,7 +72,7 @@ def emulate(arguments: Namespace) -> str:
     if arguments.dry_run:
         if arguments.json:
             return as_json(emulated.planned(described), "emulate-plan")
-        return paragraphs(_made(described, arguments), arguments, arguments.scenario)
+        return paragraphs(made(described, asked, arguments), arguments, arguments.scenario)
     with Watching(arguments.watch) as watch:
         result = emulated.emulate(
             asked, is_beside=arguments.beside, watch=watch, described=described,
@@ -153,7 +153,7 @@ def _read(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _made(described: Mapping[str, Any], arguments: Namespace) -> Iterator[str]:
+def made(described: Mapping[str, Any], asked: Emulation, arguments: Namespace) -> Iterator[str]:
     """What would be made, as tables."""
     hosts = [
         {"host": each["host"], "addresses": " ".join(each["addresses"]), "control": each["control"] or "cubic"}
@@ -173,7 +173,7 @@ def _made(described: Mapping[str, Any], arguments: Namespace) -> Iterator[str]:
         "commands": tables.text(commands, keep=("host", "command"), **look(arguments)) if commands else "",
     }  # fmt: skip
     yield sections(parts)
-    yield f"Back end: {arguments.device}; mode: {arguments.mode}; " + (
+    yield f"Back end: {asked.device}; mode: {asked.mode}; " + (
         "it ends with its command." if end is None else f"it ends after {tables.value('x_s', end)}."
     )
 

@@ -7,9 +7,9 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from fairq.cli.commands.emulate import ended, shown
+from fairq.cli.commands.emulate import ended, made, shown
 from fairq.cli.options import LOOKS
-from fairq.cli.printing import as_json
+from fairq.cli.printing import as_json, paragraphs
 from fairq.core import arguments as checked
 from fairq.core import streams
 from fairq.core.declared import Spec, options, picked, switch, typed_only
@@ -48,7 +48,9 @@ def mm_link(arguments: Namespace) -> str:
     asked = link.emulation()
     described = emulated.describe(asked)
     if arguments.dry_run:
-        return as_json(emulated.planned(described), "emulate-plan")
+        if arguments.json:
+            return as_json(emulated.planned(described), "emulate-plan")
+        return paragraphs(made(described, asked, arguments), arguments)
     if any(getattr(arguments, f"meter_{name}") for name in METERS):
         streams.note("--meter: nothing is drawn; fairq emulate --watch shows rates, queues and delays")
     if emulated.INSIDE not in os.environ and not link.right:
