@@ -10,11 +10,17 @@ pub mod command;
 pub mod device;
 #[cfg(target_os = "linux")]
 pub mod doctor;
+pub mod drive;
 pub mod fault;
+pub mod flows;
 #[cfg(target_os = "linux")]
 pub mod host;
 pub mod measured;
+pub mod network;
+pub mod packet;
+pub mod pair;
 pub mod plan;
+pub mod record;
 pub mod report;
 #[cfg(target_os = "linux")]
 pub mod sandbox;

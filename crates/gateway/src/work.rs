@@ -2,8 +2,18 @@
 
 use crate::fault::Fault;
 use crate::host::Host;
-use crate::plan::Plan;
+use crate::plan::{FlowPlan, Plan};
 use fairq_sched::units::Time;
+
+/// The port of both ends of a plan's first flow; those of the others follow.
+const FIRST_PORT: u16 = 20_000;
+
+impl FlowPlan {
+    /// The port of both of its ends, if it is flow `number` of its plan.
+    pub fn port(number: usize) -> u16 {
+        u16::try_from(number).map_or(u16::MAX, |number| FIRST_PORT.saturating_add(number))
+    }
+}
 
 /// Flows that run.
 pub struct Workload {
