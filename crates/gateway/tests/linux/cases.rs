@@ -1,7 +1,7 @@
 //! What is done inside: each case is a process.
 
-use super::NONE;
 use super::forward::Forwarder;
+use super::{NO_NAMESPACES, NO_TUN};
 use fairq_gateway::plan::{HostPlan, Plan};
 use fairq_gateway::setup::{self, BackEnd, Machine, Options};
 use std::io::{Read, Write};
@@ -38,8 +38,11 @@ fn made(plan: &Plan, back_end: &str) -> Machine {
     };
     setup::hosts(plan, &Options { back_end, ..Options::default() }).unwrap_or_else(|fault| {
         eprintln!("{fault}");
-        let is_refused = fault.message.contains("refuses namespaces") || fault.message.contains("/dev/net/tun");
-        std::process::exit(if is_refused { NONE } else { 1 })
+        std::process::exit(match fault.message {
+            message if message.contains("refuses namespaces") => NO_NAMESPACES,
+            message if message.contains("/dev/net/tun") => NO_TUN,
+            _ => 1,
+        })
     })
 }
 
