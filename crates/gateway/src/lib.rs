@@ -2,8 +2,8 @@
 //! and all lines between them are [`Path`](fairq_link::path::Path)s in one process, on the clock of
 //! the machine.
 //!
-//! [`plan`] says what is to be built; [`device`] is where packets enter and leave; [`report`] is
-//! what a run gives.
+//! [`plan`] says what is to be built; [`device`] is where packets enter and leave; [`network`] has
+//! the lines between them, without a clock; [`drive`] has the clock; [`report`] is what a run gives.
 
 #[cfg(target_os = "linux")]
 pub mod command;
@@ -15,7 +15,13 @@ pub mod fault;
 pub mod flows;
 #[cfg(target_os = "linux")]
 pub mod host;
+#[cfg(target_os = "linux")]
+mod listening;
 pub mod measured;
+#[cfg(target_os = "linux")]
+mod namespace;
+#[cfg(target_os = "linux")]
+mod netlink;
 pub mod network;
 pub mod packet;
 pub mod pair;
@@ -27,5 +33,13 @@ pub mod sandbox;
 #[cfg(target_os = "linux")]
 pub mod setup;
 pub mod stamp;
+#[cfg(target_os = "linux")]
+mod sys;
+#[cfg(target_os = "linux")]
+mod tun;
+#[cfg(target_os = "linux")]
+mod veth;
+#[cfg(target_os = "linux")]
+mod virtio;
 #[cfg(target_os = "linux")]
 pub mod work;
