@@ -97,20 +97,6 @@ pub struct FlowPlan {
     pub tos: u8,
 }
 
-impl FlowPlan {
-    /// The port, at both ends, of the flow of this number in [`Plan::flows`]. Its packets are told
-    /// from others by their addresses and this port.
-    #[must_use]
-    pub const fn port(number: usize) -> u16 {
-        // Numbers beyond the ports share some; plans of so many flows give them other addresses.
-        FIRST_PORT + (number % PORTS) as u16
-    }
-}
-
-/// Above the ports that services have, below those that Linux chooses for connections.
-const FIRST_PORT: u16 = 20_000;
-const PORTS: usize = 10_000;
-
 /// What a flow sends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {

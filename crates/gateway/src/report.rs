@@ -23,6 +23,22 @@ use crate::stamp::Stamp;
 use serde::Serialize;
 use std::sync::Arc;
 
+/// A name that many rows share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name(pub Arc<str>);
+
+impl Default for Name {
+    fn default() -> Self {
+        Self("".into())
+    }
+}
+
+impl Serialize for Name {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.0)
+    }
+}
+
 /// The document.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
@@ -54,15 +70,15 @@ pub struct FlowRow {
     /// Its name: that of the plan's flow, else its ends, ports and protocol. The answers to a flow
     /// of the plan are called `NAME.answers`; flows beyond those that are told apart are one row,
     /// `others`.
-    pub flow: Arc<str>,
+    pub flow: Name,
     /// The name of the plan's flow, if it is one.
-    pub plan: Option<Arc<str>>,
+    pub plan: Option<Name>,
     /// Whether its conversation carries more the other way: acknowledgements, answers.
     pub is_answer: bool,
     /// The host that sends.
-    pub from: Arc<str>,
+    pub from: Name,
     /// The host that receives.
-    pub to: Arc<str>,
+    pub to: Name,
     /// The sender's address.
     pub source: String,
     /// The receiver's address.
@@ -133,7 +149,7 @@ pub struct FlowRow {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LinkRow {
     /// The link's name.
-    pub link: Arc<str>,
+    pub link: Name,
     /// `forward` or `reverse`.
     pub direction: &'static str,
     /// Its rate, the mean of its trace; `null` if it is unlimited.
@@ -154,7 +170,7 @@ pub struct LinkRow {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct QueueRow {
     /// The link's name.
-    pub link: Arc<str>,
+    pub link: Name,
     /// `forward` or `reverse`.
     pub direction: &'static str,
     /// The discipline: its parts by name.
@@ -184,9 +200,9 @@ pub struct SampleRow {
     /// The end of the interval.
     pub time_s: f64,
     /// The flow, if it is of one.
-    pub flow: Option<Arc<str>>,
+    pub flow: Option<Name>,
     /// The link, if it is of a queue.
-    pub link: Option<Arc<str>>,
+    pub link: Option<Name>,
     /// The link's direction.
     pub direction: Option<&'static str>,
     /// What was given to the flow's receiver in the interval.
@@ -201,7 +217,7 @@ pub struct SampleRow {
 #[derive(Clone, Debug, Serialize)]
 pub struct PacketRow {
     /// The flow.
-    pub flow: Arc<str>,
+    pub flow: Name,
     /// When it came from its sender.
     pub sent_s: f64,
     /// The intended time at which it was given to its receiver; `null` if it was dropped or lost.
