@@ -206,3 +206,6 @@ fn lateness(meter: &Meter) -> Lateness {
         histogram: meter.histogram(),
     }
 }
+
+#[cfg(test)]
+mod tests;

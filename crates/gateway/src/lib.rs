@@ -16,3 +16,6 @@ pub mod plan;
 pub mod record;
 pub mod report;
 pub mod stamp;
+
+#[cfg(test)]
+mod made;

@@ -172,12 +172,12 @@ impl Network {
         }
     }
 
-    /// The flow of a packet from `host`; `None` if no host has its destination.
+    /// The flow of a packet from `host`; `None` if it goes nowhere.
     fn flow_of(&mut self, host: u32, header: &Header) -> Option<(FlowId, Way)> {
         if let Some(id) = self.flows.find(header) {
-            return self.flows.get(id).map(|flow| (id, flow.way));
+            return self.flows.get(id).filter(|flow| flow.from == host).map(|flow| (id, flow.way));
         }
-        let (way, to) = self.ways.of(header)?;
+        let (way, to) = self.ways.of(header, host)?;
         let plan = match way {
             Way::Planned(flow, _) => Some(Name(Arc::clone(&self.ways.flow(flow)?.name))),
             Way::Towards(_) => None,
@@ -404,3 +404,6 @@ impl Carried {
         Seen { bytes, checksum, is_marked, length, flow, entered, arrived }
     }
 }
+
+#[cfg(test)]
+mod tests;

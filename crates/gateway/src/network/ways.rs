@@ -46,8 +46,13 @@ impl Ways {
         }
     }
 
-    /// The way of packets with this header, and the host at its end; `None` if it is no host's.
-    pub(super) fn of(&self, header: &Header) -> Option<(Way, u32)> {
+    /// The way of packets with this header from a host, and the host at its end; `None` if the
+    /// sender is not an address of that host's, or no host has the receiver's. So a host has as many
+    /// addresses to share a line by as it was given.
+    pub(super) fn of(&self, header: &Header, from: u32) -> Option<(Way, u32)> {
+        if self.hosts.get(&header.source) != Some(&from) {
+            return None;
+        }
         if let Some((flow, direction)) = self.planned.get(&fields(header)) {
             let way = Way::Planned(*flow, *direction);
             return Some((way, self.end(way)));
