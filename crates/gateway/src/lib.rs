@@ -43,3 +43,6 @@ mod veth;
 mod virtio;
 #[cfg(target_os = "linux")]
 pub mod work;
+
+#[cfg(test)]
+mod made;

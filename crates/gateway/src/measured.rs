@@ -7,7 +7,8 @@ use serde::Serialize;
 pub struct Refused {
     /// Frames without IP, and packets whose headers cannot be read or contradict their offload.
     pub not_ip: u64,
-    /// For no host of the network: multicast, addresses of the outside.
+    /// For no host of the network: multicast, addresses of the outside; and from an address that
+    /// its host was not given.
     pub no_route: u64,
     /// While so much was on the way that memory would have run out.
     pub no_room: u64,
