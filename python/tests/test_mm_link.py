@@ -61,8 +61,8 @@ def test_a_wrong_word_is_named_in_one_line(kind, args, said):
 
 
 def test_the_uplink_is_the_way_from_the_command(traces, fairq):
-    status, out, err = fairq("mm-link", "--json", "up", "down", "--uplink-queue=droptail", "--uplink-queue-args", "packets=9",
-                             "--downlink-queue=fq_codel", "--dry-run", "ping", "-c", "1", "--once")  # fmt: skip
+    queues = ("--uplink-queue=droptail", "--uplink-queue-args", "packets=9", "--downlink-queue=fq_codel")
+    status, out, err = fairq("mm-link", "--json", "up", "down", *queues, "--dry-run", "ping", "-c", "1", "--once")
     assert (status, err) == (0, "")
     found = json.loads(out)
     ways = {line["from"]: line for line in found["lines"]}

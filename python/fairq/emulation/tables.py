@@ -37,7 +37,7 @@ def document(described: Mapping[str, Any], said: Mapping[str, Any], ready: Mappi
         "links": tables["links"],
         "queues": tables["queues"],
         "points": [point],
-        "notes": [],
+        "notes": list(_notes(scenario, said, ready)),
         "run_info": {"version": _native.version(), "cpu_s": said["gateway"]["cpu_s"]},
         "transfers": [],
         "sessions": [],
@@ -50,6 +50,19 @@ def document(described: Mapping[str, Any], said: Mapping[str, Any], ready: Mappi
             "conversations": said["flows"],
         },
     }
+
+
+def _notes(
+    scenario: Mapping[str, Any], said: Mapping[str, Any], ready: Mapping[str, Any]
+) -> Iterable[dict[str, str]]:
+    """What limited the run that may not have been meant."""
+    for text in ready.get("notes", ()):
+        yield {"code": "machine", "where": "emulation", "text": text}
+    for text in said.get("faults", ()):
+        yield {"code": "flow", "where": "emulation", "text": text}
+    if scenario.get("measure", {}).get("warm_up", "0 s") not in ("0 s", "0 ms", 0):
+        text = "real hosts are measured from the start, so that the warm-up is in the tables"
+        yield {"code": "warm-up", "where": "measure.warm_up", "text": text}
 
 
 def _schema_version() -> int:
