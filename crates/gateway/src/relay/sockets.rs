@@ -1,6 +1,6 @@
 //! The sockets of a relay: where clients come in, and the connections to the target.
 
-use super::stream::{HEADERS, SEGMENT, Stream};
+use super::stream::{SEGMENT, Stream};
 use super::ways::{Arrival, Ways};
 use fairq_sched::packet::{Address, Header};
 use rustix::event::PollFlags;

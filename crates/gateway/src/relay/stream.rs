@@ -134,10 +134,6 @@ impl Stream {
     pub(super) fn is_read(&self) -> bool {
         self.ready.is_empty() && self.end.is_some_and(|end| self.expected > end)
     }
-
-    pub(super) const fn is_ended(&self) -> bool {
-        self.end.is_some()
-    }
 }
 
 #[cfg(test)]

@@ -39,17 +39,17 @@ fn bytes_of_a_connection_come_back_from_the_target_as_they_were() {
         assert!(flow["delivered_bytes"].as_u64().unwrap() >= 300_000 + 209 * 52, "{flow}");
         assert!(flow["delay_s_min"].as_f64().unwrap() >= 0.005, "{flow}");
     }
-    assert_eq!((&up["direction"], &down["direction"], &up["source"]), (&"up".into(), &"down".into(), &down["destination"]));
+    assert_eq!(
+        (&up["direction"], &down["direction"], &up["source"]),
+        (&"up".into(), &"down".into(), &down["destination"])
+    );
 }
 
 #[test]
 fn datagrams_leave_at_the_rate_of_the_line_whatever_the_machine_does() {
     let target = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let way = |queue: &str| WaySettings {
-        rate: Some("8Mbit/s".into()),
-        queue: Some(queue.into()),
-        ..WaySettings::default()
-    };
+    let way =
+        |queue: &str| WaySettings { rate: Some("8Mbit/s".into()), queue: Some(queue.into()), ..WaySettings::default() };
     let relay = Relay::new(&RelaySettings { ways: [way("fifo + 1000packets"), way("fifo")], seed: 1 }).unwrap();
     let way_in = relay.open(Protocol::Udp, target.local_addr().unwrap()).unwrap();
     let client = UdpSocket::bind("127.0.0.1:0").unwrap();

@@ -74,15 +74,7 @@ impl Ways {
         let [up, down] = &settings.ways;
         let ways = [Way::of(up)?, Way::of(down)?];
         let paths = [ways[0].path(settings.seed), ways[1].path(settings.seed.wrapping_add(1))];
-        Ok(Self {
-            ways,
-            paths,
-            flows: Vec::new(),
-            words: BinaryHeap::new(),
-            number: 0,
-            now: Time::ZERO,
-            next: None,
-        })
+        Ok(Self { ways, paths, flows: Vec::new(), words: BinaryHeap::new(), number: 0, now: Time::ZERO, next: None })
     }
 
     /// A flow that begins; its number.
