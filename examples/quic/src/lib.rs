@@ -34,16 +34,15 @@ pub struct Upload {
     pub dropped: u64,
 }
 
-/// Nodes 0 and 1 are the ends of the line. The flood has the port 9.
-fn header(from: u32, port: u16, ecn: Field) -> Header {
-    Header {
-        source: Address::Node(from),
-        destination: Address::Node(1 - from),
-        protocol: 17,
-        source_port: port,
-        destination_port: port,
-        tos: ecn.bits(),
-    }
+/// The hosts: the client, the server, and the host that sends the flood.
+const CLIENT: u32 = 0;
+const SERVER: u32 = 1;
+const FLOODER: u32 = 2;
+
+/// What queues see of a packet. Without a classifier of their own they tell pairs of hosts apart.
+fn header(source: u32, destination: u32, ecn: Field) -> Header {
+    let [source, destination] = [source, destination].map(Address::Node);
+    Header { source, destination, protocol: 17, source_port: 443, destination_port: 443, tos: ecn.bits() }
 }
 
 /// A path; its packets carry a datagram of the connection, or `None` if they are of the flood.
@@ -68,15 +67,15 @@ pub fn upload(queue: &Queue, bytes: usize) -> Upload {
     let (mut now, mut flood) = (Time::ZERO, Time::ZERO);
     loop {
         if flood == now {
-            there.push(now, FLOOD.0, &header(0, 9, Field::NotEct), None);
+            there.push(now, FLOOD.0, &header(FLOODER, SERVER, Field::NotEct), None);
             flood = now + FLOOD.1;
         }
         for datagram in client.speak(instant(now)) {
             upload.sent += 1;
-            there.push(now, length(&datagram), &header(0, 443, datagram.ecn), Some(datagram));
+            there.push(now, length(&datagram), &header(CLIENT, SERVER, datagram.ecn), Some(datagram));
         }
         for datagram in server.speak(instant(now)) {
-            back.push(now, length(&datagram), &header(1, 443, datagram.ecn), Some(datagram));
+            back.push(now, length(&datagram), &header(SERVER, CLIENT, datagram.ecn), Some(datagram));
         }
         if server.is_done() {
             return Upload { finished: now, ..upload };

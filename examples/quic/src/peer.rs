@@ -28,14 +28,14 @@ pub(crate) struct Peer {
     connection: Option<(ConnectionHandle, Connection)>,
     /// The stream that carries the bytes, once it is open.
     stream: Option<StreamId>,
-    /// Bytes that the application has still to hand over.
-    unsent: usize,
+    /// Bytes that the application has still to hand over; `None`: it takes them.
+    unsent: Option<usize>,
     /// Whether the stream has come to its end here.
     is_done: bool,
 }
 
 impl Peer {
-    fn new(seed: u8, server: Option<ServerConfig>, unsent: usize) -> Self {
+    fn new(seed: u8, server: Option<ServerConfig>, unsent: Option<usize>) -> Self {
         let mut config = EndpointConfig::default();
         config.rng_seed(Some([seed; 32]));
         let endpoint = Endpoint::new(Arc::new(config), server.map(Arc::new), true, None);
@@ -54,7 +54,7 @@ impl Peer {
         let key = PrivatePkcs8KeyDer::from(key.serialize_der());
         let server = server_config(certificate, key);
         let client = ClientConfig::with_root_certificates(Arc::new(roots)).expect("there is a root");
-        let mut pair = [Self::new(1, None, bytes), Self::new(2, Some(server), 0)];
+        let mut pair = [Self::new(1, None, Some(bytes)), Self::new(2, Some(server), None)];
         let connection = pair[0].endpoint.connect(now, client, address, "server");
         pair[0].connection = Some(connection.expect("the address is one"));
         pair
@@ -80,10 +80,12 @@ impl Peer {
                     connection.handle_event(event);
                 }
             }
-            Some(DatagramEvent::NewConnection(incoming)) => match self.endpoint.accept(incoming, now, &mut answer, None) {
-                Ok(connection) => self.connection = Some(connection),
-                Err(error) => panic!("the server refuses the client: {}", error.cause),
-            },
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                match self.endpoint.accept(incoming, now, &mut answer, None) {
+                    Ok(connection) => self.connection = Some(connection),
+                    Err(error) => panic!("the server refuses the client: {}", error.cause),
+                }
+            }
             // An answer without a connection: a retry or a reset, which no test here wants.
             Some(DatagramEvent::Response(_)) | None => {}
         }
@@ -119,13 +121,16 @@ impl Peer {
                 panic!("the connection is lost: {reason}");
             }
         }
-        if self.unsent > 0 {
+        if let Some(unsent) = &mut self.unsent {
+            if *unsent == 0 {
+                return;
+            }
             self.stream = self.stream.or_else(|| connection.streams().open(Dir::Uni));
             let Some(id) = self.stream else { return };
             let mut stream = connection.send_stream(id);
-            while self.unsent > 0 {
-                let Ok(written) = stream.write(&[0; 65536][..self.unsent.min(65536)]) else { return };
-                self.unsent -= written;
+            while *unsent > 0 {
+                let Ok(written) = stream.write(&[0; 65536][..(*unsent).min(65536)]) else { return };
+                *unsent -= written;
             }
             stream.finish().expect("the stream is open");
         } else {

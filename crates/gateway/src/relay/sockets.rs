@@ -149,13 +149,13 @@ impl Sockets {
                 }
                 Ends::Tcp { sides, .. } => {
                     let stream = |way: usize| ways.flows[conversation.flows[way]].stream.as_ref();
-                    for side in 0..2 {
+                    for (side, socket) in sides.iter().enumerate() {
                         let reads = stream(side).is_some_and(Stream::has_room);
                         let writes = stream(1 - side).is_some_and(|stream| !stream.ready().is_empty());
                         let mut flags = PollFlags::empty();
                         flags.set(PollFlags::IN, reads);
                         flags.set(PollFlags::OUT, writes);
-                        add(sides[side].clone(), flags, Of::Side(at, side));
+                        add(socket.clone(), flags, Of::Side(at, side));
                     }
                 }
                 Ends::Closed => {}

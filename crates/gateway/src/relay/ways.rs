@@ -56,13 +56,15 @@ enum Word {
     SendAgain,
 }
 
+/// What a sender will hear: time, order, flow, segment.
+type Said = (Time, u64, usize, u64, Word);
+
 /// The line.
 pub(super) struct Ways {
     ways: [Way; 2],
     paths: [Path<Box<dyn Discipline>, Parcel>; 2],
     pub(super) flows: Vec<Flow>,
-    /// What senders will hear: time, order, flow, segment.
-    words: BinaryHeap<Reverse<(Time, u64, usize, u64, Word)>>,
+    words: BinaryHeap<Reverse<Said>>,
     number: u64,
     now: Time,
     /// When the next thing happens, as of the last call of [`Ways::advance`].
