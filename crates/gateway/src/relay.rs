@@ -114,11 +114,9 @@ impl Relay {
     pub fn change(&self, changes: &[Option<WayChange>; 2]) -> Result<(), String> {
         let mut state = self.state()?;
         state.advance();
-        for (way, change) in changes.iter().enumerate() {
-            if let Some(change) = change {
-                state.ways.change(way, change)?;
-            }
-        }
+        let said = || changes.iter().enumerate().filter_map(|(way, change)| Some((way, change.as_ref()?)));
+        said().try_for_each(|(way, change)| state.ways.check(way, change))?;
+        said().try_for_each(|(way, change)| state.ways.change(way, change))?;
         drop(state);
         self.wake();
         Ok(())

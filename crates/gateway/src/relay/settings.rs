@@ -36,6 +36,8 @@ pub struct WaySettings {
     pub buffer: Option<String>,
     /// The part of the packets that is lost, from 0 to below 1.
     pub loss: Option<f64>,
+    /// The mean number of packets lost in a row; none: each is lost on its own.
+    pub burst: Option<f64>,
     /// The greatest random extra delay; packets keep their order.
     pub jitter: Option<String>,
 }
@@ -50,6 +52,8 @@ pub struct WayChange {
     pub delay: Option<String>,
     /// As [`WaySettings::loss`].
     pub loss: Option<f64>,
+    /// As [`WaySettings::burst`], if there is a loss.
+    pub burst: Option<f64>,
     /// As [`WaySettings::jitter`].
     pub jitter: Option<String>,
     /// Whether the line is up.
@@ -74,25 +78,25 @@ impl Way {
         if queue.classifier.is_none() && queue.tells_flows_apart() && queue.classifier().name() == "pair" {
             queue.classifier = ClassifierSettings::by_name("port_pair");
         }
-        let mut way = Self { rate: Rate::MAX, delay: Time::ZERO, queue, impairment: Impairment::default() };
-        let &WaySettings { loss, .. } = settings;
+        let way = Self { rate: Rate::MAX, delay: Time::ZERO, queue, impairment: Impairment::default() };
+        let &WaySettings { loss, burst, .. } = settings;
         let (rate, delay, jitter) = (settings.rate.clone(), settings.delay.clone(), settings.jitter.clone());
-        way.change(&WayChange { rate, delay, loss, jitter, up: None })?;
-        Ok(way)
+        way.changed(&WayChange { rate, delay, loss, burst, jitter, up: None })
     }
 
-    /// Takes the values of a change. On an error some may have been taken.
-    fn change(&mut self, change: &WayChange) -> Result<(), String> {
+    /// With the values of a change.
+    pub(super) fn changed(&self, change: &WayChange) -> Result<Self, String> {
+        let mut next = self.clone();
         if let Some(rate) = change.rate.as_ref().filter(|rate| rate.starts_with("trace:")) {
             return Err(format!("rate: {rate}: a relay sends at a constant rate; write one, as \"10Mbit/s\""));
         }
-        self.rate = said("rate", change.rate.as_ref())?.unwrap_or(self.rate);
-        self.delay = said("delay", change.delay.as_ref())?.unwrap_or(self.delay);
-        self.impairment.jitter = said("jitter", change.jitter.as_ref())?.unwrap_or(self.impairment.jitter);
+        next.rate = said("rate", change.rate.as_ref())?.unwrap_or(self.rate);
+        next.delay = said("delay", change.delay.as_ref())?.unwrap_or(self.delay);
+        next.impairment.jitter = said("jitter", change.jitter.as_ref())?.unwrap_or(self.impairment.jitter);
         if let Some(probability) = change.loss {
-            self.impairment.loss = Loss { probability, burst: None };
+            next.impairment.loss = Loss { probability, burst: change.burst };
         }
-        self.impairment.loss.fault().map_or(Ok(()), |fault| Err(format!("loss: {fault}")))
+        next.impairment.loss.fault().map_or(Ok(next), |fault| Err(format!("loss: {fault}")))
     }
 
     pub(super) fn path<T>(&self, seed: u64) -> Path<Box<dyn Discipline>, T> {
@@ -108,8 +112,7 @@ impl Way {
         change: &WayChange,
         path: &mut Path<Box<dyn Discipline>, T>,
     ) -> Result<(), String> {
-        let mut next = self.clone();
-        next.change(change)?;
+        let next = self.changed(change)?;
         let changes = [
             change.rate.as_ref().map(|_| PathChange::Port(Change::Rate(next.rate))),
             Some(PathChange::Delay(next.delay)),

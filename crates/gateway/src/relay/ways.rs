@@ -191,6 +191,11 @@ impl Ways {
         self.next
     }
 
+    /// What is wrong with a change, if anything is.
+    pub(super) fn check(&self, way: usize, change: &WayChange) -> Result<(), String> {
+        self.ways[way].changed(change).map(drop)
+    }
+
     /// Changes one direction from the time of the last [`Ways::advance`] on.
     pub(super) fn change(&mut self, way: usize, change: &WayChange) -> Result<(), String> {
         self.ways[way].change_path(self.now, change, &mut self.paths[way])
