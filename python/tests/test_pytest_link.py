@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 import fairq
+from fairq.links import plugin
 from fairq.links.link import Link
-from fairq.links.plugin import fairq_link  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[2]
+links = plugin.fairq_link  # whether or not this checkout has installed the plugin
 LONG_S = 30
 """More than anything here takes."""
 
@@ -73,9 +74,9 @@ def flows(link, protocol="udp", direction="up"):
 
 
 @pytest.mark.parametrize(("rate", "up"), [("8Mbit/s", 8e6), ("50Mbit/s/2Mbit/s", 2e6)])
-def test_packets_leave_at_the_rate_of_the_line(fairq_link, udp, rate, up):
+def test_packets_leave_at_the_rate_of_the_line(links, udp, rate, up):
     target, client = udp(), udp()
-    link = fairq_link(rate=rate, queue="fifo", buffer="1000packets")
+    link = links(rate=rate, queue="fifo", buffer="1000packets")
     way_in = link.relay(target.getsockname(), "udp")
     # All of them wait before the first leaves, however slow this machine is.
     link.change(up=False)
@@ -89,9 +90,9 @@ def test_packets_leave_at_the_rate_of_the_line(fairq_link, udp, rate, up):
     assert row["throughput_bit_per_s"] == pytest.approx(up, rel=0.05)
 
 
-def test_an_answer_takes_the_delay_of_both_ways(fairq_link, udp):
+def test_an_answer_takes_the_delay_of_both_ways(links, udp):
     target, client = udp(), udp()
-    link = fairq_link(rate="100Mbit/s", delay="15ms")
+    link = links(rate="100Mbit/s", delay="15ms")
     client.sendto(b"question", link.relay(target.getsockname(), "udp"))
     question, relay = target.recvfrom(100)
     target.sendto(b"answer", relay)
@@ -100,9 +101,9 @@ def test_an_answer_takes_the_delay_of_both_ways(fairq_link, udp):
         assert 0.015 <= row["delay_s_min"] <= row["delay_s_max"] < 0.016
 
 
-def test_a_change_counts_from_then_on(fairq_link, udp):
+def test_a_change_counts_from_then_on(links, udp):
     target = udp()
-    link = fairq_link(rate="100Mbit/s", delay="1ms")
+    link = links(rate="100Mbit/s", delay="1ms")
     way_in = link.relay(target.getsockname(), "udp")
     for delay in ("1ms", "30ms"):
         link.change(delay=delay)
@@ -114,9 +115,9 @@ def test_a_change_counts_from_then_on(fairq_link, udp):
     assert {row["rate_bit_per_s"] for row in link.stats()["queues"]} == {100_000_000}
 
 
-def test_packets_are_lost_and_counted(fairq_link, udp):
+def test_packets_are_lost_and_counted(links, udp):
     target, client = udp(), udp()
-    link = fairq_link(loss="50%", seed=3)
+    link = links(loss="50%", seed=3)
     way_in = link.relay(target.getsockname(), "udp")
     for _ in range(100):
         client.sendto(b"x", way_in)
@@ -143,18 +144,18 @@ def carried(link, address, target, client, seconds):
     return bulk["delivered_bytes"], flood["delivered_bytes"]
 
 
-def test_a_flood_starves_a_connection_behind_fifo_and_not_behind_fair_queueing(fairq_link, udp, sink):
+def test_a_flood_starves_a_connection_behind_fifo_and_not_behind_fair_queueing(links, udp, sink):
     target, client = udp(), udp()
     share = {}
     for queue in ("fifo", "drr", "fq"):
-        link = fairq_link(rate="4Mbit/s", delay="5ms", queue=queue, buffer="30packets")
+        link = links(rate="4Mbit/s", delay="5ms", queue=queue, buffer="30packets")
         bulk, flood = carried(link, sink, target, client, 2)
         share[queue] = bulk / (bulk + flood)
         link.close()
     assert share["fifo"] < 0.2 and share["drr"] > 0.3 and share["fq"] > 0.3, share
 
 
-def test_a_connection_that_is_dropped_from_loses_no_byte(fairq_link):
+def test_a_connection_that_is_dropped_from_loses_no_byte(links):
     sent, got = bytes(range(256)) * 800, bytearray()
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -167,7 +168,7 @@ def test_a_connection_that_is_dropped_from_loses_no_byte(fairq_link):
 
         thread = threading.Thread(target=receive)
         thread.start()
-        link = fairq_link(rate="20Mbit/s", delay="5ms", loss="5%", queue="fq_codel", buffer="20packets")
+        link = links(rate="20Mbit/s", delay="5ms", loss="5%", queue="fq_codel", buffer="20packets")
         with socket.create_connection(link.relay(server.getsockname()), timeout=LONG_S) as client:
             client.sendall(sent)
             client.shutdown(socket.SHUT_WR)
@@ -209,9 +210,9 @@ def test_what_a_link_cannot_be_is_refused_in_one_line(words, said):
         (("127.0.0.1", 80), "sctp", "write tcp or udp"),
     ],
 )
-def test_what_a_relay_cannot_reach_is_refused_in_one_line(fairq_link, target, protocol, said):
+def test_what_a_relay_cannot_reach_is_refused_in_one_line(links, target, protocol, said):
     with pytest.raises(fairq.UsageError, match=re.escape(said)) as caught:
-        fairq_link().relay(target, protocol)
+        links().relay(target, protocol)
     assert "\n" not in str(caught.value)
 
 
@@ -224,10 +225,10 @@ def test_a_closed_link_takes_no_one_and_says_so(sink):
         link.stats()
 
 
-def test_real_hosts_get_the_words_of_the_link(fairq_link, monkeypatch):
+def test_real_hosts_get_the_words_of_the_link(links, monkeypatch):
     calls = []
     monkeypatch.setattr(fairq, "emulate", lambda **words: calls.append(words), raising=False)
-    link = fairq_link(rate="10Mbit/s", queue="drr")
+    link = links(rate="10Mbit/s", queue="drr")
     link.change(rate="5Mbit/s")
     link.run(["iperf3", "-c", "right"], right=["iperf3", "-s", "-1"], control="cubic")
     right = "iperf3 -s -1"
@@ -237,13 +238,7 @@ def test_real_hosts_get_the_words_of_the_link(fairq_link, monkeypatch):
 
 def test_pytest_finds_the_plugin():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["entry-points"]["pytest11"] == {"fairq": fairq_link_module()}
-
-
-def fairq_link_module():
-    from fairq.links import plugin
-
-    return plugin.__name__
+    assert project["entry-points"]["pytest11"] == {"fairq": plugin.__name__}
 
 
 def test_the_test_of_the_guide_passes(tmp_path):
