@@ -2,7 +2,8 @@
 //! and all lines between them are [`Path`](fairq_link::path::Path)s in one process, on the clock of
 //! the machine.
 //!
-//! [`plan`] says what is to be built; [`device`] is where packets enter and leave.
+//! [`plan`] says what is to be built; [`device`] is where packets enter and leave. [`relay`] is a line between
+//! sockets of this machine, for tests that have no rights.
 
 #[cfg(target_os = "linux")]
 pub mod command;
@@ -19,6 +20,7 @@ mod namespace;
 #[cfg(target_os = "linux")]
 mod netlink;
 pub mod plan;
+pub mod relay;
 #[cfg(target_os = "linux")]
 pub mod sandbox;
 #[cfg(target_os = "linux")]

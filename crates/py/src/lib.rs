@@ -14,6 +14,7 @@ mod own;
 mod pairing;
 mod parquet;
 mod progress;
+mod relaying;
 mod schemas;
 mod speed;
 mod statistics;
@@ -50,6 +51,8 @@ mod _native {
     use super::own::shown::{
         Acked, Beginning, Congested, Flow, Header, Line, NotBefore, Packet, Queue, SourceBeginning,
     };
+    #[pymodule_export]
+    use super::relaying::Relay;
     #[pymodule_export]
     use super::statistics::{
         batch_means, confidence_interval, interval, paired, precision, prediction_interval, warm_up,
