@@ -229,6 +229,7 @@ fn start_one(host: &Host, words: &[String], is_foreground: bool) -> Result<Child
     };
     let mut command = Command::new(program);
     command.args(arguments).env(INSIDE, crate::setup::prefix().to_string());
+    sys::free_signals(&mut command);
     if !is_foreground {
         // Keys of the terminal are not for it.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);

@@ -4,6 +4,7 @@
 //!
 //! [`plan`] says what is to be built; [`device`] is where packets enter and leave; [`network`] has
 //! the lines between them, without a clock; [`drive`] has the clock; [`report`] is what a run gives.
+//! [`relay`] is a line between sockets of this machine, for tests that have no rights.
 
 #[cfg(target_os = "linux")]
 pub mod command;
@@ -27,6 +28,7 @@ pub mod packet;
 pub mod pair;
 pub mod plan;
 pub mod record;
+pub mod relay;
 pub mod report;
 #[cfg(target_os = "linux")]
 pub mod sandbox;

@@ -67,6 +67,18 @@ pub(crate) fn hold_signals(signals: &[c_int]) {
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut()) };
 }
 
+/// Lets a program that is started get all signals, also those that its parent holds.
+pub(crate) fn free_signals(command: &mut std::process::Command) {
+    let free = || {
+        let none = signal_set(&[]);
+        // SAFETY: the set is initialised and outlives the call; the old one is not asked for.
+        checked(unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()) }).map(|_| ())
+    };
+    // SAFETY: between fork and exec the closure makes calls only that are allowed there
+    // (signal-safety(7)), and takes no memory.
+    unsafe { std::os::unix::process::CommandExt::pre_exec(command, free) };
+}
+
 /// The next of `signals` that were held, if one comes before `patience` is over.
 pub(crate) fn wait_signal(signals: &[c_int], patience: Duration) -> Option<c_int> {
     let set = signal_set(signals);

@@ -15,6 +15,7 @@ mod own;
 mod pairing;
 mod parquet;
 mod progress;
+mod relaying;
 mod schemas;
 mod speed;
 mod statistics;
@@ -53,6 +54,8 @@ mod _native {
     use super::own::shown::{
         Acked, Beginning, Congested, Flow, Header, Line, NotBefore, Packet, Queue, SourceBeginning,
     };
+    #[pymodule_export]
+    use super::relaying::Relay;
     #[pymodule_export]
     use super::statistics::{
         batch_means, confidence_interval, interval, paired, precision, prediction_interval, warm_up,

@@ -21,6 +21,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("figures", &["core", "theories"]),
     ("topologies", &["core", "figures"]),
     ("questions", &["core", "theories"]),
+    ("links", &["core", "questions"]),
     ("studies", &["core", "questions"]),
     ("emulation", &["core", "questions"]),
     ("benchmarks", &["core", "studies"]),
@@ -29,13 +30,23 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Rooms that the core does without.
-const WINGS: &[&str] =
-    &["traffic_control", "detection", "audits", "replays", "laboratory", "topologies", "papers", "emulation"];
+const WINGS: &[&str] = &[
+    "traffic_control",
+    "detection",
+    "audits",
+    "replays",
+    "laboratory",
+    "topologies",
+    "papers",
+    "emulation",
+    "links",
+];
 
 /// Modules that may use more than their rooms: a wing, of which `fairq advise` and `fairq explain
 /// --effects` are made, or the package as a user has it.
 const MORE: &[(&str, &str)] = &[
     ("benchmarks.__main__", "fairq"),
+    ("links.link", "fairq"),
     ("questions.advising", "traffic_control"),
     ("questions.candidates", "traffic_control"),
     ("questions.knobs", "traffic_control"),

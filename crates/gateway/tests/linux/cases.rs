@@ -2,8 +2,11 @@
 
 use super::forward::Forwarder;
 use super::{NO_NAMESPACES, NO_TUN};
-use fairq_gateway::plan::{HostPlan, Plan};
+use fairq_gateway::command;
+use fairq_gateway::plan::{FlowPlan, HostPlan, Plan, Work};
 use fairq_gateway::setup::{self, BackEnd, Machine, Options};
+use fairq_sched::units::{Time, Weight};
+use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::Ordering;
@@ -13,6 +16,8 @@ pub(crate) fn run(words: &[String]) -> i32 {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["connect", back_end, control] => connect(back_end, control),
+        ["command", background, ..] => command(background, &words[2..]),
+        ["work", back_end] => work(back_end),
         _ => panic!("no such case: {words:?}"),
     }
 }
@@ -44,6 +49,70 @@ fn made(plan: &Plan, back_end: &str) -> Machine {
             _ => 1,
         })
     })
+}
+
+/// Runs a command in `left`, and another in `right`, unless that is empty.
+fn command(background: &str, foreground: &[&str]) -> i32 {
+    let mut plan = plan("reno");
+    if !background.is_empty() {
+        plan.hosts[1].commands.push(["sh", "-c", background].map(str::to_owned).into());
+    }
+    let mut machine = made(&plan, "auto");
+    let forwarder = Forwarder::new(std::mem::take(&mut machine.devices));
+    let foreground = foreground.iter().map(|&word| word.to_owned()).collect();
+    let commands = match command::start(&machine.hosts, &plan.hosts, Some((0, foreground))) {
+        Ok(commands) => commands,
+        Err(fault) => {
+            eprintln!("{fault}");
+            return 1;
+        }
+    };
+    let mut waiting = [PollFd::from_borrowed_fd(commands.descriptor(), PollFlags::IN)];
+    poll(&mut waiting, None).expect("the end can be waited for");
+    let ended = commands.finish();
+    drop(forwarder.stop());
+    for line in &ended.failed {
+        println!("failed: {line}");
+    }
+    ended.status
+}
+
+/// A transfer over IPv6, a transfer the other way, and datagrams.
+fn work(back_end: &str) -> i32 {
+    let mut plan = plan("reno");
+    let flow = |name: &str, ends: [u32; 2], family: usize, work: Work| FlowPlan {
+        name: name.into(),
+        ends,
+        addresses: ends.map(|end| plan.hosts[end as usize].addresses[family]),
+        lines: [Vec::new(), Vec::new()],
+        work,
+        during: [Time::from_ms(50), Time::from_s(30)],
+        weight: Weight::from_thousandths(1000).expect("a weight"),
+        tos: 0x20,
+    };
+    let bulk = |bytes| Work::Bulk { control: "cubic".into(), bytes: Some(bytes) };
+    plan.flows = vec![
+        flow("a", [0, 1], 1, bulk(2_000_000)),
+        flow("b", [1, 0], 0, bulk(1_000_000)),
+        flow("c", [0, 1], 0, Work::Datagrams { packet: 500, gap: Time::from_ms(1) }),
+    ];
+    let mut machine = made(&plan, back_end);
+    let forwarder = Forwarder::new(std::mem::take(&mut machine.devices));
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let zero = now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs();
+    let workload = fairq_gateway::work::start(&plan, &machine.hosts, zero).expect("the flows start");
+    for _ in 0..3000 {
+        if workload.is_complete() && workload.done()[2].received >= 472 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let done = workload.done();
+    assert!(done.iter().all(|flow| flow.fault.is_none()), "{done:?}");
+    assert_eq!((done[0].received, done[1].received), (2_000_000, 1_000_000));
+    assert!(done[2].received >= 472 && done[2].received % 472 == 0, "{done:?}");
+    drop(forwarder.stop());
+    0
 }
 
 fn connect(back_end: &str, control: &str) -> i32 {
