@@ -101,7 +101,7 @@ def test_flows_with_lines_of_their_own_have_addresses_of_their_own():
 
 def test_packets_of_commands_find_their_way_over_nodes_that_are_no_hosts():
     links = [
-        {"name": "one", "from": "a", "to": "middle", "delay": "1 ms"},
+        {"name": "one", "from": "a", "to": "middle", "rate": "unlimited", "delay": "1 ms"},
         {"name": "two", "from": "middle", "to": "b", "rate": "1 Mbit/s"},
     ]
     found = described({**NETWORK, "flows": [], "links": links}, command=["true"])

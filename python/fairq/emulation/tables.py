@@ -27,9 +27,8 @@ def document(described: Mapping[str, Any], said: Mapping[str, Any], ready: Mappi
         "packets": [{"seed": seed} | _row("packets", row) for row in said["packets"]],
         "states": [],
     }
-    of_seed = {name: [_without(row, "seed") for row in rows] for name, rows in tables.items()}
-    averaged = {name: of_seed[name] for name in ("flows", "links", "queues", "transfers", "sessions")}
-    point = {"axes": {}, **averaged, "seeds": [{"seed": seed, **of_seed}]}
+    averaged = {name: tables[name] for name in ("flows", "links", "queues", "transfers", "sessions")}
+    point = {"axes": {}, **averaged, "seeds": [{"seed": seed, **averaged}]}
     return {
         "schema_version": _schema_version(),
         "scenario": scenario,
@@ -52,9 +51,7 @@ def document(described: Mapping[str, Any], said: Mapping[str, Any], ready: Mappi
     }
 
 
-def _notes(
-    scenario: Mapping[str, Any], said: Mapping[str, Any], ready: Mapping[str, Any]
-) -> Iterable[dict[str, str]]:
+def _notes(scenario: Mapping[str, Any], said: Mapping[str, Any], ready: Mapping[str, Any]) -> Iterable[dict[str, str]]:
     """What limited the run that may not have been meant."""
     for text in ready.get("notes", ()):
         yield {"code": "machine", "where": "emulation", "text": text}
@@ -77,10 +74,6 @@ def _columns(table: str) -> list[str]:
 def _row(table: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """A row with the columns of the table called so; what is not known is None."""
     return {name: values.get(name) for name in _columns(table)}
-
-
-def _without(row: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key != name}
 
 
 def _flows(described: Mapping[str, Any], said: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
