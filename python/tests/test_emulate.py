@@ -318,7 +318,9 @@ def test_a_replay_of_what_came_to_a_line_gives_the_order_in_which_it_left(namesp
     replayed = fairq.replay(came, rate="10Mbit/s", buffer="60packets", queue="fq", fluid=False, out=tmp_path / "again")
     assert replayed.disciplines[0]["dropped"] == found.queues[0]["dropped"] > 0
     (again,) = (tmp_path / "again").rglob("capture.pcapng")
-    assert in_order(left) == in_order(again)
+    sent = in_order(left)
+    # What waited at the end is sent by the replay alone.
+    assert len(sent) > 500 and in_order(again)[: len(sent)] == sent
 
 
 def in_order(capture):
