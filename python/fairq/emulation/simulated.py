@@ -15,7 +15,7 @@ from fairq.core.inputs import Text, pairs
 from fairq.core.results import Result
 from fairq.core.rows import Row
 from fairq.core.runs import Experiment, cores
-from fairq.emulation.asked import Emulation
+from fairq.emulation.wish import Emulation
 
 FLOWS_MAX = 200
 """The most flows of commands that are simulated, those with most bytes."""
