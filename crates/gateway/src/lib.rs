@@ -3,7 +3,8 @@
 //! the machine.
 //!
 //! [`plan`] says what is to be built; [`device`] is where packets enter and leave; [`network`] has
-//! the lines between them, without a clock; [`drive`] has the clock; [`report`] is what a run gives.
+//! the lines between them, without a clock; [`drive`] has the clock; [`report`] is what a run
+//! gives.
 
 pub mod device;
 pub mod drive;
