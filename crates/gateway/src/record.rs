@@ -69,3 +69,6 @@ pub trait Observer: Send {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
