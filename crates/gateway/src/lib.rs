@@ -6,6 +6,8 @@
 //! sockets of this machine, for tests that have no rights.
 
 #[cfg(target_os = "linux")]
+mod clock;
+#[cfg(target_os = "linux")]
 pub mod command;
 pub mod device;
 #[cfg(target_os = "linux")]
