@@ -16,11 +16,15 @@ pub mod fault;
 #[cfg(target_os = "linux")]
 pub mod host;
 #[cfg(target_os = "linux")]
+mod interface;
+#[cfg(target_os = "linux")]
 mod listening;
 #[cfg(target_os = "linux")]
 mod namespace;
 #[cfg(target_os = "linux")]
 mod netlink;
+#[cfg(target_os = "linux")]
+mod outer;
 pub mod plan;
 pub mod relay;
 #[cfg(target_os = "linux")]
