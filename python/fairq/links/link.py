@@ -17,7 +17,7 @@ from fairq.questions.rates import of_ways
 from fairq.questions.words import split
 
 if TYPE_CHECKING:
-    from fairq.emulation.emulation_results import Emulated  # type: ignore
+    from fairq.emulation.emulation_results import Emulated
 
 WORDS = ("rate", "delay", "queue", "buffer", "loss", "jitter", "seed")
 """What a link is made of; `fairq emulate` has the same words."""
@@ -77,7 +77,9 @@ class Link:
             raise UsageError("this fairq has no emulation; use link.relay, which works everywhere")
         if right is not None and not isinstance(right, str):
             right = shlex.join(right)
-        return emulate(command=command, right=right, **{"delay": "0ms"} | self._words | words)
+        given: dict[str, Any] = {"delay": "0ms"} | self._words | words
+        found: Emulated = emulate(command=command, right=right, **given)
+        return found
 
     def change(self, **words: Any) -> None:
         """Change rate, delay, loss or jitter from now on, or `up`: whether the line sends at all.
