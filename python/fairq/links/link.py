@@ -77,7 +77,8 @@ class Link:
             raise UsageError("this fairq has no emulation; use link.relay, which works everywhere")
         if right is not None and not isinstance(right, str):
             right = shlex.join(right)
-        given: dict[str, Any] = {"delay": "0ms"} | self._words | words
+        delay = {} if "rtt" in words else {"delay": "0ms"}
+        given: dict[str, Any] = delay | self._words | words
         found: Emulated = emulate(command=command, right=right, **given)
         return found
 
