@@ -5,6 +5,33 @@
 //! [`plan`] says what is to be built; [`device`] is where packets enter and leave. [`relay`] is a
 //! line between sockets of this machine, for tests that have no rights.
 
+#[cfg(target_os = "linux")]
+pub mod command;
 pub mod device;
+#[cfg(target_os = "linux")]
+pub mod doctor;
+pub mod fault;
+#[cfg(target_os = "linux")]
+pub mod host;
+#[cfg(target_os = "linux")]
+mod listening;
+#[cfg(target_os = "linux")]
+mod namespace;
+#[cfg(target_os = "linux")]
+mod netlink;
 pub mod plan;
 pub mod relay;
+#[cfg(target_os = "linux")]
+pub mod sandbox;
+#[cfg(target_os = "linux")]
+pub mod setup;
+#[cfg(target_os = "linux")]
+mod sys;
+#[cfg(target_os = "linux")]
+mod tun;
+#[cfg(target_os = "linux")]
+mod veth;
+#[cfg(target_os = "linux")]
+mod virtio;
+#[cfg(target_os = "linux")]
+pub mod work;
