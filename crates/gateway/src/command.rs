@@ -4,6 +4,7 @@
 //! aside, and sees children end: also those that commands have left behind, for the gateway is the
 //! first process of its process namespace.
 
+use crate::clock::now;
 use crate::fault::Fault;
 use crate::host::Host;
 use crate::listening;
@@ -44,7 +45,7 @@ pub struct Ended {
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long commands that were told to end may take.
 const GRACE: Duration = Duration::from_secs(1);
-/// How often it is looked whether others listen.
+/// The first pause between two looks at others.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Starts the commands of `plans`, and when each listens, or a second later, `foreground`: the
@@ -139,19 +140,21 @@ impl Keeper {
 
     /// Whether the run is over before the command in the foreground could start.
     fn wait_for_others(&mut self, others: &[Host]) -> bool {
-        let mut waited = Duration::ZERO;
-        while waited < PATIENCE {
+        let until = now() + nanoseconds(PATIENCE);
+        let mut pause = LOOK;
+        while now() < until {
             self.reap();
             let is_done = self.children.iter().all(|child| child.status.is_some());
             if is_done || others.iter().all(|host| host.run(listening::is_any).unwrap_or(true)) {
                 return false;
             }
-            if let Some(signal) = sys::wait_signal(&SIGNALS, LOOK)
+            if let Some(signal) = sys::wait_signal(&SIGNALS, pause)
                 && self.take(signal)
             {
                 return true;
             }
-            waited += LOOK;
+            // The kernel walks through all sockets of the machine for it.
+            pause *= 2;
         }
         false
     }
@@ -197,10 +200,9 @@ impl Keeper {
             if std::process::id() == 1 {
                 let _ = sys::signal(-1, signal);
             }
-            let mut waited = Duration::ZERO;
-            while waited < patience && !self.are_all_gone() {
+            let until = now() + nanoseconds(patience);
+            while !self.are_all_gone() && now() < until {
                 sys::wait_signal(&[libc::SIGCHLD], LOOK);
-                waited += LOOK;
             }
         }
         for child in &mut self.children {
@@ -220,6 +222,10 @@ impl Keeper {
             }
         }
     }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Starts a command in a host.

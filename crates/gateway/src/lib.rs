@@ -3,9 +3,11 @@
 //! the machine.
 //!
 //! [`plan`] says what is to be built; [`device`] is where packets enter and leave; [`network`] has
-//! the lines between them, without a clock; [`drive`] has the clock; [`report`] is what a run gives.
-//! [`relay`] is a line between sockets of this machine, for tests that have no rights.
+//! the lines between them, without a clock; [`drive`] has the clock; [`report`] is what a run
+//! gives. [`relay`] is a line between sockets of this machine, for tests that have no rights.
 
+#[cfg(target_os = "linux")]
+mod clock;
 #[cfg(target_os = "linux")]
 pub mod command;
 pub mod device;
@@ -17,6 +19,8 @@ pub mod flows;
 #[cfg(target_os = "linux")]
 pub mod host;
 #[cfg(target_os = "linux")]
+mod interface;
+#[cfg(target_os = "linux")]
 mod listening;
 pub mod measured;
 #[cfg(target_os = "linux")]
@@ -24,6 +28,8 @@ mod namespace;
 #[cfg(target_os = "linux")]
 mod netlink;
 pub mod network;
+#[cfg(target_os = "linux")]
+mod outer;
 pub mod packet;
 pub mod pair;
 pub mod plan;

@@ -1,13 +1,13 @@
 //! The work of flows: real connections and datagrams between hosts.
 
+use crate::clock::{self, now};
 use crate::fault::Fault;
 use crate::host::Host;
 use crate::plan::{FlowPlan, Plan, Work};
 use crate::sys;
 use fairq_sched::units::Time;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, listen, socket_with, sockopt};
-use rustix::thread::{ClockId, clock_nanosleep_absolute, set_current_timer_slack};
-use rustix::time::{Timespec, clock_gettime};
+use rustix::thread::set_current_timer_slack;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::num::NonZeroU64;
@@ -349,23 +349,10 @@ impl Flow {
                 return true;
             }
             let until = when.min(now.saturating_add(u64::try_from(DEAF.as_nanos()).unwrap_or(0)));
-            let until = Timespec {
-                tv_sec: i64::try_from(until / SECOND).unwrap_or(i64::MAX),
-                tv_nsec: i64::try_from(until % SECOND).unwrap_or(0),
-            };
-            let _ = clock_nanosleep_absolute(ClockId::Monotonic, &until);
+            clock::sleep_until(until);
         }
         false
     }
-}
-
-const SECOND: u64 = 1_000_000_000;
-
-/// The monotonic clock, in nanoseconds.
-fn now() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    // It is not negative.
-    now.tv_sec.unsigned_abs() * SECOND + now.tv_nsec.unsigned_abs()
 }
 
 #[cfg(test)]

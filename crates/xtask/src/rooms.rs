@@ -30,23 +30,13 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Rooms that the core does without.
-const WINGS: &[&str] = &[
-    "traffic_control",
-    "detection",
-    "audits",
-    "replays",
-    "laboratory",
-    "topologies",
-    "papers",
-    "emulation",
-    "links",
-];
+const WINGS: &[&str] =
+    &["traffic_control", "detection", "audits", "replays", "laboratory", "topologies", "papers", "links", "emulation"];
 
 /// Modules that may use more than their rooms: a wing, of which `fairq advise` and `fairq explain
 /// --effects` are made, or the package as a user has it.
 const MORE: &[(&str, &str)] = &[
     ("benchmarks.__main__", "fairq"),
-    ("links.link", "fairq"),
     ("questions.advising", "traffic_control"),
     ("questions.candidates", "traffic_control"),
     ("questions.knobs", "traffic_control"),

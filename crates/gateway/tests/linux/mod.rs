@@ -30,6 +30,7 @@ const CASES: &[Case] = &[
     ("a kill leaves nothing behind", outcomes::killed),
     ("an end leaves nothing behind", outcomes::ended),
     ("two at once do not meet", two_at_once),
+    ("one inside another has a host of that one", outcomes::beside),
 ];
 
 fn connections(run: &Runner) {
@@ -95,7 +96,7 @@ fn are_required() -> bool {
 
 /// Runs cases, as one user.
 pub(crate) struct Runner {
-    program: PathBuf,
+    pub(crate) program: PathBuf,
     pub(crate) user: Option<u32>,
 }
 

@@ -94,3 +94,17 @@ pub(crate) fn ended(run: &Runner) {
     assert_eq!(child.wait().expect("it ends").code(), Some(5));
     is_left_empty(&namespace);
 }
+
+pub(crate) fn beside(run: &Runner) {
+    let back_ends: &[&str] = if run.user.is_none() { &["packet", "tun"] } else { &["packet"] };
+    for back_end in back_ends {
+        let program = run.program.to_str().expect("a path in letters");
+        let Some(output) = run.output(&["command", "", program, "case", "beside", back_end]) else { return };
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "reached from 10.78.0.1\n", "{output:?}");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+    // Outside of an emulation it is refused, whatever the environment says.
+    let output = run.command(&["outside"]).env("FAIRQ_EMULATION", "77").output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("belong to this machine and are not touched"), "{said}");
+}
