@@ -71,7 +71,8 @@ fn captures_hold_what_came_and_what_left_at_its_intended_time_with_marks() {
     let mut network = Network::new(&two(&mbit(1), Time::from_ms(5), queue("fq_codel", 1000)));
     let (arrivals, departures) = (Shared::default(), Shared::default());
     let base = Stamp::from_ns(1_700_000_000_000_000_000);
-    network.observe(Box::new(Captures::new(0, base, arrivals.clone(), departures.clone()).unwrap()));
+    network.observe(Box::new(Captures::new(0, arrivals.clone(), departures.clone()).unwrap()));
+    network.begin(base);
     fill(&mut network, 60);
     network.advance(Time::from_s(2));
     network.finish(Time::from_s(2)).unwrap();
