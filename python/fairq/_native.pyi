@@ -18,6 +18,15 @@ def schema_names() -> list[str]: ...
 def queue(text: str, own: object = None) -> str: ...
 def has_unknown_words(text: str) -> bool: ...
 def lines(text: str, name: str, sets: list[tuple[str, str]], own: object = None) -> str: ...
+def emulation(job_json: str) -> str:
+    """What a job would make, as JSON: hosts, lines, flows, and the scenario with its defaults."""
+
+def gateway(job: int, report: int) -> int:
+    """Run the job of one descriptor and report to the other; the exit status of its command."""
+
+def doctor() -> str:
+    """What this machine can, as JSON."""
+
 def columns() -> str:
     """The tables of results with their columns, a JSON array."""
 

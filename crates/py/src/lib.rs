@@ -6,6 +6,7 @@ mod arrow;
 mod auditing;
 mod capture_replay;
 mod discipline_speed;
+mod emulating;
 mod errors;
 mod experiments;
 mod live;
@@ -43,6 +44,8 @@ use progress::{Progress, heard};
 mod _native {
     #[pymodule_export]
     use super::arrow::Table;
+    #[pymodule_export]
+    use super::emulating::{doctor, emulation, gateway};
     #[pymodule_export]
     use super::experiments::{Experiment, Outcome, Run, Tables, remade_run, results_version};
     #[pymodule_export]
