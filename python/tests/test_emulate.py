@@ -5,6 +5,7 @@ Runs with namespaces are in tests/emulate; one is here, and is skipped loudly wh
 
 import json
 import os
+import struct
 import sys
 
 import pytest
@@ -100,7 +101,7 @@ def test_flows_with_lines_of_their_own_have_addresses_of_their_own():
 
 def test_packets_of_commands_find_their_way_over_nodes_that_are_no_hosts():
     links = [
-        {"name": "one", "from": "a", "to": "middle", "delay": "1 ms"},
+        {"name": "one", "from": "a", "to": "middle", "rate": "unlimited", "delay": "1 ms"},
         {"name": "two", "from": "middle", "to": "b", "rate": "1 Mbit/s"},
     ]
     found = described({**NETWORK, "flows": [], "links": links}, command=["true"])
@@ -305,3 +306,30 @@ def test_the_status_of_the_command_is_passed_on(namespaces, capfd):
     found = fairq.emulate(rate="100Mbit/s", rtt="2ms", command="ping -c1 right >&2; exit 7")
     assert found.status == 7 and found.emulation["status"] == 7
     assert "1 received" in capfd.readouterr().err
+
+
+def test_a_replay_of_what_came_to_a_line_gives_the_order_in_which_it_left(namespaces, tmp_path):
+    flood = {"name": "flood", "from": "a", "to": "b", "traffic": "cbr(rate=8 Mbit/s, packet=500B)"}
+    network = NETWORK | {"measure": {"duration": "1500 ms"}, "flows": [FLOW, flood | {"transport": "uncontrolled"}]}
+    network["links"] = [NETWORK["links"][0] | {"buffer": "60 packets"}]
+    found = fairq.emulate(network, capture=tmp_path / "seen")
+    assert {row["flow"] for row in found.flows} == {"bulk", "flood"}
+    came, left = (tmp_path / "seen" / f"line.forward.{which}.pcapng" for which in ("arrivals", "departures"))
+    replayed = fairq.replay(came, rate="10Mbit/s", buffer="60packets", queue="fq", fluid=False, out=tmp_path / "again")
+    assert replayed.disciplines[0]["dropped"] == found.queues[0]["dropped"] > 0
+    (again,) = (tmp_path / "again").rglob("capture.pcapng")
+    assert in_order(left) == in_order(again)
+
+
+def in_order(capture):
+    """The packets of a capture, each by what tells it from others: its addresses, ports, identity and sequence."""
+    found, data, at = [], capture.read_bytes(), 0
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if kind == 6:
+            (size,) = struct.unpack_from("<I", data, at + 20)
+            packet = data[at + 28 : at + 28 + size]
+            # Marks change the type of service, and with it the header's checksum.
+            found.append(packet[4:8] + packet[12:28])
+        at += length
+    return found

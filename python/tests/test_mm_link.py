@@ -34,7 +34,7 @@ def traces(tmp_path, monkeypatch):
         ("codel", "target=5", "codel(target=5ms) + unlimited"),
         ("fq_codel", "", "fq_codel"),
         ("fq + codel", "packets=100", "fq + codel + 100packets"),
-        ("drr(quantum=500)", "packets=100", "drr(quantum=500) + 100packets"),
+        ("drr(quantum=500B)", "packets=100", "drr(quantum=500B) + 100packets"),
     ],
 )
 def test_queues_of_mahimahi_and_ours(kind, args, text):
@@ -51,7 +51,7 @@ def test_queues_of_mahimahi_and_ours(kind, args, text):
         ("infinite", "packets=1", "an infinite queue has no settings"),
         ("codel", "packets=1, packets=2", "packets is there twice"),
         ("codl", "", "--uplink-queue codl:"),
-        ("drr(quantum=500)", "quantum=2", "write all of them there"),
+        ("drr(quantum=500B)", "quantum=2", "write all of them there"),
     ],
 )
 def test_a_wrong_word_is_named_in_one_line(kind, args, said):
@@ -61,8 +61,8 @@ def test_a_wrong_word_is_named_in_one_line(kind, args, said):
 
 
 def test_the_uplink_is_the_way_from_the_command(traces, fairq):
-    status, out, err = fairq("mm-link", "--json", "up", "down", "--uplink-queue=droptail", "--uplink-queue-args", "packets=9",
-                             "--downlink-queue=fq_codel", "--dry-run", "ping", "-c", "1", "--once")  # fmt: skip
+    queues = ("--uplink-queue=droptail", "--uplink-queue-args", "packets=9", "--downlink-queue=fq_codel")
+    status, out, err = fairq("mm-link", "--json", "up", "down", *queues, "--dry-run", "ping", "-c", "1", "--once")
     assert (status, err) == (0, "")
     found = json.loads(out)
     ways = {line["from"]: line for line in found["lines"]}

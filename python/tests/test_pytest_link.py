@@ -1,4 +1,4 @@
-"""The fixture `fairq_link`: a line between a test's two ends. Rates and delays are asserted by the line's clock."""
+"""The fixture `fairq_link`. Rates and delays are asserted by the line's clock."""
 
 import os
 import re

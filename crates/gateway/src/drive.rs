@@ -85,6 +85,7 @@ pub fn run(
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
     let epoll = waiting_for(devices, stop)?;
     let clock = Clock::start();
+    network.begin(clock.zero());
     let mut events = Vec::with_capacity(devices.len() + 1);
     let mut buffer = vec![0; LENGTH_MAX];
     let mut output = Output::new(options.mode, devices.len());

@@ -3,8 +3,8 @@
 //! the machine.
 //!
 //! [`plan`] says what is to be built; [`device`] is where packets enter and leave; [`network`] has
-//! the lines between them, without a clock; [`drive`] has the clock; [`report`] is what a run gives.
-//! [`relay`] is a line between sockets of this machine, for tests that have no rights.
+//! the lines between them, without a clock; [`drive`] has the clock; [`report`] is what a run
+//! gives. [`relay`] is a line between sockets of this machine, for tests that have no rights.
 
 #[cfg(target_os = "linux")]
 mod clock;

@@ -1,16 +1,16 @@
 //! A link for tests in user space: TCP connections and datagrams on the loopback interface go
 //! through a line with a queue, without rights and without namespaces.
 //!
-//! A client connects to an address of the relay in place of the target's. Its bytes and those of the
-//! target go through two [`Path`](fairq_link::path::Path)s, which all clients of all targets share.
-//! A datagram is one packet, with the headers of IP and UDP added to its length. The bytes of a
-//! connection are cut into segments of 1448 bytes and 52 of headers, at most a window of them on the
-//! way, as Reno would; what is dropped is sent again.
+//! A client connects to an address of the relay in place of the target's. Its bytes and those of
+//! the target go through two [`Path`](fairq_link::path::Path)s, which all clients of all targets
+//! share. A datagram is one packet, with the headers of IP and UDP added to its length. The bytes
+//! of a connection are cut into segments of 1448 bytes and 52 of headers, at most a window of them
+//! on the way, as Reno would; what is dropped is sent again.
 //!
 //! What it is not: the TCP of the two programs meets the relay, not the line. Their congestion
-//! control sees no loss and no mark, acknowledgements take the delay of the way back but none of its
-//! capacity, a connection stands at once, and the ECN field is not carried. Real TCP over a line
-//! needs the namespaces of the gateway.
+//! control sees no loss and no mark, acknowledgements take the delay of the way back but none of
+//! its capacity, a connection stands at once, and the ECN field is not carried. Real TCP over a
+//! line needs the namespaces of the gateway.
 
 mod settings;
 mod sockets;

@@ -61,6 +61,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_sendmsg,
     libc::SYS_sendmmsg,
     libc::SYS_getsockopt,
+    libc::SYS_epoll_create1,
     libc::SYS_epoll_pwait,
     libc::SYS_epoll_pwait2,
     libc::SYS_epoll_ctl,

@@ -1,9 +1,9 @@
 //! A scenario on real hosts: what would be made of it, and the gateway itself.
 
-#[cfg(target_os = "linux")]
-mod gateway;
 mod job;
 mod network;
+#[cfg(target_os = "linux")]
+mod process;
 mod work;
 
 use crate::errors::{self, UsageError};
@@ -40,10 +40,10 @@ pub(crate) fn gateway(py: Python<'_>, job: i32, report: i32) -> PyResult<i32> {
         let mut report = opened(report, std::fs::OpenOptions::new().write(true))?;
         let text = std::io::read_to_string(opened(job, std::fs::OpenOptions::new().read(true))?)?;
         let said = serde_json::from_str::<Job>(&text).map_err(|error| Fault::new(error.to_string()));
-        match said.and_then(|job| gateway::run(&job, &mut report)) {
+        match said.and_then(|job| process::run(&job, &mut report)) {
             Ok(status) => Ok(status),
             Err(fault) => {
-                gateway::say(&mut report, &json!({ "error": { "message": fault.to_string() } }));
+                process::say(&mut report, &json!({ "error": { "message": fault.to_string() } }));
                 Ok(2)
             }
         }
@@ -105,7 +105,6 @@ impl Made {
     }
 
     fn described(&self) -> Value {
-        let network = self.network();
         json!({
             "scenario": self.experiment.scenario(),
             "duration_s": self.experiment.longest_run().as_s(),

@@ -37,7 +37,6 @@ const WINGS: &[&str] =
 /// --effects` are made, or the package as a user has it.
 const MORE: &[(&str, &str)] = &[
     ("benchmarks.__main__", "fairq"),
-    ("links.link", "fairq"),
     ("questions.advising", "traffic_control"),
     ("questions.candidates", "traffic_control"),
     ("questions.knobs", "traffic_control"),

@@ -1,6 +1,6 @@
 //! A QUIC implementation without I/O over fairq's path, in simulated time: a client uploads through
-//! a line of 10 Mbit/s that a flood of UDP packets shares. Seconds of the line take milliseconds, and
-//! each run gives the same.
+//! a line of 10 Mbit/s that a flood of UDP packets shares. Seconds of the line take milliseconds,
+//! and each run gives the same.
 
 mod peer;
 

@@ -42,8 +42,8 @@ impl Peer {
         Self { endpoint, connection: None, stream: None, unsent, is_done: false }
     }
 
-    /// A client that sends `bytes`, and the server at `address` that takes them. The certificate has
-    /// the same length each time: signatures of Ed25519 have, those of ECDSA do not.
+    /// A client that sends `bytes`, and the server at `address` that takes them. The certificate
+    /// has the same length each time: signatures of Ed25519 have, those of ECDSA do not.
     pub(crate) fn pair(now: Instant, address: SocketAddr, bytes: usize) -> [Self; 2] {
         let key = KeyPair::generate_for(&PKCS_ED25519).expect("ring makes keys of this kind");
         let mut parameters = CertificateParams::new(["server".into()]).expect("it is a name of a host");

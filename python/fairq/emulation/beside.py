@@ -61,7 +61,7 @@ def _of_commands(
     described: Mapping[str, Any], document: Mapping[str, Any], elapsed_s: float
 ) -> Iterator[dict[str, Any]]:
     controls = {host["host"]: host["control"] for host in described["hosts"]}
-    made = {host["host"]: host.get("control") for host in document["emulation"]["machine"].get("hosts", ())}
+    made = {host["name"]: host.get("control") for host in document["emulation"]["machine"].get("hosts", ())}
     seen = [row for row in document["emulation"]["conversations"] if row["plan"] is None and not row["is_answer"]]
     for row in sorted(seen, key=lambda row: -row["sent_bytes"])[:FLOWS_MAX]:
         flow: dict[str, Any] = {"name": row["flow"], "from": row["from"], "to": row["to"]}

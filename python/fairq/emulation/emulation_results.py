@@ -70,55 +70,55 @@ class PlannedHost(Row):
 class PlannedLine(Row):
     """A direction of a link, or of a flow's own line."""
 
-    link: str
+    link: Annotated[str, "The link's name."]
     direction: Annotated[Literal["forward", "reverse"], "Forward is from the link's `from` to its `to`."]
     is_access: Annotated[bool, "Whether it is a flow's own."]
-    from_: str
-    to: str
+    from_: Annotated[str, "The node that sends."]
+    to: Annotated[str, "The node that receives."]
     rate_bit_per_s: Annotated[int | None, "Its rate, the mean of its trace; null: unlimited."]
-    is_trace: bool
-    delay_s: float
+    is_trace: Annotated[bool, "Whether it follows a delivery trace."]
+    delay_s: Annotated[float, "Its propagation delay."]
     loss: Annotated[float, "The part of the packets that it loses."]
-    jitter_s: float
+    jitter_s: Annotated[float, "The greatest random delay of a packet."]
     reorder: Annotated[float, "The part of the packets that it sends late."]
-    discipline: str
-    discipline_settings: str
-    limit: str
+    discipline: Annotated[str, "The discipline before it: its parts by name."]
+    discipline_settings: Annotated[str, "The same with the settings that are not their defaults."]
+    limit: Annotated[str, "How much may wait."]
 
 
 class PlannedFlow(Row):
     """A flow of the scenario, on real hosts."""
 
-    flow: str
-    from_: str
-    to: str
-    traffic: str
-    transport: str
-    weight: float
+    flow: Annotated[str, "Its name."]
+    from_: Annotated[str, "The host that sends."]
+    to: Annotated[str, "The host that receives."]
+    traffic: Annotated[str, "Its traffic in the scenario."]
+    transport: Annotated[str, "Its transport in the scenario."]
+    weight: Annotated[float, "Its weight."]
     addresses: Annotated[list[str], "Of its sender and of its receiver."]
     lines: Annotated[list[list[int]], "The numbers of the lines of its data, and of its answers."]
-    start_s: float
-    stop_s: float
-    protocol: Literal["tcp", "udp"]
+    start_s: Annotated[float, "When it starts."]
+    stop_s: Annotated[float, "When it ends."]
+    protocol: Annotated[Literal["tcp", "udp"], "What carries it."]
     bytes: Annotated[int | None, "What it sends in all; null: as much as it may."]
-    packet_bytes: int | None
-    gap_s: float | None
+    packet_bytes: Annotated[int | None, "Bytes of a datagram; null: it is TCP."]
+    gap_s: Annotated[float | None, "The distance of datagrams; null: it is TCP."]
     control: Annotated[str | None, "Linux's congestion control."]
 
 
 class PlannedCommand(Row):
     """A command in a host."""
 
-    host: str
-    command: str
+    host: Annotated[str, "Where it runs."]
+    command: Annotated[str, "What runs."]
     ends_run: Annotated[bool, "Whether its end is that of the run."]
 
 
 class Planned(Document):
     """What `fairq emulate --dry-run` says would be made."""
 
-    hosts: list[PlannedHost]
-    lines: list[PlannedLine]
-    flows: list[PlannedFlow]
-    commands: list[PlannedCommand]
+    hosts: Annotated[list[PlannedHost], "Network namespaces of this machine."]
+    lines: Annotated[list[PlannedLine], "Lines between them."]
+    flows: Annotated[list[PlannedFlow], "What they send."]
+    commands: Annotated[list[PlannedCommand], "What runs in them."]
     ends_s: Annotated[float | None, "When it ends; null: with its command."]

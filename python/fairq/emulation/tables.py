@@ -27,9 +27,8 @@ def document(described: Mapping[str, Any], said: Mapping[str, Any], ready: Mappi
         "packets": [{"seed": seed} | _row("packets", row) for row in said["packets"]],
         "states": [],
     }
-    of_seed = {name: [_without(row, "seed") for row in rows] for name, rows in tables.items()}
-    averaged = {name: of_seed[name] for name in ("flows", "links", "queues", "transfers", "sessions")}
-    point = {"axes": {}, **averaged, "seeds": [{"seed": seed, **of_seed}]}
+    averaged = {name: tables[name] for name in ("flows", "links", "queues", "transfers", "sessions")}
+    point = {"axes": {}, **averaged, "seeds": [{"seed": seed, **averaged}]}
     return {
         "schema_version": _schema_version(),
         "scenario": scenario,
@@ -37,7 +36,7 @@ def document(described: Mapping[str, Any], said: Mapping[str, Any], ready: Mappi
         "links": tables["links"],
         "queues": tables["queues"],
         "points": [point],
-        "notes": [],
+        "notes": list(_notes(scenario, said, ready)),
         "run_info": {"version": _native.version(), "cpu_s": said["gateway"]["cpu_s"]},
         "transfers": [],
         "sessions": [],
@@ -52,6 +51,17 @@ def document(described: Mapping[str, Any], said: Mapping[str, Any], ready: Mappi
     }
 
 
+def _notes(scenario: Mapping[str, Any], said: Mapping[str, Any], ready: Mapping[str, Any]) -> Iterable[dict[str, str]]:
+    """What limited the run that may not have been meant."""
+    for text in ready.get("notes", ()):
+        yield {"code": "machine", "where": "emulation", "text": text}
+    for text in said.get("faults", ()):
+        yield {"code": "flow", "where": "emulation", "text": text}
+    if scenario.get("measure", {}).get("warm_up", "0 s") not in ("0 s", "0 ms", 0):
+        text = "real hosts are measured from the start, so that the warm-up is in the tables"
+        yield {"code": "warm-up", "where": "measure.warm_up", "text": text}
+
+
 def _schema_version() -> int:
     version: int = json.loads(_native.schema("result"))["properties"]["schema_version"]["const"]
     return version
@@ -64,10 +74,6 @@ def _columns(table: str) -> list[str]:
 def _row(table: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """A row with the columns of the table called so; what is not known is None."""
     return {name: values.get(name) for name in _columns(table)}
-
-
-def _without(row: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key != name}
 
 
 def _flows(described: Mapping[str, Any], said: Mapping[str, Any]) -> Iterable[dict[str, Any]]:

@@ -1,9 +1,11 @@
-"""A line that a test puts between its two ends: sockets of this machine, or real hosts in namespaces."""
+"""A line that a test puts between two ends: sockets of this machine, or hosts in namespaces."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +17,7 @@ from fairq.questions.rates import of_ways
 from fairq.questions.words import split
 
 if TYPE_CHECKING:
-    from fairq.emulation.emulation_results import Emulated  # type: ignore[import-not-found, unused-ignore]
+    from fairq.emulation.emulation_results import Emulated
 
 WORDS = ("rate", "delay", "queue", "buffer", "loss", "jitter", "seed")
 """What a link is made of; `fairq emulate` has the same words."""
@@ -64,24 +66,24 @@ class Link:
         return self._relay.open(protocol, host, whole)
 
     def run(self, command: str | Sequence[str], *, right: str | Sequence[str] | None = None, **words: Any) -> Emulated:
-        """Run a command at one end of such a line, and `right` at the other end: real hosts with Linux's TCP.
+        """Run a command at one end of such a line and `right` at the other: hosts with Linux's TCP.
 
         The far host is called `right`. `words` are others of `fairq.emulate`, which this calls: it
         needs namespaces, and says in one line what the machine lacks.
         """
-        import fairq
-
-        emulate = getattr(fairq, "emulate", None)
+        # Looked up when called: it is above this room, and may not be there.
+        emulate: Any = getattr(import_module("fairq"), "emulate", None)
         if emulate is None:
             raise UsageError("this fairq has no emulation; use link.relay, which works everywhere")
         if right is not None and not isinstance(right, str):
-            from shlex import join
-
-            right = join(right)
-        return emulate(command=command, right=right, **{"delay": "0ms"} | self._words | words)
+            right = shlex.join(right)
+        delay = {} if "rtt" in words else {"delay": "0ms"}
+        given: dict[str, Any] = delay | self._words | words
+        found: Emulated = emulate(command=command, right=right, **given)
+        return found
 
     def change(self, **words: Any) -> None:
-        """Change the rate, delay, loss or jitter from now on, or `up`: whether the line sends at all.
+        """Change rate, delay, loss or jitter from now on, or `up`: whether the line sends at all.
 
         Packets that wait stay. If a value is wrong, no direction takes it.
         """
@@ -97,10 +99,10 @@ class Link:
     def stats(self) -> dict[str, Any]:
         """What passed the link's relays up to now.
 
-        `flows` has a row for each direction of each conversation, `queues` one for each direction of
-        the line; times are those of the line's clock, as a simulation has them. `lateness` says how
-        much later the machine handed packets over, and `stamp` whether that was in time: "valid", or
-        "doubtful: " and why.
+        `flows` has a row for each direction of each conversation, `queues` one for each direction
+        of the line; times are those of the line's clock, as a simulation has them. `lateness` says
+        how much later the machine handed packets over, and `stamp` whether that was in time:
+        "valid", or "doubtful: " and why.
         """
         document: dict[str, Any] = json.loads(self._relay.stats())
         return document

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,12 +20,12 @@ def fairq_link() -> Iterator[Callable[..., Link]]:
     `link = fairq_link(rate="10Mbit/s", delay="20ms", queue="fq_codel")` is a line;
     `link.relay(("127.0.0.1", port))` says where to connect to go through it.
     """
-    # Imported here: a test run that makes no link loads nothing of fairq.
-    from fairq.links.link import Link
-
+    # Loaded here: a test run that makes no link loads next to nothing of fairq.
+    link = import_module("fairq.links.link")
     with ExitStack() as stack:
 
         def make(**words: Any) -> Link:
-            return stack.enter_context(Link(**words))
+            made: Link = link.Link(**words)
+            return stack.enter_context(made)
 
         yield make

@@ -4,14 +4,15 @@ use super::stream::{SEGMENT, Stream};
 use super::ways::{Arrival, Ways};
 use fairq_sched::packet::{Address, Header};
 use rustix::event::PollFlags;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-/// Conversations that are open at once.
-const OPEN_MAX: usize = 1024;
+/// Conversations that are open at once: two descriptors each, of the 1024 that a process usually
+/// has. Tests, which hold the other ends too, need fewer.
+pub(super) const OPEN_MAX: usize = if cfg!(test) { 32 } else { 256 };
 /// Conversations in all, whose counts are kept.
 const ALL_MAX: usize = 65_536;
 /// What a socket is read at once, so that others have their turn.
@@ -99,7 +100,8 @@ pub(super) struct Sockets {
     pub(super) conversations: Vec<Conversation>,
     /// Conversation and way of each flow.
     by_flow: Vec<(usize, usize)>,
-    open: usize,
+    /// The conversations that are not closed.
+    open: BTreeSet<usize>,
     /// Connections and clients that were more than a relay takes.
     pub(super) refused: u64,
     /// Connections that the target did not take.
@@ -141,7 +143,8 @@ impl Sockets {
                 Front::Udp(socket, _) => add(socket.clone(), PollFlags::IN, Of::Front(at)),
             }
         }
-        for (at, conversation) in self.conversations.iter().enumerate() {
+        for &at in &self.open {
+            let conversation = &self.conversations[at];
             match &conversation.ends {
                 Ends::Udp(_, upstream) => add(upstream.clone(), PollFlags::IN, Of::Side(at, 1)),
                 Ends::Tcp { sides, is_connecting: true, .. } => {
@@ -260,7 +263,7 @@ impl Sockets {
         target: SocketAddr,
         ways: &mut Ways,
     ) -> Option<usize> {
-        if !self.has_room() {
+        if !self.has_room() && !self.forget_oldest(ways) {
             return None;
         }
         let upstream = datagram_socket(nowhere(target)).ok()?;
@@ -273,8 +276,22 @@ impl Sockets {
         Some(at)
     }
 
-    const fn has_room(&self) -> bool {
-        self.open < OPEN_MAX && self.conversations.len() < ALL_MAX
+    fn has_room(&self) -> bool {
+        self.open.len() < OPEN_MAX && self.conversations.len() < ALL_MAX
+    }
+
+    /// Closes the first client of datagrams that is open, which has no end of its own; whether there
+    /// is room now.
+    fn forget_oldest(&mut self, ways: &mut Ways) -> bool {
+        let is_udp = |at: &&usize| self.conversations[**at].protocol == Protocol::Udp;
+        let Some(at) = self.open.iter().find(is_udp).copied() else { return false };
+        for (front, _) in &mut self.fronts {
+            if let Front::Udp(_, clients) = front {
+                clients.retain(|_, conversation| *conversation != at);
+            }
+        }
+        self.close(at, ways);
+        self.has_room()
     }
 
     fn begin(
@@ -293,7 +310,7 @@ impl Sockets {
         ];
         self.by_flow.extend([(at, 0), (at, 1)]);
         self.conversations.push(Conversation { protocol, client, target, flows, ends });
-        self.open += 1;
+        self.open.insert(at);
         at
     }
 
@@ -346,7 +363,7 @@ impl Sockets {
         for flow in conversation.flows {
             ways.flows[flow].stream = None;
         }
-        self.open -= 1;
+        self.open.remove(&at);
     }
 }
 

@@ -109,8 +109,8 @@ impl Stream {
         }
     }
 
-    /// A segment was dropped; the time after which it is sent again, where `least` is the round trip
-    /// of an empty line.
+    /// A segment was dropped; the time after which it is sent again, where `least` is the round
+    /// trip of an empty line.
     pub(super) fn dropped(&mut self, number: u64, least: Time) -> Time {
         let flight = self.flight.len();
         let Some(segment) = self.flight.get_mut(&number) else { return PATIENCE_MIN };

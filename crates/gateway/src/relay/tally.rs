@@ -103,8 +103,8 @@ impl Lateness {
         })
     }
 
-    /// In words: whether packets were handed over in time, on a line whose faster direction has this
-    /// rate.
+    /// In words: whether packets were handed over in time, on a line whose faster direction has
+    /// this rate.
     pub(super) fn stamp(&self, rate: Rate, refused: u64) -> String {
         let mut reasons = Vec::new();
         // A line without a rate has no packet time; a millisecond is what a test can tell.

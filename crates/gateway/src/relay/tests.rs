@@ -105,3 +105,42 @@ fn what_cannot_be_is_refused_in_one_line() {
         assert!(fault.starts_with(begin) && !fault.contains('\n'), "{fault}");
     }
 }
+
+#[test]
+fn clients_beyond_the_most_take_the_place_of_the_oldest() {
+    let target = UdpSocket::bind("127.0.0.1:0").unwrap();
+    target.set_read_timeout(Some(PATIENCE)).unwrap();
+    let relay = relay("1Gbit/s", "0ms");
+    let way_in = relay.open(Protocol::Udp, target.local_addr().unwrap()).unwrap();
+    let mut clients = Vec::new();
+    for number in 0..50_u16 {
+        let client = UdpSocket::bind("127.0.0.1:0").unwrap();
+        client.send_to(&number.to_be_bytes(), way_in).unwrap();
+        let mut got = [0; 2];
+        assert_eq!(target.recv(&mut got).unwrap(), 2);
+        assert_eq!(u16::from_be_bytes(got), number);
+        // Another client would be given its port.
+        clients.push(client);
+    }
+    let stats = relay.stats().unwrap();
+    assert_eq!((stats["flows"].as_array().unwrap().len(), &stats["refused"]), (100, &0.into()));
+}
+
+#[test]
+fn connections_beyond_the_most_are_closed_and_counted() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let relay = relay("1Gbit/s", "0ms");
+    let way_in = relay.open(Protocol::Tcp, listener.local_addr().unwrap()).unwrap();
+    let mut clients: Vec<TcpStream> = Vec::new();
+    let mut taken = Vec::new();
+    for _ in 0..sockets::OPEN_MAX {
+        clients.push(TcpStream::connect(way_in).unwrap());
+        taken.push(listener.accept().unwrap());
+    }
+    let mut more = TcpStream::connect(way_in).unwrap();
+    more.set_read_timeout(Some(PATIENCE)).unwrap();
+    assert_eq!(more.read(&mut [0; 1]).unwrap(), 0);
+    let stats = relay.stats().unwrap();
+    assert_eq!(stats["refused"], 1);
+    assert!(stats["stamp"].as_str().unwrap().starts_with("doubtful: "));
+}

@@ -1,9 +1,9 @@
 //! The window of a relayed stream: Reno, counted in segments.
 //!
 //! Source: RFC 5681, section 3.1 (slow start, congestion avoidance, equation 4).
-//! Departs: the relay sees each drop, so that no duplicate acknowledgement is counted. A drop halves
-//! the window once for all segments that were sent before; a segment that is dropped again sets the
-//! window to one segment, as a timeout does.
+//! Departs: the relay sees each drop, so that no duplicate acknowledgement is counted. A drop
+//! halves the window once for all segments that were sent before; a segment that is dropped again
+//! sets the window to one segment, as a timeout does.
 
 /// Segments that may be on the way at the start (RFC 6928, section 2).
 const INITIAL: f64 = 10.0;

@@ -136,7 +136,7 @@ def _stamp(result: Emulated) -> str:
     """The line that says whether the run may be believed."""
     said, machine = result.emulation, result.emulation["machine"]
     late, mode = said["lateness"]["p99_9_s"], said["stamp"]["mode"]
-    how = [f"{mode} mode", str(machine.get("device", ""))]
+    how = [f"{mode} mode", str(machine.get("back_end", ""))]
     how += [] if late is None else [f"99.9 % of packets at most {tables.value('x_s', late)} late"]
     how += [f"{100 * said['gateway']['cpu_share']:.0f} % of a core"]
     return f"Emulation {result.stamp}. {', '.join(filter(None, how))}."

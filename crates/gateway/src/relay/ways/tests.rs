@@ -89,7 +89,7 @@ fn a_flood_starves_a_stream_behind_fifo_and_not_behind_fair_queueing() {
     let (fifo, fq, drr) = (share("fifo + 50packets"), share("fq + 50packets"), share("drr + 50packets"));
     assert!(fifo < 0.1, "fifo: {fifo}");
     assert!((0.35..0.55).contains(&drr), "drr: {drr}");
-    // What is dropped of the flood has advanced its finish numbers too.
+    // What is dropped of the flood is charged to it (on_drop of fq).
     assert!(fq > 0.35, "fq: {fq}");
 }
 

@@ -16,7 +16,6 @@ use fairq_gateway::sandbox::{self, Sandbox};
 use fairq_gateway::setup::{self, BackEnd};
 use fairq_gateway::stamp::Mode;
 use fairq_gateway::work;
-use fairq_link::capture::Stamp;
 use fairq_sched::units::Time;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
@@ -88,12 +87,11 @@ fn observe(network: &mut Network, plan: &Plan, job: &Job, packets: &Rows) -> Res
     if let Some(flow) = &job.packets {
         network.observe(Box::new(PacketLog::new(flow.clone(), Arc::clone(packets))));
     }
-    let start = Stamp(i128::from(nanoseconds(ClockId::Realtime)) * 1000);
     for (number, line) in (0..).zip(&plan.lines).filter(|(_, line)| !line.is_access) {
         let direction = if line.is_reverse { "reverse" } else { "forward" };
         if let Some(folder) = &job.capture {
             let file = |what: &str| create(&Path::new(folder).join(capture_name(&line.name, direction, what)));
-            let captures = Captures::new(number, start, file("arrivals")?, file("departures")?);
+            let captures = Captures::new(number, file("arrivals")?, file("departures")?);
             let captures = captures.map_err(|error| Fault::of(&format!("{folder}: a capture"), &error))?;
             network.observe(Box::new(captures));
         }
