@@ -48,8 +48,6 @@ mod tun;
 #[cfg(target_os = "linux")]
 mod veth;
 #[cfg(target_os = "linux")]
-mod virtio;
-#[cfg(target_os = "linux")]
 pub mod work;
 
 #[cfg(test)]
