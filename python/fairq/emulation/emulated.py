@@ -28,6 +28,8 @@ def describe(asked: Emulation) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(_native.emulation(wishes.as_json(job)))
     except ScenarioError as error:
         raise asked.by_words(error) from None
+    if not found["hosts"]:
+        raise UsageError("links: there is no host; write a link between two nodes")
     host = asked.front_host(found)
     if host not in [each["host"] for each in found["hosts"]]:
         names = ", ".join(each["host"] for each in found["hosts"])
