@@ -22,7 +22,8 @@ pub fn controls() -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Sets a device up, with the addresses of `host` and routes from them: to all, or to `others` only.
+/// Sets a device up, with the addresses of `host` and routes from them: to all, or to `others`
+/// only.
 pub(crate) fn configure(
     netlink: &mut Netlink,
     device: &str,

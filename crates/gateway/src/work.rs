@@ -286,7 +286,7 @@ impl Flow {
                 Ok(sent) => {
                     self.sent.fetch_add(sent as u64, Ordering::Relaxed);
                 }
-                // The device has no room; or the receiver is gone, which the next one may show again.
+                // The device has no room; or the receiver is gone, as the next may show again.
                 Err(e) if e.raw_os_error() == Some(libc::ENOBUFS) || e.kind() == ErrorKind::ConnectionRefused => {}
                 Err(e) => return Err(e),
             }
