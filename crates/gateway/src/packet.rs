@@ -7,7 +7,6 @@
 pub mod checksum;
 pub mod cut;
 pub mod join;
-pub mod virtio;
 
 pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
