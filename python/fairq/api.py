@@ -571,10 +571,11 @@ def emulate(
     Raises UsageError that names the word, or says what this machine lacks; ScenarioError.
     """
     given = locals()
-    from fairq.emulation import asked, emulated
+    from fairq.emulation import emulated
+    from fairq.emulation import wish as wishes
 
-    wish = asked.ask(network, set=set, command=command, **picked(asked.Emulation, given))
-    return emulated.emulate(wish, is_beside=beside, watch=watch)
+    asked = wishes.ask(network, set=set, command=command, **picked(wishes.Emulation, given))
+    return emulated.emulate(asked, is_beside=beside, watch=watch)
 
 
 @checked

@@ -12,7 +12,7 @@ import pytest
 
 import fairq
 from fairq.core.errors import ScenarioError, UsageError
-from fairq.emulation import asked, beside, child, emulated, tables
+from fairq.emulation import child, emulated, reported, simulated, wish
 from fairq.emulation.emulation_results import Emulated
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="emulation needs Linux")
@@ -28,7 +28,7 @@ NETWORK = {
 
 
 def described(network=None, **given):
-    return emulated.describe(asked.ask(network, has_shell=True, **given))
+    return emulated.describe(wish.ask(network, has_shell=True, **given))
 
 
 def refused(network=None, **given):
@@ -191,11 +191,11 @@ READY = {"kernel": "6.18", "back_end": "tun", "hosts": [{"name": "left", "contro
 
 
 def made():
-    wish = asked.ask(command=["iperf3", "-c", "right"], **LINE)
-    what = emulated.describe(wish)
-    document = tables.document(what, REPORT, READY)
+    asked = wish.ask(command=["iperf3", "-c", "right"], **LINE)
+    what = emulated.describe(asked)
+    document = reported.document(what, REPORT, READY)
     document["emulation"] |= {"commands": what["commands"], "status": 0}
-    return wish, what, document
+    return asked, what, document
 
 
 def test_a_report_becomes_the_tables_of_a_run(tmp_path):
@@ -230,9 +230,9 @@ def test_a_query_reads_the_folder_of_a_run(tmp_path):
 
 
 def test_a_flow_of_a_command_is_simulated_by_its_bytes():
-    wish, what, document = made()
-    simulated = beside.simulate(wish, what, document)
-    rows = {(row["of"], row["quantity"]): row for row in beside.differences(document, simulated)}
+    asked, what, document = made()
+    found = simulated.simulate(asked, what, document)
+    rows = {(row["of"], row["quantity"]): row for row in simulated.differences(document, found)}
     rate = rows["left:40000 > right:5201 tcp", "throughput_bit_per_s"]
     # Over the two seconds in which it was active, not the four of the run.
     assert rate["emulated"] == 6e6 and 4e6 < rate["simulated"] < 20e6
@@ -318,7 +318,9 @@ def test_a_replay_of_what_came_to_a_line_gives_the_order_in_which_it_left(namesp
     replayed = fairq.replay(came, rate="10Mbit/s", buffer="60packets", queue="fq", fluid=False, out=tmp_path / "again")
     assert replayed.disciplines[0]["dropped"] == found.queues[0]["dropped"] > 0
     (again,) = (tmp_path / "again").rglob("capture.pcapng")
-    assert in_order(left) == in_order(again)
+    sent = in_order(left)
+    # What waited at the end is sent by the replay alone.
+    assert len(sent) > 500 and in_order(again)[: len(sent)] == sent
 
 
 def in_order(capture):

@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from typing import Any, NamedTuple
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 REASONS = HERE / "reasons.csv"
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(ROOT / "python"))
 
 CELLS = {
     "fifo": "fifo",
@@ -45,6 +46,10 @@ NEAR = 0.1
 """Values agree within this part of the simulated one."""
 SMALL = {"share": 0.02, "utilisation": 0.02, "loss": 0.01, "delay": 0.002}
 """And within this: of the line, of the line, of the packets sent, seconds."""
+DELAY_S = 0.005
+"""The delay of the line of `truth`."""
+TRUTH_S = 20e-6
+PAIRED_MIN = 5000
 SYSTEM_PYTHON = "/usr/bin/python3"
 TRIES = 3
 """A run that the gateway itself calls doubtful is done again, at most so often in all."""
@@ -122,7 +127,7 @@ def compared(cell: str, document: dict[str, Any], simulated: dict[str, Any]) -> 
         yield value(cell, kind, "share", row["throughput_bytes"] / total, shares)
         yield value(cell, kind, "loss", row["dropped"] / row["sent"], [flow["dropped"] / flow["sent"] for flow in of])
         yield value(cell, kind, "delay", row["delay_s_mean"], [flow["delay_s_mean"] for flow in of])
-    line = next(row for row in document["links"] if row["direction"] == "forward")
+    line = next(row for row in document["links"] if row["direction"] == "reverse")
     yield value(cell, "line", "utilisation", line["utilisation"], [seed["links"][0]["utilisation"] for seed in seeds])
 
 
@@ -134,7 +139,7 @@ def value(cell: str, flow: str, quantity: str, emulated: float, simulated: Seque
 
 def flow_to(document: dict[str, Any], port: int) -> dict[str, Any]:
     """The flow to a port that carried most: iperf3 has a connection for its own talk beside it."""
-    rows = [row for row in document["emulation"]["flows"] if row["destination_port"] == port]
+    rows = [row for row in document["emulation"]["conversations"] if row["destination_port"] == port]
     if not rows:
         raise FailedError(f"no packet went to port {port}")
     return max(rows, key=lambda row: row["sent_bytes"])
@@ -150,22 +155,44 @@ def ill_behaved(out: Path) -> None:
         raise FailedError(f"the transfer beside a flood has {shares} of the line")
 
 
-def order(out: Path) -> None:
-    """What crossed, replayed, leaves in the same order."""
+def truth(out: Path) -> None:
+    """The stamp's lateness is what a capture in the receiver's namespace sees, within 20 us."""
     captures = out.with_name("captures")
-    shutil.rmtree(captures, ignore_errors=True)
-    scenario = str(HERE / "ill_behaved.toml")
-    emulated(scenario, "--set", "links[2].queue=fq", "--capture", str(captures), out=out)
-    came, left = (captures / f"line.forward.{end}.pcapng" for end in ("arrivals", "departures"))
-    replayed = out.with_name("replayed")
-    shutil.rmtree(replayed, ignore_errors=True)
-    line = ["--rate", "10Mbit/s", "--queue", "fq", "--buffer", "60packets"]
-    fairq("replay", str(came), *line, "--out", str(replayed))
-    raise FailedError(f"{left} beside {replayed}")
+    for folder in (out, captures):
+        shutil.rmtree(folder, ignore_errors=True)
+    captures.mkdir()
+    seen = captures / "seen.pcap"
+    listens = f"tcpdump -U -Z root -i eth0 -Q in --time-stamp-precision=nano -w {seen} udp 2>/dev/null"
+    line = ["--rate", "20Mbit/s", "--delay", f"{DELAY_S}s", "--queue", "fq_codel", "--capture", str(captures)]
+    flood = "iperf3 -c right -u -b 15M -l 1172 -t 6 >/dev/null; sleep 0.2"
+    right = f"{listens} & sleep 0.8; iperf3 -s -1; sleep 9"
+    fairq("emulate", *line, "--out", str(out), "--right", right, "--", "sh", "-c", flood)
+    stamp = json.loads((out / "result.json").read_text(encoding="utf-8"))["emulation"]["lateness"]
+    late = lateness(captures / "line.reverse.departures.pcapng", seen)
+    for name, part in {"p50_s": 0.5, "p99_s": 0.99, "p99_9_s": 0.999}.items():
+        independent = late[min(len(late) - 1, int(part * len(late)))]
+        if abs(independent - stamp[name]) > TRUTH_S:
+            raise FailedError(f"{name}: the stamp says {stamp[name]:.6f}, the receiver's capture {independent:.6f}")
+
+
+def lateness(left: Path, came: Path) -> list[float]:
+    """How late packets came by a capture of their receiver, in order; `left` has when they were to leave the line."""
+    import fairq._native as native
+
+    about, columns = native.pair_captures(str(left), str(came))
+    first, second = (array("d", columns[at]) for at in (1, 2))
+    offset = json.loads(about)["offset_s"] - DELAY_S
+    late = sorted(
+        there - here + offset for here, there in zip(first, second, strict=True) if here == here and there == there
+    )
+    if len(late) < PAIRED_MIN:
+        raise FailedError(f"the receiver's capture has {len(late)} of the {len(first)} packets that left")
+    return late
 
 
 def hog(out: Path) -> None:
     """Beside programs that take all processors, the stamp says doubtful."""
+    shutil.rmtree(out, ignore_errors=True)
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * (os.cpu_count() or 1))]
     try:
         words = ["--rate", "100Mbit/s", "--rtt", "10ms", "--queue", "fq_codel", "--duration", "4s"]
@@ -222,7 +249,7 @@ def everything(cells: Sequence[str], out: Path) -> tuple[list[Value], list[str]]
     checks: dict[str, Callable[[], Any]] = {
         cell: lambda cell=cell: values.extend(four_kinds(cell, out)) for cell in cells
     }
-    checks |= {check.__name__: lambda check=check: check(out) for check in (ill_behaved, order, hog)}
+    checks |= {check.__name__: lambda check=check: check(out) for check in (ill_behaved, truth, hog)}
     for name, check in checks.items():
         try:
             check()

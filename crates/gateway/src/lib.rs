@@ -47,7 +47,6 @@ mod sys;
 mod tun;
 #[cfg(target_os = "linux")]
 mod veth;
-mod virtio;
 #[cfg(target_os = "linux")]
 pub mod work;
 

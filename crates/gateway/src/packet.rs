@@ -7,6 +7,7 @@
 pub mod checksum;
 pub mod cut;
 pub mod join;
+pub mod virtio;
 
 pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;

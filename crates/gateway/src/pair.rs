@@ -2,13 +2,13 @@
 //! program is the host at the other end.
 
 use crate::device::{Device, Offload, Written};
-use crate::virtio;
+use crate::packet::virtio;
 use rustix::io::{Errno, IoSlice, IoSliceMut, readv, writev};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// One end of a pair: a message is a packet with `virtio_net_hdr` before it.
+/// One end of a pair: a message is a packet with the header of [`virtio`] before it.
 #[derive(Debug)]
 pub struct Pair {
     socket: OwnedFd,
@@ -43,7 +43,7 @@ impl Device for Pair {
             // The other end is closed.
             Ok(0) | Err(Errno::AGAIN | Errno::INTR) => Ok(None),
             Ok(length) => {
-                let offload = virtio::read(header, 0);
+                let offload = virtio::read(header);
                 // A message too short for the header, or with one of a kind that is not known, is
                 // no packet.
                 let packet = length.checked_sub(virtio::LENGTH).filter(|_| offload.is_some());
@@ -54,7 +54,7 @@ impl Device for Pair {
     }
 
     fn write(&mut self, packet: &[u8], offload: &Offload) -> io::Result<Written> {
-        let header = virtio::write(packet, offload, 0);
+        let header = virtio::written(packet, offload);
         match writev(&self.socket, &[IoSlice::new(&header), IoSlice::new(packet)]) {
             Ok(_) => Ok(Written::Taken),
             Err(Errno::AGAIN | Errno::NOBUFS) => Ok(Written::Full),

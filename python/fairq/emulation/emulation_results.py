@@ -10,7 +10,7 @@ from fairq.core.results import Result, written
 from fairq.core.rows import Row, Table
 
 if TYPE_CHECKING:
-    from fairq.emulation.beside import Difference
+    from fairq.emulation.simulated import Difference
 
 
 class Emulated(Result):
@@ -51,7 +51,7 @@ class Emulated(Result):
     @property
     def beside(self) -> Table[Difference]:
         """Emulated and simulated, and how far they are apart."""
-        from fairq.emulation.beside import Difference
+        from fairq.emulation.simulated import Difference
 
         return Table.of(Difference, list(self.emulation.get("beside", ())))
 

@@ -19,8 +19,8 @@ from fairq.core import toml_text
 from fairq.core.declared import PATH, word
 from fairq.core.errors import UsageError
 from fairq.core.inputs import Text
-from fairq.emulation import asked as asking
-from fairq.emulation.asked import LEFT, LINE, RIGHT, Emulation, shell
+from fairq.emulation import wish as wishes
+from fairq.emulation.wish import LEFT, LINE, RIGHT, Emulation, shell
 
 WAYS = {"uplink": "reverse", "downlink": "forward"}
 """The direction of the line for each of Mahimahi's links: the command's host is the left one, and down is forward."""
@@ -92,7 +92,7 @@ class Link:
         ]) + "\n"  # fmt: skip
         on = [(RIGHT, self.right)] if self.right else []
         command = list(self.command) or [shell()]
-        return replace(asking.ask(Text(text, "mm-link"), command=command, on=on, at=LEFT), ends=self.once)
+        return replace(wishes.ask(Text(text, "mm-link"), command=command, on=on, at=LEFT), ends=self.once)
 
     def ends_ms(self, traces: Mapping[str, str]) -> int:
         """When the shorter trace ends."""

@@ -148,7 +148,7 @@ fn fuzz(count: u64, seed: u64) {
                 segment: 1000,
                 checksum: Some((20, 16)),
             };
-            [&crate::virtio::write(&packet, &offload, 0)[..], &packet].concat()
+            [&crate::packet::virtio::written(&packet, &offload)[..], &packet].concat()
         })
         .collect();
     let mut buffer = vec![0; LENGTH_MAX];

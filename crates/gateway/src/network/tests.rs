@@ -437,6 +437,19 @@ fn hosts_of_many_lines_keep_their_times() {
 }
 
 #[test]
+fn routes_in_a_circle_end() {
+    let mut plan = two(&mbit(1000), Time::ZERO, queue("fifo", 100));
+    plan.nodes = 4;
+    let circle = |from, to| link("circle", [from, to], &mbit(1000), Time::ZERO, queue("fifo", 100));
+    plan.lines = [circle(0, 2), circle(2, 3)].concat();
+    plan.next = vec![vec![None, Some(0)], vec![None, None], vec![None, Some(2)], vec![None, Some(3)]];
+    let mut network = Network::new(&plan);
+    network.arrive(Time::ZERO, 0, &datagram(1, 1, 1000), &whole());
+    assert_eq!(drained(&mut network, Time::from_s(1)), []);
+    assert_eq!((network.refused().no_route, network.on_the_way(), network.next_time()), (1, 0, None));
+}
+
+#[test]
 fn jains_index_is_over_connections_where_there_are_any() {
     let run = |segments: [u16; 2], datagrams: u16| {
         let mut network = Network::new(&two(&mbit(100), MS, queue("fifo", 1000)));

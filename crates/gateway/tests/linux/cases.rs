@@ -188,7 +188,8 @@ fn connect(back_end: &str, control: &str) -> i32 {
         }
     }
     assert!(forwarder.packets.load(Ordering::Relaxed) > 20);
-    drop(forwarder.stop());
+    let lost: Vec<u64> = forwarder.stop().iter_mut().map(|device| device.lost()).collect();
+    println!("lost {lost:?}");
     println!("{}", serde_json::to_string(&machine.facts).expect("facts are plain"));
     0
 }

@@ -28,7 +28,9 @@ const CASES: &[Case] = &[
     ("a command that is not there is named", outcomes::not_there),
     ("what commands in the background say has their host's name", outcomes::background),
     ("a kill leaves nothing behind", outcomes::killed),
+    ("a kill of what started it leaves nothing behind", outcomes::orphaned),
     ("an end leaves nothing behind", outcomes::ended),
+    ("Ctrl-C is for the command", outcomes::interrupted),
     ("two at once do not meet", two_at_once),
     ("one inside another has a host of that one", outcomes::beside),
 ];
@@ -105,6 +107,17 @@ impl Runner {
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.arg("case").args(words).stdin(Stdio::null()).current_dir("/");
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+        command
+    }
+
+    /// The process of a case, in a shell that waits for it.
+    pub(crate) fn in_shell(&self, words: &[&str]) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", "\"$0\" case \"$@\"; exit 0"]).arg(&self.program).args(words);
+        command.stdin(Stdio::null()).current_dir("/");
         if let Some(user) = self.user {
             command.uid(user).gid(user);
         }

@@ -2,6 +2,7 @@
 
 use super::Runner;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -40,12 +41,16 @@ pub(crate) fn background(run: &Runner) {
 
 /// A run whose commands leave children behind that would sleep for long; and the namespace of
 /// its left host. `None`: it was skipped.
-fn sleepers(run: &Runner, and_then: &str) -> Option<(Child, String)> {
+fn sleepers(run: &Runner, and_then: &str, is_in_shell: bool) -> Option<(Child, String)> {
     // Whether namespaces are to be had is asked first.
     run.output(&["command", "", "true"]).filter(|output| output.status.success())?;
     let script = format!("setsid sleep 300 & (sleep 301 &) ; readlink /proc/self/ns/net; {and_then}");
     let words = ["command", "setsid sleep 302 & sleep 303; true", "sh", "-c", &script];
-    let mut child = run.command(&words).stdout(Stdio::piped()).spawn().expect("this program starts");
+    let mut command = run.command(&words);
+    if is_in_shell {
+        command = run.in_shell(&words);
+    }
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("this program starts");
     let mut namespace = String::new();
     BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut namespace).expect("a line");
     assert!(namespace.starts_with("net:["), "{namespace}");
@@ -76,7 +81,7 @@ fn is_left_empty(namespace: &str) {
 pub(crate) fn killed(run: &Runner) {
     let before = super::interfaces();
     for signal in ["KILL", "TERM"] {
-        let Some((mut child, namespace)) = sleepers(run, "sleep 304") else { return };
+        let Some((mut child, namespace)) = sleepers(run, "sleep 304", false) else { return };
         assert!(processes_in(&namespace).len() >= 3, "the commands run");
         let kill = std::process::Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
         assert!(kill.expect("kill starts").success());
@@ -89,8 +94,32 @@ pub(crate) fn killed(run: &Runner) {
     assert_eq!(super::interfaces(), before, "interfaces of the machine");
 }
 
+/// The program that started the gateway is killed, and not the gateway.
+pub(crate) fn orphaned(run: &Runner) {
+    let Some((mut child, namespace)) = sleepers(run, "sleep 304", true) else { return };
+    child.kill().expect("it is there");
+    child.wait().expect("it ends");
+    is_left_empty(&namespace);
+}
+
+/// What Ctrl-C does: a signal to the group of the terminal's foreground.
+pub(crate) fn interrupted(run: &Runner) {
+    if run.output(&["command", "", "true"]).is_none() {
+        return;
+    }
+    let script = "trap 'exit 9' INT; echo ready; while true; do sleep 0.05; done";
+    let mut command = run.command(&["command", "sleep 305", "sh", "-c", script]);
+    let mut child = command.process_group(0).stdout(Stdio::piped()).spawn().expect("this program starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+    let group = format!("-{}", child.id());
+    let kill = std::process::Command::new("kill").args(["-INT", "--", &group]).status().expect("kill starts");
+    assert!(kill.success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(9), "what the command makes of it");
+}
+
 pub(crate) fn ended(run: &Runner) {
-    let Some((mut child, namespace)) = sleepers(run, "exit 5") else { return };
+    let Some((mut child, namespace)) = sleepers(run, "exit 5", false) else { return };
     assert_eq!(child.wait().expect("it ends").code(), Some(5));
     is_left_empty(&namespace);
 }

@@ -14,10 +14,10 @@ from fairq.cli.watching import Watching
 from fairq.core import streams, tables
 from fairq.core.declared import Spec, argument, options, picked, switch, typed_only
 from fairq.core.output import check, check_file, folder
-from fairq.emulation import asked as asking
 from fairq.emulation import emulated
-from fairq.emulation.asked import Emulation
+from fairq.emulation import wish as wishes
 from fairq.emulation.emulation_results import Emulated
+from fairq.emulation.wish import Emulation
 
 SPEC = Spec(
     "emulate",
@@ -88,7 +88,7 @@ def emulate(arguments: Namespace) -> str:
 def ask(arguments: Namespace) -> Emulation:
     """What was asked for."""
     given = picked(Emulation, vars(arguments))
-    return asking.ask(
+    return wishes.ask(
         arguments.network, set=arguments.set, command=arguments.behind or None, has_shell=True, **given
     )  # fmt: skip
 

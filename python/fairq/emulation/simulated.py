@@ -15,13 +15,16 @@ from fairq.core.inputs import Text, pairs
 from fairq.core.results import Result
 from fairq.core.rows import Row
 from fairq.core.runs import Experiment, cores
-from fairq.emulation.asked import Emulation
+from fairq.emulation.wish import Emulation
 
 FLOWS_MAX = 200
 """The most flows of commands that are simulated, those with most bytes."""
 
 HEADERS = 52
 """Bytes of the headers of IP and TCP with time stamps."""
+
+PACKETS_MIN = 100
+"""The fewest packets of a flow that is compared: the rates of others are those of their starts."""
 
 OURS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr", "dctcp": "dctcp", "highspeed": "hstcp", "htcp": "htcp",
         "hybla": "hybla", "scalable": "scalable", "vegas": "vegas", "westwood": "westwood_plus"}  # fmt: skip
@@ -83,7 +86,7 @@ def _of_commands(
 
 
 def differences(document: Mapping[str, Any], simulated: Result) -> list[dict[str, Any]]:
-    """Each quantity of each flow and queue that both have."""
+    """Each quantity of each flow and queue that both have; flows of a few packets are left out."""
     elapsed_s = document["emulation"]["elapsed_s"]
     spans = {
         row["flow"]: row["last_s"] - row["first_s"]
@@ -94,7 +97,7 @@ def differences(document: Mapping[str, Any], simulated: Result) -> list[dict[str
     theirs = {row["flow"]: row for row in simulated.flows}
     found: list[dict[str, Any]] = []
     for row in document["flows"]:
-        if (other := theirs.get(row["flow"])) is None:
+        if (other := theirs.get(row["flow"])) is None or row["sent"] < PACKETS_MIN:
             continue
         mine, its = dict(row), dict(other)
         if row["flow"] in spans:
