@@ -118,11 +118,14 @@ pub fn run(
         wait(&epoll, &mut events, &clock, due.min(end).min(next_look), options.spin)?;
         meter.woke(clock.now(), due);
         for event in &events {
-            let number = event.data.u64() as usize;
+            let (number, flags) = (event.data.u64() as usize, event.flags);
             if number == devices.len() {
                 is_stopped = true;
-            } else {
-                read(&mut network, number, devices, &clock, &mut meter, &mut buffer)?;
+            } else if !read(&mut network, number, devices, &clock, &mut meter, &mut buffer)?
+                && flags.intersects(epoll::EventFlags::HUP)
+            {
+                // Its other end is closed, and would be told of for ever.
+                epoll::delete(&epoll, devices[number].descriptor())?;
             }
         }
     }
@@ -159,7 +162,7 @@ fn wait(
     }
 }
 
-/// Takes the packets of a device, as many as its turn allows.
+/// Takes the packets of a device, as many as its turn allows; whether there were any.
 fn read(
     network: &mut Network,
     number: usize,
@@ -167,16 +170,22 @@ fn read(
     clock: &Clock,
     meter: &mut Meter,
     buffer: &mut [u8],
-) -> io::Result<()> {
+) -> io::Result<bool> {
     let mut taken = 0;
     while taken < TURN {
-        let Some((length, offload)) = devices[number].read(buffer)? else { break };
+        let read = devices[number].read(buffer).map_err(|error| of_host(number, &error))?;
+        let Some((length, offload)) = read else { break };
         meter.reads += 1;
         taken += 1 + (length as u64).checked_div(offload.segment.into()).unwrap_or(0);
         let packet = buffer.get(..length).unwrap_or_default();
         network.arrive(clock.now(), number as u32, packet, &offload);
     }
-    Ok(())
+    Ok(taken > 0)
+}
+
+/// An error of a host's device, with the host's number.
+fn of_host(number: usize, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("the device of host {number}: {error}"))
 }
 
 /// What the run gave.

@@ -147,7 +147,7 @@ impl Network {
             return;
         };
         let carried = |bytes: Vec<u8>, checksum| Carried {
-            counted: counted(&bytes),
+            counted: counted(&bytes, &shape),
             bytes,
             checksum,
             header,
@@ -398,14 +398,10 @@ impl Network {
     }
 }
 
-/// What is counted of a packet.
-fn counted(packet: &[u8]) -> Counted {
-    let shape = Shape::of(packet);
-    Counted {
-        bytes: packet.len() as u32,
-        data: shape.map_or(0, |shape| shape.data()),
-        segment: shape.and_then(|shape| shape.segment(packet)),
-    }
+/// What is counted of a packet, whose headers have the places that `shape` tells.
+fn counted(packet: &[u8], shape: &Shape) -> Counted {
+    let shape = Shape { end: packet.len(), ..*shape };
+    Counted { bytes: packet.len() as u32, data: shape.data(), segment: shape.segment(packet) }
 }
 
 impl Carried {

@@ -120,6 +120,20 @@ fn what_was_asked_for_is_not_delivered_faster() {
     assert!(report.flows[0].delay_s_max.unwrap() <= 0.0401);
 }
 
+#[test]
+fn a_host_that_is_gone_is_not_asked_again_and_again() {
+    let mut running = Running::new(&two(&mbit(100), Time::ZERO, queue("fifo", 100)), Mode::Exact);
+    let packet = Made::udp(LEFT, RIGHT, 100).bytes(true);
+    running.send(0, &packet, &Default::default());
+    assert_eq!(running.next(1).0, packet);
+    let [other, _] = Pair::new().unwrap();
+    drop(std::mem::replace(&mut running.hosts[0], other));
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let report = running.end();
+    assert!(report.gateway.wakeups < 50, "{:?}", report.gateway);
+    assert_eq!(report.flows[0].throughput_packets, 1);
+}
+
 /// Damaged packets, with headers of offloads that are damaged too.
 fn fuzz(count: u64, seed: u64) {
     let mut running = Running::new(&two(&mbit(10_000), Time(1000), queue("fq_codel", 100)), Mode::Fast);
