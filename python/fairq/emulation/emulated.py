@@ -15,7 +15,7 @@ from fairq.emulation.emulation_results import Emulated
 from fairq.emulation.wish import Emulation
 
 INSIDE = "FAIRQ_EMULATION"
-"""The variable by which what runs in a host knows that it is in an emulation: its addresses' second number."""
+"""The variable that commands in hosts have: the second number of their addresses."""
 
 PREFIX = 77
 """The second number of the addresses of an emulation that is in no other."""

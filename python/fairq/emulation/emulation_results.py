@@ -45,7 +45,7 @@ class Emulated(Result):
 
     @property
     def conversations(self) -> Table[Row]:
-        """A row for each direction of each conversation, answers too, with its addresses and ports."""
+        """A row for each direction of each conversation, with its addresses and ports."""
         return Table.of(Row, list(self.emulation["conversations"]))
 
     @property

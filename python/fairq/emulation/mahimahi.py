@@ -23,7 +23,7 @@ from fairq.emulation import wish as wishes
 from fairq.emulation.wish import LEFT, LINE, RIGHT, Emulation, shell
 
 WAYS = {"uplink": "reverse", "downlink": "forward"}
-"""The direction of the line for each of Mahimahi's links: the command's host is the left one, and down is forward."""
+"""The direction of the line for each of Mahimahi's links: the command runs in the left host."""
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 

@@ -18,7 +18,7 @@ from fairq.questions import rates, words
 from fairq.questions.losses import Loss, losses
 
 LINE, LEFT, RIGHT = "line", "left", "right"
-"""The link of a network that words make, and the hosts at its ends: commands run at the left one."""
+"""The link of a network that words make, and its two hosts: the command runs at the left."""
 
 DEVICES = ("auto", "tun", "packet")
 MODES = ("exact", "fast")
