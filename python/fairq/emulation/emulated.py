@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,6 @@ def planned(described: Mapping[str, Any]) -> dict[str, Any]:
 
 def prefix() -> int:
     """The second number of addresses: the next one inside another emulation."""
-    import os
-
     outer = os.environ.get(INSIDE, "")
     return int(outer) + 1 if outer.isascii() and outer.isdigit() and int(outer) < 254 else PREFIX
 

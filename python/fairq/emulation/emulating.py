@@ -62,10 +62,9 @@ def emulate(
     Raises UsageError that names the word, or says what this machine lacks; ScenarioError.
     """
     given = locals()
-    from fairq.emulation import emulated
-    from fairq.emulation import wish as wishes
+    from fairq.emulation import emulated, wish
 
-    asked = wishes.ask(network, set=set, command=command, **picked(wishes.Emulation, given))
+    asked = wish.ask(network, set=set, command=command, **picked(wish.Emulation, given))
     return emulated.emulate(asked, is_beside=beside, watch=watch)
 
 
