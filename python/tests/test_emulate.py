@@ -324,7 +324,7 @@ def test_a_replay_of_what_came_to_a_line_gives_the_order_in_which_it_left(namesp
 
 
 def in_order(capture):
-    """The packets of a capture, each by what tells it from others: its addresses, ports, identity and sequence."""
+    """The packets of a capture, each by its addresses, ports, identity and sequence."""
     found, data, at = [], capture.read_bytes(), 0
     while at < len(data):
         kind, length = struct.unpack_from("<II", data, at)

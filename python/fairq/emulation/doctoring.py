@@ -13,7 +13,7 @@ from fairq.core.records import Record
 from fairq.core.rows import Row, Table
 
 CODE = "import sys; sys.path.insert(0, sys.argv[1]); import fairq._native as n; print(n.doctor())"
-"""What a fresh interpreter runs: it has one thread, as whoever enters a namespace must."""
+"""What a fresh interpreter runs: a process that enters a namespace has one thread."""
 
 
 class Ability(Row):

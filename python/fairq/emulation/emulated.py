@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from fairq.emulation.emulation_results import Emulated
 from fairq.emulation.wish import Emulation
 
 INSIDE = "FAIRQ_EMULATION"
-"""The variable by which what runs in a host knows that it is in an emulation: its addresses' second number."""
+"""The variable that commands in hosts have: the second number of their addresses."""
 
 PREFIX = 77
 """The second number of the addresses of an emulation that is in no other."""
@@ -57,8 +58,6 @@ def planned(described: Mapping[str, Any]) -> dict[str, Any]:
 
 def prefix() -> int:
     """The second number of addresses: the next one inside another emulation."""
-    import os
-
     outer = os.environ.get(INSIDE, "")
     return int(outer) + 1 if outer.isascii() and outer.isdigit() and int(outer) < 254 else PREFIX
 

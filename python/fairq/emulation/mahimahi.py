@@ -20,10 +20,11 @@ from fairq.core.declared import PATH, word
 from fairq.core.errors import UsageError
 from fairq.core.inputs import Text
 from fairq.emulation import wish as wishes
+from fairq.emulation.emulated import INSIDE
 from fairq.emulation.wish import LEFT, LINE, RIGHT, Emulation, shell
 
 WAYS = {"uplink": "reverse", "downlink": "forward"}
-"""The direction of the line for each of Mahimahi's links: the command's host is the left one, and down is forward."""
+"""The direction of the line for each of Mahimahi's links: the command runs in the left host."""
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
@@ -170,8 +171,6 @@ def heads(link: Link) -> dict[str, str]:
 
 def job(link: Link, described: Mapping[str, Any]) -> dict[str, Any]:
     """What the gateway is told beside an emulation's job."""
-    from fairq.emulation.emulated import INSIDE
-
     addresses = {host["host"]: host["addresses"][0] for host in described["hosts"]}
     before = os.environ.get("MAHIMAHI_SHELL_PREFIX", "")
     return {

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any
+from typing import Any
 
 import fairq._native as _native
 from fairq.core.inputs import Text, pairs
 from fairq.core.results import Result
-from fairq.core.rows import Row
 from fairq.core.runs import Experiment, cores
 from fairq.emulation.wish import Emulation
 
@@ -33,16 +32,6 @@ OURS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr", "dctcp": "dctcp", "highs
 OF_FLOWS = ("throughput_bit_per_s", "share", "delay_s_mean", "queueing_s_mean", "queueing_s_p99", "loss")
 OF_QUEUES = ("utilisation", "jain", "waiting_packets_mean", "dropped", "marked")
 """What is compared."""
-
-
-class Difference(Row):
-    """A quantity, emulated and simulated."""
-
-    of: Annotated[str, "A flow, or a queue with its direction."]
-    quantity: Annotated[str, "The column; loss is the part of the packets that were dropped."]
-    emulated: float | None
-    simulated: float | None
-    difference: Annotated[float | None, "Emulated less simulated, as a part of simulated."]
 
 
 def simulate(asked: Emulation, described: Mapping[str, Any], document: Mapping[str, Any]) -> Result:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +19,7 @@ from fairq.questions import rates, words
 from fairq.questions.losses import Loss, losses
 
 LINE, LEFT, RIGHT = "line", "left", "right"
-"""The link of a network that words make, and the hosts at its ends: commands run at the left one."""
+"""The link of a network that words make, and its two hosts: the command runs at the left."""
 
 DEVICES = ("auto", "tun", "packet")
 MODES = ("exact", "fast")
@@ -224,8 +225,6 @@ class Emulation:
 
 def shell() -> str:
     """The shell of the user."""
-    import os
-
     return os.environ.get("SHELL") or "/bin/sh"
 
 
@@ -238,8 +237,6 @@ def ask(
     **given: Any,
 ) -> Emulation:
     """What the words of `Emulation` ask for; UsageError names a wrong word and what to write."""
-    from dataclasses import replace
-
     asked = read(Emulation, "emulate", given)
     text = None if network is None else inputs.read(network)
     asked = replace(

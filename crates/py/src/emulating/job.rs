@@ -35,7 +35,7 @@ pub(super) struct Job {
     pub(super) packets: Option<String>,
     /// The folder of captures.
     pub(super) capture: Option<String>,
-    /// By `link/direction`, the file of its log of packets and opportunities, as Mahimahi writes it.
+    /// By `link/direction`, the file of its log in the format of Mahimahi.
     pub(super) logs: BTreeMap<String, String>,
     /// Whether to say what is under way, twice a second.
     pub(super) watch: bool,
