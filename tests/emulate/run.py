@@ -102,7 +102,7 @@ def four_kinds(cell: str, out: Path) -> list[Value]:
     """Reno, CUBIC, BBR and a flood of datagrams through one discipline, by iperf3 and simulated."""
     servers = " & ".join(f"iperf3 -s -1 -p {port}" for port in KINDS.values())
     senders = [
-        f"iperf3 -c right -p {port} -t {SECONDS} " + ("-u -b 15M -l 1472" if kind == "flood" else f"-C {kind}")
+        f"iperf3 -4 -c right -p {port} -t {SECONDS} " + ("-u -b 15M -l 1472" if kind == "flood" else f"-C {kind}")
         for kind, port in KINDS.items()
     ]
     script = " & ".join(f"{sender} >/dev/null" for sender in senders) + " & wait"
@@ -164,7 +164,7 @@ def truth(out: Path) -> None:
     seen = captures / "seen.pcap"
     listens = f"tcpdump -U -Z root -i eth0 -Q in --time-stamp-precision=nano -w {seen} udp 2>/dev/null"
     line = ["--rate", "20Mbit/s", "--delay", f"{DELAY_S}s", "--queue", "fq_codel", "--capture", str(captures)]
-    flood = "iperf3 -c right -u -b 15M -l 1172 -t 6 >/dev/null; sleep 0.2"
+    flood = "iperf3 -4 -c right -u -b 15M -l 1172 -t 6 >/dev/null; sleep 0.2"
     right = f"{listens} & sleep 0.8; iperf3 -s -1; sleep 9"
     fairq("emulate", *line, "--out", str(out), "--right", right, "--", "sh", "-c", flood)
     stamp = json.loads((out / "result.json").read_text(encoding="utf-8"))["emulation"]["lateness"]

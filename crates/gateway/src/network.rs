@@ -370,12 +370,12 @@ impl Network {
         self.observers.iter_mut().for_each(|observer| observer.begin(zero));
     }
 
-    /// Tells the observers that the run is over at `now`.
+    /// Tells the observers that the run is over at `now`; of what comes then they are not told.
     ///
     /// # Errors
     /// If one could not write what it recorded.
     pub fn finish(&mut self, now: Time) -> std::io::Result<()> {
-        self.observers.iter_mut().try_for_each(|observer| observer.finish(now))
+        std::mem::take(&mut self.observers).iter_mut().try_for_each(|observer| observer.finish(now))
     }
 
     /// Bytes of packets on the way, with what they take beside.

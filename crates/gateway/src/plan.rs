@@ -3,6 +3,7 @@
 use fairq_link::impairment::Impairment;
 use fairq_link::trace::DeliveryTrace;
 use fairq_sched::queue::Queue;
+use fairq_sched::registry::ClassifierSettings;
 use fairq_sched::units::{Rate, Time, Weight};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -114,4 +115,14 @@ pub enum Work {
         /// Distance of their starts.
         gap: Time,
     },
+}
+
+/// `queue` for a line between two hosts: one that would tell flows apart by their addresses, as it
+/// names no classifier, goes by their ports too. All would be one flow else.
+#[must_use]
+pub fn by_ports(mut queue: Queue) -> Queue {
+    if queue.classifier.is_none() && queue.tells_flows_apart() && queue.classifier().name() == "pair" {
+        queue.classifier = ClassifierSettings::by_name("port_pair");
+    }
+    queue
 }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import fairq._native as _native
 from fairq.core import declared, inputs, toml_text
 from fairq.core.arguments import read
 from fairq.core.declared import PATH, word
@@ -64,6 +65,15 @@ def _one_of(choices: Sequence[str]) -> Any:
         return given
 
     return read_choice
+
+
+def _by_ports(queue: str) -> str:
+    """The queue for a line between two hosts: their connections are told apart by their ports."""
+    try:
+        return _native.by_ports(queue)
+    except UsageError:
+        # The scenario says what is wrong with it, and where.
+        return queue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,8 +167,8 @@ class Emulation:
         link: dict[str, Any] = {"name": LINE, "from": RIGHT, "to": LEFT} | rates.fields(down)
         link |= rates.fields(up, "reverse_") if up != down else {}
         link["delay"] = f"{self.delay_ps} ps"
-        link["queue"] = self.queues[0]
-        link |= {"reverse_queue": self.queues[1]} if self.queues[1] != self.queues[0] else {}
+        link["queue"], up_queue = map(_by_ports, self.queues)
+        link |= {"reverse_queue": up_queue} if up_queue != link["queue"] else {}
         link |= {"buffer": self.buffer} if self.buffer else {}
         link |= {"loss": self.loss.value} if self.loss is not None and self.loss.part else {}
         link |= {"jitter": self.jitter} if self.jitter else {}

@@ -28,6 +28,7 @@ pub(crate) fn main() {
         mode: if mode == "fast" { Mode::Fast } else { Mode::Exact },
         spin: false,
         end: Some(Time::from_s(seconds.parse().expect("seconds"))),
+        tail: Time::ZERO,
         packet_time: drive::packet_time(&plan),
     };
     let stop = commands.descriptor();

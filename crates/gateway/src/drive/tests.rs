@@ -27,7 +27,7 @@ impl Running {
         let (network, packet_time) = (Network::new(plan), packet_time(plan));
         let loop_ = std::thread::spawn(move || {
             let mut devices: Vec<Box<dyn Device>> = vec![Box::new(left_inside), Box::new(right_inside)];
-            let options = Options { mode, spin: false, end: Some(Time::from_s(60)), packet_time };
+            let options = Options { mode, spin: false, end: Some(Time::from_s(60)), tail: Time::ZERO, packet_time };
             run(network, &mut devices, &options, inner.as_fd(), None)
         });
         Self { hosts: [left, right], stop, loop_ }
