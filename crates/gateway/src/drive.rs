@@ -52,8 +52,9 @@ pub fn packet_time(plan: &crate::plan::Plan) -> Time {
 /// before hosts put them together.
 const TURN: u64 = 64;
 
-/// Writes before the devices are asked again.
-const WRITES: u32 = 64;
+/// Writes for each device before the devices are asked again: more than the packets of its turn, of
+/// which the last may be several, so that what is ready does not grow while all devices send.
+const WRITES: u32 = 2 * TURN as u32;
 
 /// The longest packet that a device gives.
 const LENGTH_MAX: usize = 65_536 + 64;
@@ -94,6 +95,7 @@ pub fn run(
         Mode::Exact => Time::ZERO,
         Mode::Fast => Time(FAST_SPAN_US * (PS_PER_S / 1_000_000)),
     };
+    let writes = WRITES.saturating_mul(devices.len() as u32);
     let mut next_look = look.as_ref().map_or(Time::NEVER, |look| look.interval);
     let end = options.end.unwrap_or(Time::NEVER);
     let mut is_stopped = false;
@@ -105,7 +107,7 @@ pub fn run(
         let due = network.first_ready().into_iter().chain(network.next_time()).min();
         if due.is_some_and(|due| due.saturating_add(span) <= now) {
             network.advance(now);
-            output.write_ready(&mut network, devices, &clock, &mut meter, WRITES)?;
+            output.write_ready(&mut network, devices, &clock, &mut meter, writes)?;
         }
         if now >= next_look
             && let Some(Look { interval, look }) = &mut look
