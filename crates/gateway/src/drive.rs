@@ -65,8 +65,9 @@ const TAIL_MAX: Time = Time::from_s(2);
 /// before hosts put them together.
 const TURN: u64 = 64;
 
-/// Writes before the devices are asked again.
-const WRITES: u32 = 64;
+/// Writes for each device before the devices are asked again: more than the packets of its turn, of
+/// which the last may be several, so that what is ready does not grow while all devices send.
+const WRITES: u32 = 2 * TURN as u32;
 
 /// The longest packet that a device gives.
 const LENGTH_MAX: usize = 65_536 + 64;
@@ -168,8 +169,9 @@ impl<'a> Carrier<'a> {
     fn turn(&mut self, until: Time) -> io::Result<bool> {
         let now = self.clock.now();
         if self.due() <= now {
+            let writes = WRITES.saturating_mul(self.devices.len() as u32);
             self.network.advance(now);
-            self.output.write_ready(&mut self.network, self.devices, &self.clock, &mut self.meter, WRITES)?;
+            self.output.write_ready(&mut self.network, self.devices, &self.clock, &mut self.meter, writes)?;
         }
         let due = self.due();
         wait(&self.epoll, &mut self.events, &self.clock, due.min(until), self.options.spin)?;

@@ -320,7 +320,6 @@ impl Network {
         {
             tcp.acknowledged(number, at);
         }
-        self.on_the_way -= carried.bytes.len() + OVERHEAD;
         let offload = Offload { checksum, ..Offload::default() };
         self.ready.push_back(Delivery { at, host, bytes: carried.bytes, offload, flow });
     }
@@ -339,7 +338,9 @@ impl Network {
 
     /// The next packet for a host, in the order of times.
     pub fn next_delivery(&mut self) -> Option<Delivery> {
-        self.ready.pop_front()
+        let delivery = self.ready.pop_front()?;
+        self.on_the_way -= delivery.bytes.len() + OVERHEAD;
+        Some(delivery)
     }
 
     /// When the next packet that is ready is to be given to its host.
@@ -378,7 +379,7 @@ impl Network {
         std::mem::take(&mut self.observers).iter_mut().try_for_each(|observer| observer.finish(now))
     }
 
-    /// Bytes of packets on the way, with what they take beside.
+    /// Bytes of packets on the way or ready, with what they take beside.
     #[must_use]
     pub const fn on_the_way(&self) -> usize {
         self.on_the_way

@@ -302,8 +302,15 @@ fn memory_ends_before_the_machines_does() {
         network.arrive(Time(u64::from(id) * 20_000_000), 0, &datagram(1, id, 1500), &whole());
     }
     assert!(network.on_the_way() <= 1 << 20);
-    let refused = network.refused().no_room;
-    assert_eq!(refused, 2000 - (1 << 20) / (1500 + OVERHEAD as u64));
+    let most = (1 << 20) / (1500 + OVERHEAD as u64);
+    assert_eq!(network.refused().no_room, 2000 - most);
+    // What its host has not taken counts too.
+    network.advance(Time::from_s(100));
+    network.arrive(Time::from_s(100), 0, &datagram(1, 1, 1500), &whole());
+    assert_eq!(network.refused().no_room, 2000 - most + 1);
+    assert_eq!(drained(&mut network, Time::from_s(100)).len() as u64, most);
+    network.arrive(Time::from_s(100), 0, &datagram(1, 1, 1500), &whole());
+    assert_eq!(network.refused().no_room, 2000 - most + 1);
 }
 
 #[test]
