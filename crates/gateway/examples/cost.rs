@@ -63,6 +63,7 @@ fn plan(name: &str) -> Plan {
         name: format!("host{number}").into(),
         addresses: vec![[10, 77, number, 1].into()],
         control: "reno".into(),
+        ecn: false,
         commands: Vec::new(),
     };
     Plan {

@@ -144,6 +144,7 @@ mod tests {
             name: "outside".into(),
             addresses: vec![IpAddr::from([10, 78, 0, 1])],
             control: "reno".into(),
+            ecn: false,
             commands: Vec::new(),
         };
         let plan =

@@ -37,6 +37,8 @@ pub struct HostPlan {
     pub addresses: Vec<IpAddr>,
     /// Linux' congestion control of its connections, set on its routes.
     pub control: Arc<str>,
+    /// Whether its connections ask for ECN (RFC 3168); Linux answers to it in any case.
+    pub ecn: bool,
     /// Commands that run in it for as long as the run lasts.
     pub commands: Vec<Vec<String>>,
 }
@@ -97,6 +99,17 @@ pub struct FlowPlan {
     /// The type of service of its packets.
     pub tos: u8,
 }
+
+impl FlowPlan {
+    /// The port of both of its ends, if it is flow `number` of its plan.
+    #[must_use]
+    pub fn port(number: usize) -> u16 {
+        u16::try_from(number).map_or(u16::MAX, |number| FIRST_PORT.saturating_add(number))
+    }
+}
+
+/// The port of both ends of a plan's first flow; those of the others follow.
+const FIRST_PORT: u16 = 20_000;
 
 /// What a flow sends.
 #[derive(Clone, Debug, PartialEq)]

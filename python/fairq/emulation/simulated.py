@@ -15,6 +15,7 @@ from fairq.core.inputs import Text, pairs
 from fairq.core.results import Result
 from fairq.core.runs import Experiment, cores
 from fairq.emulation.wish import Emulation
+from fairq.questions import words
 
 FLOWS_MAX = 200
 """The most flows of commands that are simulated, those with most bytes."""
@@ -54,6 +55,7 @@ def _of_commands(
 ) -> Iterator[dict[str, Any]]:
     controls = {host["host"]: host["control"] for host in described["hosts"]}
     made = {host["name"]: host.get("control") for host in document["emulation"]["machine"].get("hosts", ())}
+    has_ecn = any(host.get("ecn") for host in document["emulation"]["machine"].get("hosts", ()))
     seen = [row for row in document["emulation"]["conversations"] if row["plan"] is None and not row["is_answer"]]
     for row in sorted(seen, key=lambda row: -row["sent_bytes"])[:FLOWS_MAX]:
         flow: dict[str, Any] = {"name": row["flow"], "from": row["from"], "to": row["to"]}
@@ -63,7 +65,7 @@ def _of_commands(
             packets = max(row["goodput_packets"], 1)
             bytes_ = row["goodput_bytes"] + HEADERS * packets
             control = made.get(row["from"]) or controls.get(row["from"]) or "cubic"
-            flow |= {"traffic": f"incast(size={bytes_}B, rounds=1)", "transport": OURS.get(control, "cubic")}
+            flow |= {"traffic": f"incast(size={bytes_}B, rounds=1)", "transport": _transport(OURS.get(control, "cubic"), ecn=has_ecn)}
             yield flow
         elif row["transport"] == "udp" and row["sent"] > 0:
             lasts_s = max(min(row["last_s"], elapsed_s) - start_s, 1e-3)
@@ -72,6 +74,10 @@ def _of_commands(
             traffic = f"constant_rate(rate={rate} bit/s, packet={packet}B)"
             flow |= {"traffic": traffic, "transport": "uncontrolled", "stop": f"{start_s + lasts_s:.6f} s"}
             yield flow
+
+
+def _transport(control: str, *, ecn: bool) -> str:
+    return f"{control}(ecn=true)" if ecn and words.takes(control, ("transport",), "ecn") else control
 
 
 def differences(document: Mapping[str, Any], simulated: Result) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from fairq.core.declared import PATH, word
 from fairq.core.errors import FairqError, UsageError
 from fairq.core.inputs import Text
 from fairq.questions import rates, words
+from fairq.questions.network import marking
 from fairq.questions.losses import Loss, losses
 
 LINE, LEFT, RIGHT = "line", "left", "right"
@@ -67,15 +68,6 @@ def _one_of(choices: Sequence[str]) -> Any:
     return read_choice
 
 
-def _by_ports(queue: str) -> str:
-    """The queue for a line between two hosts: their connections are told apart by their ports."""
-    try:
-        return _native.by_ports(queue)
-    except UsageError:
-        # The scenario says what is wrong with it, and where.
-        return queue
-
-
 @dataclass(frozen=True, kw_only=True)
 class Emulation:
     """Hosts, the lines between them, and what runs there."""
@@ -95,6 +87,7 @@ class Emulation:
         "buffer of the line's queue, as 1BDP or 60kB (default: Linux's limits)", "SIZE",
         read=lambda _, given: words.buffers([given])[0], at=("links[0].buffer",)
     )
+    ecn: bool = word("hosts ask for ECN, and queues mark in place of dropping", kind="bool", default=False)
     loss: Loss | None = word(
         "lose this part of the packets, as 1% or in bursts as 2%@burst=5", "PART", declared.PART, read=_loss,
         at=("links[0].loss",)
@@ -167,7 +160,7 @@ class Emulation:
         link: dict[str, Any] = {"name": LINE, "from": RIGHT, "to": LEFT} | rates.fields(down)
         link |= rates.fields(up, "reverse_") if up != down else {}
         link["delay"] = f"{self.delay_ps} ps"
-        link["queue"], up_queue = map(_by_ports, self.queues)
+        link["queue"], up_queue = map(self._queue, self.queues)
         link |= {"reverse_queue": up_queue} if up_queue != link["queue"] else {}
         link |= {"buffer": self.buffer} if self.buffer else {}
         link |= {"loss": self.loss.value} if self.loss is not None and self.loss.part else {}
@@ -176,6 +169,14 @@ class Emulation:
             part, delay = words.part_at("--reorder", self.reorder)
             link["reorder"] = {"probability": part, "delay": delay}
         return link
+
+    def _queue(self, queue: str) -> str:
+        """A queue of the line between the two hosts, whose connections are told apart by their ports."""
+        try:
+            return _native.by_ports(marking(queue) if self.ecn else queue)
+        except UsageError:
+            # The scenario says what is wrong with it, and where.
+            return queue
 
     @property
     def delay_ps(self) -> int:
@@ -203,7 +204,7 @@ class Emulation:
         if self.controls is not None:
             down, up = self.controls
             job |= {"control": down} if down == up else {"controls": {RIGHT: down, LEFT: up}}
-        job |= {"front": front, "back": self.back, "mode": self.mode, "spin": self.spin, "device": self.device}
+        job |= {"front": front, "back": self.back, "mode": self.mode, "spin": self.spin, "ecn": self.ecn, "device": self.device}
         job |= {"series": self.series, "packets": self.packets}
         return job
 

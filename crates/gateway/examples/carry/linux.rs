@@ -61,6 +61,7 @@ fn plan(mbit: u64, queue: &str, right: Vec<String>) -> Plan {
         name: name.into(),
         addresses: vec![[10, 77, number, 1].into()],
         control: "reno".into(),
+        ecn: false,
         commands,
     };
     Plan {

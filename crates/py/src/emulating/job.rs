@@ -17,6 +17,8 @@ pub(super) struct Job {
     pub(super) control: Option<String>,
     /// That of hosts by name.
     pub(super) controls: BTreeMap<String, String>,
+    /// Whether the connections of all hosts ask for ECN.
+    pub(super) ecn: bool,
     /// The command of the terminal, whose end is the end of the run.
     pub(super) front: Option<Command>,
     /// Commands that run for as long as the run lasts.

@@ -85,6 +85,12 @@ pub(super) fn of(entry: &EntryPlan) -> Result<Work, Fault> {
     Ok(Work::Bulk { control: linux.into(), bytes })
 }
 
+/// Whether the connections of an entry ask for ECN.
+pub(super) fn asks_for_ecn(entry: &EntryPlan) -> bool {
+    let written = serde_json::to_value(&*entry.transport).unwrap_or_default();
+    matches!(written.get("ecn"), Some(Value::Bool(true)))
+}
+
 /// A setting of the entry's control that is neither the default nor Linux' by its profile.
 fn changed(entry: &EntryPlan) -> Option<String> {
     let control = entry.transport.name();
@@ -95,7 +101,9 @@ fn changed(entry: &EntryPlan) -> Option<String> {
         serde_json::to_value(settings).ok()
     };
     let usual = [usual(Map::new())?, usual(profile::settings(Profile::Linux, control))?];
-    let is_usual = |name: &str, value: &Value| usual.iter().any(|usual| usual.get(name) == Some(value));
+    // ECN is of the hosts.
+    let is_usual =
+        |name: &str, value: &Value| name == "ecn" || usual.iter().any(|usual| usual.get(name) == Some(value));
     let settings = written.as_object()?.iter().find(|(name, value)| !is_usual(name, value));
     settings.map(|(name, _): (&String, &Value)| name.clone())
 }
