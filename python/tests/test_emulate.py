@@ -3,10 +3,14 @@
 Runs with namespaces are in tests/emulate; one is here, and is skipped loudly where they are refused.
 """
 
+import contextlib
 import json
 import os
 import struct
+import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -306,6 +310,36 @@ def test_the_status_of_the_command_is_passed_on(namespaces, capfd):
     found = fairq.emulate(rate="100Mbit/s", rtt="2ms", command="ping -c1 right >&2; exit 7")
     assert found.status == 7 and found.emulation["status"] == 7
     assert "1 received" in capfd.readouterr().err
+
+
+def test_no_process_is_left_when_it_is_killed(namespaces):
+    sleep = f"86{os.getpid()}"
+    words = ("--rate", "1Mbit/s", "--rtt", "2ms", "--", "sleep", sleep)
+    started = subprocess.Popen([sys.executable, "-m", "fairq", "emulate", *words], stderr=subprocess.DEVNULL)
+    try:
+        assert reached(lambda: running(sleep) == [True])
+    finally:
+        started.kill()
+        started.wait()
+    assert reached(lambda: running(sleep) == [])
+
+
+def running(word):
+    """An entry for each process of `sleep` with this argument."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        # A process may end meanwhile.
+        with contextlib.suppress(OSError):
+            found += [True] if path.read_bytes().split(b"\0")[:2] == [b"sleep", word.encode()] else []
+    return found
+
+
+def reached(condition):
+    """Whether a condition comes to hold within half a minute."""
+    end = time.monotonic() + 30
+    while not (found := condition()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
 
 
 def test_a_replay_of_what_came_to_a_line_gives_the_order_in_which_it_left(namespaces, tmp_path):
