@@ -632,8 +632,9 @@ def read_store(folder: str | os.PathLike[str]) -> Results:
 
 @checked
 def query(study: str | os.PathLike[str], sql: str, *, store: str | os.PathLike[str] | None = None) -> Found:
-    """Ask the results of a study in SQL; `study` is its file, or the folder of its store, or that of a run's `--out`.
+    """Ask the results of a study in SQL.
 
+    `study` is its file, the folder of its store, or that of a run's `--out`.
     The tables of the study are views with its axes, the seed and the digest as columns; `runs` has
     a row for each run. It needs DuckDB: `pip install duckdb`.
 

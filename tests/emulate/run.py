@@ -1,7 +1,7 @@
 """Put real connections through the gateway, and say where they differ from the simulator's.
 
     python tests/emulate/run.py
-    python tests/emulate/run.py --cells fq,codel --as nobody --json
+    python tests/emulate/run.py --cells fq,codel --json
 
 It needs namespaces, iperf3 and tcpdump, makes its load inside namespaces of its own, and takes three
 minutes. A part that cannot run counts as a failure. Exit status: 1 if a value differs and has no row
@@ -88,7 +88,7 @@ def fairq(*words: str, check: bool = True, seconds: int = 90) -> subprocess.Comp
 
 
 def emulated(*words: str, out: Path) -> dict[str, Any]:
-    """The document of an emulation; of one that is not doubtful, if there is one among some tries."""
+    """The document of an emulation; one that is not doubtful, if some tries have one."""
     for _ in range(TRIES):
         shutil.rmtree(out, ignore_errors=True)
         fairq("emulate", "--out", str(out), *words)
@@ -146,7 +146,7 @@ def flow_to(document: dict[str, Any], port: int) -> dict[str, Any]:
 
 
 def ill_behaved(out: Path) -> None:
-    """Section 3 of the paper of 1990, live: behind FIFO the transfer starves, behind FQ it has its share."""
+    """The paper of 1990, live: beside a flood a transfer starves behind FIFO, not behind FQ."""
     shares = {}
     for queue in ("fifo", "fq"):
         document = emulated(str(HERE / "ill_behaved.toml"), "--set", f"links[2].queue={queue}", out=out)
@@ -176,7 +176,7 @@ def truth(out: Path) -> None:
 
 
 def lateness(left: Path, came: Path) -> list[float]:
-    """How late packets came by a capture of their receiver, in order; `left` has when they were to leave the line."""
+    """How late packets came by a capture of their receiver; `left` has when they left the line."""
     import fairq._native as native
 
     about, columns = native.pair_captures(str(left), str(came))

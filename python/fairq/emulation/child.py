@@ -1,4 +1,4 @@
-"""The gateway's process from outside: a job in, lines of JSON out; the terminal is the command's."""
+"""The gateway's process from outside: a job in, lines of JSON out; the command has the terminal."""
 
 from __future__ import annotations
 

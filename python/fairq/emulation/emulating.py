@@ -45,8 +45,9 @@ def emulate(
     beside: bool = False,
     watch: Watch | None = None,
 ) -> Emulated:
-    """Run real programs over a line with any queue, with the TCP of Linux: the words are those of `fairq emulate`.
+    """Run real programs over a line with any queue, with the TCP of Linux.
 
+    The words are those of `fairq emulate`.
     Two hosts, `left` and `right`, are joined by a line of `rate` (DOWN or DOWN/UP, down is to the
     left) and `rtt`; or `network` is a scenario, whose nodes at ends of flows are hosts, and whose
     flows run there. `command` is a program and its arguments, or a text for a shell; it runs at the
@@ -70,7 +71,7 @@ def emulate(
 
 @checked
 def doctor() -> Doctored:
-    """What this machine can emulate: a row for each thing that `emulate` may need, and how to get what is missing.
+    """What this machine can emulate: a row for each thing that `emulate` may need, with a remedy.
 
     >>> doctor().rows[0].what    # doctest: +SKIP
     'user namespaces'

@@ -10,7 +10,7 @@ import fairq._native as _native
 
 
 def main() -> None:
-    """Run the job of one descriptor, and report to the other; end as the terminal's command does."""
+    """Run the job of one descriptor, report to the other, end as the terminal's command does."""
     job, report = map(int, sys.argv[-2:])
     for descriptor in (job, report):
         # They are for no command.

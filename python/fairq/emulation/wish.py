@@ -171,7 +171,7 @@ class Emulation:
         return link
 
     def _queue(self, queue: str) -> str:
-        """A queue of the line between the two hosts, whose connections are told apart by their ports."""
+        """A queue of the line, on which connections are told apart by their ports."""
         try:
             return _native.by_ports(marking(queue) if self.ecn else queue)
         except UsageError:
