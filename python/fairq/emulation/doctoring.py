@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -37,6 +36,8 @@ def doctor() -> Doctored:
     if not sys.platform.startswith("linux"):
         missing = {"what": "Linux", "state": "lacking", "found": sys.platform, "remedy": "emulate on a Linux machine"}
         return Doctored(rows=[missing], text="Nothing can be emulated here.")
+    import subprocess
+
     folder = str(Path(__file__).resolve().parents[2])
     ran = subprocess.run(
         [sys.executable, "-I", "-S", "-c", CODE, folder], stdin=subprocess.DEVNULL, capture_output=True, text=True,

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from fairq.core.arguments import checked
 from fairq.core.declared import picked
 from fairq.core.inputs import Commands, Scenario, Settings
+from fairq.emulation import doctoring
+from fairq.emulation.doctoring import Doctored
 
 if TYPE_CHECKING:
     from fairq.emulation.child import Watch
-    from fairq.emulation.doctoring import Doctored
     from fairq.emulation.emulation_results import Emulated
 
 
@@ -76,6 +77,4 @@ def doctor() -> Doctored:
     >>> doctor().rows[0].what    # doctest: +SKIP
     'user namespaces'
     """
-    from fairq.emulation import doctoring
-
     return doctoring.doctor()
