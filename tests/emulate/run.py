@@ -126,7 +126,9 @@ def compared(cell: str, document: dict[str, Any], simulated: dict[str, Any]) -> 
         shares = [flow["throughput_bit_per_s"] / all_ for flow, all_ in zip(of, totals, strict=True)]
         yield value(cell, kind, "share", row["throughput_bytes"] / total, shares)
         yield value(cell, kind, "loss", row["dropped"] / row["sent"], [flow["dropped"] / flow["sent"] for flow in of])
-        yield value(cell, kind, "delay", row["delay_s_mean"], [flow["delay_s_mean"] for flow in of])
+        delays = [flow["delay_s_mean"] for flow in of if flow["delay_s_mean"] is not None]
+        if delays and row["delay_s_mean"] is not None:
+            yield value(cell, kind, "delay", row["delay_s_mean"], delays)
     line = next(row for row in document["links"] if row["direction"] == "reverse")
     yield value(cell, "line", "utilisation", line["utilisation"], [seed["links"][0]["utilisation"] for seed in seeds])
 

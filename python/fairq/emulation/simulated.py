@@ -65,7 +65,10 @@ def _of_commands(
             packets = max(row["goodput_packets"], 1)
             bytes_ = row["goodput_bytes"] + HEADERS * packets
             control = made.get(row["from"]) or controls.get(row["from"]) or "cubic"
-            flow |= {"traffic": f"incast(size={bytes_}B, rounds=1)", "transport": _transport(OURS.get(control, "cubic"), ecn=has_ecn)}
+            flow |= {
+                "traffic": f"incast(size={bytes_}B, rounds=1)",
+                "transport": _transport(OURS.get(control, "cubic"), ecn=has_ecn),
+            }
             yield flow
         elif row["transport"] == "udp" and row["sent"] > 0:
             lasts_s = max(min(row["last_s"], elapsed_s) - start_s, 1e-3)

@@ -17,8 +17,8 @@ from fairq.core.declared import PATH, word
 from fairq.core.errors import FairqError, UsageError
 from fairq.core.inputs import Text
 from fairq.questions import rates, words
-from fairq.questions.network import marking
 from fairq.questions.losses import Loss, losses
+from fairq.questions.network import marking
 
 LINE, LEFT, RIGHT = "line", "left", "right"
 """The link of a network that words make, and its two hosts: the command runs at the left."""
@@ -204,7 +204,14 @@ class Emulation:
         if self.controls is not None:
             down, up = self.controls
             job |= {"control": down} if down == up else {"controls": {RIGHT: down, LEFT: up}}
-        job |= {"front": front, "back": self.back, "mode": self.mode, "spin": self.spin, "ecn": self.ecn, "device": self.device}
+        job |= {
+            "front": front,
+            "back": self.back,
+            "mode": self.mode,
+            "spin": self.spin,
+            "ecn": self.ecn,
+            "device": self.device,
+        }
         job |= {"series": self.series, "packets": self.packets}
         return job
 
