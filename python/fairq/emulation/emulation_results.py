@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from fairq.core.records import Document
-from fairq.core.results import Result, written
+from fairq.core.results import Result, table_of, written
 from fairq.core.rows import Row, Table
 
 
@@ -32,6 +32,12 @@ class Emulated(Result):
     def __init__(self, document: Mapping[str, Any], status: int = 0) -> None:
         super().__init__(written(document))
         self.status = status
+
+    def _table(self, name: str) -> Table[Any]:
+        """As those of a run, tables are the compiled part's: it writes Parquet without another package."""
+        if name not in self._tables:
+            self._tables[name] = table_of(name, self.document[name])
+        return self._tables[name]
 
     @property
     def emulation(self) -> Mapping[str, Any]:
