@@ -171,6 +171,67 @@ impl Sink for Road {
     }
 }
 
+/// Is told what happens on the line of a path, when it happens, with what the packet carries.
+/// [`Poll`] tells of arrivals, drops and losses in order of time; this tells of the line.
+pub trait Watch<T> {
+    /// The transmission of the packet begins at `at`.
+    fn begins(&mut self, _packet: &Packet, _payload: &T, _at: Time) {}
+
+    /// The transmission of the packet was interrupted: it waits again.
+    fn interrupted(&mut self, _packet: &Packet, _payload: &T, _at: Time) {}
+
+    /// The last bit of the packet was sent.
+    fn ended(&mut self, _packet: &Packet, _payload: &T, _at: Time) {}
+
+    /// The queue dropped the packet, or the line went down while it was sent.
+    fn dropped(&mut self, _packet: &Packet, _payload: &T, _at: Time, _why: Reason) {}
+
+    /// The packet was given `marks`.
+    fn marked(&mut self, _packet: &Packet, _payload: &T, _at: Time, _marks: Marks) {}
+}
+
+/// Hears of nothing.
+impl<T> Watch<T> for () {}
+
+/// What hears of the port: the road behind it, then the owner's watch.
+struct Told<'a, T, W: ?Sized> {
+    road: &'a mut Road,
+    carried: &'a [Option<Carried<T>>],
+    watch: &'a mut W,
+}
+
+/// What `packet`, which is on the path, carries.
+fn payload_of<'a, T>(carried: &'a [Option<Carried<T>>], packet: &Packet) -> &'a T {
+    match &carried[packet.token as usize] {
+        Some(carried) => &carried.payload,
+        None => unreachable!("a packet that the port holds is on the path"),
+    }
+}
+
+impl<T, W: Watch<T> + ?Sized> Sink for Told<'_, T, W> {
+    fn begins(&mut self, packet: &Packet, at: Time, _: Time) {
+        self.watch.begins(packet, payload_of(self.carried, packet), at);
+    }
+
+    fn dropped(&mut self, packet: &Packet, at: Time, why: Reason) {
+        self.road.dropped(packet, at, why);
+        self.watch.dropped(packet, payload_of(self.carried, packet), at, why);
+    }
+
+    fn ended(&mut self, packet: &Packet, at: Time) {
+        self.road.ended(packet, at);
+        self.watch.ended(packet, payload_of(self.carried, packet), at);
+    }
+
+    fn marked(&mut self, packet: &Packet, at: Time, marks: Marks) {
+        self.watch.marked(packet, payload_of(self.carried, packet), at, marks);
+    }
+
+    fn interrupted(&mut self, packet: &Packet, at: Time) {
+        self.watch.interrupted(packet, payload_of(self.carried, packet), at);
+    }
+}
+
 impl<D: Discipline, T> Path<D, T> {
     /// A path on which no packet is. `seed` is that of loss, jitter and reordering.
     #[must_use]
@@ -188,6 +249,20 @@ impl<D: Discipline, T> Path<D, T> {
     /// Sends a packet of `bytes` on the line. Its ECN field in `header` says which marks it carries
     /// and accepts.
     pub fn push(&mut self, now: Time, bytes: u32, header: &Header, payload: T) {
+        self.push_watched(now, Packet::new(0, now, bytes), header, payload, &mut ());
+    }
+
+    /// Sends `packet` on the line, as [`Path::push`], with what a watch hears of the line until
+    /// then. Of its fields the caller gives the length, the bytes of the link's header, and what it
+    /// acknowledges; the others are set here.
+    pub fn push_watched<W: Watch<T> + ?Sized>(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        header: &Header,
+        payload: T,
+        watch: &mut W,
+    ) {
         let carried = Some(Carried { header: *header, payload });
         let token = self.free.pop().unwrap_or(self.carried.len() as u32);
         match self.carried.get_mut(token as usize) {
@@ -195,15 +270,21 @@ impl<D: Discipline, T> Path<D, T> {
             None => self.carried.push(carried),
         }
         let field = Field::of(header.tos);
-        let plain = Packet::new(token.into(), now, bytes);
-        let packet = Packet { tos: header.tos, marks: field.marks(), accepts: field.accepts(), ..plain };
-        self.port.arrive(now, packet, header, &mut self.road);
+        let (marks, accepts) = (field.marks(), field.accepts());
+        let packet = Packet { token: token.into(), arrival: now, tos: header.tos, marks, accepts, ..packet };
+        let mut told = Told { road: &mut self.road, carried: &self.carried, watch };
+        self.port.arrive(now, packet, header, &mut told);
     }
 
     /// The next thing that has happened by `now`, in order of time. Call it until it names a time
     /// or is [`Poll::Empty`].
     pub fn poll(&mut self, now: Time) -> Poll<T> {
-        self.port.update(now, &mut self.road);
+        self.poll_watched(now, &mut ())
+    }
+
+    /// As [`Path::poll`], with what a watch hears of the line until then.
+    pub fn poll_watched<W: Watch<T> + ?Sized>(&mut self, now: Time, watch: &mut W) -> Poll<T> {
+        self.port.update(now, &mut Told { road: &mut self.road, carried: &self.carried, watch });
         if let Some(Reverse((at, _, _, token, outcome))) = self.road.due.peek().copied().filter(|due| due.0.0 <= now) {
             self.road.due.pop();
             self.free.push(token);
@@ -218,8 +299,9 @@ impl<D: Discipline, T> Path<D, T> {
         self.next_time().map_or(Poll::Empty, Poll::NotBefore)
     }
 
-    /// When the next thing happens.
-    fn next_time(&self) -> Option<Time> {
+    /// When the next thing happens, if no other call changes that.
+    #[must_use]
+    pub fn next_time(&self) -> Option<Time> {
         let line = self.port.next_end();
         // An update of a line that waits may release a packet.
         let update = line.filter(|_| self.port.sending().is_none()).and_then(|_| self.port.next_update());

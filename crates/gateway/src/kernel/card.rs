@@ -13,7 +13,7 @@ const NEED_REPLY: u32 = 1 << 3;
 
 /// Checksums left to us and taken from us, an address of ours, long segments of TCP for us to cut,
 /// version 1, and the features below.
-const FEATURES: u64 = 1 | 1 << 1 | 1 << 5 | 1 << 30 | 1 << 32;
+const FEATURES: u64 = 1 | 1 << 1 | 1 << 5 | 1 << 11 | 1 << 12 | 1 << 30 | 1 << 32;
 /// Answers to all messages; calls to the kernel; a configuration; and notices as messages, so that
 /// each has its moment.
 const PROTOCOL: u64 = 1 << 3 | 1 << 5 | 1 << 9 | 1 << 14;
@@ -153,7 +153,7 @@ impl Card {
                 let (descriptors, used) = (self.place(payload, 8)?, self.place(payload, 16)?);
                 let available = self.place(payload, 24)?;
                 let ring = self.ring(payload)?;
-                *ring = Ring { descriptors, used, available, size: ring.size, ..Ring::default() };
+                (ring.descriptors, ring.used, ring.available) = (descriptors, used, available);
             }
             10 => self.ring(payload)?.taken = u32_at(payload, 4)? as u16,
             11 => {

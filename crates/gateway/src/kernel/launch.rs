@@ -54,9 +54,10 @@ pub(crate) fn start(plan: &Plan, settings: &Settings<'_>) -> Result<Kernels, Fau
     let wrong = |cause: io::Error| Fault::of("the files of the hosts' kernels", &cause);
     let names = kernels.folder.join("hosts");
     fs::write(&names, script::hosts_file(&plan.hosts)).map_err(wrong)?;
+    let plans = plan.hosts.len();
     for (host, plan) in plan.hosts.iter().enumerate() {
         let front = settings.front.as_ref().filter(|(at, _)| *at == host);
-        let front = front.map(|(_, argv)| Front { argv });
+        let front = front.map(|(_, argv)| Front { argv, after: 2 * plans });
         let first = kernels.folder.join(format!("init{host}"));
         fs::write(&first, script::script(plan, &names, front)).map_err(wrong)?;
         fs::set_permissions(&first, fs::Permissions::from_mode(0o700)).map_err(wrong)?;
@@ -66,7 +67,7 @@ pub(crate) fn start(plan: &Plan, settings: &Settings<'_>) -> Result<Kernels, Fau
             .map_err(|cause| Fault::of(&format!("the host's kernel {}", settings.kernel.display()), &cause))?;
         let connected = connected(&clock, &mut child);
         kernels.children.push(child);
-        kernels.machines.push(Machine::new(connected?, run::card(host, card)));
+        kernels.machines.push(Machine::new(connected?, run::card(host, card), run::starts(host)));
     }
     Ok(kernels)
 }
@@ -85,19 +86,25 @@ fn folder(parent: &Path) -> Result<PathBuf, Fault> {
 }
 
 fn command(settings: &Settings<'_>, folder: &Path, host: usize) -> Command {
+    // The name of the folder, which is another each time, is not in it: the kernel makes random
+    // numbers of its command line.
     let mut command = Command::new(settings.kernel);
-    let folder = folder.display();
     let is_front = settings.front.as_ref().is_some_and(|(at, _)| *at == host);
     command
-        .args(["root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "quiet", "con=null", "con0=fd:0,fd:1"])
+        .args(["root=/dev/root", "rootfstype=hostfs", "rw", "quiet", "con=null", "con0=null,fd:1"])
         .arg(format!("mem={}M", settings.memory))
-        .arg(format!("time-travel=ext:{host}:{folder}/clock{host}"))
+        .arg(format!("time-travel=ext:{host}:clock{host}"))
         // The number of a network card (virtio 1.2, section 5).
-        .arg(format!("virtio_uml.device={folder}/card{host}:1"))
-        .arg(format!("uml_dir={folder}/"))
+        .arg(format!("virtio_uml.device=card{host}:1"))
+        .arg("uml_dir=./")
         .arg(format!("umid=host{host}"))
-        .arg(format!("init={folder}/init{host}"))
+        .arg(format!("init=/proc/self/cwd/init{host}"))
         .env_clear()
+        // The C library registers a place of its own with the machine's kernel; it is not there any
+        // more in the processes that a user-mode Linux makes, and they are killed for it.
+        .env("GLIBC_TUNABLES", "glibc.pthread.rseq=0")
+        .env("HOME", folder)
+        .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(if is_front { Stdio::inherit() } else { Stdio::null() })
         .stderr(Stdio::null());
@@ -109,6 +116,8 @@ fn command(settings: &Settings<'_>, folder: &Path, host: usize) -> Command {
 fn spawn(mut command: Command) -> io::Result<Child> {
     let thread = thread::spawn(move || {
         rustix::thread::set_no_new_privs(true)?;
+        // Where the program lies decides how much memory it has, and that the sizes of its tables.
+        sys::fix_addresses()?;
         sys::seccomp(&no_random_numbers())?;
         command.spawn()
     });
@@ -132,8 +141,8 @@ fn connected(clock: &UnixListener, child: &mut Child) -> Result<std::os::unix::n
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let wrong = |cause: io::Error| Fault::of("the clock of a host's kernel", &cause);
     let step = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-    // Ten seconds: on a machine that is busy, the program is read from a disk.
-    for _ in 0..200 {
+    // A minute: on a machine that is busy, nothing is at once.
+    for _ in 0..1200 {
         let mut waits = [PollFd::new(clock, PollFlags::IN)];
         if poll(&mut waits, Some(&step)).map_err(|cause| wrong(cause.into()))? > 0 {
             return clock.accept().map(|(stream, _)| stream).map_err(wrong);

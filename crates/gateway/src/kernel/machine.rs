@@ -12,7 +12,8 @@ pub(crate) struct Machine {
     time: UnixStream,
     pub(crate) card: Card,
     /// When it wants to run next.
-    pub(crate) wants: Option<u64>,
+    wants: Option<u64>,
+    has_started: bool,
     /// Queues of whose news it is to be told.
     news: [bool; 2],
     pub(crate) is_gone: bool,
@@ -40,12 +41,13 @@ enum Until {
 }
 
 impl Machine {
-    /// A kernel whose process has connected both.
-    pub(crate) fn new(time: UnixStream, card: Card) -> Self {
+    /// A kernel whose process has connected its clock; it starts at that time.
+    pub(crate) fn new(time: UnixStream, card: Card, starts: u64) -> Self {
         Self {
             time,
             card,
-            wants: None,
+            wants: Some(starts),
+            has_started: false,
             news: [false; 2],
             is_gone: false,
             status: None,
@@ -56,13 +58,14 @@ impl Machine {
     }
 
     /// Lets the kernel, which has said that it is there, run until it waits.
-    pub(crate) fn start(&mut self, now: &mut u64, world: &mut impl World) -> io::Result<()> {
+    fn start(&mut self, now: &mut u64, world: &mut impl World) -> io::Result<()> {
+        self.has_started = true;
         match clock::receive(&self.time)? {
             Some(Message { op: clock::START, sequence, .. }) => {
                 clock::welcome(&self.time, sequence)?;
                 self.serve(now, world, Until::Waits)
             }
-            Some(other) => Err(io::Error::other(format!("the host's kernel began with {other:?}"))),
+            Some(other) => Err(io::Error::other(format!("it began with {other:?}"))),
             None => {
                 self.is_gone = true;
                 Ok(())
@@ -70,10 +73,13 @@ impl Machine {
         }
     }
 
-    /// Lets it run at `now` until it waits again.
+    /// Lets it run at `now`, or start, until it waits again.
     pub(crate) fn run(&mut self, now: &mut u64, world: &mut impl World) -> io::Result<()> {
         self.turns += 1;
         self.wants = None;
+        if !self.has_started {
+            return self.start(now, world);
+        }
         self.free(*now, world)?;
         self.tell(clock::RUN, *now, now, world)?;
         self.serve(now, world, Until::Waits)

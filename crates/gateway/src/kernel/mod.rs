@@ -14,17 +14,18 @@ mod script;
 mod wire;
 
 use crate::fault::Fault;
+use crate::network::Network;
 use crate::plan::Plan;
 use fairq_sched::units::Time;
 use launch::Settings;
-use run::{Between, Ran};
+use run::Ran;
 
 /// Runs the hosts of `plan` as kernels until the command in the foreground ends, or until `end`.
 ///
 /// # Errors
 /// If a kernel cannot be started, or breaks the rules of its clock or of its network card.
-pub fn emulate(plan: &Plan, settings: &Settings<'_>, between: &mut impl Between, end: Time) -> Result<Ran, Fault> {
+pub fn emulate(plan: &Plan, settings: &Settings<'_>, network: &mut Network, end: Time) -> Result<Ran, Fault> {
     let mut kernels = launch::start(plan, settings)?;
-    let ran = run::run(&mut kernels.machines, between, end).map_err(|cause| Fault::of("a host's kernel", &cause))?;
+    let ran = run::run(&mut kernels.machines, network, end).map_err(|cause| Fault::of("a host's kernel", &cause))?;
     Ok(ran)
 }

@@ -59,7 +59,7 @@ pub(crate) struct Ring {
     pub(crate) used: u64,
     pub(crate) available: u64,
     pub(crate) taken: u16,
-    pub(crate) given: u16,
+    given: u16,
     pub(crate) is_on: bool,
 }
 
@@ -143,5 +143,100 @@ impl Buffer {
             bytes = rest;
         }
         Ok(wrote)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: u64 = 0x1000;
+    const SIZE: u16 = 4;
+
+    /// Memory of 4096 bytes, and a ring in it: descriptors at its start, then what is available,
+    /// then what was used.
+    fn made() -> (Memory, Ring) {
+        let file = rustix::fs::memfd_create("memory", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        rustix::fs::ftruncate(&file, 8192).unwrap();
+        let memory = Memory { file: file.into(), base: BASE, bytes: 4096, offset: 4096 };
+        let ring = Ring {
+            size: SIZE,
+            descriptors: BASE,
+            available: BASE + 64,
+            used: BASE + 128,
+            is_on: true,
+            ..Ring::default()
+        };
+        (memory, ring)
+    }
+
+    fn describe(memory: &Memory, number: u64, address: u64, length: u32, flags: u16, next: u16) {
+        let mut bytes = Vec::from(address.to_le_bytes());
+        bytes.extend(length.to_le_bytes());
+        bytes.extend(flags.to_le_bytes());
+        bytes.extend(next.to_le_bytes());
+        memory.write(BASE + 16 * number, &bytes).unwrap();
+    }
+
+    fn offer(memory: &Memory, slot: u64, head: u16, count: u16) {
+        memory.write(BASE + 68 + 2 * slot, &head.to_le_bytes()).unwrap();
+        memory.write(BASE + 66, &count.to_le_bytes()).unwrap();
+    }
+
+    #[test]
+    fn a_buffer_of_two_pieces_is_read_and_given_back() {
+        let (memory, mut ring) = made();
+        assert!(ring.take(&memory, false).unwrap().is_none(), "none was offered");
+        describe(&memory, 2, BASE + 256, 3, NEXT, 1);
+        describe(&memory, 1, BASE + 512, 4, 0, 0);
+        memory.write(BASE + 256, b"abc").unwrap();
+        memory.write(BASE + 512, b"defg").unwrap();
+        offer(&memory, 0, 2, 1);
+        let buffer = ring.take(&memory, false).unwrap().unwrap();
+        let mut bytes = [0; 16];
+        assert_eq!(buffer.read(&memory, &mut bytes).unwrap(), 7);
+        assert_eq!(&bytes[..7], b"abcdefg");
+        ring.give(&memory, &buffer, 5).unwrap();
+        let mut used = [0; 12];
+        memory.read(BASE + 128, &mut used).unwrap();
+        assert_eq!(used, [0, 0, 1, 0, 2, 0, 0, 0, 5, 0, 0, 0]);
+        assert!(ring.take(&memory, false).unwrap().is_none(), "it is taken once");
+    }
+
+    #[test]
+    fn what_has_no_room_in_a_buffer_is_left_out() {
+        let (memory, mut ring) = made();
+        describe(&memory, 0, BASE + 256, 4, WRITABLE, 0);
+        offer(&memory, 0, 0, 1);
+        let buffer = ring.take(&memory, true).unwrap().unwrap();
+        assert_eq!(buffer.write(&memory, b"longer").unwrap(), 4);
+    }
+
+    #[test]
+    fn a_ring_that_makes_no_sense_is_refused() {
+        // Outside the memory, longer than it, a circle, a buffer for reading where one for writing
+        // is due, no such descriptor.
+        let cases: [(u64, u32, u16, u16, u16); 5] = [
+            (0, 4, WRITABLE, 0, 0),
+            (BASE + 4090, 100, WRITABLE, 0, 0),
+            (BASE, 4, WRITABLE | NEXT, 0, 0),
+            (BASE, 4, 0, 0, 0),
+            (BASE, 4, WRITABLE, 0, SIZE),
+        ];
+        for (address, length, flags, next, head) in cases {
+            let (memory, mut ring) = made();
+            describe(&memory, 0, address, length, flags, next);
+            offer(&memory, 0, head, 1);
+            let wrote = ring.take(&memory, true).and_then(|buffer| buffer.unwrap().write(&memory, &[1; 200]));
+            assert_eq!(wrote.unwrap_err().kind(), io::ErrorKind::InvalidData, "{address:#x} {flags}");
+        }
+    }
+
+    #[test]
+    fn the_kernel_says_whether_it_is_to_be_called() {
+        let (memory, ring) = made();
+        assert!(ring.wants_call(&memory).unwrap());
+        memory.write(BASE + 64, &NO_INTERRUPT.to_le_bytes()).unwrap();
+        assert!(!ring.wants_call(&memory).unwrap());
     }
 }

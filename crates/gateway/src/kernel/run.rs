@@ -4,24 +4,19 @@
 use super::card::{Card, ETHERNET, VIRTIO};
 use super::machine::{Machine, World};
 use crate::device::{Offload, Segments};
+use crate::network::Network;
 use fairq_sched::units::Time;
 use std::io;
-
-/// What is between the hosts. Times never go back.
-pub trait Between {
-    /// A packet of a host.
-    fn arrive(&mut self, now: Time, host: usize, packet: &[u8], offload: &Offload);
-
-    /// Gives hosts all packets that are due by `now`, in the order of their times.
-    fn advance(&mut self, now: Time, host: &mut dyn FnMut(usize, &[u8], &Offload));
-
-    /// When it wants to be advanced next.
-    fn next_time(&mut self) -> Option<Time>;
-}
 
 /// Nanoseconds, the unit of a kernel's time, that are not before `time`.
 fn not_before(time: Time) -> u64 {
     time.0.div_ceil(1000)
+}
+
+/// When something happens in the network: a packet that is ready is to be given at once.
+fn next_of(network: &mut Network) -> u64 {
+    let ready = network.first_ready();
+    ready.or_else(|| network.next_time()).map_or(u64::MAX, not_before)
 }
 
 fn exact(now: u64) -> Time {
@@ -29,31 +24,31 @@ fn exact(now: u64) -> Time {
 }
 
 /// A packet of a running kernel goes here.
-struct Around<'a, B> {
-    between: &'a mut B,
+struct Around<'a> {
+    network: &'a mut Network,
     host: usize,
     /// When another kernel wants to run.
     others: u64,
     next: u64,
 }
 
-impl<'a, B: Between> Around<'a, B> {
-    fn new(between: &'a mut B, host: usize, others: u64) -> Self {
-        let mut around = Self { between, host, others, next: 0 };
+impl<'a> Around<'a> {
+    fn new(network: &'a mut Network, host: usize, others: u64) -> Self {
+        let mut around = Self { network, host, others, next: 0 };
         around.look();
         around
     }
 
     fn look(&mut self) {
-        let next = self.between.next_time().map_or(u64::MAX, not_before);
+        let next = next_of(self.network);
         self.next = next.min(self.others);
     }
 }
 
-impl<B: Between> World for Around<'_, B> {
+impl World for Around<'_> {
     fn frame(&mut self, now: u64, frame: &[u8]) {
         let (packet, offload) = opened(frame).unwrap_or_default();
-        self.between.arrive(exact(now), self.host, packet, &offload);
+        self.network.arrive(exact(now), self.host as u32, packet, &offload);
         self.look();
     }
 
@@ -101,6 +96,13 @@ fn closed(packet: &[u8], offload: &Offload, address: [u8; 6], frame: &mut Vec<u8
     frame.extend(packet);
 }
 
+/// When the kernel of a host starts: two seconds after the one before, which then stands still. While
+/// two look at their clocks in turn, as at their start for want of random numbers, neither comes
+/// far.
+pub(crate) fn starts(host: usize) -> u64 {
+    host as u64 * 2_000_000_000
+}
+
 /// The address of the card of a host.
 pub(crate) fn address_of(host: usize) -> [u8; 6] {
     let [.., a, b] = (host as u16 + 1).to_be_bytes();
@@ -125,31 +127,26 @@ pub struct Ran {
 ///
 /// # Errors
 /// If a kernel breaks the rules of its clock or of its card.
-pub(crate) fn run(kernels: &mut [Machine], between: &mut impl Between, end: Time) -> io::Result<Ran> {
+pub(crate) fn run(kernels: &mut [Machine], network: &mut Network, end: Time) -> io::Result<Ran> {
     let mut now = 0;
-    // One after the other: each until it waits.
-    for (host, kernel) in kernels.iter_mut().enumerate() {
-        kernel.start(&mut now, &mut Around::new(between, host, u64::MAX))?;
-    }
     let end = not_before(end);
-    let mut frames = Vec::new();
+    let mut frame = Vec::new();
     while !kernels.iter().any(|kernel| kernel.is_gone || kernel.status.is_some()) {
         let first = kernels.iter().map(Machine::next).min().unwrap_or(u64::MAX);
-        let next = between.next_time().map_or(u64::MAX, not_before).min(first);
+        let next = next_of(network).min(first);
         if next >= end {
             now = end;
             break;
         }
         now = now.max(next);
-        let mut frame = Vec::new();
-        between.advance(exact(now), &mut |host, packet, offload| {
-            closed(packet, offload, address_of(host), &mut frame);
-            frames.push((host, frame.clone()));
-        });
-        for (host, frame) in frames.drain(..) {
+        network.advance(exact(now));
+        while let Some(delivery) = network.next_delivery() {
+            let host = delivery.host as usize;
+            closed(&delivery.bytes, &delivery.offload, address_of(host), &mut frame);
+            network.recycle(delivery.bytes);
             kernels[host].deliver(&frame)?;
         }
-        turn(kernels, between, &mut now)?;
+        turn(kernels, network, &mut now)?;
     }
     let turns = kernels.iter().map(|kernel| kernel.turns).sum();
     let lost = kernels.iter().map(|kernel| kernel.card.lost).sum();
@@ -158,15 +155,15 @@ pub(crate) fn run(kernels: &mut [Machine], between: &mut impl Between, end: Time
 }
 
 /// Tells kernels their news, and lets the first run that is due.
-fn turn(kernels: &mut [Machine], between: &mut impl Between, now: &mut u64) -> io::Result<()> {
+fn turn(kernels: &mut [Machine], network: &mut Network, now: &mut u64) -> io::Result<()> {
     for (host, kernel) in kernels.iter_mut().enumerate().filter(|(_, kernel)| kernel.has_news()) {
-        kernel.call(now, &mut Around::new(between, host, *now))?;
+        kernel.call(now, &mut Around::new(network, host, *now))?;
     }
     let due = kernels.iter().enumerate().map(|(host, kernel)| (kernel.next(), host)).min();
     let Some((_, host)) = due.filter(|&(next, _)| next <= *now) else { return Ok(()) };
     let others = kernels.iter().enumerate().filter(|&(other, _)| other != host);
     let others = others.map(|(_, kernel)| kernel.next()).min().unwrap_or(u64::MAX);
-    kernels[host].run(now, &mut Around::new(between, host, others))
+    kernels[host].run(now, &mut Around::new(network, host, others))
 }
 
 /// A card at its listening socket, for a host.

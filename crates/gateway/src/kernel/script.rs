@@ -13,6 +13,8 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 pub(crate) struct Front<'a> {
     /// The program and its arguments.
     pub(crate) argv: &'a [String],
+    /// Seconds after the start of its host: when all others have started.
+    pub(crate) after: usize,
 }
 
 /// A file of the names of all hosts.
@@ -27,14 +29,16 @@ pub(crate) fn hosts_file(hosts: &[HostPlan]) -> String {
     text
 }
 
-/// The script of `host`. Commands beside the front one start first; the front one when they have
-/// had a second.
+/// The script of `host`. It waits first until the kernel has random numbers, which it makes by
+/// looking at its clock again and again: it is alone then ([`starts`](super::run::starts)). Commands beside the front one start first; the front one when all
+/// hosts have.
 pub(crate) fn script(host: &HostPlan, names: &Path, front: Option<Front<'_>>) -> String {
     let names = quoted(&names.to_string_lossy());
     let mut text = format!(
-        "#!/bin/sh\nexport PATH={PATH} HOME=/tmp\nmount -t proc proc /proc\nmount -t sysfs sys /sys\n\
-         mount --bind {names} /etc/hosts\necho 1 > /proc/sys/net/ipv4/tcp_no_metrics_save\n\
-         echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad\nip link set lo up\n\
+        "#!/bin/sh\nexport PATH={PATH} HOME=/tmp\nmount -n -t proc proc /proc\nmount -n -t sysfs sys /sys\n\
+         mount -n --bind {names} /etc/hosts\necho 1 > /proc/sys/net/ipv4/tcp_no_metrics_save\n\
+         echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad\n\
+         head -c 1 /dev/random > /dev/null\nip link set lo up\n\
          ip link set eth0 arp off up\n"
     );
     for address in &host.addresses {
@@ -53,7 +57,7 @@ pub(crate) fn script(host: &HostPlan, names: &Path, front: Option<Front<'_>>) ->
     }
     if let Some(front) = front {
         let argv = command(front.argv);
-        let _ = write!(text, "sleep 1\n{argv}\necho $? > /sys/kernel/um-ext-time/bc-message\n");
+        let _ = write!(text, "sleep {}\n{argv}\necho $? > /sys/kernel/um-ext-time/bc-message\n", front.after);
     }
     // The end of the first program is a panic of the kernel.
     text.push_str("while :; do sleep 1000; done\n");
@@ -85,10 +89,10 @@ mod tests {
     #[test]
     fn a_host_has_its_addresses_its_control_and_its_commands() {
         let argv = ["iperf3".into(), "-c".into(), "right".into()];
-        let front = Front { argv: &argv };
+        let front = Front { argv: &argv, after: 2 };
         let text = script(&host(), Path::new("/tmp/x/hosts"), Some(front));
         for line in [
-            "mount --bind '/tmp/x/hosts' /etc/hosts",
+            "mount -n --bind '/tmp/x/hosts' /etc/hosts",
             "ip -4 address add 10.77.0.1/32 dev eth0",
             "ip -6 address add fd77::1/128 dev eth0",
             "ip -4 route add default dev eth0 congctl 'bbr'",

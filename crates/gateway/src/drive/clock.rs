@@ -1,0 +1,38 @@
+//! The machine's clock as the time of a run.
+
+use fairq_sched::units::{PS_PER_S, Time};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// Time since the start of a run: Linux' monotonic clock, which no change of the date moves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    start: Timespec,
+}
+
+const PS_PER_NS: u64 = 1000;
+const NS_PER_S: u64 = 1_000_000_000;
+
+impl Clock {
+    pub(super) fn start() -> Self {
+        Self { start: clock_gettime(ClockId::Monotonic) }
+    }
+
+    pub(super) fn now(&self) -> Time {
+        let now = clock_gettime(ClockId::Monotonic);
+        let ns = (now.tv_sec - self.start.tv_sec) * NS_PER_S as i64 + (now.tv_nsec - self.start.tv_nsec);
+        Time(u64::try_from(ns).unwrap_or(0).saturating_mul(PS_PER_NS))
+    }
+}
+
+/// The processor time of this thread.
+pub(super) fn used() -> Time {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    Time((used.tv_sec as u64 * NS_PER_S + used.tv_nsec as u64).saturating_mul(PS_PER_NS))
+}
+
+/// A duration for the system, to the next nanosecond.
+pub(super) const fn timespec(time: Time) -> Timespec {
+    let ns = time.0.div_ceil(PS_PER_NS);
+    const { assert!(PS_PER_S == PS_PER_NS * NS_PER_S) };
+    Timespec { tv_sec: (ns / NS_PER_S) as i64, tv_nsec: (ns % NS_PER_S) as i64 }
+}
