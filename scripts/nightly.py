@@ -62,6 +62,12 @@ PARTS = {
         (),
         "cargo",
     ),
+    "quic": Part(
+        "`examples/quic`, a workspace of its own, whose build is most of it",
+        (("cargo", "test", "--locked", "--manifest-path", "examples/quic/Cargo.toml", "--target-dir", "target/quic"),),
+        (),
+        "cargo",
+    ),
     "mutants": Part(
         "each method with a default taken out of each wrapper in turn: a test must fail",
         (("cargo", "xtask", "mutants", "--all"),),

@@ -30,6 +30,9 @@ Linux:
 
     tc                 translate a queue to tc commands, or such commands to a queue
 
+    emulate            run real programs over a line with any queue
+    doctor             what this machine can emulate
+
 Captures of packets:
 
     replay             send a capture through queues
@@ -100,7 +103,9 @@ if TYPE_CHECKING:
         compare_alone,
         detect,
         diff,
+        doctor,
         effects,
+        emulate,
         estimate,
         experiment,
         explain,
@@ -171,7 +176,9 @@ __all__ = [
     "compare_alone",
     "detect",
     "diff",
+    "doctor",
     "effects",
+    "emulate",
     "estimate",
     "experiment",
     "explain",

@@ -19,6 +19,8 @@ from fairq.core.estimating import Estimate
 from fairq.core.records import Given, Named, Record, in_document, metadata
 from fairq.core.rows import Row, Table
 from fairq.detection.detected import Detected
+from fairq.emulation.doctoring import Doctored
+from fairq.emulation.emulation_results import Planned
 from fairq.laboratory.lab_results import Lab
 from fairq.papers.verdicts import Judged, Paper
 from fairq.questions.agreed import Agreed
@@ -50,11 +52,13 @@ DOCUMENTS: Mapping[str, Any] = {
     "compare": Comparison,
     "compare-alone": Alone,
     "estimate": Estimate,
+    "emulate-plan": Planned,
     "explain-effects": Effects,
     "reproduce": Table[Judged],
     "lab": Lab,
     "list-papers": Table[Paper],
     "detect": Table[Detected],
+    "doctor": Doctored,
     "tc": TcCommands,
     "tc-read": TcRead,
     "theory-delay-bounds": DelayBounds,

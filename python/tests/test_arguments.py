@@ -48,6 +48,8 @@ GIVEN = {
     "read_result": {"path": "no-such-folder"},
     "replay": {"capture": "no-such.pcap", "rate": "1Mbit/s", "buffer": "9 packets"},
     "detect": {},
+    "emulate": {"network": "no-such.toml"},
+    "doctor": {},
     "reproduce": {"paper": "nobody1066"},
     "tc": {"queue": "fq_codel"},
     "theory": {"result": "tcp", "rtt": "100ms", "loss": 0.01},

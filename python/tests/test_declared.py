@@ -13,6 +13,8 @@ import pytest
 import fairq as package
 from fairq.cli import program, reference
 from fairq.core import arguments, declared
+from fairq.emulation.asked import Emulation
+from fairq.emulation.mahimahi import Link
 from fairq.questions.advising import Line
 from fairq.questions.asked import Question
 from fairq.questions.baselines import Question as Alone
@@ -86,7 +88,7 @@ def test_a_word_that_is_left_out_is_its_default(kind):
             assert getattr(made, word.field) == word.option.default, word.field
 
 
-@pytest.mark.parametrize("kind", [Question, Alone, Line, *WORDS.values()])
+@pytest.mark.parametrize("kind", [Question, Alone, Line, Emulation, Link, *WORDS.values()])
 def test_the_kinds_of_words_are_known(kind):
     assert {option.annotation.removesuffix(" | None") for option in declared.options(kind)} <= set(arguments.KINDS)
 

@@ -51,6 +51,7 @@ def prints_what_it_shows(page, commands, capsys):
         ("baseline", "baseline"),
         ("buffers", "advise"),
         ("drop-precedence", "run"),
+        ("emulate", "emulate"),
         ("linux", "tc tc tc tc"),
         ("losses", "compare"),
         ("moving-lines", "compare"),

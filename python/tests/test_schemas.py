@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parents[2] / "schema"
 IN_FILES = ("scenario", "study", "result")
 """The schemas that `cargo xtask generate` writes into the folder."""
 
-OTHERWISE = {"run": "result", "schema": "scenario"}
+OTHERWISE = {"run": "result", "schema": "scenario", "emulate": "result", "mm-link": "result"}
 """Commands whose documents have schemas of other names."""
 
 

@@ -41,6 +41,16 @@ const LONGEST: u64 = 1 << 20;
 /// The first impossible setting, with its path.
 pub fn plan(scenario: &Scenario, files: Files<'_>, reader: Option<topology::Reader>) -> Result<Plan, Fault> {
     check_measure(scenario)?;
+    check_flows(scenario)?;
+    network(scenario, files, reader)
+}
+
+/// As [`plan`], of a scenario that may have no flow: packets then come from outside.
+///
+/// # Errors
+/// The first impossible setting, with its path.
+pub fn network(scenario: &Scenario, files: Files<'_>, reader: Option<topology::Reader>) -> Result<Plan, Fault> {
+    check_measure(scenario)?;
     let mut builder = Builder {
         scenario,
         reader,
@@ -70,6 +80,7 @@ pub fn plan(scenario: &Scenario, files: Files<'_>, reader: Option<topology::Read
         transfers.extend(builder.transfers(flow, first, &flows));
     }
     let sessions = builder.sessions(&mut routes)?;
+    let nodes = builder.nodes.iter().map(|name| Arc::from(name.as_str())).collect();
     let mut lines = builder.lines;
     builder.buffers.finish(&mut lines, &flows)?;
     needs::check(&lines, &mut flows, &sessions)?;
@@ -79,7 +90,20 @@ pub fn plan(scenario: &Scenario, files: Files<'_>, reader: Option<topology::Read
         || changes.iter().any(|planned| matches!(&planned.change.what, What::Impairment(what) if loses(what)));
     let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
     let is_held = Vec::new();
-    Ok(Plan { lines, flows, transfers, sessions, pools, changes, is_held, warm_up, duration, counts_lost, of_topology })
+    Ok(Plan {
+        nodes,
+        lines,
+        flows,
+        transfers,
+        sessions,
+        pools,
+        changes,
+        is_held,
+        warm_up,
+        duration,
+        counts_lost,
+        of_topology,
+    })
 }
 
 /// Whether it may lose packets.
@@ -98,6 +122,10 @@ fn check_measure(scenario: &Scenario) -> Result<(), Fault> {
     if scenario.defaults.acknowledgement.is_some_and(|bytes| !(1..=LONGEST).contains(&bytes.0)) {
         return Err(Fault::new("defaults.acknowledgement", "an acknowledgement has from 1 B to 1 MiB"));
     }
+    Ok(())
+}
+
+fn check_flows(scenario: &Scenario) -> Result<(), Fault> {
     if scenario.flows.is_empty() && scenario.sessions.is_empty() {
         let message = "there is none; write at least one [[flows]] with name, from, to and traffic";
         return Err(Fault::new("flows", message));

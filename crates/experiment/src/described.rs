@@ -55,7 +55,9 @@ pub fn schema() -> Value {
     {
         members.insert(table.name.into(), summary(table));
     }
-    let mut schema = object(members, &["theory"]);
+    let emulation = "Of `fairq emulate`: how the run was made, and how well the machine kept its times.";
+    members.insert("emulation".into(), json!({ "type": "object", "description": emulation }));
+    let mut schema = object(members, &["theory", "emulation"]);
     schema["$schema"] = DIALECT.into();
     schema["title"] = "Result of fairq run".into();
     schema["$defs"] = definitions.into();

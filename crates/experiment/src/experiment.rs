@@ -130,10 +130,11 @@ impl Experiment {
         let mut read = Vec::with_capacity(points.len());
         let mut plans = Vec::with_capacity(points.len());
         let need = need(&document, &points)?;
+        let build = if document.may_lack_flows() { build::network } else { build::plan };
         for point in points {
             let at = document.at(&point)?;
-            let plan = build::plan(&at, &noted, document.topology_reader())
-                .map_err(|fault| document.problem_at(&point, fault))?;
+            let plan =
+                build(&at, &noted, document.topology_reader()).map_err(|fault| document.problem_at(&point, fault))?;
             read.push(digests.take());
             plans.push((point, plan));
         }

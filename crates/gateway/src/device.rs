@@ -25,7 +25,7 @@ pub struct Offload {
     /// Bytes of payload of each of them.
     pub segment: u16,
     /// Where the checksum of the transport begins and where in it the field stands, if the field
-    /// has the sum of the pseudo header only and the rest is to be added by whoever needs it.
+    /// has the sum of the pseudo header only and the rest is to be added by its receiver.
     pub checksum: Option<(u16, u16)>,
 }
 

@@ -66,7 +66,7 @@ pub struct Look<'a> {
     /// How often.
     pub interval: Time,
     /// What is called, with the time of the run.
-    pub look: &'a mut dyn FnMut(Time, &Network),
+    pub look: &'a mut (dyn FnMut(Time, &Network) + Send),
 }
 
 /// Carries packets between the hosts' `devices` through `network` until `stop` becomes readable,
@@ -85,6 +85,7 @@ pub fn run(
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
     let epoll = waiting_for(devices, stop)?;
     let clock = Clock::start();
+    network.begin(clock.zero());
     let mut events = Vec::with_capacity(devices.len() + 1);
     let mut buffer = vec![0; LENGTH_MAX];
     let mut output = Output::new(options.mode, devices.len());

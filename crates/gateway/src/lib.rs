@@ -3,8 +3,12 @@
 //! the machine.
 //!
 //! [`plan`] says what is to be built; [`device`] is where packets enter and leave; [`network`] has
-//! the lines between them, without a clock; [`drive`] has the clock; [`report`] is what a run gives.
+//! the lines between them, without a clock; [`drive`] has the clock; [`report`] is what a run
+//! gives. [`relay`] is a line between sockets of this machine, for tests that have no rights.
+//! [`kernel`] has hosts that are kernels of their own in virtual time.
 
+#[cfg(target_os = "linux")]
+mod clock;
 #[cfg(target_os = "linux")]
 pub mod command;
 pub mod device;
@@ -16,17 +20,24 @@ pub mod flows;
 #[cfg(target_os = "linux")]
 pub mod host;
 #[cfg(target_os = "linux")]
+mod interface;
+#[cfg(target_os = "linux")]
 pub mod kernel;
+#[cfg(target_os = "linux")]
+mod listening;
 pub mod measured;
 #[cfg(target_os = "linux")]
 mod namespace;
 #[cfg(target_os = "linux")]
 mod netlink;
 pub mod network;
+#[cfg(target_os = "linux")]
+mod outer;
 pub mod packet;
 pub mod pair;
 pub mod plan;
 pub mod record;
+pub mod relay;
 pub mod report;
 #[cfg(target_os = "linux")]
 pub mod sandbox;
@@ -39,8 +50,6 @@ mod sys;
 mod tun;
 #[cfg(target_os = "linux")]
 mod veth;
-#[cfg(target_os = "linux")]
-mod virtio;
 #[cfg(target_os = "linux")]
 pub mod work;
 

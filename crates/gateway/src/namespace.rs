@@ -171,7 +171,14 @@ fn copy_into() -> Result<(), Fault> {
     let copy = sys::fork().map_err(|e| Fault::of("a process cannot be made", &e))?;
     if let Some(copy) = copy {
         drop(parent_is_there);
-        sys::exit_now(wait_in_place(copy));
+        let terminal = sys::terminal();
+        let status = wait_in_place(copy);
+        // A shell in there has taken the terminal for itself, and cannot give it back: it does not
+        // know the groups of processes outside.
+        if let Some(group) = terminal {
+            sys::take_terminal(group);
+        }
+        sys::exit_now(status);
     }
     drop(keep);
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed)?;

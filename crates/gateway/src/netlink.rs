@@ -1,7 +1,8 @@
 //! Links, addresses and routes of a network namespace, asked of the kernel by messages of
 //! rtnetlink.
 //!
-//! Source: rtnetlink(7); numbers and structs from `include/uapi/linux/{netlink,rtnetlink,if_link,if_addr,veth}.h`.
+//! Source: rtnetlink(7); numbers and structs from `netlink.h`, `rtnetlink.h`, `if_link.h`,
+//! `if_addr.h` and `veth.h` in `include/uapi/linux`.
 
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with};
 use std::io;

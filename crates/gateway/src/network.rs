@@ -23,7 +23,7 @@ use crate::packet::cut::Cut;
 use crate::plan::Plan;
 use crate::record::{Observer, Seen, What};
 use crate::report::Name;
-use fairq_link::capture::{LinkType, layers_of, mark_ce};
+use fairq_link::capture::{LinkType, Stamp, layers_of, mark_ce};
 use fairq_link::path::Poll;
 use fairq_sched::packet::{Header, Marks, Packet, Reason};
 use fairq_sched::units::Time;
@@ -124,6 +124,12 @@ impl Network {
     /// Samples flows and queues at the end of each `interval`.
     pub fn sample(&mut self, interval: Time) {
         self.samples = Some(Samples::new(interval));
+    }
+
+    /// The samples so far.
+    #[must_use]
+    pub fn sampled(&self) -> &[crate::report::SampleRow] {
+        self.samples.as_ref().map_or(&[], Samples::rows)
     }
 
     /// A packet comes from `host` at `now`, or several put together as `offload` says.
@@ -357,6 +363,11 @@ impl Network {
             self.due.pop();
         }
         None
+    }
+
+    /// Tells the observers that the run begins: its time zero, in picoseconds since 1970.
+    pub fn begin(&mut self, zero: Stamp) {
+        self.observers.iter_mut().for_each(|observer| observer.begin(zero));
     }
 
     /// Tells the observers that the run is over at `now`.

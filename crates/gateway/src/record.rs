@@ -6,6 +6,7 @@ pub mod event_log;
 pub mod packet_log;
 
 use crate::report::Name;
+use fairq_link::capture::Stamp;
 use fairq_sched::packet::Reason;
 use fairq_sched::units::Time;
 use std::io;
@@ -58,6 +59,9 @@ pub struct Event<'a> {
 
 /// An observer of a run. Its times never go back on one line.
 pub trait Observer: Send {
+    /// The run begins: its time zero, in picoseconds since 1970.
+    fn begin(&mut self, _zero: Stamp) {}
+
     /// Something happens at `now`, which is the intended time and not that of the clock.
     fn event(&mut self, now: Time, event: &Event<'_>);
 
@@ -69,3 +73,6 @@ pub trait Observer: Send {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,10 +4,11 @@
 //! ```json
 //! {
 //!   "elapsed_s": 10.0,
-//!   "flows":   [{"flow": "left:40312 > right:5201 tcp", "plan": null, "from": "left", "to": "right", …}],
+//!   "flows":   [{"flow": "left:40312 > right:5201 tcp", "plan": null, "from": "left", …}],
 //!   "links":   [{"link": "line", "direction": "forward", "packets": 8000, …}],
 //!   "queues":  [{"link": "line", "direction": "forward", "discipline": "fq", …}],
-//!   "series":  [{"time_s": 0.1, "flow": "…", "throughput_bit_per_s": …}, {"time_s": 0.1, "link": "line", …}],
+//!   "series":  [{"time_s": 0.1, "flow": "…", "throughput_bit_per_s": …, …},
+//!               {"time_s": 0.1, "link": "line", "direction": "forward", "held_packets": 7, …}],
 //!   "packets": [{"flow": "…", "sent_s": 0.01, "received_s": 0.05, "bytes": 1500}],
 //!   "refused": {"not_ip": 0, "no_route": 3, "no_room": 0},
 //!   "lateness": {"count": 9000, "p50_s": 1e-5, …, "histogram": [[1e-6, 12], …]},

@@ -3,17 +3,19 @@
 use crate::device::Device;
 use crate::fault::Fault;
 use crate::host::Host;
+pub use crate::interface::controls;
+use crate::interface::{self, MTU, Offloads, TXQUEUELEN};
 use crate::namespace;
-use crate::netlink::{Netlink, Settings};
+use crate::netlink::Netlink;
+use crate::outer::Outer;
 use crate::plan::{HostPlan, Plan};
 use crate::sys;
 use crate::tun::{self, Tun};
-use crate::veth::{self, Veth};
+use crate::veth;
 use serde::Serialize;
 use std::fmt::Write;
 use std::fs;
 use std::io;
-use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
@@ -92,8 +94,9 @@ pub struct HostFacts {
 /// If the machine refuses.
 pub fn hosts(plan: &Plan, options: &Options) -> Result<Machine, Fault> {
     check(plan)?;
-    let entered = namespace::enter()?;
     let (back_end, note) = choose(options.back_end)?;
+    let outer = options.outer.map(|number| Outer::prepare(plan, number, back_end, is_inside())).transpose()?;
+    let entered = namespace::enter()?;
     let mut notes = entered.notes;
     notes.extend(note);
     let middle = namespace::of_thread().map_err(|e| Fault::of("the gateway's network namespace", &e))?;
@@ -111,12 +114,24 @@ pub fn hosts(plan: &Plan, options: &Options) -> Result<Machine, Fault> {
             notes,
         },
     };
+    let mut outer = outer;
     for (number, host) in plan.hosts.iter().enumerate() {
-        let made = Making { number, host: host.clone(), back_end, middle: Arc::clone(&middle) };
-        let (host, (device, facts, notes)) = Host::new(Arc::clone(&host.name), move || made.make())?;
+        let name = Arc::clone(&host.name);
+        let (host, (device, facts, notes)) = match outer.take_if(|outer| outer.number == number) {
+            None => {
+                let made = Making { number, host: host.clone(), back_end, middle: Arc::clone(&middle) };
+                Host::new(name, move || made.make())?
+            }
+            Some(outer) => {
+                let (device, qdisc, offloads) = outer.complete()?;
+                let facts = HostFacts { qdisc, ..facts(host, offloads) };
+                Host::new(name, move || Ok((device, facts, Vec::new())))?
+            }
+        };
         let device: Box<dyn Device> = match device {
             Some(device) => Box::new(device),
-            None => open_end(number).map_err(|e| Fault::of(&format!("host {}: its packet socket", host.name()), &e))?,
+            None => interface::open_end(number)
+                .map_err(|e| Fault::of(&format!("host {}: its packet socket", host.name()), &e))?,
         };
         machine.devices.push(device);
         machine.hosts.push(host);
@@ -137,6 +152,16 @@ pub fn prefix() -> u8 {
     outside.map_or(FIRST_PREFIX, |prefix| prefix.saturating_add(1))
 }
 
+/// Whether this process is in a host of an emulation: its environment says so, and it has no right
+/// over the machine's own interfaces, for it is in a user namespace.
+fn is_inside() -> bool {
+    let is_machine = fs::read_link("/proc/self/ns/user").is_ok_and(|link| link.as_os_str() == FIRST_USER_NAMESPACE);
+    prefix() != FIRST_PREFIX && !is_machine
+}
+
+/// Its number is fixed: `PROC_USER_INIT_INO`.
+const FIRST_USER_NAMESPACE: &str = "user:[4026531837]";
+
 /// Linux' congestion control of hosts for which none is said: `cubic` if the kernel has it, or
 /// else `reno`.
 pub fn default_control() -> Arc<str> {
@@ -144,19 +169,10 @@ pub fn default_control() -> Arc<str> {
     if has_cubic { "cubic".into() } else { "reno".into() }
 }
 
-/// The congestion controls that the kernel has at once; it may load others.
-pub fn controls() -> Vec<String> {
-    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
-    text.split_whitespace().map(str::to_owned).collect()
-}
-
 /// What all commands have in their environment: the prefix of the addresses of their emulation.
 pub(crate) const INSIDE: &str = "FAIRQ_EMULATION";
 
 const FIRST_PREFIX: u8 = 77;
-const MTU: u32 = 1500;
-/// The ring of a TUN device has as many places.
-const TXQUEUELEN: u32 = 10_000;
 /// Linux' `TCP_INIT_CWND`, where a route says no other.
 const INITIAL_WINDOW: u32 = 10;
 /// The device of a host.
@@ -210,18 +226,6 @@ fn hosts_file(hosts: &[HostPlan]) -> String {
     text
 }
 
-/// The gateway's end of the pair of veth devices of host `number`.
-fn open_end(number: usize) -> io::Result<Box<dyn Device>> {
-    let mut netlink = Netlink::open()?;
-    let index = netlink.link(&end_of(number))?.index;
-    netlink.set_up(index, &Settings { mtu: MTU, txqueuelen: TXQUEUELEN })?;
-    Ok(Box::new(Veth::open(index)?))
-}
-
-fn end_of(number: usize) -> String {
-    format!("host{number}")
-}
-
 /// A host that is made, in its thread.
 struct Making {
     number: usize,
@@ -238,63 +242,44 @@ impl Making {
         let mut netlink = Netlink::open().map_err(at("netlink"))?;
         netlink.set_loopback_up().map_err(at("its loopback device"))?;
         let (tun, offloads) = self.device(&mut netlink).map_err(at("its device"))?;
-        let notes = self.set(&mut netlink)?;
-        let link = netlink.link(DEVICE).map_err(at("its device"))?;
-        let facts = HostFacts {
-            name: name.to_string(),
-            control: self.host.control.to_string(),
-            qdisc: link.qdisc,
-            offloads: offloads.to_vec(),
-            initcwnd: INITIAL_WINDOW,
-        };
+        interface::configure(&mut netlink, DEVICE, &self.host, None)?;
+        let notes = settings(name);
+        let qdisc = netlink.link(DEVICE).map_err(at("its device"))?.qdisc;
+        let facts = HostFacts { qdisc, ..facts(&self.host, offloads) };
         Ok((tun, facts, notes))
     }
 
-    fn device(&self, netlink: &mut Netlink) -> io::Result<(Option<Tun>, &'static [&'static str])> {
+    fn device(&self, netlink: &mut Netlink) -> io::Result<(Option<Tun>, Offloads)> {
         if self.back_end == "tun" {
             let (tun, offloads) = Tun::make(DEVICE)?;
             return Ok((Some(tun), offloads));
         }
-        netlink.make_pair(DEVICE, &end_of(self.number), self.middle.as_fd(), veth::ADDRESSES)?;
+        netlink.make_pair(DEVICE, &interface::end_of(self.number), self.middle.as_fd(), veth::ADDRESSES)?;
         Ok((None, veth::OFFLOADS))
-    }
-
-    /// Sets the device up, with addresses, routes and what else connections depend on; gives what
-    /// was refused and is not needed.
-    fn set(&self, netlink: &mut Netlink) -> Result<Vec<String>, Fault> {
-        let HostPlan { name, addresses, control, .. } = &self.host;
-        let failed = |what: &str, e: &io::Error| Fault::of(&format!("host {name}: {what}"), e);
-        let index = netlink.link(DEVICE).map_err(|e| failed("its device", &e))?.index;
-        let settings = Settings { mtu: MTU, txqueuelen: TXQUEUELEN };
-        netlink.set_up(index, &settings).map_err(|e| failed("its device", &e))?;
-        for &address in addresses {
-            netlink.add_address(index, address).map_err(|e| failed(&format!("address {address}"), &e))?;
-        }
-        let first = |is_of: fn(&IpAddr) -> bool| addresses.iter().copied().find(is_of);
-        for source in [first(IpAddr::is_ipv4), first(IpAddr::is_ipv6)].into_iter().flatten() {
-            netlink.add_route(index, None, source, control).map_err(|e| no_control(name, control, &e))?;
-        }
-        // A connection is not to know what one before it has seen; and `ping` needs no rights.
-        let group = rustix::process::getegid().as_raw();
-        let settings = [("tcp_no_metrics_save", "1".to_owned()), ("ping_group_range", format!("{group} {group}"))];
-        let refused = settings.into_iter().filter_map(|(setting, value)| {
-            let path = format!("/proc/sys/net/ipv4/{setting}");
-            fs::write(&path, value).err().map(|e| format!("host {name}: {path}: {e}"))
-        });
-        Ok(refused.collect())
     }
 }
 
-/// What is wrong with a route that was refused.
-fn no_control(host: &str, control: &str, cause: &io::Error) -> Fault {
-    if cause.raw_os_error() == Some(libc::EINVAL) {
-        let there = controls().join(", ");
-        return Fault::new(format!(
-            "host {host}: this kernel has no congestion control `{control}`; it has {there}; \
-             as root, `modprobe tcp_{control}` may add it"
-        ));
+/// What connections depend on beside addresses; gives what was refused and is not needed.
+fn settings(host: &str) -> Vec<String> {
+    // A connection is not to know what one before it has seen; and `ping` needs no rights.
+    let group = rustix::process::getegid().as_raw();
+    let settings = [("tcp_no_metrics_save", "1".to_owned()), ("ping_group_range", format!("{group} {group}"))];
+    let refused = settings.into_iter().filter_map(|(setting, value)| {
+        let path = format!("/proc/sys/net/ipv4/{setting}");
+        fs::write(&path, value).err().map(|e| format!("host {host}: {path}: {e}"))
+    });
+    refused.collect()
+}
+
+/// How a host was made.
+fn facts(host: &HostPlan, offloads: Offloads) -> HostFacts {
+    HostFacts {
+        name: host.name.to_string(),
+        control: host.control.to_string(),
+        qdisc: String::new(),
+        offloads: offloads.to_vec(),
+        initcwnd: INITIAL_WINDOW,
     }
-    Fault::of(&format!("host {host}: its route"), cause)
 }
 
 #[cfg(test)]

@@ -67,6 +67,33 @@ pub(crate) fn hold_signals(signals: &[c_int]) {
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut()) };
 }
 
+/// Lets a program that is started get all signals, also those that its parent holds.
+pub(crate) fn free_signals(command: &mut std::process::Command) {
+    let free = || {
+        let none = signal_set(&[]);
+        // SAFETY: the set is initialised and outlives the call; the old one is not asked for.
+        checked(unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()) }).map(|_| ())
+    };
+    // SAFETY: between fork and exec the closure makes calls only that are allowed there
+    // (signal-safety(7)), and takes no memory.
+    unsafe { std::os::unix::process::CommandExt::pre_exec(command, free) };
+}
+
+/// Our group of processes, if it is the one that standard input's terminal listens to.
+pub(crate) fn terminal() -> Option<c_int> {
+    // SAFETY: it takes a number, and answers −1 if that is no terminal.
+    let group = unsafe { libc::tcgetpgrp(libc::STDIN_FILENO) };
+    // SAFETY: it takes nothing.
+    (group > 0 && group == unsafe { libc::getpgrp() }).then_some(group)
+}
+
+/// Gives the terminal to a group again.
+pub(crate) fn take_terminal(group: c_int) {
+    hold_signals(&[libc::SIGTTOU]);
+    // SAFETY: it takes two numbers; a group in the background may do it with the signal held.
+    unsafe { libc::tcsetpgrp(libc::STDIN_FILENO, group) };
+}
+
 /// The next of `signals` that were held, if one comes before `patience` is over.
 pub(crate) fn wait_signal(signals: &[c_int], patience: Duration) -> Option<c_int> {
     let set = signal_set(signals);
@@ -161,7 +188,7 @@ pub(crate) fn landlock_version() -> io::Result<u32> {
 /// Takes from the calling thread all accesses to files named by `accesses`
 /// (`LANDLOCK_ACCESS_FS_…`). It must have said before that it takes no new rights.
 pub(crate) fn landlock(accesses: u64) -> io::Result<()> {
-    // SAFETY: the attribute is the first field of the struct, as long as said, and outlives the call.
+    // SAFETY: the attribute is the first field of the struct, as long as said, and outlives it all.
     let rules =
         unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, &raw const accesses, size_of::<u64>(), 0_u32) };
     let rules = checked(c_int::try_from(rules).map_err(io::Error::other)?)?;

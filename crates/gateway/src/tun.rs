@@ -2,8 +2,8 @@
 
 use crate::device::{Device, Offload, Written};
 use crate::netlink::{Link, Netlink};
+use crate::packet::virtio;
 use crate::sys;
-use crate::virtio;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, readv, writev};
 use std::io::{self, IoSlice, IoSliceMut};
@@ -58,7 +58,7 @@ impl Device for Tun {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, Offload)>> {
         let mut header = [0; virtio::LENGTH];
         match readv(&self.file, &mut [IoSliceMut::new(&mut header), IoSliceMut::new(buffer)]) {
-            Ok(length) => Ok(Some(match virtio::read(header, 0) {
+            Ok(length) => Ok(Some(match virtio::read(header) {
                 Some(offload) => (length.saturating_sub(virtio::LENGTH), offload),
                 None => (0, Offload::default()),
             })),
@@ -68,7 +68,7 @@ impl Device for Tun {
     }
 
     fn write(&mut self, packet: &[u8], offload: &Offload) -> io::Result<Written> {
-        let header = virtio::write(packet, offload, 0);
+        let header = virtio::written(packet, offload);
         match writev(&self.file, &[IoSlice::new(&header), IoSlice::new(packet)]) {
             Ok(_) => Ok(Written::Taken),
             Err(e) => refused(e),

@@ -2,9 +2,9 @@
 //! gateway's, where a packet socket reads and writes its frames.
 
 use crate::device::{Device, Offload, Written};
+use crate::packet::virtio;
 use crate::sys;
 use crate::tun::refused;
-use crate::virtio;
 use rustix::io::{Errno, readv, writev};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::io::{self, IoSlice, IoSliceMut};
@@ -66,7 +66,7 @@ impl Device for Veth {
         match readv(&self.socket, &mut parts) {
             Ok(length) => {
                 let is_ip = matches!(frame[12..], [0x08, 0x00] | [0x86, 0xdd]);
-                Ok(Some(match virtio::read(header, LINK_SHORT) {
+                Ok(Some(match virtio::read(header).and_then(without_link) {
                     Some(offload) if is_ip => (length.saturating_sub(virtio::LENGTH + LINK), offload),
                     _ => (0, Offload::default()),
                 }))
@@ -79,7 +79,7 @@ impl Device for Veth {
     }
 
     fn write(&mut self, packet: &[u8], offload: &Offload) -> io::Result<Written> {
-        let header = virtio::write(packet, offload, LINK_SHORT);
+        let header = with_link(packet, offload);
         let mut frame = [0; LINK];
         frame[..6].copy_from_slice(&ADDRESSES[0]);
         frame[6..12].copy_from_slice(&ADDRESSES[1]);
@@ -99,5 +99,51 @@ impl Device for Veth {
             self.lost += u64::from(u32::from_ne_bytes(drops));
         }
         self.lost
+    }
+}
+
+/// What is said of a frame, said of its packet; `None` if it cannot be.
+fn without_link(offload: Offload) -> Option<Offload> {
+    let Some((start, field)) = offload.checksum else { return Some(offload) };
+    Some(Offload { checksum: Some((start.checked_sub(LINK_SHORT)?, field)), ..offload })
+}
+
+/// The header before the frame of `packet`.
+fn with_link(packet: &[u8], offload: &Offload) -> [u8; virtio::LENGTH] {
+    let checksum = offload.checksum.map(|(start, field)| (start.saturating_add(LINK_SHORT), field));
+    let mut header = virtio::written(packet, &Offload { checksum, ..*offload });
+    // Bytes of the headers, where they are said.
+    let headers = u16::from_ne_bytes([header[2], header[3]]);
+    if headers > 0 {
+        header[2..4].copy_from_slice(&headers.saturating_add(LINK_SHORT).to_ne_bytes());
+    }
+    header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Segments;
+
+    #[test]
+    fn places_count_from_the_start_of_the_frame() {
+        // A TCP header with options over IPv4, with a payload of 3000 bytes.
+        let mut packet = vec![0; 20 + 32 + 3000];
+        packet[0] = 0x45;
+        packet[2..4].copy_from_slice(&3052_u16.to_be_bytes());
+        packet[9] = 6;
+        packet[20 + 12] = 8 << 4;
+        let offload = Offload { segments: Segments::Tcp, segment: 1448, checksum: Some((20, 16)) };
+        let header = with_link(&packet, &offload);
+        assert_eq!(u16::from_ne_bytes([header[2], header[3]]), 14 + 20 + 32);
+        assert_eq!(u16::from_ne_bytes([header[6], header[7]]), 14 + 20);
+        assert_eq!(virtio::read(header).and_then(without_link), Some(offload));
+        assert_eq!(with_link(&packet, &Offload::default()), [0; virtio::LENGTH]);
+    }
+
+    #[test]
+    fn a_checksum_inside_the_link_header_is_refused() {
+        let offload = Offload { checksum: Some((13, 0)), ..Offload::default() };
+        assert_eq!(without_link(offload), None);
     }
 }

@@ -106,7 +106,7 @@ impl DeliveryTrace {
     /// When opportunity `number` comes, the first being 0; [`Time::NEVER`] if that is beyond all
     /// times.
     #[must_use]
-    pub fn time_of(&self, number: u64) -> Time {
+    pub fn time(&self, number: u64) -> Time {
         let many = self.times.len() as u64;
         let ms = (number / many).checked_mul(self.period()).map(|past| past + self.times[(number % many) as usize]);
         Time(ms.and_then(|ms| ms.checked_mul(PS_PER_MS)).unwrap_or(u64::MAX))
@@ -167,7 +167,7 @@ impl Opportunities {
     pub fn send(&mut self, bits: u64) -> Time {
         if self.at < self.free {
             self.left = 0;
-            if self.trace.time_of(self.next) < self.free {
+            if self.trace.time(self.next) < self.free {
                 self.next = self.trace.first_from(self.free);
             }
         }
@@ -175,7 +175,7 @@ impl Opportunities {
         self.began = (self.next, self.left, open);
         while open > self.left {
             open -= self.left;
-            self.at = self.trace.time_of(self.next);
+            self.at = self.trace.time(self.next);
             self.next += 1;
             self.left = OPPORTUNITY;
         }

@@ -1,11 +1,11 @@
 //! A path: what it loses, delays and reorders, and what a change of it keeps.
 
 use fairq_link::impairment::{Impairment, Loss};
-use fairq_link::path::{Path, PathChange, PathSettings, Poll};
+use fairq_link::path::{Path, PathChange, PathSettings, Poll, Watch};
 use fairq_sched::buffer::codel;
 use fairq_sched::change::Change;
 use fairq_sched::contract::{Discipline, Line};
-use fairq_sched::packet::{Header, Marks, Reason};
+use fairq_sched::packet::{Header, Marks, Packet, Reason};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BufferSettings, SchedulerSettings};
 use fairq_sched::schedule::token_bucket;
@@ -188,4 +188,37 @@ fn other_impairments_hold_from_the_change_on() {
         lost += dropped;
     }
     assert!((30..70).contains(&lost), "{lost} were lost");
+}
+
+/// Notes what it hears: payload, what, when.
+#[derive(Default)]
+struct Notes(Vec<(u64, &'static str, Time)>);
+
+impl Watch<u64> for Notes {
+    fn begins(&mut self, _: &Packet, payload: &u64, at: Time) {
+        self.0.push((*payload, "begins", at));
+    }
+    fn ended(&mut self, packet: &Packet, payload: &u64, at: Time) {
+        assert_eq!((packet.length, packet.link_header), (1000, 14));
+        self.0.push((*payload, "ended", at));
+    }
+    fn dropped(&mut self, _: &Packet, payload: &u64, at: Time, why: Reason) {
+        assert_eq!(why, Reason::BufferFull);
+        self.0.push((*payload, "dropped", at));
+    }
+}
+
+#[test]
+fn a_watch_hears_of_the_line_at_the_times_of_timely_calls() {
+    let limited = Queue::new(SchedulerSettings::by_name("fifo").expect("it is there"), Some(Limit::Packets(1)));
+    let mut path = path(limited.build(&Line::new(rate())), Impairment::default());
+    let mut notes = Notes::default();
+    for payload in 0..3 {
+        let packet = Packet { link_header: 14, ..Packet::new(99, ms(99), 1000) };
+        path.push_watched(ms(1), packet, &header(1), payload, &mut notes);
+    }
+    assert_eq!(path.next_time(), Some(ms(1)), "the drop is to be told of");
+    while !matches!(path.poll_watched(ms(500), &mut notes), Poll::Empty) {}
+    let expected = [(0, "begins", 1), (2, "dropped", 1), (0, "ended", 2), (1, "begins", 2), (1, "ended", 3)];
+    assert_eq!(notes.0, expected.map(|(payload, what, at)| (payload, what, ms(at))));
 }

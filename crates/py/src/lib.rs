@@ -6,6 +6,7 @@ mod arrow;
 mod auditing;
 mod capture_replay;
 mod discipline_speed;
+mod emulating;
 mod errors;
 mod experiments;
 mod live;
@@ -14,6 +15,7 @@ mod own;
 mod pairing;
 mod parquet;
 mod progress;
+mod relaying;
 mod schemas;
 mod speed;
 mod statistics;
@@ -43,6 +45,8 @@ mod _native {
     #[pymodule_export]
     use super::arrow::Table;
     #[pymodule_export]
+    use super::emulating::{doctor, emulation, gateway};
+    #[pymodule_export]
     use super::experiments::{Experiment, Outcome, Run, Tables, remade_run, results_version};
     #[pymodule_export]
     use super::live::LiveRun;
@@ -50,6 +54,8 @@ mod _native {
     use super::own::shown::{
         Acked, Beginning, Congested, Flow, Header, Line, NotBefore, Packet, Queue, SourceBeginning,
     };
+    #[pymodule_export]
+    use super::relaying::Relay;
     #[pymodule_export]
     use super::statistics::{
         batch_means, confidence_interval, interval, paired, precision, prediction_interval, warm_up,

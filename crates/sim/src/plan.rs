@@ -166,6 +166,8 @@ pub struct TransfersPlan {
 /// A scenario at one point of its axes, ready to be run with any seed.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// The names of the nodes that links join, by their numbers.
+    pub nodes: Vec<Arc<str>>,
     /// Lines; the two directions of a link have consecutive numbers.
     pub lines: Vec<LinePlan>,
     /// Flows, in the order of the scenario.

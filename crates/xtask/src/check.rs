@@ -20,6 +20,7 @@ pub(crate) fn check(root: &Path) -> Findings {
         }
     };
     step(&["cargo", "fmt", "--all", "--check"], &[]);
+    step(&["cargo", "fmt", "--manifest-path", "examples/quic/Cargo.toml", "--check"], &[]);
     step(&["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]);
     step(&["cargo", "doc", "--workspace", "--no-deps", "--document-private-items"], &[("RUSTDOCFLAGS", "-D warnings")]);
     if root.join(".venv/bin/ruff").exists() {

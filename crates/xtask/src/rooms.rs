@@ -21,14 +21,17 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("figures", &["core", "theories"]),
     ("topologies", &["core", "figures"]),
     ("questions", &["core", "theories"]),
+    ("links", &["core", "questions"]),
     ("studies", &["core", "questions"]),
+    ("emulation", &["core", "questions"]),
     ("benchmarks", &["core", "studies"]),
     ("reports", &["core", "figures", "studies"]),
     ("papers", &["core", "figures", "reports"]),
 ];
 
 /// Rooms that the core does without.
-const WINGS: &[&str] = &["traffic_control", "detection", "audits", "replays", "laboratory", "topologies", "papers"];
+const WINGS: &[&str] =
+    &["traffic_control", "detection", "audits", "replays", "laboratory", "topologies", "papers", "links", "emulation"];
 
 /// Modules that may use more than their rooms: a wing, of which `fairq advise` and `fairq explain
 /// --effects` are made, or the package as a user has it.

@@ -60,7 +60,12 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As it is there, but a command itself refuses what it does not know: the line names that command."""
         given = list(sys.argv[1:] if args is None else args)
+        behind = None
+        if self.spec is not None and self.spec.command is not None:
+            given, behind = self._parted(given, self.spec)
         known, unknown = super().parse_known_args(given, namespace)
+        if behind is not None:
+            known.behind = behind
         if unknown:
             self._refuse(unknown, given)
         return known, unknown
@@ -70,6 +75,36 @@ class Parser(argparse.ArgumentParser):
         if action.option_strings and arg_strings == ["--"]:
             self.error(f"argument {'/'.join(action.option_strings)}: '--' is no value")
         return super()._get_values(action, arg_strings)
+
+    def _parted(self, given: list[str], spec: Spec) -> tuple[list[str], list[str]]:
+        """What is typed for a command that runs another one, and that one with its arguments.
+
+        It stands behind `--`, or where the command `has_bare_command` behind its own arguments.
+        """
+        if "--" in given:
+            at = given.index("--")
+            if not spec.has_bare_command or len(self._own(given[:at])) == at:
+                return given[:at], given[at + 1 :]
+        if not spec.has_bare_command:
+            return given, []
+        own = self._own(given)
+        return own, given[len(own) :]
+
+    def _own(self, given: Sequence[str]) -> list[str]:
+        """Up to the first word that is neither an option, nor its value, nor one of the arguments."""
+        arguments = sum(not action.option_strings for action in self._actions)
+        is_value = False
+        for at, word in enumerate(given):
+            if is_value:
+                is_value = False
+            elif word.startswith("-") and word != "-":
+                action = self._option_string_actions.get(word)
+                is_value = action is not None and action.nargs is None and action.const is None
+            elif arguments == 0:
+                return list(given[:at])
+            else:
+                arguments -= 1
+        return list(given)
 
     def _refuse(self, unknown: Sequence[str], given: Sequence[str]) -> NoReturn:
         option = next((word for word in unknown if word.startswith("-") and word != "-"), None)
@@ -181,11 +216,12 @@ def out(what: str) -> tuple[Option, ...]:
 
 def add(commands_of: Commands, name: str) -> None:
     """Add the command of this name, which its file declares."""
-    file = import_module(f"fairq.cli.commands.{name}")
+    module = name.replace("-", "_")
+    file = import_module(f"fairq.cli.commands.{module}")
     if hasattr(file, "add"):
         file.add(commands_of)
     else:
-        declare(commands_of, file.SPEC, getattr(file, file.SPEC.does or name))
+        declare(commands_of, file.SPEC, getattr(file, file.SPEC.does or module))
 
 
 def declare(commands_of: Commands, spec: Spec, function: Command, inside: Spec | None = None) -> Parser:
@@ -289,6 +325,13 @@ def check_targets(arguments: argparse.Namespace) -> None:
             places[place] = "what is read"
 
 
+def _command(text: str) -> tuple[str, str]:
+    host, equals, command = text.partition("=")
+    if not equals or not host.strip() or not command.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST=COMMAND, as in right='iperf3 -s'")
+    return host.strip(), command.strip()
+
+
 def count(text: str) -> int:
     """A whole number from 1 up, of an option."""
     value = whole(text)
@@ -327,8 +370,9 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "float": number,
     NUMBERS: numbers,
     "Settings": _assignment,
+    "Commands": _command,
 }
 """By kind: what reads the text of an option that is no text."""
 
-REPEATED = ("Settings", "Sequence[str]")
+REPEATED = ("Settings", "Commands", "Sequence[str]")
 """The kinds of options that may be given more than once."""

@@ -19,6 +19,7 @@ from fairq.core.rows import as_text
 if TYPE_CHECKING:
     from fairq.figures import Style
     from fairq.questions.search import Search
+    from fairq.studies.run_folder import RunFolder
     from fairq.studies.stored_runs import Results
 
 FLOWS_SHOWN = 20
@@ -93,7 +94,7 @@ def tell(notes: Iterable[Mapping[str, Any]]) -> None:
         streams.note(f"{each['where']}: {each['text']} [{each['code']}]")
 
 
-def tell_of(results: Results) -> None:
+def tell_of(results: Results | RunFolder) -> None:
     """Print what a reader of a study should know first: damaged parts.
 
     And a store of another version.

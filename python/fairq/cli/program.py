@@ -18,7 +18,7 @@ from fairq.cli.commands import NAMES, SUMMARIES, Broken
 from fairq.cli.options import Parser, add, check_plot, check_targets
 from fairq.core import signals, streams
 from fairq.core.errors import FairqError, PartError
-from fairq.core.exit_status import DONE, FAILED, FAULT, INTERRUPTED, NO_READER, REFUSED
+from fairq.core.exit_status import DONE, FAULT, INTERRUPTED, NO_READER, REFUSED
 from fairq.core.memory import short_of_addresses
 from fairq.core.remedies import told
 
@@ -84,7 +84,7 @@ def _main(argv: Sequence[str]) -> int:
                 check_plot(arguments)
                 text = arguments.command(arguments)
         except Broken as broken:
-            text, status = broken.text, FAILED
+            text, status = broken.text, broken.status
         if isinstance(text, str):
             text = [text if not text or text.endswith("\n") else text + "\n"]
         sys.stdout.writelines(text)
@@ -144,7 +144,10 @@ class _Completion(argparse.Action):
 def _joined(arguments: Sequence[str]) -> list[str]:
     """Arguments with a negative number made part of its option, so that the option and not its absence is refused."""
     joined: list[str] = []
-    for argument in arguments:
+    for at, argument in enumerate(arguments):
+        if argument == "--":
+            # what another command is given
+            return [*joined, *arguments[at:]]
         negative = argument.startswith("-") and argument[1:].lstrip(".")[:1].isdigit()
         if negative and joined and joined[-1].startswith("--") and "=" not in joined[-1]:
             joined[-1] += f"={argument}"

@@ -98,6 +98,10 @@ class Spec(NamedTuple):
     functions: Sequence[str] = ()
     beside: Sequence[str] = ()
     """Arguments that these functions alone have."""
+    command: str | None = None
+    """What the other command does that it runs, which is typed behind `--`; `None`: it runs none."""
+    has_bare_command: bool = False
+    """Whether that one may also stand behind the arguments, without `--`."""
 
     @property
     def said(self) -> str:

@@ -33,6 +33,9 @@ looked for from here."""
 Settings = Mapping[str, object] | Sequence[tuple[str, str]]
 """Fields of a scenario to change: path to value, or pairs when one path is set twice."""
 
+Commands = Settings
+"""Hosts and what runs in them: name to command, or pairs where a host has several."""
+
 
 Whole = int
 """A whole number from 0 up; other numbers are at least 1."""

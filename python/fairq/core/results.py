@@ -14,7 +14,7 @@ from fairq.core.columns import described as described
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
 from fairq.core.remedies import reason
-from fairq.core.rows import Kept, write_into
+from fairq.core.rows import Kept, as_text, write_into
 from fairq.core.rows import Row as Row
 from fairq.core.rows import Table as Table
 
@@ -236,6 +236,11 @@ class _Written:
     def write_qlog(self, flow: str, write: Callable[[str], object]) -> None:
         """Refuse: a document has no trace."""
         self.write_trace(write)
+
+
+def written(document: Mapping[str, Any]) -> _Written:
+    """A document as what a `Result` is made of."""
+    return _Written(as_text(document), document)
 
 
 def read_result(path: str | os.PathLike[str]) -> Result:

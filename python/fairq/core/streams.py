@@ -208,3 +208,8 @@ def listen() -> None:
 
 def _nowhere() -> TextIO:
     return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - it stays open until the end
+
+
+def error_descriptor() -> int:
+    """The descriptor of standard error."""
+    return 2

@@ -8,14 +8,13 @@ trip; what a flow's is longer, its server's access line adds.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from fairq.core import declared
+from fairq.core import declared, toml_text
 from fairq.core.errors import FairqError, ScenarioError, UsageError
 from fairq.core.inputs import Text
 from fairq.core.results import Result, Table
@@ -167,12 +166,12 @@ class _Tables:
         parts = [
             # A comment of TOML has no letters that control a terminal.
             f"# {''.join(letter if letter.isprintable() else ' ' for letter in question.command)}",
-            _table("", {"edition": 2, "title": question.command.split()[1]}),
-            _table("[measure]", measure),
-            _table("[defaults]", self._defaults()),
-            *(_table("[[links]]", link) for link in self._links()),
-            *(_table("[[flows]]", self._flow(entry)) for entry in self.entries),
-            *(_table("[[axes]]", axis) for axis in self.axes),
+            toml_text.table("", {"edition": 2, "title": question.command.split()[1]}),
+            toml_text.table("[measure]", measure),
+            toml_text.table("[defaults]", self._defaults()),
+            *(toml_text.table("[[links]]", link) for link in self._links()),
+            *(toml_text.table("[[flows]]", self._flow(entry)) for entry in self.entries),
+            *(toml_text.table("[[axes]]", axis) for axis in self.axes),
         ]
         return "\n\n".join(parts) + "\n"
 
@@ -427,27 +426,3 @@ def _picoseconds(text: str) -> int:
 
 def _time(picoseconds: int) -> str:
     return f"{Decimal(picoseconds).scaleb(-9).normalize():f} ms"
-
-
-def _table(head: str, fields: Mapping[str, Any]) -> str:
-    """A table of TOML: its head, if it has one, and a line for each field."""
-    lines = [f"{key} = {_value(value)}" for key, value in fields.items()]
-    return "\n".join([*([head] if head else []), *lines])
-
-
-def _value(value: Any) -> str:
-    """A value of TOML on one line; long lists take a line for each of their values."""
-    if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{_key(key)} = {_value(each)}' for key, each in value.items())} }}"
-    if isinstance(value, list):
-        parts = [_value(each) for each in value]
-        return f"[{', '.join(parts)}]" if sum(map(len, parts)) < 90 else _lines(parts)
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _lines(parts: Iterable[str]) -> str:
-    return "[\n" + "".join(f"    {part},\n" for part in parts) + "]"
-
-
-def _key(key: str) -> str:
-    return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)

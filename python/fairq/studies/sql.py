@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from fairq.core import lazy
 from fairq.core.errors import OutputError, UsageError
 from fairq.core.results import TABLES, described
+from fairq.studies.run_folder import RunFolder, is_run_folder
 from fairq.studies.stored_runs import Results
 from fairq.studies.study_results import Found
 
@@ -43,8 +44,15 @@ def opened(
     return Results(path.with_suffix("") if store is None and path.suffix == ".toml" else path, verify=verify)
 
 
-def query(results: Results, sql: str) -> Found:
-    """Run one SQL query over the tables of a study; UsageError says what DuckDB refuses.
+def asked_of(
+    study: str | os.PathLike[str], store: str | os.PathLike[str] | None = None, *, verify: bool = False
+) -> Results | RunFolder:
+    """What a query is about: a study, or the folder of one run."""
+    return RunFolder(study) if store is None and is_run_folder(study) else opened(study, store, verify=verify)
+
+
+def query(results: Results | RunFolder, sql: str) -> Found:
+    """Run one SQL query over the tables of a study, or of a run; UsageError says what DuckDB refuses.
 
     The rows stand in the order that the query asks for; without `order by` it may be another each
     time.
@@ -53,11 +61,10 @@ def query(results: Results, sql: str) -> Found:
         _close(connection, results)
         statement = None
         try:
-            _runs(connection, results)
-            for table in results.tables:
-                _view(connection, results, table)
-                if re.search(rf"\b{table}\b", sql, re.IGNORECASE):
-                    _check(connection, results, table)
+            if isinstance(results, RunFolder):
+                _of_run(connection, results)
+            else:
+                _of_study(connection, results, sql)
             statement = _reading(connection.extract_statements(sql))
             connection.execute(statement)
             columns = _told_apart([column[0] for column in connection.description])
@@ -84,7 +91,7 @@ ALONE: Mapping[str, Any] = {
 """What DuckDB is opened with: it reads nothing of the user's folder, and loads no other program."""
 
 
-def _close(connection: duckdb.DuckDBPyConnection, results: Results) -> None:
+def _close(connection: duckdb.DuckDBPyConnection, results: Results | RunFolder) -> None:
     """Leave the parts of the store as the only files that may be read, for good."""
     parts = [part.path.absolute() for table in results.tables for part in results.parts(table)]
     for part in parts:
@@ -93,6 +100,20 @@ def _close(connection: duckdb.DuckDBPyConnection, results: Results) -> None:
     connection.execute(f"set allowed_paths = [{', '.join(_text(os.fspath(part)) for part in parts)}]")
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
+
+
+def _of_study(connection: duckdb.DuckDBPyConnection, results: Results, sql: str) -> None:
+    _runs(connection, results)
+    for table in results.tables:
+        _view(connection, results, table)
+        if re.search(rf"\b{table}\b", sql, re.IGNORECASE):
+            _check(connection, results, table)
+
+
+def _of_run(connection: duckdb.DuckDBPyConnection, results: RunFolder) -> None:
+    for table in results.tables:
+        file = _text(os.fspath(results.parts(table)[0].path.absolute()))
+        connection.execute(f"create view {table} as select * from read_parquet([{file}], hive_partitioning = false)")
 
 
 def _runs(connection: duckdb.DuckDBPyConnection, results: Results) -> None:
@@ -171,18 +192,20 @@ def _check(connection: duckdb.DuckDBPyConnection, results: Results, table: str) 
             )
 
 
-def _check_read(connection: duckdb.DuckDBPyConnection, results: Results) -> None:
+def _check_read(connection: duckdb.DuckDBPyConnection, results: Results | RunFolder) -> None:
     """OutputError with its name if DuckDB cannot read a part; DuckDB names no damaged file."""
     for table in results.tables:
         for part in results.parts(table):
             file = f"read_parquet({_text(os.fspath(part.path.absolute()))})"
             try:
-                connection.execute(f"select count(digest), count(columns(*)) from {file}").fetchall()
+                whole = "count(columns(*))" if isinstance(results, RunFolder) else "count(digest), count(columns(*))"
+                connection.execute(f"select {whole} from {file}").fetchall()
             except lazy.duckdb.Error as cause:
                 said = " ".join(str(cause).partition("\nLINE ")[0].split())
-                raise OutputError(
-                    f"{part.path}: cannot be read as a part: {said}; fairq sweep --verify sets it aside"
-                ) from None
+                mend = (
+                    "write the result again" if isinstance(results, RunFolder) else "fairq sweep --verify sets it aside"
+                )
+                raise OutputError(f"{part.path}: cannot be read as a part: {said}; {mend}") from None
 
 
 READS = ("SELECT", "MULTI")
@@ -201,13 +224,15 @@ def _reading(statements: Sequence[duckdb.Statement]) -> duckdb.Statement:
     return statements[0]
 
 
-def _refused(message: str, results: Results) -> str:
+def _refused(message: str, results: Results | RunFolder) -> str:
     """What DuckDB says in one line; of a table that the study does not keep, how to keep it."""
     if "disabled by configuration" in message or "extension" in message:
         what = message.partition("\n")[0].partition(" - file system")[0].partition(", but it exists")[0]
         return f"SQL: {what}: a query reads the tables of its store and nothing else; docs/guide/query.md says more"
     said = "; ".join(line.strip() for line in message.partition("\nLINE ")[0].splitlines() if line.strip())
     missing = next((name for name in TABLES if f"Table with name {name} does not exist" in said), None)
+    if missing is not None and isinstance(results, RunFolder):
+        return f"SQL: the folder has no {missing}; it has {', '.join(results.tables)}"
     if missing is not None:
         return f"SQL: the study keeps no {missing}; it has runs, {', '.join(results.tables)}; see [keep] in its file"
     return f"SQL: {said}"

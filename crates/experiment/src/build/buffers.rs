@@ -13,6 +13,8 @@ use std::sync::Arc;
 /// The buffers of a scenario's lines.
 pub(super) struct Buffers {
     edition: Edition,
+    /// Whether its packets come from outside: it has no flow.
+    is_open: bool,
     /// The longest packet of the scenario's traffic: a buffer holds at least one.
     packet: Bytes,
     products: Vec<Product>,
@@ -51,7 +53,8 @@ impl Buffers {
         let of_flows = scenario.flows.iter().map(|flow| flow.traffic.0.packet().unwrap_or(edition.packet()));
         let of_sessions = scenario.sessions.iter().filter_map(|session| session.packet);
         let packet = of_flows.chain(of_sessions).max().unwrap_or(edition.packet());
-        Self { edition, packet, products: Vec::new(), usual_access: None }
+        let is_open = scenario.flows.is_empty() && scenario.sessions.is_empty();
+        Self { edition, is_open, packet, products: Vec::new(), usual_access: None }
     }
 
     /// Gives `queue` a limit, if it names none: `size`, else the default of its edition. Returns
@@ -96,7 +99,10 @@ impl Buffers {
         if self.products.is_empty() {
             return Ok(());
         }
-        let mut longest = vec![Time::ZERO; lines.len()];
+        let is_open = self.is_open;
+        // Without a flow no path is known: a line's round trip is then that of its link.
+        let own = |line: &LinePlan| if is_open { line.delay.saturating_add(line.delay) } else { Time::ZERO };
+        let mut longest: Vec<Time> = lines.iter().map(own).collect();
         for flow in flows {
             let both_ways = || flow.path.forward().iter().chain(flow.path.backward()).map(|line| *line as usize);
             let round_trip = both_ways().map(|line| lines[line].delay).fold(Time::ZERO, Time::saturating_add);

@@ -86,6 +86,8 @@ pub struct Document {
     memory: Option<u64>,
     /// Reads the topology files that it names.
     topology_reader: Option<topology::Reader>,
+    /// Whether it may be without flows.
+    may_lack_flows: bool,
     /// The own parts that it may name.
     own: OwnParts,
     /// What text needs to know of them.
@@ -117,6 +119,7 @@ impl Document {
             sets: Vec::new(),
             memory: None,
             topology_reader: None,
+            may_lack_flows: false,
             own: own.clone(),
             words,
         };
@@ -179,6 +182,18 @@ impl Document {
     #[must_use]
     pub const fn topology_reader(&self) -> Option<topology::Reader> {
         self.topology_reader
+    }
+
+    /// Allows it to be without flows: packets come from outside. Buffers of bandwidth-delay products
+    /// then take the round trip of their link.
+    pub const fn allow_no_flows(&mut self) {
+        self.may_lack_flows = true;
+    }
+
+    /// Whether it may be without flows.
+    #[must_use]
+    pub const fn may_lack_flows(&self) -> bool {
+        self.may_lack_flows
     }
 
     /// Bounds the bytes that its networks and runs may need.

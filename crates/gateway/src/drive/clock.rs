@@ -1,5 +1,6 @@
 //! The machine's clock as the time of a run.
 
+use fairq_link::capture::Stamp;
 use fairq_sched::units::{PS_PER_S, Time};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
@@ -15,6 +16,13 @@ const NS_PER_S: u64 = 1_000_000_000;
 impl Clock {
     pub(super) fn start() -> Self {
         Self { start: clock_gettime(ClockId::Monotonic) }
+    }
+
+    /// Its zero by the clock of the day, which captures have.
+    pub(super) fn zero(&self) -> Stamp {
+        let past = i128::from(self.now().0);
+        let day = clock_gettime(ClockId::Realtime);
+        Stamp((i128::from(day.tv_sec) * i128::from(NS_PER_S) + i128::from(day.tv_nsec)) * i128::from(PS_PER_NS) - past)
     }
 
     pub(super) fn now(&self) -> Time {

@@ -37,20 +37,20 @@ pub(crate) fn script(host: &HostPlan, names: &Path, front: Option<Front<'_>>) ->
     let mut text = format!(
         "#!/bin/sh\nexport PATH={PATH} HOME=/tmp\nmount -n -t proc proc /proc\nmount -n -t sysfs sys /sys\n\
          mount -n --bind {names} /etc/hosts\necho 1 > /proc/sys/net/ipv4/tcp_no_metrics_save\n\
-         echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad\n\
+         [ -d /proc/sys/net/ipv6 ] && echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad\n\
          head -c 1 /dev/random > /dev/null\nip link set lo up\n\
          ip link set eth0 arp off up\n"
     );
     for address in &host.addresses {
-        let (family, length) = match address {
-            IpAddr::V4(_) => ("-4", 32),
-            IpAddr::V6(_) => ("-6", 128),
+        let (ip, length) = match address {
+            IpAddr::V4(_) => ("ip -4", 32),
+            IpAddr::V6(_) => ("[ -d /proc/sys/net/ipv6 ] && ip -6", 128),
         };
-        let _ = writeln!(text, "ip {family} address add {address}/{length} dev eth0");
+        let _ = writeln!(text, "{ip} address add {address}/{length} dev eth0");
     }
     let control = if host.control.is_empty() { String::new() } else { format!(" congctl {}", quoted(&host.control)) };
-    for family in ["-4", "-6"] {
-        let _ = writeln!(text, "ip {family} route add default dev eth0{control}");
+    for ip in ["ip -4", "[ -d /proc/sys/net/ipv6 ] && ip -6"] {
+        let _ = writeln!(text, "{ip} route add default dev eth0{control}");
     }
     for argv in &host.commands {
         let _ = writeln!(text, "{} &", command(argv));
@@ -94,7 +94,7 @@ mod tests {
         for line in [
             "mount -n --bind '/tmp/x/hosts' /etc/hosts",
             "ip -4 address add 10.77.0.1/32 dev eth0",
-            "ip -6 address add fd77::1/128 dev eth0",
+            "[ -d /proc/sys/net/ipv6 ] && ip -6 address add fd77::1/128 dev eth0",
             "ip -4 route add default dev eth0 congctl 'bbr'",
             r"'echo' 'it'\''s' &",
             "'iperf3' '-c' 'right'\necho $? > /sys/kernel/um-ext-time/bc-message",

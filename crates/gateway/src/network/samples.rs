@@ -64,6 +64,10 @@ impl Samples {
         self.rows.extend(flows.chain(lines).take(room));
     }
 
+    pub(super) fn rows(&self) -> &[SampleRow] {
+        &self.rows
+    }
+
     pub(super) fn take_rows(&mut self) -> Vec<SampleRow> {
         std::mem::take(&mut self.rows)
     }

@@ -47,8 +47,8 @@ impl Ways {
     }
 
     /// The way of packets with this header from a host, and the host at its end; `None` if the
-    /// sender is not an address of that host's, or no host has the receiver's. So a host has as many
-    /// addresses to share a line by as it was given.
+    /// sender is not an address of that host's, or no host has the receiver's. A host cannot take
+    /// more shares of a line by making addresses up.
     pub(super) fn of(&self, header: &Header, from: u32) -> Option<(Way, u32)> {
         if self.hosts.get(&header.source) != Some(&from) {
             return None;

@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_header_of_ipv4_sums_to_all_ones() {
-        // A header that is worked out in many places: 4500 0073 0000 4000 4011 (b861) c0a8 0001 c0a8 00c7.
+        // By hand: 4500 + 0073 + 4000 + 4011 + c0a8 + 0001 + c0a8 + 00c7 is 2479c, folded 479e.
         let mut header = [0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0, 0, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7];
         write_ipv4(&mut header);
         assert_eq!((header[10], header[11], sum(&header)), (0xb8, 0x61, 0xffff));

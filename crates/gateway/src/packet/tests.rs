@@ -133,7 +133,7 @@ fn only_what_follows_is_joined() {
             other[1].0[byte] ^= to;
             other
         };
-        // A gap, another port, an acknowledgement, a window, an option, a flag, the type of service.
+        // A gap, a port, an acknowledgement, a window, an option, a flag, the type of service.
         for (byte, bit) in [(at + 7, 1), (at, 1), (at + 8, 1), (at + 15, 1), (at + 27, 1), (at + 13, SYN), (1, 0x10)] {
             assert!(joined(&differs(byte, bit)).len() > 1, "{source}: byte {byte}");
         }

@@ -10,8 +10,8 @@ use std::io::{self, Write};
 /// Captures of one line.
 pub struct Captures<W> {
     line: u32,
-    /// The time of the start of the run.
-    base: Stamp,
+    /// Time zero of the run.
+    zero: Stamp,
     arrivals: Option<Writer<W>>,
     departures: Option<Writer<W>>,
     scratch: Vec<u8>,
@@ -19,17 +19,21 @@ pub struct Captures<W> {
 }
 
 impl<W: Write> Captures<W> {
-    /// Begins both captures of `line`. Stamps count from `base`, the time of the start of the run.
+    /// Begins both captures of `line`.
     ///
     /// # Errors
     /// As the sinks.
-    pub fn new(line: u32, base: Stamp, arrivals: W, departures: W) -> io::Result<Self> {
+    pub fn new(line: u32, arrivals: W, departures: W) -> io::Result<Self> {
         let (arrivals, departures) = (Some(Writer::new(arrivals)?), Some(Writer::new(departures)?));
-        Ok(Self { line, base, arrivals, departures, scratch: Vec::new(), fault: None })
+        Ok(Self { line, zero: Stamp(0), arrivals, departures, scratch: Vec::new(), fault: None })
     }
 }
 
 impl<W: Write + Send> Observer for Captures<W> {
+    fn begin(&mut self, zero: Stamp) {
+        self.zero = zero;
+    }
+
     fn event(&mut self, now: Time, event: &Event<'_>) {
         if event.line != self.line || self.fault.is_some() {
             return;
@@ -53,7 +57,7 @@ impl<W: Write + Send> Observer for Captures<W> {
             }
             &self.scratch
         };
-        let stamp = Stamp(self.base.0 + i128::from(now.0));
+        let stamp = Stamp(self.zero.0 + i128::from(now.0));
         let frame = Frame { stamp, length: data.len() as u32, link_type: LinkType::RAW, data };
         if let Some(Err(error)) = sink.as_mut().map(|writer| writer.write(&frame)) {
             self.fault = Some(error);

@@ -40,7 +40,7 @@ impl<W: Write> EventLog<W> {
         let Some(trace) = &self.trace else { return Ok(()) };
         let past = trace.up_to(now);
         while self.told < past {
-            let at = trace.time_of(self.told);
+            let at = trace.time(self.told);
             writeln!(self.sink, "{} # {OPPORTUNITY}", in_ms(at))?;
             self.told += 1;
         }

@@ -1,6 +1,7 @@
 //! A gateway of two hosts that forwards what comes, as it comes.
 
 use fairq_gateway::device::Device;
+use fairq_gateway::sandbox;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,6 +30,8 @@ impl Forwarder {
 }
 
 fn forward(mut devices: Vec<Box<dyn Device>>, stop: &AtomicBool, packets: &AtomicU64) -> Vec<Box<dyn Device>> {
+    let sandbox = sandbox::enter();
+    assert!(sandbox.capabilities, "{sandbox:?}");
     let mut buffer = vec![0; 1 << 17];
     while !stop.load(Ordering::Relaxed) {
         let mut waiting: Vec<PollFd<'_>> =

@@ -263,6 +263,7 @@ mod tests {
             });
         }
         Plan {
+            nodes: Vec::new(),
             lines,
             flows,
             transfers: Vec::new(),

@@ -10,6 +10,8 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 
+from fairq.core.exit_status import FAILED
+
 Command = Callable[[Namespace], str | Iterator[str]]
 """A command: from its arguments to all that goes to standard output."""
 
@@ -25,6 +27,9 @@ SUMMARIES = {
     "reproduce": "compare a paper's numbers with ours",
     "replay": "send a packet capture through a gateway",
     "detect": "tell whether the bottleneck was fair, by packet times at both ends",
+    "emulate": "run real programs over a line with any queue",
+    "mm-link": "run a command over delivery traces, as Mahimahi's mm-link does",
+    "doctor": "show what this machine can emulate, and how to get the rest",
     "tc": "translate a queue to tc commands of Linux, or such commands to a queue",
     "topology": "describe and draw a topology",
     "audit": "check a discipline's invariants and measure its bounds",
@@ -42,8 +47,11 @@ NAMES = tuple(SUMMARIES)
 
 
 class Broken(Exception):  # noqa: N818 - it is no error: the command did what it should
-    """A command has found that something does not hold; `text` is all that goes to standard output."""
+    """A command has found that something does not hold; `text` is all that goes to standard output.
 
-    def __init__(self, text: str) -> None:
+    `status` is the exit status: where it ran another command, the status of that one.
+    """
+
+    def __init__(self, text: str, status: int = FAILED) -> None:
         super().__init__(text)
-        self.text = text
+        self.text, self.status = text, status

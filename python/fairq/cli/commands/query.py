@@ -15,7 +15,7 @@ SPEC = Spec(
     "query",
     "fairq query study.toml 'select queue, avg(share) from flows group by all'",
     (
-        STUDY,
+        STUDY._replace(help="the study file, the folder of its store, or the --out of a run"),
         argument("sql", "one query, in DuckDB's SQL", "SQL"),
         STORE,
         *typed_only(VERIFY, switch("csv", "print CSV")),
@@ -31,7 +31,7 @@ def query(arguments: Namespace) -> str:
     from fairq.studies import sql as sqls
     from fairq.studies.unchanged import unchanged
 
-    results = sqls.opened(arguments.study, arguments.store, verify=arguments.verify)
+    results = sqls.asked_of(arguments.study, arguments.store, verify=arguments.verify)
     tell_of(results)
     found = sqls.query(results, arguments.sql)
     if arguments.json:

@@ -131,7 +131,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     if arguments.out:
         name = Path(arguments.scenario).name
         with folder(arguments.out, wrote=f"fairq run {name}", of=work, replace=arguments.replace) as inside:
-            _write_result(inside, result)
+            write_result(inside, result)
     if drawing:
         _plot(drawing, result, arguments)
     if timeline is not None and packets:
@@ -169,7 +169,8 @@ def _seeds(scenario: Mapping[str, Any], *, raw: bool) -> str:
     return f"\n\n{tables.prose(f'Means of {seeds} seeds; {ends} of the 95 % confidence interval.')}"
 
 
-def _write_result(inside: Path, result: Result) -> None:
+def write_result(inside: Path, result: Result) -> None:
+    """Write the tables and result.json into a folder."""
     seed = result.scenario["measure"]["seed"]
     for name in ("flows", "links", "queues", "transfers", "sessions", "series", "packets", "states", "theory"):
         rows = getattr(result, name)

@@ -1,0 +1,1 @@
+"""Real programs and the real TCP of Linux behind fairq's queues."""

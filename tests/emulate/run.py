@@ -1,0 +1,259 @@
+"""Put real connections through the gateway, and say where they differ from the simulator's.
+
+    python tests/emulate/run.py
+    python tests/emulate/run.py --cells fq,codel --as nobody --json
+
+It needs namespaces, iperf3 and tcpdump, makes its load inside namespaces of its own, and takes three
+minutes. A part that cannot run counts as a failure. Exit status: 1 if a value differs and has no row
+in reasons.csv, or if another check fails; 2 for a mistake of the user's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+REASONS = HERE / "reasons.csv"
+sys.path.insert(0, str(HERE))
+
+CELLS = {
+    "fifo": "fifo",
+    "drr": "drr + five_tuple",
+    "fq": "fq + five_tuple",
+    "linux_fq": "linux_fq",
+    "fq_codel": "fq_codel",
+    "codel": "fifo + codel",
+}
+"""The disciplines through which four kinds of sources go."""
+
+KINDS = {"reno": 5201, "cubic": 5202, "bbr": 5203, "flood": 5204}
+"""The flows of four_kinds.toml, and the port of the real one."""
+
+SECONDS = 12
+NEAR = 0.1
+"""Values agree within this part of the simulated one."""
+SMALL = {"share": 0.02, "utilisation": 0.02, "loss": 0.01, "delay": 0.002}
+"""And within this: of the line, of the line, of the packets sent, seconds."""
+SYSTEM_PYTHON = "/usr/bin/python3"
+TRIES = 3
+"""A run that the gateway itself calls doubtful is done again, at most so often in all."""
+
+
+class Value(NamedTuple):
+    """A value that was emulated beside the simulator's over its seeds."""
+
+    cell: str
+    flow: str
+    quantity: str
+    emulated: float
+    simulated: float
+    least: float
+    most: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether it is near the mean, or in the range of the seeds."""
+        room = max(NEAR * abs(self.simulated), SMALL[self.quantity])
+        return abs(self.emulated - self.simulated) <= room or self.least <= self.emulated <= self.most
+
+
+class FailedError(Exception):
+    """A check that failed, in one line."""
+
+
+def fairq(*words: str, check: bool = True, seconds: int = 90) -> subprocess.CompletedProcess[str]:
+    """Run `fairq` with these words, for at most so long."""
+    command = [sys.executable, "-m", "fairq", *words]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment)
+    if check and done.returncode != 0:
+        raise FailedError(f"{' '.join(words[:4])} …: status {done.returncode}: {done.stderr.strip()[-600:]}")
+    return done
+
+
+def emulated(*words: str, out: Path) -> dict[str, Any]:
+    """The document of an emulation; of one that is not doubtful, if there is one among some tries."""
+    for _ in range(TRIES):
+        shutil.rmtree(out, ignore_errors=True)
+        fairq("emulate", "--out", str(out), *words)
+        document: dict[str, Any] = json.loads((out / "result.json").read_text(encoding="utf-8"))
+        if document["emulation"]["stamp"]["is_valid"]:
+            break
+    return document
+
+
+def four_kinds(cell: str, out: Path) -> list[Value]:
+    """Reno, CUBIC, BBR and a flood of datagrams through one discipline, by iperf3 and simulated."""
+    servers = " & ".join(f"iperf3 -s -1 -p {port}" for port in KINDS.values())
+    senders = [
+        f"iperf3 -c right -p {port} -t {SECONDS} " + ("-u -b 15M -l 1472" if kind == "flood" else f"-C {kind}")
+        for kind, port in KINDS.items()
+    ]
+    script = " & ".join(f"{sender} >/dev/null" for sender in senders) + " & wait"
+    queue = CELLS[cell]
+    line = ["--rate", "10Mbit/s", "--rtt", "40ms", "--queue", queue, "--buffer", "100packets"]
+    ends = ["--right", f"{servers} & wait", "--", "sh", "-c", script]
+    document = emulated(*line, *ends, out=out)
+    scenario = str(HERE / "four_kinds.toml")
+    simulated = json.loads(fairq("run", scenario, "--set", f"links[0].queue={queue}", "--json").stdout)
+    return list(compared(cell, document, simulated))
+
+
+def compared(cell: str, document: dict[str, Any], simulated: dict[str, Any]) -> Iterator[Value]:
+    """Each value of a cell beside those of the simulator's seeds."""
+    seeds = simulated["points"][0]["seeds"]
+    real = {kind: flow_to(document, port) for kind, port in KINDS.items()}
+    total = sum(row["throughput_bytes"] for row in real.values())
+    for kind, row in real.items():
+        of = [next(flow for flow in seed["flows"] if flow["flow"] == kind) for seed in seeds]
+        totals = [sum(flow["throughput_bit_per_s"] for flow in seed["flows"]) for seed in seeds]
+        shares = [flow["throughput_bit_per_s"] / all_ for flow, all_ in zip(of, totals, strict=True)]
+        yield value(cell, kind, "share", row["throughput_bytes"] / total, shares)
+        yield value(cell, kind, "loss", row["dropped"] / row["sent"], [flow["dropped"] / flow["sent"] for flow in of])
+        yield value(cell, kind, "delay", row["delay_s_mean"], [flow["delay_s_mean"] for flow in of])
+    line = next(row for row in document["links"] if row["direction"] == "forward")
+    yield value(cell, "line", "utilisation", line["utilisation"], [seed["links"][0]["utilisation"] for seed in seeds])
+
+
+def value(cell: str, flow: str, quantity: str, emulated: float, simulated: Sequence[float]) -> Value:
+    """A value beside its range."""
+    mean = sum(simulated) / len(simulated)
+    return Value(cell, flow, quantity, emulated, mean, min(simulated), max(simulated))
+
+
+def flow_to(document: dict[str, Any], port: int) -> dict[str, Any]:
+    """The flow to a port that carried most: iperf3 has a connection for its own talk beside it."""
+    rows = [row for row in document["emulation"]["flows"] if row["destination_port"] == port]
+    if not rows:
+        raise FailedError(f"no packet went to port {port}")
+    return max(rows, key=lambda row: row["sent_bytes"])
+
+
+def ill_behaved(out: Path) -> None:
+    """Section 3 of the paper of 1990, live: behind FIFO the transfer starves, behind FQ it has its share."""
+    shares = {}
+    for queue in ("fifo", "fq"):
+        document = emulated(str(HERE / "ill_behaved.toml"), "--set", f"links[2].queue={queue}", out=out)
+        shares[queue] = next(row["share"] for row in document["flows"] if row["flow"] == "transfer")
+    if not (shares["fifo"] < 0.15 and shares["fq"] > 0.4):
+        raise FailedError(f"the transfer beside a flood has {shares} of the line")
+
+
+def order(out: Path) -> None:
+    """What crossed, replayed, leaves in the same order."""
+    captures = out.with_name("captures")
+    shutil.rmtree(captures, ignore_errors=True)
+    scenario = str(HERE / "ill_behaved.toml")
+    emulated(scenario, "--set", "links[2].queue=fq", "--capture", str(captures), out=out)
+    came, left = (captures / f"line.forward.{end}.pcapng" for end in ("arrivals", "departures"))
+    replayed = out.with_name("replayed")
+    shutil.rmtree(replayed, ignore_errors=True)
+    line = ["--rate", "10Mbit/s", "--queue", "fq", "--buffer", "60packets"]
+    fairq("replay", str(came), *line, "--out", str(replayed))
+    raise FailedError(f"{left} beside {replayed}")
+
+
+def hog(out: Path) -> None:
+    """Beside programs that take all processors, the stamp says doubtful."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * (os.cpu_count() or 1))]
+    try:
+        words = ["--rate", "100Mbit/s", "--rtt", "10ms", "--queue", "fq_codel", "--duration", "4s"]
+        ends = ["--right", "iperf3 -s -1", "--", "iperf3", "-c", "right", "-t", "3"]
+        fairq("emulate", *words, "--out", str(out), *ends)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    stamp = json.loads((out / "result.json").read_text(encoding="utf-8"))["emulation"]["stamp"]
+    if stamp["is_valid"]:
+        raise FailedError(f"beside {len(busy)} busy programs the run is called valid: {stamp}")
+
+
+def reasons() -> dict[tuple[str, str, str], str]:
+    """Why a value differs, by cell, flow and quantity."""
+    with REASONS.open(newline="", encoding="utf-8") as file:
+        return {(row["cell"], row["flow"], row["quantity"]): row["reason"] for row in csv.DictReader(file)}
+
+
+def as_other(user: str, words: Sequence[str]) -> int:
+    """Run a copy of this file as a user without rights, by a Python that every user may run."""
+    python = SYSTEM_PYTHON if os.access(SYSTEM_PYTHON, os.X_OK) else sys.executable
+    with tempfile.TemporaryDirectory() as folder:
+        for part in ("python/fairq", "tests/emulate"):
+            shutil.copytree(ROOT / part, Path(folder) / part, ignore=shutil.ignore_patterns("__pycache__"))
+        subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
+        script = str(Path(folder) / "tests/emulate" / Path(__file__).name)
+        command = ["setpriv", f"--reuid={user}", "--regid=nogroup", "--clear-groups", python, script, *words]
+        environment = {**os.environ, "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.run(command, env=environment, cwd="/", check=False).returncode
+
+
+def main() -> int:
+    """Compare as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cells", default=",".join(CELLS), metavar="LIST", help="disciplines, or none (all)")
+    parser.add_argument("--as", dest="user", metavar="USER", help="do it as this user (needs root)")
+    parser.add_argument("--json", action="store_true", help="print one document of JSON")
+    arguments = parser.parse_args()
+    cells = [] if arguments.cells == "none" else arguments.cells.split(",")
+    if unknown := [cell for cell in cells if cell not in CELLS]:
+        parser.error(f"no such cell: {', '.join(unknown)}; there are {', '.join(CELLS)}")
+    if arguments.user and arguments.user != "root":
+        return as_other(arguments.user, ["--cells", arguments.cells, *(["--json"] if arguments.json else [])])
+    with tempfile.TemporaryDirectory() as folder:
+        return report(*everything(cells, Path(folder) / "run"), as_json=arguments.json)
+
+
+def everything(cells: Sequence[str], out: Path) -> tuple[list[Value], list[str]]:
+    """All values, and the checks that failed."""
+    values: list[Value] = []
+    failed = []
+    checks: dict[str, Callable[[], Any]] = {
+        cell: lambda cell=cell: values.extend(four_kinds(cell, out)) for cell in cells
+    }
+    checks |= {check.__name__: lambda check=check: check(out) for check in (ill_behaved, order, hog)}
+    for name, check in checks.items():
+        try:
+            check()
+        except (FailedError, subprocess.TimeoutExpired, OSError) as error:
+            failed.append(f"{name}: {error}")
+    return values, failed
+
+
+def report(values: Sequence[Value], failed: Sequence[str], *, as_json: bool) -> int:
+    """Print what agrees and what does not; the exit status."""
+    known = reasons()
+    rows = [
+        {**value._asdict(), "agrees": value.agrees, "reason": known.get((value.cell, value.flow, value.quantity), "")}
+        for value in values
+    ]
+    unexplained = [row for row in rows if not row["agrees"] and not row["reason"]]
+    if as_json:
+        print(json.dumps({"values": rows, "failed": list(failed)}, indent=1))
+    else:
+        for row in rows:
+            word = "agrees" if row["agrees"] else "differs"
+            names = f"{row['cell']:9}{row['flow']:7}{row['quantity']:12}"
+            span = f"{row['simulated']:.4g} ({row['least']:.4g} to {row['most']:.4g})"
+            print(f"{names}{row['emulated']:8.4g}  {span:32}{word} {row['reason']}")
+        for line in failed:
+            print(f"failed: {line}")
+        agreeing = sum(row["agrees"] for row in rows)
+        print(f"{agreeing} of {len(rows)} values agree, {len(unexplained)} differ without a reason")
+        print(f"{len(failed)} checks failed")
+    return 1 if unexplained or failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
