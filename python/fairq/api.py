@@ -26,7 +26,6 @@ from fairq.core.errors import UsageError
 from fairq.core.held import LiveRun as LiveRun
 from fairq.core.inputs import (
     STANDARD_INPUT,
-    Commands,
     Scenario,
     Settings,
     check_capture,
@@ -43,6 +42,8 @@ from fairq.core.results import Table, row_class
 from fairq.core.rows import row_of
 from fairq.core.runs import Experiment as Experiment
 from fairq.core.runs import cores as cores
+from fairq.emulation.emulating import doctor as doctor
+from fairq.emulation.emulating import emulate as emulate
 from fairq.laboratory import notebook
 from fairq.questions.calls import compare_alone as compare_alone
 from fairq.questions.calls import least_buffer as least_buffer
@@ -56,9 +57,6 @@ if TYPE_CHECKING:
     from fairq.core.own import Parts
     from fairq.core.progress import Print, Tell
     from fairq.detection.detected import Detected
-    from fairq.emulation.child import Watch
-    from fairq.emulation.doctoring import Doctored
-    from fairq.emulation.emulation_results import Emulated
     from fairq.papers.verdicts import Reproduction
     from fairq.questions.agreed import Agreed
     from fairq.questions.baseline_results import Baseline
@@ -525,70 +523,6 @@ def replay(
     return Replay(document=document, run_info={})
 
 
-@checked
-def emulate(
-    network: Scenario | None = None,
-    *,
-    set: Settings = (),
-    command: str | Sequence[str] | None = None,
-    rate: str | None = None,
-    rtt: str | None = None,
-    delay: str | None = None,
-    queue: str | None = None,
-    buffer: str | None = None,
-    loss: str | float | None = None,
-    jitter: str | None = None,
-    reorder: str | None = None,
-    control: str | None = None,
-    right: str | None = None,
-    on: Commands = (),
-    at: str | None = None,
-    duration: str | None = None,
-    mode: str = "exact",
-    spin: bool = False,
-    device: str = "auto",
-    seed: int = 1,
-    series: str | None = None,
-    packets: str | None = None,
-    capture: str | os.PathLike[str] | None = None,
-    beside: bool = False,
-    watch: Watch | None = None,
-) -> Emulated:
-    """Run real programs over a line with any queue, with the TCP of Linux: the words are those of `fairq emulate`.
-
-    Two hosts, `left` and `right`, are joined by a line of `rate` (DOWN or DOWN/UP, down is to the
-    left) and `rtt`; or `network` is a scenario, whose nodes at ends of flows are hosts, and whose
-    flows run there. `command` is a program and its arguments, or a text for a shell; it runs at the
-    left, or in the host `at`, and its end is the end. `right` and `on` run others for as long.
-    With `beside` the same network is simulated as well. `watch` is told twice a second what is
-    under way. Each host is a network namespace of this machine, and nothing leaves it.
-
-    >>> found = emulate(rate="20Mbit/s", rtt="20ms", queue="fq_codel",
-    ...     command=["ping", "-c3", "right"])    # doctest: +SKIP
-    >>> found.stamp, found.status    # doctest: +SKIP
-    ('valid', 0)
-
-    Raises UsageError that names the word, or says what this machine lacks; ScenarioError.
-    """
-    given = locals()
-    from fairq.emulation import asked, emulated
-
-    wish = asked.ask(network, set=set, command=command, **picked(asked.Emulation, given))
-    return emulated.emulate(wish, is_beside=beside, watch=watch)
-
-
-@checked
-def doctor() -> Doctored:
-    """What this machine can emulate: a row for each thing that `emulate` may need, and how to get what is missing.
-
-    >>> doctor().rows[0].what    # doctest: +SKIP
-    'user namespaces'
-    """
-    from fairq.emulation import doctoring
-
-    return doctoring.doctor()
-
-
 @overload
 def tc(queue: Scenario, *, dev: str = "eth0") -> TcCommands | TcRead: ...
 @overload
@@ -698,8 +632,9 @@ def read_store(folder: str | os.PathLike[str]) -> Results:
 
 @checked
 def query(study: str | os.PathLike[str], sql: str, *, store: str | os.PathLike[str] | None = None) -> Found:
-    """Ask the results of a study in SQL; `study` is its file, or the folder of its store, or that of a run's `--out`.
+    """Ask the results of a study in SQL.
 
+    `study` is its file, the folder of its store, or that of a run's `--out`.
     The tables of the study are views with its axes, the seed and the digest as columns; `runs` has
     a row for each run. It needs DuckDB: `pip install duckdb`.
 

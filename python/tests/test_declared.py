@@ -13,8 +13,8 @@ import pytest
 import fairq as package
 from fairq.cli import program, reference
 from fairq.core import arguments, declared
-from fairq.emulation.asked import Emulation
 from fairq.emulation.mahimahi import Link
+from fairq.emulation.wish import Emulation
 from fairq.questions.advising import Line
 from fairq.questions.asked import Question
 from fairq.questions.baselines import Question as Alone

@@ -16,8 +16,8 @@ def test_what_is_missing_has_a_remedy_and_what_is_there_none():
     assert len(found.rows) >= 5
     for row in found.rows:
         assert row["what"] and row["found"]
-        assert row["state"] in ("ok", "missing")
-        assert row["remedy"] == "" or row["state"] == "missing"
+        assert row["state"] in ("ok", "lacking")
+        assert row["remedy"] == "" or row["state"] == "lacking"
 
 
 def test_it_leaves_the_machine_as_it_was():

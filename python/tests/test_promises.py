@@ -12,9 +12,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = {
     "docs/guide/sweeps.md": 7,
-    "docs/guide/query.md": 5,
+    "docs/guide/query.md": 6,
+    "docs/guide/emulate.md": 5,
     "docs/guide/outputs.md": 7,
-    "docs/reference/exit-status.md": 1,
+    "docs/reference/exit-status.md": 2,
     "README.md": 2,
 }
 """The pages, each with how many of its paragraphs, lists and tables promise such things."""

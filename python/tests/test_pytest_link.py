@@ -236,6 +236,14 @@ def test_real_hosts_get_the_words_of_the_link(links, monkeypatch):
     assert calls == [line | {"command": ["iperf3", "-c", "right"], "right": right, "control": "cubic"}]
 
 
+def test_a_command_runs_at_a_real_host_and_its_status_comes_back(links):
+    try:
+        found = links(rate="10Mbit/s", delay="5ms", queue="drr").run("grep -q right /etc/hosts && exit 7")
+    except fairq.UsageError as lack:
+        pytest.skip(f"SKIPPED: no namespaces here: NOT TESTED on real hosts: {lack}")
+    assert found.status == 7
+
+
 def test_pytest_finds_the_plugin():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["entry-points"]["pytest11"] == {"fairq": plugin.__name__}

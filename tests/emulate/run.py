@@ -1,7 +1,7 @@
 """Put real connections through the gateway, and say where they differ from the simulator's.
 
     python tests/emulate/run.py
-    python tests/emulate/run.py --cells fq,codel --as nobody --json
+    python tests/emulate/run.py --cells fq,codel --json
 
 It needs namespaces, iperf3 and tcpdump, makes its load inside namespaces of its own, and takes three
 minutes. A part that cannot run counts as a failure. Exit status: 1 if a value differs and has no row
@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from typing import Any, NamedTuple
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 REASONS = HERE / "reasons.csv"
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(ROOT / "python"))
 
 CELLS = {
     "fifo": "fifo",
@@ -45,6 +46,10 @@ NEAR = 0.1
 """Values agree within this part of the simulated one."""
 SMALL = {"share": 0.02, "utilisation": 0.02, "loss": 0.01, "delay": 0.002}
 """And within this: of the line, of the line, of the packets sent, seconds."""
+DELAY_S = 0.005
+"""The delay of the line of `truth`."""
+TRUTH_S = 20e-6
+PAIRED_MIN = 5000
 SYSTEM_PYTHON = "/usr/bin/python3"
 TRIES = 3
 """A run that the gateway itself calls doubtful is done again, at most so often in all."""
@@ -83,7 +88,7 @@ def fairq(*words: str, check: bool = True, seconds: int = 90) -> subprocess.Comp
 
 
 def emulated(*words: str, out: Path) -> dict[str, Any]:
-    """The document of an emulation; of one that is not doubtful, if there is one among some tries."""
+    """The document of an emulation; one that is not doubtful, if some tries have one."""
     for _ in range(TRIES):
         shutil.rmtree(out, ignore_errors=True)
         fairq("emulate", "--out", str(out), *words)
@@ -97,7 +102,7 @@ def four_kinds(cell: str, out: Path) -> list[Value]:
     """Reno, CUBIC, BBR and a flood of datagrams through one discipline, by iperf3 and simulated."""
     servers = " & ".join(f"iperf3 -s -1 -p {port}" for port in KINDS.values())
     senders = [
-        f"iperf3 -c right -p {port} -t {SECONDS} " + ("-u -b 15M -l 1472" if kind == "flood" else f"-C {kind}")
+        f"iperf3 -4 -c right -p {port} -t {SECONDS} " + ("-u -b 15M -l 1472" if kind == "flood" else f"-C {kind}")
         for kind, port in KINDS.items()
     ]
     script = " & ".join(f"{sender} >/dev/null" for sender in senders) + " & wait"
@@ -121,8 +126,10 @@ def compared(cell: str, document: dict[str, Any], simulated: dict[str, Any]) -> 
         shares = [flow["throughput_bit_per_s"] / all_ for flow, all_ in zip(of, totals, strict=True)]
         yield value(cell, kind, "share", row["throughput_bytes"] / total, shares)
         yield value(cell, kind, "loss", row["dropped"] / row["sent"], [flow["dropped"] / flow["sent"] for flow in of])
-        yield value(cell, kind, "delay", row["delay_s_mean"], [flow["delay_s_mean"] for flow in of])
-    line = next(row for row in document["links"] if row["direction"] == "forward")
+        delays = [flow["delay_s_mean"] for flow in of if flow["delay_s_mean"] is not None]
+        if delays and row["delay_s_mean"] is not None:
+            yield value(cell, kind, "delay", row["delay_s_mean"], delays)
+    line = next(row for row in document["links"] if row["direction"] == "reverse")
     yield value(cell, "line", "utilisation", line["utilisation"], [seed["links"][0]["utilisation"] for seed in seeds])
 
 
@@ -134,14 +141,14 @@ def value(cell: str, flow: str, quantity: str, emulated: float, simulated: Seque
 
 def flow_to(document: dict[str, Any], port: int) -> dict[str, Any]:
     """The flow to a port that carried most: iperf3 has a connection for its own talk beside it."""
-    rows = [row for row in document["emulation"]["flows"] if row["destination_port"] == port]
+    rows = [row for row in document["emulation"]["conversations"] if row["destination_port"] == port]
     if not rows:
         raise FailedError(f"no packet went to port {port}")
     return max(rows, key=lambda row: row["sent_bytes"])
 
 
 def ill_behaved(out: Path) -> None:
-    """Section 3 of the paper of 1990, live: behind FIFO the transfer starves, behind FQ it has its share."""
+    """The paper of 1990, live: beside a flood a transfer starves behind FIFO, not behind FQ."""
     shares = {}
     for queue in ("fifo", "fq"):
         document = emulated(str(HERE / "ill_behaved.toml"), "--set", f"links[2].queue={queue}", out=out)
@@ -150,22 +157,44 @@ def ill_behaved(out: Path) -> None:
         raise FailedError(f"the transfer beside a flood has {shares} of the line")
 
 
-def order(out: Path) -> None:
-    """What crossed, replayed, leaves in the same order."""
+def truth(out: Path) -> None:
+    """The stamp's lateness is what a capture in the receiver's namespace sees, within 20 us."""
     captures = out.with_name("captures")
-    shutil.rmtree(captures, ignore_errors=True)
-    scenario = str(HERE / "ill_behaved.toml")
-    emulated(scenario, "--set", "links[2].queue=fq", "--capture", str(captures), out=out)
-    came, left = (captures / f"line.forward.{end}.pcapng" for end in ("arrivals", "departures"))
-    replayed = out.with_name("replayed")
-    shutil.rmtree(replayed, ignore_errors=True)
-    line = ["--rate", "10Mbit/s", "--queue", "fq", "--buffer", "60packets"]
-    fairq("replay", str(came), *line, "--out", str(replayed))
-    raise FailedError(f"{left} beside {replayed}")
+    for folder in (out, captures):
+        shutil.rmtree(folder, ignore_errors=True)
+    captures.mkdir()
+    seen = captures / "seen.pcap"
+    listens = f"tcpdump -U -Z root -i eth0 -Q in --time-stamp-precision=nano -w {seen} udp 2>/dev/null"
+    line = ["--rate", "20Mbit/s", "--delay", f"{DELAY_S}s", "--queue", "fq_codel", "--capture", str(captures)]
+    flood = "iperf3 -4 -c right -u -b 15M -l 1172 -t 6 >/dev/null; sleep 0.2"
+    right = f"{listens} & sleep 0.8; iperf3 -s -1; sleep 9"
+    fairq("emulate", *line, "--out", str(out), "--right", right, "--", "sh", "-c", flood)
+    stamp = json.loads((out / "result.json").read_text(encoding="utf-8"))["emulation"]["lateness"]
+    late = lateness(captures / "line.reverse.departures.pcapng", seen)
+    for name, part in {"p50_s": 0.5, "p99_s": 0.99, "p99_9_s": 0.999}.items():
+        independent = late[min(len(late) - 1, int(part * len(late)))]
+        if abs(independent - stamp[name]) > TRUTH_S:
+            raise FailedError(f"{name}: the stamp says {stamp[name]:.6f}, the receiver's capture {independent:.6f}")
+
+
+def lateness(left: Path, came: Path) -> list[float]:
+    """How late packets came by a capture of their receiver; `left` has when they left the line."""
+    import fairq._native as native
+
+    about, columns = native.pair_captures(str(left), str(came))
+    first, second = (array("d", columns[at]) for at in (1, 2))
+    offset = json.loads(about)["offset_s"] - DELAY_S
+    late = sorted(
+        there - here + offset for here, there in zip(first, second, strict=True) if here == here and there == there
+    )
+    if len(late) < PAIRED_MIN:
+        raise FailedError(f"the receiver's capture has {len(late)} of the {len(first)} packets that left")
+    return late
 
 
 def hog(out: Path) -> None:
     """Beside programs that take all processors, the stamp says doubtful."""
+    shutil.rmtree(out, ignore_errors=True)
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * (os.cpu_count() or 1))]
     try:
         words = ["--rate", "100Mbit/s", "--rtt", "10ms", "--queue", "fq_codel", "--duration", "4s"]
@@ -222,7 +251,7 @@ def everything(cells: Sequence[str], out: Path) -> tuple[list[Value], list[str]]
     checks: dict[str, Callable[[], Any]] = {
         cell: lambda cell=cell: values.extend(four_kinds(cell, out)) for cell in cells
     }
-    checks |= {check.__name__: lambda check=check: check(out) for check in (ill_behaved, order, hog)}
+    checks |= {check.__name__: lambda check=check: check(out) for check in (ill_behaved, truth, hog)}
     for name, check in checks.items():
         try:
             check()

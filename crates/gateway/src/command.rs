@@ -316,6 +316,7 @@ mod tests {
             name: "right".into(),
             addresses: Vec::new(),
             control: "reno".into(),
+            ecn: false,
             commands: vec![vec!["fairq-no-such-command".to_owned()]],
         };
         let refused = start(std::slice::from_ref(&host), &[plan], None).unwrap_err();

@@ -33,6 +33,8 @@ pub struct Options {
     pub spin: bool,
     /// When the run ends, if it is not stopped before.
     pub end: Option<Time>,
+    /// How long packets are carried after the end.
+    pub tail: Time,
     /// The time of a packet of 1500 bytes, by which lateness is judged: [`packet_time`].
     pub packet_time: Time,
 }
@@ -48,12 +50,24 @@ pub fn packet_time(plan: &crate::plan::Plan) -> Time {
     plan.lines.iter().filter_map(rate).max().unwrap_or(Time::from_ms(1))
 }
 
+/// How long packets of `plan` are carried after the end: for a server to hear that its client has
+/// closed the connection, a few ways over the slowest line, and some time for both programs.
+#[must_use]
+pub fn tail(plan: &crate::plan::Plan) -> Time {
+    let longest = plan.lines.iter().map(|line| line.delay.0).max().unwrap_or(0);
+    Time(longest.saturating_mul(4)).saturating_add(TAIL).min(TAIL_MAX)
+}
+
+const TAIL: Time = Time::from_ms(100);
+const TAIL_MAX: Time = Time::from_s(2);
+
 /// Packets that are taken from a device before the others have their turn, counted as they were
 /// before hosts put them together.
 const TURN: u64 = 64;
 
-/// Writes before the devices are asked again.
-const WRITES: u32 = 64;
+/// Writes for each device before the devices are asked again: more than the packets of its turn, of
+/// which the last may be several, so that what is ready does not grow while all devices send.
+const WRITES: u32 = 2 * TURN as u32;
 
 /// The longest packet that a device gives.
 const LENGTH_MAX: usize = 65_536 + 64;
@@ -70,12 +84,13 @@ pub struct Look<'a> {
 }
 
 /// Carries packets between the hosts' `devices` through `network` until `stop` becomes readable,
-/// or `options` say so.
+/// or `options` say so. Packets are carried for [`Options::tail`] longer, for connections to close:
+/// that is in no table.
 ///
 /// # Errors
 /// If a device is gone, or the system refuses to wait.
 pub fn run(
-    mut network: Network,
+    network: Network,
     devices: &mut [Box<dyn Device>],
     options: &Options,
     stop: BorrowedFd<'_>,
@@ -83,51 +98,108 @@ pub fn run(
 ) -> io::Result<Report> {
     // A host's smallest timer is 50 us late by default; it is ours alone to want less.
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
-    let epoll = waiting_for(devices, stop)?;
-    let clock = Clock::start();
-    network.begin(clock.zero());
-    let mut events = Vec::with_capacity(devices.len() + 1);
-    let mut buffer = vec![0; LENGTH_MAX];
-    let mut output = Output::new(options.mode, devices.len());
-    let mut meter = Meter::new(options.packet_time, devices);
-    let span = match options.mode {
-        Mode::Exact => Time::ZERO,
-        Mode::Fast => Time(FAST_SPAN_US * (PS_PER_S / 1_000_000)),
-    };
+    let mut carrier = Carrier::new(network, devices, options, stop)?;
     let mut next_look = look.as_ref().map_or(Time::NEVER, |look| look.interval);
     let end = options.end.unwrap_or(Time::NEVER);
     let mut is_stopped = false;
-    while !is_stopped {
-        let now = clock.now();
-        if now >= end {
-            break;
-        }
-        let due = network.first_ready().into_iter().chain(network.next_time()).min();
-        if due.is_some_and(|due| due.saturating_add(span) <= now) {
-            network.advance(now);
-            output.write_ready(&mut network, devices, &clock, &mut meter, WRITES)?;
-        }
+    while !is_stopped && carrier.clock.now() < end {
+        let now = carrier.clock.now();
         if now >= next_look
             && let Some(Look { interval, look }) = &mut look
         {
-            look(now, &network);
+            look(now, &carrier.network);
             next_look = now.saturating_add((*interval).max(Time(1)));
         }
-        let due = network.first_ready().into_iter().chain(network.next_time()).min();
-        let due = due.unwrap_or(Time::NEVER).saturating_add(span);
-        wait(&epoll, &mut events, &clock, due.min(end).min(next_look), options.spin)?;
-        meter.woke(clock.now(), due);
-        for event in &events {
-            let number = event.data.u64() as usize;
-            if number == devices.len() {
+        is_stopped = carrier.turn(end.min(next_look))?;
+    }
+    let elapsed = carrier.clock.now().min(end);
+    let report = carrier.report(elapsed)?;
+    epoll::delete(&carrier.epoll, stop)?;
+    let until = carrier.clock.now().saturating_add(options.tail);
+    while carrier.clock.now() < until {
+        carrier.turn(until)?;
+    }
+    Ok(report)
+}
+
+/// What the loop works with.
+struct Carrier<'a> {
+    network: Network,
+    devices: &'a mut [Box<dyn Device>],
+    options: &'a Options,
+    epoll: std::os::fd::OwnedFd,
+    clock: Clock,
+    events: Vec<epoll::Event>,
+    buffer: Vec<u8>,
+    output: Output,
+    meter: Meter,
+    /// How long a packet waits for others that are written with it.
+    span: Time,
+}
+
+impl<'a> Carrier<'a> {
+    fn new(
+        mut network: Network,
+        devices: &'a mut [Box<dyn Device>],
+        options: &'a Options,
+        stop: BorrowedFd<'_>,
+    ) -> io::Result<Self> {
+        let epoll = waiting_for(devices, stop)?;
+        let clock = Clock::start();
+        network.begin(clock.zero());
+        let events = Vec::with_capacity(devices.len() + 1);
+        let output = Output::new(options.mode, devices.len());
+        let meter = Meter::new(options.packet_time, devices);
+        let span = match options.mode {
+            Mode::Exact => Time::ZERO,
+            Mode::Fast => Time(FAST_SPAN_US * (PS_PER_S / 1_000_000)),
+        };
+        let buffer = vec![0; LENGTH_MAX];
+        Ok(Self { network, devices, options, epoll, clock, events, buffer, output, meter, span })
+    }
+
+    /// When the next departure is to be written.
+    fn due(&mut self) -> Time {
+        let due = self.network.first_ready().into_iter().chain(self.network.next_time()).min();
+        due.unwrap_or(Time::NEVER).saturating_add(self.span)
+    }
+
+    /// Writes what is due, waits until something happens or until `until`, reads; whether the run
+    /// is to end.
+    fn turn(&mut self, until: Time) -> io::Result<bool> {
+        let now = self.clock.now();
+        if self.due() <= now {
+            let writes = WRITES.saturating_mul(self.devices.len() as u32);
+            self.network.advance(now);
+            self.output.write_ready(&mut self.network, self.devices, &self.clock, &mut self.meter, writes)?;
+        }
+        let due = self.due();
+        wait(&self.epoll, &mut self.events, &self.clock, due.min(until), self.options.spin)?;
+        self.meter.woke(self.clock.now(), due);
+        let mut is_stopped = false;
+        for event in &self.events {
+            let (number, flags) = (event.data.u64() as usize, event.flags);
+            if number == self.devices.len() {
                 is_stopped = true;
-            } else {
-                read(&mut network, number, devices, &clock, &mut meter, &mut buffer)?;
+            } else if !read(&mut self.network, number, self.devices, &self.clock, &mut self.meter, &mut self.buffer)?
+                && flags.intersects(epoll::EventFlags::HUP)
+            {
+                // Its other end is closed, and would be told of for ever.
+                epoll::delete(&self.epoll, self.devices[number].descriptor())?;
             }
         }
+        Ok(is_stopped)
     }
-    let elapsed = clock.now().min(end);
-    finish(network, devices, options, &meter, elapsed)
+
+    /// What the run gave.
+    fn report(&mut self, elapsed: Time) -> io::Result<Report> {
+        let mut report = self.network.report(elapsed);
+        self.network.finish(elapsed)?;
+        report.lateness = lateness(&self.meter);
+        report.gateway = self.meter.effort(elapsed, self.devices);
+        report.stamp = judge(self.options.mode, &report.lateness, &report.gateway, &report.refused);
+        Ok(report)
+    }
 }
 
 /// What becomes readable when there is work.
@@ -159,7 +231,7 @@ fn wait(
     }
 }
 
-/// Takes the packets of a device, as many as its turn allows.
+/// Takes the packets of a device, as many as its turn allows; whether there were any.
 fn read(
     network: &mut Network,
     number: usize,
@@ -167,32 +239,22 @@ fn read(
     clock: &Clock,
     meter: &mut Meter,
     buffer: &mut [u8],
-) -> io::Result<()> {
+) -> io::Result<bool> {
     let mut taken = 0;
     while taken < TURN {
-        let Some((length, offload)) = devices[number].read(buffer)? else { break };
+        let read = devices[number].read(buffer).map_err(|error| of_host(number, &error))?;
+        let Some((length, offload)) = read else { break };
         meter.reads += 1;
         taken += 1 + (length as u64).checked_div(offload.segment.into()).unwrap_or(0);
         let packet = buffer.get(..length).unwrap_or_default();
         network.arrive(clock.now(), number as u32, packet, &offload);
     }
-    Ok(())
+    Ok(taken > 0)
 }
 
-/// What the run gave.
-fn finish(
-    mut network: Network,
-    devices: &mut [Box<dyn Device>],
-    options: &Options,
-    meter: &Meter,
-    elapsed: Time,
-) -> io::Result<Report> {
-    let mut report = network.report(elapsed);
-    network.finish(elapsed)?;
-    report.lateness = lateness(meter);
-    report.gateway = meter.effort(elapsed, devices);
-    report.stamp = judge(options.mode, &report.lateness, &report.gateway, &report.refused);
-    Ok(report)
+/// An error of a host's device, with the host's number.
+fn of_host(number: usize, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("the device of host {number}: {error}"))
 }
 
 fn lateness(meter: &Meter) -> Lateness {

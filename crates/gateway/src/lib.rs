@@ -14,6 +14,7 @@ pub mod command;
 pub mod device;
 #[cfg(target_os = "linux")]
 pub mod doctor;
+#[cfg(target_os = "linux")]
 pub mod drive;
 pub mod fault;
 pub mod flows;

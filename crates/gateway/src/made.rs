@@ -29,6 +29,7 @@ pub(crate) fn hosts(names: &[&str]) -> Vec<HostPlan> {
             format!("fd77:{number}::1").parse().expect("an address"),
         ],
         control: "reno".into(),
+        ecn: false,
         commands: Vec::new(),
     };
     names.iter().enumerate().map(host).collect()

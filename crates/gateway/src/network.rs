@@ -147,7 +147,7 @@ impl Network {
             return;
         };
         let carried = |bytes: Vec<u8>, checksum| Carried {
-            counted: counted(&bytes),
+            counted: counted(&bytes, &shape),
             bytes,
             checksum,
             header,
@@ -320,7 +320,6 @@ impl Network {
         {
             tcp.acknowledged(number, at);
         }
-        self.on_the_way -= carried.bytes.len() + OVERHEAD;
         let offload = Offload { checksum, ..Offload::default() };
         self.ready.push_back(Delivery { at, host, bytes: carried.bytes, offload, flow });
     }
@@ -339,7 +338,9 @@ impl Network {
 
     /// The next packet for a host, in the order of times.
     pub fn next_delivery(&mut self) -> Option<Delivery> {
-        self.ready.pop_front()
+        let delivery = self.ready.pop_front()?;
+        self.on_the_way -= delivery.bytes.len() + OVERHEAD;
+        Some(delivery)
     }
 
     /// When the next packet that is ready is to be given to its host.
@@ -370,15 +371,15 @@ impl Network {
         self.observers.iter_mut().for_each(|observer| observer.begin(zero));
     }
 
-    /// Tells the observers that the run is over at `now`.
+    /// Tells the observers that the run is over at `now`; of what comes then they are not told.
     ///
     /// # Errors
     /// If one could not write what it recorded.
     pub fn finish(&mut self, now: Time) -> std::io::Result<()> {
-        self.observers.iter_mut().try_for_each(|observer| observer.finish(now))
+        std::mem::take(&mut self.observers).iter_mut().try_for_each(|observer| observer.finish(now))
     }
 
-    /// Bytes of packets on the way, with what they take beside.
+    /// Bytes of packets on the way or ready, with what they take beside.
     #[must_use]
     pub const fn on_the_way(&self) -> usize {
         self.on_the_way
@@ -398,14 +399,10 @@ impl Network {
     }
 }
 
-/// What is counted of a packet.
-fn counted(packet: &[u8]) -> Counted {
-    let shape = Shape::of(packet);
-    Counted {
-        bytes: packet.len() as u32,
-        data: shape.map_or(0, |shape| shape.data()),
-        segment: shape.and_then(|shape| shape.segment(packet)),
-    }
+/// What is counted of a packet, whose headers have the places that `shape` tells.
+fn counted(packet: &[u8], shape: &Shape) -> Counted {
+    let shape = Shape { end: packet.len(), ..*shape };
+    Counted { bytes: packet.len() as u32, data: shape.data(), segment: shape.segment(packet) }
 }
 
 impl Carried {

@@ -1,8 +1,8 @@
 //! A host that is the present network namespace: that of a program inside an emulation, which makes
 //! another one beside it.
 //!
-//! Its device is made before the gateway leaves for namespaces of its own, for later it has no right
-//! to. Of a pair of veth devices the other end belongs into the gateway's namespace, which is not
+//! Its device is made before the gateway leaves for namespaces of its own: later it has no right.
+//! Of a pair of veth devices the other end belongs into the gateway's namespace, which is not
 //! there yet: a copy of the process stays behind, makes the pair when it is, and ends.
 
 use crate::fault::Fault;
@@ -144,6 +144,7 @@ mod tests {
             name: "outside".into(),
             addresses: vec![IpAddr::from([10, 78, 0, 1])],
             control: "reno".into(),
+            ecn: false,
             commands: Vec::new(),
         };
         let plan =

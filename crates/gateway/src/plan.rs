@@ -3,6 +3,7 @@
 use fairq_link::impairment::Impairment;
 use fairq_link::trace::DeliveryTrace;
 use fairq_sched::queue::Queue;
+use fairq_sched::registry::ClassifierSettings;
 use fairq_sched::units::{Rate, Time, Weight};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -36,6 +37,8 @@ pub struct HostPlan {
     pub addresses: Vec<IpAddr>,
     /// Linux' congestion control of its connections, set on its routes.
     pub control: Arc<str>,
+    /// Whether its connections ask for ECN (RFC 3168); Linux answers to it in any case.
+    pub ecn: bool,
     /// Commands that run in it for as long as the run lasts.
     pub commands: Vec<Vec<String>>,
 }
@@ -97,6 +100,17 @@ pub struct FlowPlan {
     pub tos: u8,
 }
 
+impl FlowPlan {
+    /// The port of both of its ends, if it is flow `number` of its plan.
+    #[must_use]
+    pub fn port(number: usize) -> u16 {
+        u16::try_from(number).map_or(u16::MAX, |number| FIRST_PORT.saturating_add(number))
+    }
+}
+
+/// The port of both ends of a plan's first flow; those of the others follow.
+const FIRST_PORT: u16 = 20_000;
+
 /// What a flow sends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
@@ -114,4 +128,14 @@ pub enum Work {
         /// Distance of their starts.
         gap: Time,
     },
+}
+
+/// `queue` for a line between two hosts: one that would tell flows apart by their addresses, as it
+/// names no classifier, goes by their ports too. All would be one flow else.
+#[must_use]
+pub fn by_ports(mut queue: Queue) -> Queue {
+    if queue.classifier.is_none() && queue.tells_flows_apart() && queue.classifier().name() == "pair" {
+        queue.classifier = ClassifierSettings::by_name("port_pair");
+    }
+    queue
 }

@@ -77,6 +77,8 @@ pub struct HostFacts {
     pub name: String,
     /// Congestion control of its connections.
     pub control: String,
+    /// Whether its connections ask for ECN.
+    pub ecn: bool,
     /// Linux' discipline before the device.
     pub qdisc: String,
     /// What the device lets the host put together, as `tso`.
@@ -243,7 +245,7 @@ impl Making {
         netlink.set_loopback_up().map_err(at("its loopback device"))?;
         let (tun, offloads) = self.device(&mut netlink).map_err(at("its device"))?;
         interface::configure(&mut netlink, DEVICE, &self.host, None)?;
-        let notes = settings(name);
+        let notes = settings(&self.host);
         let qdisc = netlink.link(DEVICE).map_err(at("its device"))?.qdisc;
         let facts = HostFacts { qdisc, ..facts(&self.host, offloads) };
         Ok((tun, facts, notes))
@@ -260,13 +262,19 @@ impl Making {
 }
 
 /// What connections depend on beside addresses; gives what was refused and is not needed.
-fn settings(host: &str) -> Vec<String> {
+fn settings(host: &HostPlan) -> Vec<String> {
     // A connection is not to know what one before it has seen; and `ping` needs no rights.
     let group = rustix::process::getegid().as_raw();
-    let settings = [("tcp_no_metrics_save", "1".to_owned()), ("ping_group_range", format!("{group} {group}"))];
+    // 2: not asked for, but agreed to.
+    let ecn = if host.ecn { "1" } else { "2" };
+    let settings = [
+        ("tcp_no_metrics_save", "1".to_owned()),
+        ("tcp_ecn", ecn.to_owned()),
+        ("ping_group_range", format!("{group} {group}")),
+    ];
     let refused = settings.into_iter().filter_map(|(setting, value)| {
         let path = format!("/proc/sys/net/ipv4/{setting}");
-        fs::write(&path, value).err().map(|e| format!("host {host}: {path}: {e}"))
+        fs::write(&path, value).err().map(|e| format!("host {}: {path}: {e}", host.name))
     });
     refused.collect()
 }
@@ -276,6 +284,7 @@ fn facts(host: &HostPlan, offloads: Offloads) -> HostFacts {
     HostFacts {
         name: host.name.to_string(),
         control: host.control.to_string(),
+        ecn: host.ecn,
         qdisc: String::new(),
         offloads: offloads.to_vec(),
         initcwnd: INITIAL_WINDOW,
@@ -291,6 +300,7 @@ mod tests {
             name: name.into(),
             addresses: vec![address.parse().unwrap()],
             control: "reno".into(),
+            ecn: false,
             commands: Vec::new(),
         }
     }

@@ -16,8 +16,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The port of both ends of a plan's first flow; those of the others follow.
-const FIRST_PORT: u16 = 20_000;
 /// How long a thread is deaf to the end of the run.
 const DEAF: Duration = Duration::from_millis(50);
 /// How often a sender asks its kernel for its round trip time and window.
@@ -27,13 +25,6 @@ const CHUNK: usize = 128 << 10;
 /// What datagrams may wait for the receiver in; the kernel may give less.
 const BUFFER: usize = 4 << 20;
 const PICOSECONDS: u64 = 1000;
-
-impl FlowPlan {
-    /// The port of both of its ends, if it is flow `number` of its plan.
-    pub fn port(number: usize) -> u16 {
-        u16::try_from(number).map_or(u16::MAX, |number| FIRST_PORT.saturating_add(number))
-    }
-}
 
 /// Flows that run. They end when it is dropped.
 #[derive(Debug)]

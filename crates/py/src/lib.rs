@@ -64,9 +64,9 @@ mod _native {
     use super::studies::{Study, joined, named_runs, read_parts, toml_tree};
     #[pymodule_export]
     use super::{
-        audit, bench_disciplines, check_capture, columns, explain, explained, has_unknown_words, lines, listing,
-        max_min, named_files, pair_captures, quantity, queue, replay, routes, scenes, schema, schema_names, table_of,
-        topology, version,
+        audit, bench_disciplines, by_ports, check_capture, columns, explain, explained, has_unknown_words, lines,
+        listing, max_min, named_files, pair_captures, quantity, queue, replay, routes, scenes, schema, schema_names,
+        table_of, topology, version,
     };
 }
 
@@ -148,6 +148,15 @@ fn queue(py: Python<'_>, text: &str, own: Option<Py<PyAny>>) -> PyResult<String>
     let own = Own::of(py, own)?;
     let queue = fairq_text::queue_own(text, None, &own.parts.queue).map_err(UsageError::new_err)?;
     Ok(serde_json::to_value(queue).map_err(unwritten)?.to_string())
+}
+
+/// The text form `text` for a line between two hosts: with the classifier `port_pair`, where it
+/// would else tell flows apart by their addresses.
+#[pyfunction]
+fn by_ports(text: &str) -> PyResult<String> {
+    let queue = fairq_text::queue(text).map_err(UsageError::new_err)?;
+    let apart = fairq_gateway::plan::by_ports(queue.clone());
+    Ok(if apart == queue { text.to_owned() } else { fairq_text::written(&apart) })
 }
 
 /// Whether a text form of a queue is refused for a form or for words that are not known here.

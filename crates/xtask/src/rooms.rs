@@ -21,7 +21,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("figures", &["core", "theories"]),
     ("topologies", &["core", "figures"]),
     ("questions", &["core", "theories"]),
-    ("links", &["core", "questions"]),
+    ("links", &["core", "questions", "emulation"]),
     ("studies", &["core", "questions"]),
     ("emulation", &["core", "questions"]),
     ("benchmarks", &["core", "studies"]),

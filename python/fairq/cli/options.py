@@ -91,7 +91,7 @@ class Parser(argparse.ArgumentParser):
         return own, given[len(own) :]
 
     def _own(self, given: Sequence[str]) -> list[str]:
-        """Up to the first word that is neither an option, nor its value, nor one of the arguments."""
+        """Up to the first word that is no option, no value of one and no argument."""
         arguments = sum(not action.option_strings for action in self._actions)
         is_value = False
         for at, word in enumerate(given):

@@ -1,4 +1,4 @@
-"""What `--watch` shows while an emulation runs: queues, rates and delays, drawn again in place, on standard error."""
+"""What `--watch` shows while an emulation runs: queues, rates and delays, on standard error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUEUES = ("link", "direction", "held_packets")
 
 
 class Watching:
-    """Draws what is under way; it is `None` as a context where it is not wanted, or there is no terminal."""
+    """Shows what is under way. As a context it is `None` without a terminal, or if not wanted."""
 
     def __init__(self, is_wanted: bool) -> None:
         self._is_wanted = is_wanted

@@ -99,7 +99,7 @@ class Spec(NamedTuple):
     beside: Sequence[str] = ()
     """Arguments that these functions alone have."""
     command: str | None = None
-    """What the other command does that it runs, which is typed behind `--`; `None`: it runs none."""
+    """What the command typed behind `--` does; `None`: it runs no other command."""
     has_bare_command: bool = False
     """Whether that one may also stand behind the arguments, without `--`."""
 

@@ -1,4 +1,4 @@
-"""The gateway's process as its starter sees it: the job in, lines of JSON out, the terminal for the command."""
+"""The gateway's process from outside: a job in, lines of JSON out; the command has the terminal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 
 def run(job: Mapping[str, Any], *, watch: Watch | None = None, output: int | None = None) -> Answer:
-    """Run a job to its end; the standard output of commands goes to the descriptor `output`, or to ours.
+    """Run a job to its end; commands write to the descriptor `output`, or to standard output.
 
     UsageError is what the gateway refuses, in its words.
     """
@@ -87,7 +87,7 @@ def _read(descriptor: int, watch: Watch | None) -> dict[str, Any]:
 
 @contextmanager
 def _signals() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Within the block Ctrl-C is for the command alone, and other signals that end us go to the gateway first."""
+    """Within the block Ctrl-C is for the command alone; other signals go to the gateway first."""
     processes: list[subprocess.Popen[bytes]] = []
     if threading.current_thread() is not threading.main_thread():
         yield processes

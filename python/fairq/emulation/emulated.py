@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import fairq._native as _native
 from fairq.core.errors import ScenarioError, UsageError
-from fairq.emulation import asked as asking
-from fairq.emulation import beside, child, tables
-from fairq.emulation.asked import Emulation
+from fairq.emulation import child, reported, simulated
+from fairq.emulation import wish as wishes
 from fairq.emulation.emulation_results import Emulated
+from fairq.emulation.wish import Emulation
 
 INSIDE = "FAIRQ_EMULATION"
-"""The variable by which what runs in a host knows that it is in an emulation: its addresses' second number."""
+"""The variable that commands in hosts have: the second number of their addresses."""
 
 PREFIX = 77
 """The second number of the addresses of an emulation that is in no other."""
@@ -25,18 +26,20 @@ def describe(asked: Emulation) -> dict[str, Any]:
     """What would be made: hosts with addresses, lines with queues, flows, commands."""
     try:
         job = asked.job() | {"prefix": prefix()}
-        found: dict[str, Any] = json.loads(_native.emulation(asking.as_json(job)))
+        found: dict[str, Any] = json.loads(_native.emulation(wishes.as_json(job)))
     except ScenarioError as error:
         raise asked.by_words(error) from None
+    if not found["hosts"]:
+        raise UsageError("links: there is no host; write a link between two nodes")
     host = asked.front_host(found)
     if host not in [each["host"] for each in found["hosts"]]:
         names = ", ".join(each["host"] for each in found["hosts"])
         raise UsageError(f"--at {host}: no host is called so; there are {names}")
     argv = asked.argv(found)
     found["commands"] = [
-        *([{"host": host, "command": asking.shown_command(argv), "ends_run": True}] if argv else []),
+        *([{"host": host, "command": wishes.shown_command(argv), "ends_run": True}] if argv else []),
         *(
-            {"host": each["host"], "command": asking.shown_command(each["argv"]), "ends_run": False}
+            {"host": each["host"], "command": wishes.shown_command(each["argv"]), "ends_run": False}
             for each in asked.back
         ),
     ]
@@ -55,8 +58,6 @@ def planned(described: Mapping[str, Any]) -> dict[str, Any]:
 
 def prefix() -> int:
     """The second number of addresses: the next one inside another emulation."""
-    import os
-
     outer = os.environ.get(INSIDE, "")
     return int(outer) + 1 if outer.isascii() and outer.isdigit() and int(outer) < 254 else PREFIX
 
@@ -82,14 +83,14 @@ def emulate(
         "duration_s": described["ends_s"],
         "watch": watch is not None,
         "capture": None if asked.capture is None else str(Path(asked.capture).absolute()),
-        "series": f"{asking.STEP_MS} ms" if asked.series == "auto" else asked.series,
+        "series": f"{wishes.STEP_MS} ms" if asked.series == "auto" else asked.series,
         "prefix": prefix(),
         **(more or {}),
     }
     answer = child.run(job, watch=watch, output=output)
-    document = tables.document(described, answer.report, answer.ready)
+    document = reported.document(described, answer.report, answer.ready)
     document["emulation"] |= {"commands": described["commands"], "status": answer.status}
     if is_beside:
-        simulated = beside.simulate(asked, described, document)
-        document["emulation"]["beside"] = beside.differences(document, simulated)
+        found = simulated.simulate(asked, described, document)
+        document["emulation"]["beside"] = simulated.differences(document, found)
     return Emulated(document, answer.status)

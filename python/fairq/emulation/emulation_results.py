@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from fairq.core.records import Document
 from fairq.core.results import Result, written
 from fairq.core.rows import Row, Table
 
-if TYPE_CHECKING:
-    from fairq.emulation.beside import Difference
+
+class Difference(Row):
+    """A quantity, emulated and simulated."""
+
+    of: Annotated[str, "A flow, or a queue with its direction."]
+    quantity: Annotated[str, "The column; loss is the part of the packets that were dropped."]
+    emulated: float | None
+    simulated: float | None
+    difference: Annotated[float | None, "Emulated less simulated, as a part of simulated."]
 
 
 class Emulated(Result):
@@ -45,14 +52,12 @@ class Emulated(Result):
 
     @property
     def conversations(self) -> Table[Row]:
-        """A row for each direction of each conversation, answers too, with its addresses and ports."""
+        """A row for each direction of each conversation, with its addresses and ports."""
         return Table.of(Row, list(self.emulation["conversations"]))
 
     @property
     def beside(self) -> Table[Difference]:
         """Emulated and simulated, and how far they are apart."""
-        from fairq.emulation.beside import Difference
-
         return Table.of(Difference, list(self.emulation.get("beside", ())))
 
     def __repr__(self) -> str:

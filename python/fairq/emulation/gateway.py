@@ -1,4 +1,4 @@
-"""The process of the gateway: one thread of Python, which hands over to the compiled part and does not come back."""
+"""The process of the gateway: one thread of Python, which hands over to the compiled part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import fairq._native as _native
 
 
 def main() -> None:
-    """Run the job of one descriptor, and report to the other; the status is that of the terminal's command."""
+    """Run the job of one descriptor, report to the other, end as the terminal's command does."""
     job, report = map(int, sys.argv[-2:])
     for descriptor in (job, report):
         # They are for no command.

@@ -19,11 +19,12 @@ from fairq.core import toml_text
 from fairq.core.declared import PATH, word
 from fairq.core.errors import UsageError
 from fairq.core.inputs import Text
-from fairq.emulation import asked as asking
-from fairq.emulation.asked import LEFT, LINE, RIGHT, Emulation, shell
+from fairq.emulation import wish as wishes
+from fairq.emulation.emulated import INSIDE
+from fairq.emulation.wish import LEFT, LINE, RIGHT, Emulation, shell
 
 WAYS = {"uplink": "reverse", "downlink": "forward"}
-"""The direction of the line for each of Mahimahi's links: the command's host is the left one, and down is forward."""
+"""The direction of the line for each of Mahimahi's links: the command runs in the left host."""
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
@@ -92,7 +93,7 @@ class Link:
         ]) + "\n"  # fmt: skip
         on = [(RIGHT, self.right)] if self.right else []
         command = list(self.command) or [shell()]
-        return replace(asking.ask(Text(text, "mm-link"), command=command, on=on, at=LEFT), ends=self.once)
+        return replace(wishes.ask(Text(text, "mm-link"), command=command, on=on, at=LEFT), ends=self.once)
 
     def ends_ms(self, traces: Mapping[str, str]) -> int:
         """When the shorter trace ends."""
@@ -170,8 +171,6 @@ def heads(link: Link) -> dict[str, str]:
 
 def job(link: Link, described: Mapping[str, Any]) -> dict[str, Any]:
     """What the gateway is told beside an emulation's job."""
-    from fairq.emulation.emulated import INSIDE
-
     addresses = {host["host"]: host["addresses"][0] for host in described["hosts"]}
     before = os.environ.get("MAHIMAHI_SHELL_PREFIX", "")
     return {

@@ -288,7 +288,7 @@ class _Tables:
 
     def _with_marks(self, queue: str) -> str:
         """A queue that marks where it could, if the question asks for it."""
-        return " + ".join(map(_marking, words.split(queue, "+"))) if self.question.ecn else queue
+        return marking(queue) if self.question.ecn else queue
 
     def _queues(self) -> dict[str, Any]:
         if setups := self.question.setups:
@@ -384,6 +384,11 @@ def _traffic(item: Item) -> dict[str, Any]:
     if "size" in item.options:
         return {"traffic": f"incast(size={item.options['size']}, rounds=1)"}
     return {"traffic": "ftp"}
+
+
+def marking(queue: str) -> str:
+    """The queue with the settings by which its parts mark, where they have them."""
+    return " + ".join(map(_marking, words.split(queue, "+")))
 
 
 def _marking(part: str) -> str:

@@ -1,4 +1,4 @@
-"""The tables of one run as files: the folder that `fairq run --out` or `fairq emulate --out` wrote."""
+"""The tables of one run as files: the folder of `fairq run --out` or `fairq emulate --out`."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def asked_of(
 
 
 def query(results: Results | RunFolder, sql: str) -> Found:
-    """Run one SQL query over the tables of a study, or of a run; UsageError says what DuckDB refuses.
+    """Run one SQL query over the tables of a study or a run; UsageError: what DuckDB refuses.
 
     The rows stand in the order that the query asks for; without `order by` it may be another each
     time.

@@ -16,6 +16,14 @@ pub(super) fn complete(profile: Profile, part: &str, table: &mut Map<String, Val
     }
 }
 
+/// The settings that the profile has for `part`: `connection`, or a congestion control.
+#[must_use]
+pub fn settings(profile: Profile, part: &str) -> Map<String, Value> {
+    let mut table = Map::new();
+    complete(profile, part, &mut table);
+    table
+}
+
 /// A setting of a profile.
 struct Row {
     /// `connection`, or a congestion control.

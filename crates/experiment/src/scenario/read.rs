@@ -184,8 +184,8 @@ impl Document {
         self.topology_reader
     }
 
-    /// Allows it to be without flows: packets come from outside. Buffers of bandwidth-delay products
-    /// then take the round trip of their link.
+    /// Allows it to be without flows: packets come from outside. Buffers of bandwidth-delay
+    /// products then take the round trip of their link.
     pub const fn allow_no_flows(&mut self) {
         self.may_lack_flows = true;
     }

@@ -48,7 +48,8 @@ impl Output {
             match self.mode {
                 Mode::Exact => {
                     meter.leaves(clock.now(), delivery.at);
-                    let written = devices[host].write(&delivery.bytes, &delivery.offload)?;
+                    let written = devices[host].write(&delivery.bytes, &delivery.offload);
+                    let written = written.map_err(|error| super::of_host(host, &error))?;
                     meter.writes += 1;
                     meter.full += u64::from(written == Written::Full);
                 }

@@ -27,7 +27,7 @@ impl Running {
         let (network, packet_time) = (Network::new(plan), packet_time(plan));
         let loop_ = std::thread::spawn(move || {
             let mut devices: Vec<Box<dyn Device>> = vec![Box::new(left_inside), Box::new(right_inside)];
-            let options = Options { mode, spin: false, end: Some(Time::from_s(60)), packet_time };
+            let options = Options { mode, spin: false, end: Some(Time::from_s(60)), tail: Time::ZERO, packet_time };
             run(network, &mut devices, &options, inner.as_fd(), None)
         });
         Self { hosts: [left, right], stop, loop_ }
@@ -118,6 +118,20 @@ fn what_was_asked_for_is_not_delivered_faster() {
     let report = running.end();
     assert!(report.elapsed_s >= 0.040, "{}", report.elapsed_s);
     assert!(report.flows[0].delay_s_max.unwrap() <= 0.0401);
+}
+
+#[test]
+fn a_host_that_is_gone_is_not_asked_again_and_again() {
+    let mut running = Running::new(&two(&mbit(100), Time::ZERO, queue("fifo", 100)), Mode::Exact);
+    let packet = Made::udp(LEFT, RIGHT, 100).bytes(true);
+    running.send(0, &packet, &Default::default());
+    assert_eq!(running.next(1).0, packet);
+    let [other, _] = Pair::new().unwrap();
+    drop(std::mem::replace(&mut running.hosts[0], other));
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let report = running.end();
+    assert!(report.gateway.wakeups < 50, "{:?}", report.gateway);
+    assert_eq!(report.flows[0].throughput_packets, 1);
 }
 
 /// Damaged packets, with headers of offloads that are damaged too.

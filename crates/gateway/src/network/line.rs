@@ -13,6 +13,9 @@ use fairq_sched::packet::{Header, Marks, Packet, Reason};
 use fairq_sched::service::{Service, Transmitter};
 use fairq_sched::units::{Rate, Time, Weight};
 
+/// The length from which on packets are more likely data.
+const SHORT: u32 = 200;
+
 /// A line.
 pub(super) struct Line {
     pub(super) path: Path<Box<dyn Discipline>, Carried>,
@@ -22,6 +25,8 @@ pub(super) struct Line {
     /// When it wants to be called; [`Time::NEVER`] if it does not.
     pub(super) next: Time,
     pub(super) tally: Tally,
+    /// Of the last short and the last long length, [`Line::own_time`].
+    own_times: [(u32, Time); 2],
 }
 
 /// The lines of `plan`, idle.
@@ -57,16 +62,22 @@ impl Line {
             to: plan.to,
             next: Time::NEVER,
             tally: Tally::default(),
+            own_times: [(0, plan.delay); 2],
         }
     }
 
     /// The time of a packet of `length` bytes that meets no other.
-    pub(super) fn own_time(&self, length: u32) -> Time {
-        let sending = match self.plan.speed {
-            Speed::Rate(rate) => rate.time_of_bits(u64::from(length) * 8),
-            Speed::Unlimited | Speed::Trace(_) => Time::ZERO,
-        };
-        self.plan.delay.saturating_add(sending)
+    pub(super) fn own_time(&mut self, length: u32) -> Time {
+        // Most packets have one of two lengths: that of data and that of acknowledgements.
+        let at = usize::from(length > SHORT);
+        if self.own_times[at].0 != length {
+            let sending = match self.plan.speed {
+                Speed::Rate(rate) => rate.time_of_bits(u64::from(length) * 8),
+                Speed::Unlimited | Speed::Trace(_) => Time::ZERO,
+            };
+            self.own_times[at] = (length, self.plan.delay.saturating_add(sending));
+        }
+        self.own_times[at].1
     }
 }
 

@@ -16,8 +16,9 @@ impl Network {
     /// The tables after a run of `elapsed`; what is measured of the gateway itself is left empty.
     pub fn report(&mut self, elapsed: Time) -> Report {
         self.advance(elapsed);
-        let mut flows: Vec<&Flow> = self.flows.all().collect();
-        flows.sort_by_key(|flow| flow.number);
+        let mut flows: Vec<Crossing<'_>> =
+            self.flows.all().map(|flow| (flow, self.is_answer(flow), self.lines_of(flow))).collect();
+        flows.sort_by_key(|(flow, ..)| flow.number);
         let mut rows: Vec<FlowRow> = flows.iter().map(|flow| self.flow_row(flow, elapsed)).collect();
         let others = self.flows.others();
         if others.sent > 0 {
@@ -53,12 +54,12 @@ impl Network {
         }
     }
 
-    fn flow_row(&self, flow: &Flow, elapsed: Time) -> FlowRow {
+    fn flow_row(&self, (flow, is_answer, lines): &Crossing<'_>, elapsed: Time) -> FlowRow {
         let Header { source, destination, protocol, source_port, destination_port, .. } = flow.header;
         let row = FlowRow {
             flow: flow.name.clone(),
             plan: flow.plan.clone(),
-            is_answer: self.is_answer(flow),
+            is_answer: *is_answer,
             from: Name(self.ways.host(flow.from).clone()),
             to: Name(self.ways.host(flow.to).clone()),
             source: text(source),
@@ -69,7 +70,6 @@ impl Network {
             weight: f64::from(flow.weight.thousandths()) / 1000.0,
             ..FlowRow::default()
         };
-        let lines = self.lines_of(flow);
         let rates = lines.iter().filter_map(|line| self.lines[*line as usize].plan.speed.rate());
         let slowest = rates.map(|rate| rate.bit_per_s()).min();
         let good = flow.counts.good_length as f64 * 8.0;
@@ -77,7 +77,7 @@ impl Network {
         FlowRow { share, ..counted(row, &flow.counts, elapsed, self.loses()) }
     }
 
-    fn queue_row(&self, line: &Line, number: u32, flows: &[&Flow], elapsed: Time) -> QueueRow {
+    fn queue_row(&self, line: &Line, number: u32, flows: &[Crossing<'_>], elapsed: Time) -> QueueRow {
         let counts = line.path.counts();
         QueueRow {
             link: Name(line.plan.name.clone()),
@@ -90,26 +90,27 @@ impl Network {
             waiting_packets_max: line.tally.waiting_max,
             utilisation: utilisation(line, elapsed),
             overtaken: (counts.sent.packets > 0).then(|| counts.overtaken as f64 / counts.sent.packets as f64),
-            jain: self.jain(number, flows),
+            jain: jain(number, flows),
         }
     }
+}
 
-    /// Jain's index over the flows that crossed a line: of TCP if there are such, for others may
-    /// have had no more to send.
-    fn jain(&self, number: u32, flows: &[&Flow]) -> Option<f64> {
-        let crossing: Vec<&&Flow> = flows
-            .iter()
-            .filter(|flow| flow.counts.good > 0 && !self.is_answer(flow) && self.lines_of(flow).contains(&number))
-            .collect();
-        let has_tcp = crossing.iter().any(|flow| flow.counts.tcp.is_some());
-        let shares = crossing
-            .iter()
-            .filter(|flow| !has_tcp || flow.counts.tcp.is_some())
-            .map(|flow| flow.counts.delivered_bytes as f64 / f64::from(flow.weight.thousandths()));
-        let (count, sum, squares) =
-            shares.fold((0.0, 0.0, 0.0), |(n, sum, squares), share| (n + 1.0, sum + share, squares + share * share));
-        (squares > 0.0).then(|| f64::min(sum * sum / (count * squares), 1.0))
-    }
+/// A flow, whether it is of answers, and the lines that it crosses.
+type Crossing<'a> = (&'a Flow, bool, Vec<u32>);
+
+/// Jain's index over the flows that crossed a line: of TCP if there are such, for others may have
+/// had no more to send.
+fn jain(number: u32, flows: &[Crossing<'_>]) -> Option<f64> {
+    let crosses =
+        |(flow, is_answer, lines): &&Crossing<'_>| flow.counts.good > 0 && !is_answer && lines.contains(&number);
+    let crossing = || flows.iter().filter(crosses).map(|(flow, ..)| flow);
+    let has_tcp = crossing().any(|flow| flow.counts.tcp.is_some());
+    let shares = crossing()
+        .filter(|flow| !has_tcp || flow.counts.tcp.is_some())
+        .map(|flow| flow.counts.delivered_bytes as f64 / f64::from(flow.weight.thousandths()));
+    let (count, sum, squares) =
+        shares.fold((0.0, 0.0, 0.0), |(n, sum, squares), share| (n + 1.0, sum + share, squares + share * share));
+    (squares > 0.0).then(|| f64::min(sum * sum / (count * squares), 1.0))
 }
 
 /// The direction of a line in words.

@@ -302,8 +302,15 @@ fn memory_ends_before_the_machines_does() {
         network.arrive(Time(u64::from(id) * 20_000_000), 0, &datagram(1, id, 1500), &whole());
     }
     assert!(network.on_the_way() <= 1 << 20);
-    let refused = network.refused().no_room;
-    assert_eq!(refused, 2000 - (1 << 20) / (1500 + OVERHEAD as u64));
+    let most = (1 << 20) / (1500 + OVERHEAD as u64);
+    assert_eq!(network.refused().no_room, 2000 - most);
+    // What its host has not taken counts too.
+    network.advance(Time::from_s(100));
+    network.arrive(Time::from_s(100), 0, &datagram(1, 1, 1500), &whole());
+    assert_eq!(network.refused().no_room, 2000 - most + 1);
+    assert_eq!(drained(&mut network, Time::from_s(100)).len() as u64, most);
+    network.arrive(Time::from_s(100), 0, &datagram(1, 1, 1500), &whole());
+    assert_eq!(network.refused().no_room, 2000 - most + 1);
 }
 
 #[test]
@@ -434,4 +441,39 @@ fn hosts_of_many_lines_keep_their_times() {
     // Half a millisecond on each of two lines, and their delays: no other is in the way.
     let first = out.iter().find(|(_, host, _)| *host == 1).unwrap().0;
     assert_eq!(first, Time::from_ms(3));
+}
+
+#[test]
+fn routes_in_a_circle_end() {
+    let mut plan = two(&mbit(1000), Time::ZERO, queue("fifo", 100));
+    plan.nodes = 4;
+    let circle = |from, to| link("circle", [from, to], &mbit(1000), Time::ZERO, queue("fifo", 100));
+    plan.lines = [circle(0, 2), circle(2, 3)].concat();
+    plan.next = vec![vec![None, Some(0)], vec![None, None], vec![None, Some(2)], vec![None, Some(3)]];
+    let mut network = Network::new(&plan);
+    network.arrive(Time::ZERO, 0, &datagram(1, 1, 1000), &whole());
+    assert_eq!(drained(&mut network, Time::from_s(1)), []);
+    assert_eq!((network.refused().no_route, network.on_the_way(), network.next_time()), (1, 0, None));
+}
+
+#[test]
+fn jains_index_is_over_connections_where_there_are_any() {
+    let run = |segments: [u16; 2], datagrams: u16| {
+        let mut network = Network::new(&two(&mbit(100), MS, queue("fifo", 1000)));
+        for (port, count) in segments.into_iter().enumerate() {
+            for number in 0..u32::from(count) {
+                let (ports, sequence) = ([port as u16, 9], 1 + number * 1000);
+                let packet = Made { ports, sequence, ..Made::tcp(LEFT, RIGHT, 1000) }.bytes(true);
+                network.arrive(Time::ZERO, 0, &packet, &whole());
+            }
+        }
+        for id in 0..datagrams {
+            network.arrive(Time::ZERO, 0, &datagram(7, id, 1000), &whole());
+        }
+        network.report(Time::from_s(1)).queues.iter().map(|row| row.jain).collect::<Vec<_>>()
+    };
+    assert_eq!(run([20, 20], 300), [Some(1.0), None]);
+    // (3 + 1)^2 / (2 (9 + 1)).
+    assert!((run([30, 10], 0)[0].unwrap() - 0.8).abs() < 1e-12);
+    assert_eq!((run([0, 0], 50), run([0, 0], 0)), (vec![Some(1.0), None], vec![None, None]));
 }

@@ -152,7 +152,7 @@ pub(super) fn header_of(flow: &FlowPlan, number: usize) -> Header {
         Work::Bulk { .. } => TCP,
         Work::Datagrams { .. } => UDP,
     };
-    let port = port(number);
+    let port = FlowPlan::port(number);
     Header {
         source: address(flow.addresses[0]),
         destination: address(flow.addresses[1]),
@@ -161,9 +161,4 @@ pub(super) fn header_of(flow: &FlowPlan, number: usize) -> Header {
         destination_port: port,
         tos: 0,
     }
-}
-
-/// The port of both ends of the plan's flow of this number, as in `work.rs`.
-fn port(number: usize) -> u16 {
-    u16::try_from(number).map_or(u16::MAX, |number| 20_000_u16.saturating_add(number))
 }

@@ -9,6 +9,10 @@ use super::checksum::{pseudo, write_ipv4};
 use super::{CWR, FIN, PSH, Shape, TCP, UDP, put_u16, put_u32, u16_at, u32_at};
 use crate::device::{Offload, Segments};
 
+/// Segments of a packet at most: Linux sends none shorter than 48 bytes (`tcp_min_snd_mss`), and
+/// 1365 of them fill a packet. A host that asks for more would have the gateway work for it alone.
+const SEGMENTS_MAX: usize = 2048;
+
 /// The segments of one packet, one after the other.
 #[derive(Clone, Debug)]
 pub struct Cut<'a> {
@@ -33,7 +37,8 @@ impl<'a> Cut<'a> {
             Segments::Tcp => (TCP, 16),
             Segments::Udp => (UDP, 6),
         };
-        let has_data = shape.payload < shape.end && offload.segment > 0;
+        let segments = (shape.data() as usize).checked_div(offload.segment.into()).unwrap_or(usize::MAX);
+        let has_data = shape.payload < shape.end && segments <= SEGMENTS_MAX;
         let checksum = (u16::try_from(shape.transport).ok()?, field);
         let packet = packet.get(..shape.end)?;
         (shape.protocol == protocol && shape.fragment.is_none() && has_data).then(|| Self {

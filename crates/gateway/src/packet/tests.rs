@@ -83,6 +83,14 @@ fn a_complete_checksum_sums_to_all_ones_with_its_pseudo_header() {
     }
 }
 
+#[test]
+fn what_would_be_a_flood_of_segments_is_refused() {
+    for (segment, is_cut) in [(0, false), (1, false), (31, false), (32, true), (65_535, true)] {
+        let (bytes, offload) = super_packet(&Made::tcp(ENDS[0].0, ENDS[0].1, 65_000), Segments::Tcp, segment);
+        assert_eq!(Cut::new(&bytes, &Shape::of(&bytes).unwrap(), &offload).is_some(), is_cut, "{segment}");
+    }
+}
+
 /// Joins what follows one another as far as it goes.
 fn joined(packets: &[(Vec<u8>, Offload)]) -> Vec<(Vec<u8>, Offload)> {
     let (mut join, mut all) = (Join::default(), Vec::new());
@@ -106,7 +114,7 @@ fn what_was_cut_is_joined_to_what_it_was() {
     for (source, destination) in ENDS {
         for _ in 0..500 {
             let flags = ACK | [0, PSH, FIN, CWR, PSH | CWR, 0x40][random.below(6)];
-            let (segment, length) = (1 + random.below(1448), 1 + random.below(20_000));
+            let (segment, length) = (10 + random.below(1438), 1 + random.below(20_000));
             let id = random.bits() as u16;
             let made = Made { flags, id, sequence: random.bits() as u32, ..Made::tcp(source, destination, length) };
             let (bytes, offload) = super_packet(&made, Segments::Tcp, segment as u16);

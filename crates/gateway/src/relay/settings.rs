@@ -1,11 +1,11 @@
 //! What a relay's line is made of, from text.
 
+use crate::plan::by_ports;
 use fairq_link::impairment::{Impairment, Loss};
 use fairq_link::path::{Path, PathChange, PathSettings};
 use fairq_sched::change::Change;
 use fairq_sched::contract::{Discipline, Line};
 use fairq_sched::queue::Queue;
-use fairq_sched::registry::ClassifierSettings;
 use fairq_sched::service::Transmitter;
 use fairq_sched::units::{Limit, Rate, Time, UnitError};
 use serde::Deserialize;
@@ -73,11 +73,7 @@ impl Way {
     pub(super) fn of(settings: &WaySettings) -> Result<Self, String> {
         let limit = said::<Limit>("buffer", settings.buffer.as_ref())?;
         let text = settings.queue.as_deref().unwrap_or("fifo");
-        let mut queue = fairq_text::queue_within(text, limit).map_err(|fault| format!("queue: {fault}"))?;
-        // All packets are between two addresses of one machine: ports tell the flows apart.
-        if queue.classifier.is_none() && queue.tells_flows_apart() && queue.classifier().name() == "pair" {
-            queue.classifier = ClassifierSettings::by_name("port_pair");
-        }
+        let queue = by_ports(fairq_text::queue_within(text, limit).map_err(|fault| format!("queue: {fault}"))?);
         let way = Self { rate: Rate::MAX, delay: Time::ZERO, queue, impairment: Impairment::default() };
         let &WaySettings { loss, burst, .. } = settings;
         let (rate, delay, jitter) = (settings.rate.clone(), settings.delay.clone(), settings.jitter.clone());

@@ -280,8 +280,8 @@ impl Sockets {
         self.open.len() < OPEN_MAX && self.conversations.len() < ALL_MAX
     }
 
-    /// Closes the first client of datagrams that is open, which has no end of its own; whether there
-    /// is room now.
+    /// Closes the first client of datagrams that is open, which has no end of its own. Answers
+    /// whether there is room now.
     fn forget_oldest(&mut self, ways: &mut Ways) -> bool {
         let is_udp = |at: &&usize| self.conversations[**at].protocol == Protocol::Udp;
         let Some(at) = self.open.iter().find(is_udp).copied() else { return false };

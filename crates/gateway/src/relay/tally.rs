@@ -110,9 +110,8 @@ impl Lateness {
         // A line without a rate has no packet time; a millisecond is what a test can tell.
         let packet = if rate == Rate::MAX { Time::from_ms(1) } else { rate.time_of_bits(PACKET_BITS) };
         if let Some(late) = self.0.quantile(0.999).filter(|late| *late > packet.0 / 1000) {
-            let late = Time(late * 1000).as_s() * 1e3;
-            let packet = packet.as_s() * 1e3;
-            reasons.push(format!("99.9th percentile of lateness, {late:.3} ms, above one packet time, {packet:.3} ms"));
+            let [late, packet] = [late / 1000, packet.0 / 1_000_000];
+            reasons.push(format!("99.9th percentile of lateness above one packet time ({late} us > {packet} us)"));
         }
         if refused > 0 {
             reasons.push(format!("{refused} connections or clients that the relay could not take"));

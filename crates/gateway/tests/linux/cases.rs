@@ -31,6 +31,7 @@ fn plan(control: &str) -> Plan {
         name: name.into(),
         addresses: vec![IpAddr::from([10, 77, number, 1]), IpAddr::from([0xfd77, 0, 0, 0, 0, 0, u16::from(number), 1])],
         control: control.into(),
+        ecn: false,
         commands: Vec::new(),
     };
     let hosts = vec![host("left", 0), host("right", 1)];

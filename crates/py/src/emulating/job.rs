@@ -17,6 +17,8 @@ pub(super) struct Job {
     pub(super) control: Option<String>,
     /// That of hosts by name.
     pub(super) controls: BTreeMap<String, String>,
+    /// Whether the connections of all hosts ask for ECN.
+    pub(super) ecn: bool,
     /// The command of the terminal, whose end is the end of the run.
     pub(super) front: Option<Command>,
     /// Commands that run for as long as the run lasts.
@@ -35,7 +37,7 @@ pub(super) struct Job {
     pub(super) packets: Option<String>,
     /// The folder of captures.
     pub(super) capture: Option<String>,
-    /// By `link/direction`, the file of its log of packets and opportunities, as Mahimahi writes it.
+    /// By `link/direction`, the file of its log in the format of Mahimahi.
     pub(super) logs: BTreeMap<String, String>,
     /// Whether to say what is under way, twice a second.
     pub(super) watch: bool,

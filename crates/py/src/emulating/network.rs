@@ -75,7 +75,9 @@ pub(super) fn plan(wanted: &Wanted<'_>) -> Result<Plan, Fault> {
     let host = |(node, addresses): (&u32, Vec<IpAddr>)| {
         let name = Arc::clone(&network.nodes[*node as usize]);
         let control = wanted.job.controls.get(&*name).or(wanted.job.control.as_ref());
-        HostPlan { addresses, control: control.map_or("", String::as_str).into(), commands: Vec::new(), name }
+        let mut flows = network.flows.iter().zip(&ends);
+        let ecn = wanted.job.ecn || flows.any(|(flow, ends)| ends.contains(node) && work::asks_for_ecn(&flow.entry));
+        HostPlan { addresses, control: control.map_or("", String::as_str).into(), ecn, commands: Vec::new(), name }
     };
     Ok(Plan {
         hosts: hosts.iter().zip(addresses).map(host).collect(),

@@ -138,6 +138,7 @@ fn drive_sandboxed(
         mode: if job.mode == "fast" { Mode::Fast } else { Mode::Exact },
         spin: job.spin,
         end: job.duration_s.map(|seconds| Time((seconds * 1e12) as u64)),
+        tail: drive::tail(plan),
         packet_time: drive::packet_time(plan),
     };
     let mut look = |now: Time, network: &Network| watched(report, now, network);

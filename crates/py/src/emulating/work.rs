@@ -1,12 +1,14 @@
 //! What a flow of a scenario is on real hosts: a TCP connection, or a stream of datagrams.
 
+use fairq_experiment::scenario::profile;
 use fairq_gateway::plan::Work;
 use fairq_sim::plan::EntryPlan;
 use fairq_sim::traffic::distribution::Distribution;
 use fairq_sim::traffic::registry::TrafficSettings;
 use fairq_sim::transport::registry::TransportSettings;
+use fairq_sim::transport::tcp::settings::Profile;
 use fairq_text::{Fault, near_miss};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 /// Headers of IP and TCP with time stamps, as Linux sends them.
 const HEADERS: u64 = 52;
@@ -83,11 +85,25 @@ pub(super) fn of(entry: &EntryPlan) -> Result<Work, Fault> {
     Ok(Work::Bulk { control: linux.into(), bytes })
 }
 
-/// A setting of the entry's control that is not the default.
+/// Whether the connections of an entry ask for ECN.
+pub(super) fn asks_for_ecn(entry: &EntryPlan) -> bool {
+    let written = serde_json::to_value(&*entry.transport).unwrap_or_default();
+    matches!(written.get("ecn"), Some(Value::Bool(true)))
+}
+
+/// A setting of the entry's control that is neither the default nor Linux' by its profile.
 fn changed(entry: &EntryPlan) -> Option<String> {
+    let control = entry.transport.name();
     let written = serde_json::to_value(&*entry.transport).ok()?;
-    let usual: TransportSettings = fairq_text::typed(&json!({ "kind": entry.transport.name() })).ok()?;
-    let usual = serde_json::to_value(usual).ok()?;
-    let settings = written.as_object()?.iter().find(|(name, value)| usual.get(*name) != Some(*value));
+    let usual = |mut table: Map<String, Value>| {
+        table.insert("kind".to_owned(), control.into());
+        let settings: TransportSettings = fairq_text::typed(&Value::Object(table)).ok()?;
+        serde_json::to_value(settings).ok()
+    };
+    let usual = [usual(Map::new())?, usual(profile::settings(Profile::Linux, control))?];
+    // ECN is of the hosts.
+    let is_usual =
+        |name: &str, value: &Value| name == "ecn" || usual.iter().any(|usual| usual.get(name) == Some(value));
+    let settings = written.as_object()?.iter().find(|(name, value)| !is_usual(name, value));
     settings.map(|(name, _): (&String, &Value)| name.clone())
 }

@@ -14,10 +14,10 @@ from fairq.cli.watching import Watching
 from fairq.core import streams, tables
 from fairq.core.declared import Spec, argument, options, picked, switch, typed_only
 from fairq.core.output import check, check_file, folder
-from fairq.emulation import asked as asking
 from fairq.emulation import emulated
-from fairq.emulation.asked import Emulation
+from fairq.emulation import wish as wishes
 from fairq.emulation.emulation_results import Emulated
+from fairq.emulation.wish import Emulation
 
 SPEC = Spec(
     "emulate",
@@ -54,8 +54,8 @@ SHOWN = {
 MINOR = {"flows": ("marked", "lost", "rtt_s_mean", "transport"), "queues": ("limit", "marked", "waiting_packets_max")}
 """The columns that go first where a screen is too narrow."""
 
-FLOWS_SHOWN = 30
-"""The most flows on a screen, those with most packets."""
+ROWS_SHOWN = 30
+"""The most flows on a screen, those with most packets, and the most queues, the busiest."""
 
 
 def emulate(arguments: Namespace) -> str:
@@ -88,7 +88,7 @@ def emulate(arguments: Namespace) -> str:
 def ask(arguments: Namespace) -> Emulation:
     """What was asked for."""
     given = picked(Emulation, vars(arguments))
-    return asking.ask(
+    return wishes.ask(
         arguments.network, set=arguments.set, command=arguments.behind or None, has_shell=True, **given
     )  # fmt: skip
 
@@ -115,16 +115,18 @@ def ended(result: Emulated, arguments: Namespace, parts: Iterable[str] | None, *
 
 def shown(result: Emulated, arguments: Namespace) -> Iterator[str]:
     """The tables, and whether they may be believed."""
-    flows = sorted(result.flows, key=lambda row: -row["throughput_packets"])[:FLOWS_SHOWN]
-    rows: Mapping[str, Any] = {"flows": flows, "queues": list(result.queues)}
+    flows = sorted(result.flows, key=lambda row: -row["throughput_packets"])[:ROWS_SHOWN]
+    busiest = sorted(result.queues, key=lambda row: -(row["utilisation"] or 0.0))[:ROWS_SHOWN]
+    queues = list(result.queues) if len(result.queues) <= ROWS_SHOWN else busiest
+    rows: Mapping[str, Any] = {"flows": flows, "queues": queues}
     kept = {"flows": ("throughput_bit_per_s",), "queues": ()}
     yield sections({
         name: tables.text(each, columns(each, SHOWN[name], arguments), minor=MINOR[name], keep=kept[name],
                           **look(arguments))
         for name, each in rows.items() if each
     })  # fmt: skip
-    if left := len(result.flows) - len(flows):
-        yield f"and {left} flows with fewer packets; --json and --out have all"
+    if left := len(result.flows) - len(flows) + len(result.queues) - len(queues):
+        yield f"and {left} flows and queues with fewer packets; --json and --out have all"
     if len(result.beside):
         names = ("of", "quantity", "emulated", "simulated", "difference")
         compared = result.beside.plain() if arguments.si else [_read(row) for row in result.beside]

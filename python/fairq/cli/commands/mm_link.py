@@ -25,7 +25,7 @@ SPEC = Spec(
     "fairq mm-link up.trace down.trace --downlink-queue=fq_codel --downlink-log=down.log -- curl $MAHIMAHI_BASE",
     typed_only(
         *options(Link),
-        *(switch(f"meter_{name}", "not drawn: fairq emulate --watch shows more") for name in METERS),
+        *(switch(f"meter_{name}", "ignored: fairq emulate --watch shows more") for name in METERS),
         switch("dry_run", "say what would be made, and end"),
         switch("tables", "print the tables of flows and queues in the end, to standard error"),
         *LOOKS,
@@ -52,7 +52,7 @@ def mm_link(arguments: Namespace) -> str:
             return as_json(emulated.planned(described), "emulate-plan")
         return paragraphs(made(described, asked, arguments), arguments)
     if any(getattr(arguments, f"meter_{name}") for name in METERS):
-        streams.note("--meter: nothing is drawn; fairq emulate --watch shows rates, queues and delays")
+        streams.note("--meter: there are no meters here; fairq emulate --watch shows rates, queues and delays")
     if emulated.INSIDE not in os.environ and not link.right:
         streams.note(
             "the outer host is empty: the Internet and this machine are not reached; --right runs a command there"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import fairq._native as _native
 from fairq.core import declared, inputs, toml_text
 from fairq.core.arguments import read
 from fairq.core.declared import PATH, word
@@ -16,9 +18,10 @@ from fairq.core.errors import FairqError, UsageError
 from fairq.core.inputs import Text
 from fairq.questions import rates, words
 from fairq.questions.losses import Loss, losses
+from fairq.questions.network import marking
 
 LINE, LEFT, RIGHT = "line", "left", "right"
-"""The link of a network that words make, and the hosts at its ends: commands run at the left one."""
+"""The link of a network that words make, and its two hosts: the command runs at the left."""
 
 DEVICES = ("auto", "tun", "packet")
 MODES = ("exact", "fast")
@@ -84,6 +87,7 @@ class Emulation:
         "buffer of the line's queue, as 1BDP or 60kB (default: Linux's limits)", "SIZE",
         read=lambda _, given: words.buffers([given])[0], at=("links[0].buffer",)
     )
+    ecn: bool = word("hosts ask for ECN, and queues mark in place of dropping", kind="bool", default=False)
     loss: Loss | None = word(
         "lose this part of the packets, as 1% or in bursts as 2%@burst=5", "PART", declared.PART, read=_loss,
         at=("links[0].loss",)
@@ -156,8 +160,8 @@ class Emulation:
         link: dict[str, Any] = {"name": LINE, "from": RIGHT, "to": LEFT} | rates.fields(down)
         link |= rates.fields(up, "reverse_") if up != down else {}
         link["delay"] = f"{self.delay_ps} ps"
-        link["queue"] = self.queues[0]
-        link |= {"reverse_queue": self.queues[1]} if self.queues[1] != self.queues[0] else {}
+        link["queue"], up_queue = map(self._queue, self.queues)
+        link |= {"reverse_queue": up_queue} if up_queue != link["queue"] else {}
         link |= {"buffer": self.buffer} if self.buffer else {}
         link |= {"loss": self.loss.value} if self.loss is not None and self.loss.part else {}
         link |= {"jitter": self.jitter} if self.jitter else {}
@@ -165,6 +169,14 @@ class Emulation:
             part, delay = words.part_at("--reorder", self.reorder)
             link["reorder"] = {"probability": part, "delay": delay}
         return link
+
+    def _queue(self, queue: str) -> str:
+        """A queue of the line, on which connections are told apart by their ports."""
+        try:
+            return _native.by_ports(marking(queue) if self.ecn else queue)
+        except UsageError:
+            # The scenario says what is wrong with it, and where.
+            return queue
 
     @property
     def delay_ps(self) -> int:
@@ -192,7 +204,14 @@ class Emulation:
         if self.controls is not None:
             down, up = self.controls
             job |= {"control": down} if down == up else {"controls": {RIGHT: down, LEFT: up}}
-        job |= {"front": front, "back": self.back, "mode": self.mode, "spin": self.spin, "device": self.device}
+        job |= {
+            "front": front,
+            "back": self.back,
+            "mode": self.mode,
+            "spin": self.spin,
+            "ecn": self.ecn,
+            "device": self.device,
+        }
         job |= {"series": self.series, "packets": self.packets}
         return job
 
@@ -224,8 +243,6 @@ class Emulation:
 
 def shell() -> str:
     """The shell of the user."""
-    import os
-
     return os.environ.get("SHELL") or "/bin/sh"
 
 
@@ -238,8 +255,6 @@ def ask(
     **given: Any,
 ) -> Emulation:
     """What the words of `Emulation` ask for; UsageError names a wrong word and what to write."""
-    from dataclasses import replace
-
     asked = read(Emulation, "emulate", given)
     text = None if network is None else inputs.read(network)
     asked = replace(

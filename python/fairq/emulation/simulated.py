@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any
+from typing import Any
 
 import fairq._native as _native
 from fairq.core.inputs import Text, pairs
 from fairq.core.results import Result
-from fairq.core.rows import Row
 from fairq.core.runs import Experiment, cores
-from fairq.emulation.asked import Emulation
+from fairq.emulation.wish import Emulation
+from fairq.questions import words
 
 FLOWS_MAX = 200
 """The most flows of commands that are simulated, those with most bytes."""
 
 HEADERS = 52
 """Bytes of the headers of IP and TCP with time stamps."""
+
+PACKETS_MIN = 100
+"""The fewest packets of a flow that is compared: the rates of others are those of their starts."""
 
 OURS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr", "dctcp": "dctcp", "highspeed": "hstcp", "htcp": "htcp",
         "hybla": "hybla", "scalable": "scalable", "vegas": "vegas", "westwood": "westwood_plus"}  # fmt: skip
@@ -30,16 +33,6 @@ OURS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr", "dctcp": "dctcp", "highs
 OF_FLOWS = ("throughput_bit_per_s", "share", "delay_s_mean", "queueing_s_mean", "queueing_s_p99", "loss")
 OF_QUEUES = ("utilisation", "jain", "waiting_packets_mean", "dropped", "marked")
 """What is compared."""
-
-
-class Difference(Row):
-    """A quantity, emulated and simulated."""
-
-    of: Annotated[str, "A flow, or a queue with its direction."]
-    quantity: Annotated[str, "The column; loss is the part of the packets that were dropped."]
-    emulated: float | None
-    simulated: float | None
-    difference: Annotated[float | None, "Emulated less simulated, as a part of simulated."]
 
 
 def simulate(asked: Emulation, described: Mapping[str, Any], document: Mapping[str, Any]) -> Result:
@@ -62,6 +55,7 @@ def _of_commands(
 ) -> Iterator[dict[str, Any]]:
     controls = {host["host"]: host["control"] for host in described["hosts"]}
     made = {host["name"]: host.get("control") for host in document["emulation"]["machine"].get("hosts", ())}
+    has_ecn = any(host.get("ecn") for host in document["emulation"]["machine"].get("hosts", ()))
     seen = [row for row in document["emulation"]["conversations"] if row["plan"] is None and not row["is_answer"]]
     for row in sorted(seen, key=lambda row: -row["sent_bytes"])[:FLOWS_MAX]:
         flow: dict[str, Any] = {"name": row["flow"], "from": row["from"], "to": row["to"]}
@@ -71,7 +65,10 @@ def _of_commands(
             packets = max(row["goodput_packets"], 1)
             bytes_ = row["goodput_bytes"] + HEADERS * packets
             control = made.get(row["from"]) or controls.get(row["from"]) or "cubic"
-            flow |= {"traffic": f"incast(size={bytes_}B, rounds=1)", "transport": OURS.get(control, "cubic")}
+            flow |= {
+                "traffic": f"incast(size={bytes_}B, rounds=1)",
+                "transport": _transport(OURS.get(control, "cubic"), ecn=has_ecn),
+            }
             yield flow
         elif row["transport"] == "udp" and row["sent"] > 0:
             lasts_s = max(min(row["last_s"], elapsed_s) - start_s, 1e-3)
@@ -82,8 +79,12 @@ def _of_commands(
             yield flow
 
 
+def _transport(control: str, *, ecn: bool) -> str:
+    return f"{control}(ecn=true)" if ecn and words.takes(control, ("transport",), "ecn") else control
+
+
 def differences(document: Mapping[str, Any], simulated: Result) -> list[dict[str, Any]]:
-    """Each quantity of each flow and queue that both have."""
+    """Each quantity of each flow and queue that both have; flows of a few packets are left out."""
     elapsed_s = document["emulation"]["elapsed_s"]
     spans = {
         row["flow"]: row["last_s"] - row["first_s"]
@@ -94,7 +95,7 @@ def differences(document: Mapping[str, Any], simulated: Result) -> list[dict[str
     theirs = {row["flow"]: row for row in simulated.flows}
     found: list[dict[str, Any]] = []
     for row in document["flows"]:
-        if (other := theirs.get(row["flow"])) is None:
+        if (other := theirs.get(row["flow"])) is None or row["sent"] < PACKETS_MIN:
             continue
         mine, its = dict(row), dict(other)
         if row["flow"] in spans:
