@@ -41,6 +41,8 @@ pub(crate) fn script(host: &HostPlan, names: &Path, front: Option<Front<'_>>) ->
          head -c 1 /dev/random > /dev/null\nip link set lo up\n\
          ip link set eth0 arp off up\n"
     );
+    // 2: only if the other end asks.
+    let _ = writeln!(text, "echo {} > /proc/sys/net/ipv4/tcp_ecn", if host.ecn { 1 } else { 2 });
     for address in &host.addresses {
         let (ip, length) = match address {
             IpAddr::V4(_) => ("ip -4", 32),
@@ -82,6 +84,7 @@ mod tests {
             name: "left".into(),
             addresses: vec!["10.77.0.1".parse().unwrap(), "fd77::1".parse().unwrap()],
             control: "bbr".into(),
+            ecn: true,
             commands: vec![vec!["echo".into(), "it's".into()]],
         }
     }
@@ -92,6 +95,7 @@ mod tests {
         let front = Front { argv: &argv, after: 2 };
         let text = script(&host(), Path::new("/tmp/x/hosts"), Some(front));
         for line in [
+            "echo 1 > /proc/sys/net/ipv4/tcp_ecn",
             "mount -n --bind '/tmp/x/hosts' /etc/hosts",
             "ip -4 address add 10.77.0.1/32 dev eth0",
             "[ -d /proc/sys/net/ipv6 ] && ip -6 address add fd77::1/128 dev eth0",
