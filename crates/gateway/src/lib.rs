@@ -5,6 +5,7 @@
 //! [`plan`] says what is to be built; [`device`] is where packets enter and leave; [`network`] has
 //! the lines between them, without a clock; [`drive`] has the clock; [`report`] is what a run
 //! gives. [`relay`] is a line between sockets of this machine, for tests that have no rights.
+//! [`kernel`] has hosts that are kernels of their own in virtual time.
 
 #[cfg(target_os = "linux")]
 mod clock;
@@ -21,6 +22,8 @@ pub mod flows;
 pub mod host;
 #[cfg(target_os = "linux")]
 mod interface;
+#[cfg(target_os = "linux")]
+pub mod kernel;
 #[cfg(target_os = "linux")]
 mod listening;
 pub mod measured;
