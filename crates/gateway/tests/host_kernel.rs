@@ -69,7 +69,7 @@ fn brought() -> Option<PathBuf> {
 #[test]
 fn linux_sends_the_same_packets_twice() {
     let Some(kernel) = brought() else {
-        return fairq_testkit::skip("FAIRQ_HOST_KERNEL names no user-mode Linux");
+        return fairq_testkit::skip::skip("FAIRQ_HOST_KERNEL names no user-mode Linux");
     };
     let (ran, report) = run(&kernel);
     assert_eq!((ran.status, ran.lost), (Some(0), 0));

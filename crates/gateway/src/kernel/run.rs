@@ -96,9 +96,9 @@ fn closed(packet: &[u8], offload: &Offload, address: [u8; 6], frame: &mut Vec<u8
     frame.extend(packet);
 }
 
-/// When the kernel of a host starts: two seconds after the one before, which then stands still. While
-/// two look at their clocks in turn, as at their start for want of random numbers, neither comes
-/// far.
+/// When the kernel of a host starts: two seconds after the one before, which then stands still.
+/// While two look at their clocks in turn, as at their start for want of random numbers, neither
+/// comes far.
 pub(crate) fn starts(host: usize) -> u64 {
     host as u64 * 2_000_000_000
 }

@@ -30,8 +30,8 @@ pub(crate) fn hosts_file(hosts: &[HostPlan]) -> String {
 }
 
 /// The script of `host`. It waits first until the kernel has random numbers, which it makes by
-/// looking at its clock again and again: it is alone then ([`starts`](super::run::starts)). Commands beside the front one start first; the front one when all
-/// hosts have.
+/// looking at its clock again and again: it is alone then ([`starts`](super::run::starts)).
+/// Commands beside the front one start first; the front one when all hosts have.
 pub(crate) fn script(host: &HostPlan, names: &Path, front: Option<Front<'_>>) -> String {
     let names = quoted(&names.to_string_lossy());
     let mut text = format!(
