@@ -10,15 +10,33 @@ from fairq.emulation.emulation_results import compared
 from fairq.reports.page_parts import Shown, csv_file
 from fairq.reports.sections import Item, Pictured, Section, Thin, table_of
 
-LATE = {"p50_s": "50 %", "p90_s": "90 %", "p99_s": "99 %", "p99_9_s": "99.9 %", "max_s": "all"}
+LATE = {"p50_s": "50 %", "p90_s": "90 %", "p99_s": "99 %", "p99_9_s": "99.9 %", "max_s": "the latest"}
 """The parts of the packets, by the columns that say how late they were at most."""
 
 HOST = ("host", "control", "ecn", "offloads", "initcwnd", "qdisc")
 """The columns of the table of hosts."""
 
-EFFORT = ("cpu_share", "cpu_us_per_packet", "packets", "reads", "writes", "wakeups", "late_wakeups", "lost_before",
-          "lost_behind", "behind_share", "packet_time_s")  # fmt: skip
-"""What is shown of the gateway's work."""
+EFFORT = {
+    "packets": "packets given to hosts",
+    "reads": "reads of packets",
+    "writes": "writes of packets",
+    "wakeups": "wake-ups",
+    "late_wakeups": "wake-ups later than the time of a packet",
+    "lost_before": "packets lost before the gateway read them",
+    "lost_behind": "packets for which a host had no room",
+}
+"""Counts of the gateway, in words."""
+
+REFUSED = {
+    "not_ip": "refused: no IP, or headers that cannot be read",
+    "no_route": "refused: for no host of the network",
+    "no_room": "refused: no memory for more on the way",
+}
+"""Packets that no line took, in words."""
+
+MACHINE = {"kernel": "kernel", "back_end": "back end", "user_namespace": "user namespace", "mtu": "MTU",
+           "txqueuelen": "packets that a device holds"}  # fmt: skip
+"""Facts of the machine, in words."""
 
 BESIDE = ("of", "quantity", "emulated", "simulated", "difference")
 
@@ -54,23 +72,27 @@ def sections(page: Pictured, emulation: Mapping[str, Any], thin: Thin) -> Iterat
         f" A run is valid if 99.9 % of its packets are late by at most the time of one, here"
         f" {tables.value('packet_time_s', emulation['gateway']['packet_time_s'])}, and no packet was lost outside"
         " the queues that were asked for.",
-        [*_lateness(page, emulation["lateness"], thin), *_effort(page, emulation, thin)],
+        [*_lateness(page, emulation["lateness"], thin), *_effort(emulation, thin)],
     )
     yield Section("machine", "The machine", "", list(_machine(page, emulation["machine"], thin)))
     if emulation.get("beside"):
         rows = [dict(row) for row in emulation["beside"]]
         text = "The same network, simulated with hosts like Linux's; the difference is a part of what was simulated."
-        table = _as_read([compared(row) for row in rows], rows, BESIDE, "Emulated and simulated", "beside", thin)
+        table = _as_read(
+            [compared(row) for row in rows], BESIDE, rows, BESIDE, "Emulated and simulated", "beside", thin
+        )
         yield Section("beside", "Beside the simulated network", text, [Item("Emulated and simulated", "", table)])
 
 
 def _lateness(page: Pictured, lateness: Mapping[str, Any], thin: Thin) -> Iterator[Item]:
-    rows = [{"of_packets": part, "late_s": lateness[name]} for name, part in LATE.items() if lateness[name] is not None]
+    """How late packets were: percentiles, and a histogram."""
+    rows = [{"packets": part, "late_s": lateness[name]} for name, part in LATE.items() if lateness[name] is not None]
     if not rows:
         return
-    caption = f"How late packets were at most, of {lateness['count']}"
-    yield Item("Lateness", "", table_of(page.base, rows, ["of_packets", "late_s"], caption, "lateness", thin,
-                                        ["of_packets", "late_s"]))  # fmt: skip
+    cells = [{**row, "late at most": tables.value("late_s", row["late_s"])} for row in rows]
+    caption = f"{lateness['count']} packets"
+    table = _as_read(cells, ["packets", "late at most"], rows, ["packets", "late_s"], caption, "lateness", thin)
+    yield Item("Lateness", "", table)
     counted = _histogram(lateness)
     if not counted:
         return
@@ -105,22 +127,31 @@ def _histogram(lateness: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _effort(page: Pictured, emulation: Mapping[str, Any], thin: Thin) -> Iterator[Item]:
-    known = {**emulation["gateway"], **{f"refused_{name}": count for name, count in emulation["refused"].items()}}
-    names = [name for name in (*EFFORT, *(name for name in known if name.startswith("refused_"))) if name in known]
-    cells = [{"quantity": tables.words(name)[0], "value": tables.value(name, known[name])} for name in names]
-    rows = [{"quantity": name, "value": known[name]} for name in names]
-    table = _as_read(cells, rows, ("quantity", "value"), "What the gateway did and used", "gateway", thin)
+def _effort(emulation: Mapping[str, Any], thin: Thin) -> Iterator[Item]:
+    """What the gateway did, and what it took."""
+    did, refused = emulation["gateway"], emulation["refused"]
+    cells = {
+        "processor": f"{100 * did['cpu_share']:.3g} % of a core",
+        "processor time of a packet": f"{did['cpu_us_per_packet']:.3g} µs",
+        "departures overdue by more than the time of a packet": f"{100 * did['behind_share']:.3g} % of the run",
+        **{words: tables.shown(did[name]) for name, words in EFFORT.items() if name in did},
+        **{words: tables.shown(refused[name]) for name, words in REFUSED.items() if name in refused},
+    }
+    rows = [{"quantity": name, "value": value} for name, value in did.items()]
+    rows += [{"quantity": f"refused_{name}", "value": value} for name, value in refused.items()]
+    shown = [{"quantity": words, "value": value} for words, value in cells.items()]
+    columns = ["quantity", "value"]
+    table = _as_read(shown, columns, rows, columns, "What the gateway did and took", "gateway", thin)
     yield Item("The gateway", "", table)
 
 
 def _machine(page: Pictured, machine: Mapping[str, Any], thin: Thin) -> Iterator[Item]:
-    facts = [
-        {"fact": name.replace("_", " "), "value": tables.shown(value)}
-        for name, value in machine.items() if not isinstance(value, list | dict)
-    ]  # fmt: skip
-    yield Item("Kernel and devices", "", _as_read(facts, facts, ("fact", "value"), "Kernel and devices", "machine",
-                                                  thin))  # fmt: skip
+    """What the machine is, and how each host was made."""
+    facts = {MACHINE.get(name, name): value for name, value in machine.items() if not isinstance(value, list | dict)}
+    rows: list[dict[str, Any]] = [{"fact": name, "value": tables.shown(value)} for name, value in facts.items()]
+    columns = ["fact", "value"]
+    table = _as_read(rows, columns, rows, columns, "Kernel and devices", "machine", thin)
+    yield Item("Kernel and devices", "", table)
     rows = [
         {**host, "host": host.get("name"), "offloads": ", ".join(host.get("offloads", ())) or None}
         for host in machine.get("hosts", ())
@@ -131,11 +162,11 @@ def _machine(page: Pictured, machine: Mapping[str, Any], thin: Thin) -> Iterator
 
 
 def _as_read(
-    cells: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], columns: Sequence[str], caption: str,
-    name: str, thin: Thin,
+    cells: Sequence[Mapping[str, Any]], heads: Sequence[str], rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[str], caption: str, name: str, thin: Thin,
 ) -> Shown:  # fmt: skip
     """A table whose rows have each a unit of its own: `cells` are what is read, `rows` go into its file."""
-    shown = [[tables.shown(row[column]) for column in columns] for row in cells[: thin.linked]]
+    shown = [[tables.shown(row[head]) for head in heads] for row in cells[: thin.shown]]
     file = csv_file(caption, f"{name}.csv", rows[: thin.linked], columns)
-    left = f"the first {len(shown)} of {len(cells)} rows are shown" if len(shown) < len(cells) else ""
-    return Shown(caption, [tables.heading(column) for column in columns], [("", shown)], file, left)
+    left = f"The first {len(shown)} of {len(cells)} rows are shown" if len(shown) < len(cells) else ""
+    return Shown(caption, list(heads), [("", shown)], file, left)

@@ -42,6 +42,10 @@ PLOTTED = ("throughput_bit_per_s", "queueing_s_mean")
 """The columns of flows that have a figure."""
 
 
+UNTITLED = ("", "emulate")
+"""The titles of scenarios to which no title was given: in a file, and by the words of `fairq emulate`."""
+
+
 class NoBaseUnits(NamedTuple):
     """The axes of a run have no column beside them."""
 
@@ -76,7 +80,8 @@ class Gathered(Pictured):
     @property
     def heading(self) -> str:
         """What the scenario calls itself; the folder's name if it does not."""
-        return str(self.scenario.get("title") or self.name)
+        title = str(self.scenario.get("title", ""))
+        return self.name if title in UNTITLED else title
 
     @property
     def said(self) -> str:
@@ -207,7 +212,8 @@ def report(gathered: Gathered) -> str:
             "run_report.html",
             {
                 "heading": gathered.heading, "title": f"{gathered.heading}: report", "contents": contents,
-                "lead": "", "said": gathered.said, "notes": gathered.notes, "lines": gathered.lines(thin),
+                "lead": gathered.scenario.get("about", ""),
+                "said": gathered.said, "notes": gathered.notes, "lines": gathered.lines(thin),
                 "commands": emulation_sections.commands(gathered.emulation), "sections": sections,
                 "is_doubtful": emulation_sections.is_doubtful(gathered.emulation),
                 "texts": gathered.texts, "made": gathered.made,
