@@ -105,7 +105,7 @@ def test_lateness_machine_and_hosts_are_tables(page):
         (2e-6, "500", 25.0), (4e-6, "1500", 75.0)
     ]  # fmt: skip
     facts = dict(cells(text, "Kernel and devices")[1:])
-    assert (facts["kernel"], facts["back end"], facts["MTU"]) == ("6.18", "tun", "1500")
+    assert (facts["kernel"], facts["back end"], facts["MTU"]) == ("6.18", "tun", "1500 B")
     assert [row[:4] for row in cells(text, "Hosts")[1:]] == [
         ["left", "cubic", "no", "checksum, tso"], ["right", "bbr", "no", "checksum, tso"]
     ]  # fmt: skip

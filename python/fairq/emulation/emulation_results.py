@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from fairq.core import tables
 from fairq.core.records import Document
 from fairq.core.results import Result, table_of, written
 from fairq.core.rows import Row, Table
@@ -19,17 +18,6 @@ class Difference(Row):
     emulated: float | None
     simulated: float | None
     difference: Annotated[float | None, "Emulated less simulated, as a part of simulated."]
-
-
-def compared(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A difference as people read it: each quantity has a unit of its own."""
-    quantity, apart = row["quantity"], row["difference"]
-    return {
-        "of": row["of"],
-        "quantity": tables.words(quantity)[0],
-        **{name: tables.value(quantity, row[name]) for name in ("emulated", "simulated")},
-        "difference": None if apart is None else f"{100 * apart:+.1f} %",
-    }
 
 
 class Emulated(Result):

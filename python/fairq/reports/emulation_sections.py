@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fairq.core import tables
-from fairq.emulation.emulation_results import compared
 from fairq.reports.page_parts import Shown, csv_file
 from fairq.reports.sections import Item, Pictured, Section, Thin, table_of
 
 LATE = {"p50_s": "50 %", "p90_s": "90 %", "p99_s": "99 %", "p99_9_s": "99.9 %", "max_s": "the latest"}
 """The parts of the packets, by the columns that say how late they were at most."""
 
-HOST = ("host", "control", "ecn", "offloads", "initcwnd", "qdisc")
-"""The columns of the table of hosts."""
+HOST = {"name": "host", "control": "congestion control", "ecn": "asks for ECN", "offloads": "offloads",
+        "initcwnd": "packets of the first window", "qdisc": "qdisc"}  # fmt: skip
+"""Facts of a host, in words."""
 
 EFFORT = {
     "packets": "packets given to hosts",
@@ -69,17 +69,17 @@ def sections(page: Pictured, emulation: Mapping[str, Any], thin: Thin) -> Iterat
         "stamp",
         "May it be believed?",
         "A packet is late by the time at which it was given to its host, less the time at which its line meant to."
-        f" A run is valid if 99.9 % of its packets are late by at most the time of one, here"
-        f" {tables.value('packet_time_s', emulation['gateway']['packet_time_s'])}, and no packet was lost outside"
-        " the queues that were asked for.",
+        " A run is valid if 99.9 % of its packets are late by at most the time of a packet on its slowest line, here"
+        f" {tables.value('packet_time_s', emulation['gateway']['packet_time_s'])}, if departures were overdue by more"
+        " than that in at most 1 % of the run, and if no packet was lost outside the queues that were asked for.",
         [*_lateness(page, emulation["lateness"], thin), *_effort(emulation, thin)],
     )
-    yield Section("machine", "The machine", "", list(_machine(page, emulation["machine"], thin)))
+    yield Section("machine", "The machine", "", list(_machine(emulation["machine"], thin)))
     if emulation.get("beside"):
         rows = [dict(row) for row in emulation["beside"]]
         text = "The same network, simulated with hosts like Linux's; the difference is a part of what was simulated."
         table = _as_read(
-            [compared(row) for row in rows], BESIDE, rows, BESIDE, "Emulated and simulated", "beside", thin
+            [tables.compared(row) for row in rows], BESIDE, rows, BESIDE, "Emulated and simulated", "beside", thin
         )
         yield Section("beside", "Beside the simulated network", text, [Item("Emulated and simulated", "", table)])
 
@@ -145,19 +145,19 @@ def _effort(emulation: Mapping[str, Any], thin: Thin) -> Iterator[Item]:
     yield Item("The gateway", "", table)
 
 
-def _machine(page: Pictured, machine: Mapping[str, Any], thin: Thin) -> Iterator[Item]:
+def _machine(machine: Mapping[str, Any], thin: Thin) -> Iterator[Item]:
     """What the machine is, and how each host was made."""
     facts = {MACHINE.get(name, name): value for name, value in machine.items() if not isinstance(value, list | dict)}
     rows: list[dict[str, Any]] = [{"fact": name, "value": tables.shown(value)} for name, value in facts.items()]
+    for row in rows:
+        row["value"] += " B" if row["fact"] == MACHINE["mtu"] else ""
     columns = ["fact", "value"]
     table = _as_read(rows, columns, rows, columns, "Kernel and devices", "machine", thin)
     yield Item("Kernel and devices", "", table)
-    rows = [
-        {**host, "host": host.get("name"), "offloads": ", ".join(host.get("offloads", ())) or None}
-        for host in machine.get("hosts", ())
-    ]
-    if rows:
-        table = table_of(page.base, rows, HOST, "Hosts", "hosts", thin, HOST)
+    hosts = [{**host, "offloads": ", ".join(host.get("offloads", ())) or None} for host in machine.get("hosts", ())]
+    if hosts:
+        cells = [{words: host.get(name) for name, words in HOST.items()} for host in hosts]
+        table = _as_read(cells, list(HOST.values()), hosts, list(HOST), "Hosts", "hosts", thin)
         yield Item("Hosts", "", table)
 
 

@@ -148,8 +148,8 @@ class Gathered(Pictured):
                 yield Item(
                     f"{said[:1].upper()}{said[1:]} of flows",
                     f"{said[:1].upper()}{said[1:]} of each flow{only}",
-                    table if not number else self._table(rows, [*self.axes, "flow", column], title, f"flows-{column}",
-                                                         thin),
+                    self._table(rows, [*self.axes, "flow", column], f"{title}: {said}", f"flows-{column}", thin)
+                    if number else table,
                     plot,
                 )  # fmt: skip
             if not plots:

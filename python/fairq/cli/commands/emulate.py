@@ -16,7 +16,7 @@ from fairq.core.declared import Spec, argument, options, picked, switch, typed_o
 from fairq.core.output import check, check_file, folder
 from fairq.emulation import emulated
 from fairq.emulation import wish as wishes
-from fairq.emulation.emulation_results import Emulated, compared
+from fairq.emulation.emulation_results import Emulated
 from fairq.emulation.wish import Emulation
 
 SPEC = Spec(
@@ -129,8 +129,8 @@ def shown(result: Emulated, arguments: Namespace) -> Iterator[str]:
         yield f"and {left} flows and queues with fewer packets; --json and --out have all"
     if len(result.beside):
         names = ("of", "quantity", "emulated", "simulated", "difference")
-        rows_beside = result.beside.plain() if arguments.si else [compared(row) for row in result.beside]
-        yield f"beside the simulated network\n{tables.text(rows_beside, names, keep=names, **look(arguments))}"
+        compared = result.beside.plain() if arguments.si else [tables.compared(row) for row in result.beside]
+        yield f"beside the simulated network\n{tables.text(compared, names, keep=names, **look(arguments))}"
     yield tables.prose(_stamp(result))
 
 
