@@ -28,6 +28,7 @@ def emulate(
     delay: str | None = None,
     queue: str | None = None,
     buffer: str | None = None,
+    ecn: bool = False,
     loss: str | float | None = None,
     jitter: str | None = None,
     reorder: str | None = None,

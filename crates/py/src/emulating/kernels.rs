@@ -9,6 +9,7 @@ use fairq_gateway::network::Network;
 use fairq_gateway::record::packet_log::Rows;
 use fairq_gateway::sandbox::Sandbox;
 use fairq_sched::units::Time;
+use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_json::json;
 use std::fs::File;
 
@@ -24,6 +25,8 @@ const CONTROL: &str = "cubic";
 /// # Errors
 /// What is refused, in one line.
 pub(super) fn run(job: &Job, report: &mut File) -> Result<i32, Fault> {
+    // A kernel whose clock has gone ends by itself.
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| Fault::of("the gateway", &error.into()))?;
     let kernel = job.host_kernel.as_deref().unwrap_or("".as_ref());
     let mut plan = Made::of(job).map_err(|problem| Fault::new(problem.to_string()))?.plan;
     if let Some(flow) = plan.flows.first() {

@@ -138,7 +138,11 @@ def _stamp(result: Emulated) -> str:
     """The line that says whether the run may be believed."""
     said, machine = result.emulation, result.emulation["machine"]
     late, mode = said["lateness"]["p99_9_s"], said["stamp"]["mode"]
-    how = [f"Linux {machine['kernel']} in each host"] if mode == "virtual" else [f"{mode} mode", str(machine.get("back_end", ""))]
+    how = (
+        [f"Linux {machine['kernel']} in each host"]
+        if mode == "virtual"
+        else [f"{mode} mode", str(machine.get("back_end", ""))]
+    )
     how += [] if late is None else [f"99.9 % of packets at most {tables.value('x_s', late)} late"]
     how += [f"{100 * said['gateway']['cpu_share']:.0f} % of a core"] if mode != "virtual" else []
     return f"Emulation {result.stamp}. {', '.join(filter(None, how))}."
