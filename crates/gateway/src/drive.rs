@@ -155,7 +155,7 @@ impl<'a> Carrier<'a> {
         let output = Output::new(options.mode, devices.len());
         let meter = Meter::new(options.packet_time, devices);
         let span = match options.mode {
-            Mode::Exact => Time::ZERO,
+            Mode::Exact | Mode::Virtual => Time::ZERO,
             Mode::Fast => Time(FAST_SPAN_US * (PS_PER_S / 1_000_000)),
         };
         let buffer = vec![0; LENGTH_MAX];

@@ -181,7 +181,7 @@ const INITIAL_WINDOW: u32 = 10;
 const DEVICE: &str = "eth0";
 
 /// What cannot be made on any machine.
-fn check(plan: &Plan) -> Result<(), Fault> {
+pub(crate) fn check(plan: &Plan) -> Result<(), Fault> {
     for (number, host) in plan.hosts.iter().enumerate() {
         let name = &host.name;
         if host.addresses.is_empty() {

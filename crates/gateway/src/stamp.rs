@@ -16,6 +16,9 @@ pub enum Mode {
     Exact,
     /// Consecutive segments of a flow that leave within [`FAST_SPAN_US`] are written as one.
     Fast,
+    /// Packets are given to hosts that are kernels in virtual time, which stands still meanwhile:
+    /// none is late.
+    Virtual,
 }
 
 /// How far apart the first and the last segment of one write leave in [`Mode::Fast`], in
@@ -29,7 +32,7 @@ pub struct Stamp {
     pub is_valid: bool,
     /// How departures were written.
     pub mode: Mode,
-    /// In words: `valid`, or `doubtful: ` and the reasons.
+    /// In words: `valid`, `valid in virtual time`, or `doubtful: ` and the reasons.
     pub verdict: String,
     /// Every reason.
     pub reasons: Vec<Reason>,
@@ -77,7 +80,7 @@ pub fn judge(mode: Mode, lateness: &Lateness, effort: &Effort, refused: &Refused
         }
     };
     let (packet_time, span) = match mode {
-        Mode::Exact => (effort.packet_time_s, ""),
+        Mode::Exact | Mode::Virtual => (effort.packet_time_s, ""),
         // A segment may wait that long for those that are written with it.
         Mode::Fast => (effort.packet_time_s + FAST_SPAN_US as f64 * 1e-6, " and the span of a write"),
     };
@@ -96,7 +99,8 @@ pub fn judge(mode: Mode, lateness: &Lateness, effort: &Effort, refused: &Refused
     let text = format!("capacity: departures were overdue in {:.1} % of the run", behind * 100.0);
     doubt(Limit::Behind, behind, BEHIND_MAX, text);
     let words: Vec<&str> = reasons.iter().map(|reason| reason.text.as_str()).collect();
-    let verdict = if words.is_empty() { "valid".to_owned() } else { format!("doubtful: {}", words.join("; ")) };
+    let valid = if mode == Mode::Virtual { "valid in virtual time" } else { "valid" };
+    let verdict = if words.is_empty() { valid.to_owned() } else { format!("doubtful: {}", words.join("; ")) };
     Stamp { is_valid: reasons.is_empty(), mode, verdict, reasons }
 }
 
@@ -168,6 +172,16 @@ mod tests {
         let expected =
             "doubtful: 7 packets of hosts lost before the gateway read them; 2 packets dropped for want of memory";
         assert_eq!(verdict, expected);
+    }
+
+    #[test]
+    fn in_virtual_time_only_what_was_lost_is_doubtful() {
+        let (_, mut effort, refused) = quiet();
+        let stamp = judge(Mode::Virtual, &Lateness::default(), &effort, &refused);
+        assert_eq!((stamp.is_valid, stamp.verdict.as_str()), (true, "valid in virtual time"));
+        effort.lost_behind = 2;
+        let verdict = judge(Mode::Virtual, &Lateness::default(), &effort, &refused).verdict;
+        assert_eq!(verdict, "doubtful: 2 packets that a host had no room for");
     }
 
     #[test]

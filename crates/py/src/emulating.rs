@@ -1,6 +1,8 @@
 //! A scenario on real hosts: what would be made of it, and the gateway itself.
 
 mod job;
+#[cfg(target_os = "linux")]
+mod kernels;
 mod network;
 #[cfg(target_os = "linux")]
 mod process;
@@ -40,7 +42,9 @@ pub(crate) fn gateway(py: Python<'_>, job: i32, report: i32) -> PyResult<i32> {
         let mut report = opened(report, std::fs::OpenOptions::new().write(true))?;
         let text = std::io::read_to_string(opened(job, std::fs::OpenOptions::new().read(true))?)?;
         let said = serde_json::from_str::<Job>(&text).map_err(|error| Fault::new(error.to_string()));
-        match said.and_then(|job| process::run(&job, &mut report)) {
+        match said
+            .and_then(|job| if job.host_kernel.is_some() { kernels::run } else { process::run }(&job, &mut report))
+        {
             Ok(status) => Ok(status),
             Err(fault) => {
                 process::say(&mut report, &json!({ "error": { "message": fault.to_string() } }));

@@ -50,7 +50,8 @@ def run(job: Mapping[str, Any], *, watch: Watch | None = None, output: int | Non
         os.lseek(given, 0, os.SEEK_SET)
         folder = str(Path(__file__).resolve().parents[2])
         command = [sys.executable, "-I", "-S", "-c", CODE, folder, str(given), str(told)]
-        with _signals() as passed:
+        # Kernels have no terminal.
+        with _signals(has_terminal="host_kernel" not in job) as passed:
             process = subprocess.Popen(command, pass_fds=(given, told), stdout=output, env=environment)
             passed.append(process)
             os.close(told)
@@ -86,8 +87,8 @@ def _read(descriptor: int, watch: Watch | None) -> dict[str, Any]:
 
 
 @contextmanager
-def _signals() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Within the block Ctrl-C is for the command alone; other signals go to the gateway first."""
+def _signals(*, has_terminal: bool) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Within the block Ctrl-C is for a command that has the terminal alone; other signals go to the gateway first."""
     processes: list[subprocess.Popen[bytes]] = []
     if threading.current_thread() is not threading.main_thread():
         yield processes
@@ -104,7 +105,8 @@ def _signals() -> Iterator[list[subprocess.Popen[bytes]]]:
         handler = signal.getsignal(number)
         if handler not in (signal.SIG_IGN, None):
             before[number] = handler
-            signal.signal(number, _left_to_command if number == signal.SIGINT else passed)
+            is_left = has_terminal and number == signal.SIGINT
+            signal.signal(number, _left_to_command if is_left else passed)
     try:
         yield processes
     finally:

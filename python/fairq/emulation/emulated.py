@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import fairq._native as _native
@@ -44,6 +45,10 @@ def describe(asked: Emulation) -> dict[str, Any]:
         ),
     ]
     found["ends_s"] = found["duration_s"] if found["flows"] or asked.duration or asked.ends else None
+    if asked.host_kernel is not None and found["flows"]:
+        raise UsageError("--host-kernel: its hosts run commands only; leave the flows of the scenario out")
+    if asked.host_kernel is not None and not found["commands"]:
+        raise UsageError("--host-kernel: its hosts have no input, and so no shell; write -- COMMAND")
     if not found["commands"] and found["ends_s"] is None:
         raise UsageError("nothing runs in it; write -- COMMAND, or a scenario with flows")
     return found
@@ -77,6 +82,8 @@ def emulate(
     place of standard output. UsageError says why it cannot be, and what to do.
     """
     described = describe(asked) if described is None else described
+    if asked.host_kernel is not None and watch is not None:
+        raise UsageError("--watch: virtual time is over at once; leave it out with --host-kernel")
     if asked.capture is not None:
         Path(asked.capture).mkdir(parents=True, exist_ok=True)
     job = asked.job(described) | {
@@ -87,7 +94,10 @@ def emulate(
         "prefix": prefix(),
         **(more or {}),
     }
-    answer = child.run(job, watch=watch, output=output)
+    with TemporaryDirectory(prefix="fairq-", ignore_cleanup_errors=True) as temporary:
+        if asked.host_kernel is not None:
+            job |= {"temporary": temporary, "folder": str(Path.cwd())}
+        answer = child.run(job, watch=watch, output=output)
     document = reported.document(described, answer.report, answer.ready)
     document["emulation"] |= {"commands": described["commands"], "status": answer.status}
     if is_beside:

@@ -28,6 +28,7 @@ def emulate(
     delay: str | None = None,
     queue: str | None = None,
     buffer: str | None = None,
+    ecn: bool = False,
     loss: str | float | None = None,
     jitter: str | None = None,
     reorder: str | None = None,
@@ -39,6 +40,7 @@ def emulate(
     mode: str = "exact",
     spin: bool = False,
     device: str = "auto",
+    host_kernel: str | os.PathLike[str] | None = None,
     seed: int = 1,
     series: str | None = None,
     packets: str | None = None,
@@ -54,7 +56,8 @@ def emulate(
     flows run there. `command` is a program and its arguments, or a text for a shell; it runs at the
     left, or in the host `at`, and its end is the end. `right` and `on` run others for as long.
     With `beside` the same network is simulated as well. `watch` is told twice a second what is
-    under way. Each host is a network namespace of this machine, and nothing leaves it.
+    under way. Each host is a network namespace of this machine, or with `host_kernel` a user-mode
+    Linux kernel in virtual time, and nothing leaves it.
 
     >>> found = emulate(rate="20Mbit/s", rtt="20ms", queue="fq_codel",
     ...     command=["ping", "-c3", "right"])    # doctest: +SKIP

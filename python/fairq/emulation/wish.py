@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import fairq._native as _native
@@ -117,6 +118,7 @@ class Emulation:
     spin: bool = word("spin before each departure: less late, at the cost of a core", kind="bool", default=False)
     device: str = word("how packets reach hosts (default auto: tun if it can be opened)", choices=DEVICES,
                        default="auto", read=_one_of(DEVICES))
+    host_kernel: str | None = word("run each host as this user-mode Linux kernel, in virtual time", "PATH", PATH)
     seed: int = word("seed of losses, jitter and reordering", "N", "int", default=1)
     series: str | None = word("sample throughput and queues this often, as 100ms", "TIME")
     packets: str | None = word("record each packet of this flow", "FLOW")
@@ -213,11 +215,13 @@ class Emulation:
             "device": self.device,
         }
         job |= {"series": self.series, "packets": self.packets}
+        if self.host_kernel is not None:
+            job["host_kernel"] = str(Path(self.host_kernel).absolute())
         return job
 
     def argv(self, described: Mapping[str, Any]) -> Sequence[str]:
         """The command of the terminal; empty: there is none."""
-        if self.command or not self.has_shell or described["flows"] or self.duration:
+        if self.command or not self.has_shell or self.host_kernel is not None or described["flows"] or self.duration:
             return self.command
         return (shell(),)
 
@@ -279,7 +283,15 @@ OF_LINE = ("rate", "rtt", "delay", "queue", "buffer", "loss", "jitter", "reorder
 """Words that make a network of two hosts, which a scenario has itself."""
 
 
+OF_MACHINE = ("mode", "spin", "device")
+"""Words of hosts that share this machine's kernel and clock."""
+
+
 def _check(asked: Emulation) -> None:
+    if asked.host_kernel is not None:
+        for field, option, _ in declared.words(Emulation):
+            if option.name in OF_MACHINE and getattr(asked, field) != Emulation.__dataclass_fields__[field].default:
+                raise UsageError(f"{option.flag}: virtual time has no such choice; leave it out with --host-kernel")
     if asked.network is not None:
         for field, option, _ in declared.words(Emulation):
             default = Emulation.__dataclass_fields__[field].default

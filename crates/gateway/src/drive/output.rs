@@ -46,7 +46,7 @@ impl Output {
         {
             let host = delivery.host as usize;
             match self.mode {
-                Mode::Exact => {
+                Mode::Exact | Mode::Virtual => {
                     meter.leaves(clock.now(), delivery.at);
                     let written = devices[host].write(&delivery.bytes, &delivery.offload);
                     let written = written.map_err(|error| super::of_host(host, &error))?;

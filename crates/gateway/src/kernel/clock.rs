@@ -19,6 +19,9 @@ pub(crate) const GET_TOD: u32 = 8;
 /// A number that a program in the host has written into `/sys/kernel/um-ext-time/bc-message`.
 pub(crate) const BROADCAST: u32 = 9;
 
+/// The day on which a kernel's clock is zero, in nanoseconds since 1970: 1 January 1990.
+pub(crate) const DATE: u64 = 631_152_000_000_000_000;
+
 /// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Message {

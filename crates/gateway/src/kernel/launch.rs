@@ -8,7 +8,7 @@ use crate::fault::Fault;
 use crate::plan::Plan;
 use crate::sys;
 use std::fs::{self, DirBuilder};
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -32,6 +32,8 @@ pub struct Settings<'a> {
 pub(crate) struct Kernels {
     pub(crate) machines: Vec<Machine>,
     children: Vec<Child>,
+    /// What passes on the output of the command in front.
+    output: Vec<thread::JoinHandle<()>>,
     folder: PathBuf,
 }
 
@@ -42,6 +44,10 @@ impl Drop for Kernels {
             let _ = child.kill();
             let _ = child.wait();
         }
+        for output in self.output.drain(..) {
+            // It has nothing to say.
+            let _ = output.join();
+        }
         // What is left there is small, and no later run looks at it.
         let _ = fs::remove_dir_all(&self.folder);
     }
@@ -50,21 +56,24 @@ impl Drop for Kernels {
 /// Starts a kernel for each host of `plan`; each stands still until it is told to run.
 pub(crate) fn start(plan: &Plan, settings: &Settings<'_>) -> Result<Kernels, Fault> {
     let folder = folder(settings.temporary)?;
-    let mut kernels = Kernels { machines: Vec::new(), children: Vec::new(), folder };
+    let mut kernels = Kernels { machines: Vec::new(), children: Vec::new(), output: Vec::new(), folder };
     let wrong = |cause: io::Error| Fault::of("the files of the hosts' kernels", &cause);
     let names = kernels.folder.join("hosts");
     fs::write(&names, script::hosts_file(&plan.hosts)).map_err(wrong)?;
     let plans = plan.hosts.len();
+    let is_one_of_many = plan.hosts.iter().any(|host| !host.commands.is_empty());
     for (host, plan) in plan.hosts.iter().enumerate() {
         let front = settings.front.as_ref().filter(|(at, _)| *at == host);
-        let front = front.map(|(_, argv)| Front { argv, after: 2 * plans });
+        let front = front.map(|(_, argv)| Front { argv, is_one_of_many });
+        let wait = 2 * (plans - host);
         let first = kernels.folder.join(format!("init{host}"));
-        fs::write(&first, script::script(plan, &names, front)).map_err(wrong)?;
+        fs::write(&first, script::script(plan, &names, wait, front)).map_err(wrong)?;
         fs::set_permissions(&first, fs::Permissions::from_mode(0o700)).map_err(wrong)?;
         let listen = |kind: &str| UnixListener::bind(kernels.folder.join(format!("{kind}{host}"))).map_err(wrong);
         let (clock, card) = (listen("clock")?, listen("card")?);
         let mut child = spawn(command(settings, &kernels.folder, host))
             .map_err(|cause| Fault::of(&format!("the host's kernel {}", settings.kernel.display()), &cause))?;
+        kernels.output.extend(child.stdout.take().map(|output| thread::spawn(move || passed_on(output))));
         let connected = connected(&clock, &mut child);
         kernels.children.push(child);
         kernels.machines.push(Machine::new(connected?, run::card(host, card), run::starts(host)));
@@ -106,9 +115,21 @@ fn command(settings: &Settings<'_>, folder: &Path, host: usize) -> Command {
         .env("HOME", folder)
         .current_dir(folder)
         .stdin(Stdio::null())
-        .stdout(if is_front { Stdio::inherit() } else { Stdio::null() })
+        .stdout(if is_front { Stdio::piped() } else { Stdio::null() })
         .stderr(Stdio::null());
     command
+}
+
+/// Passes on what a kernel writes to its console, whose lines end in two letters. The console is not
+/// given a terminal of this machine: it would change its settings, and leave them so.
+fn passed_on(mut output: impl Read) {
+    let mut bytes = [0; 4096];
+    while let Ok(length @ 1..) = output.read(&mut bytes) {
+        let text: Vec<u8> = bytes[..length].iter().copied().filter(|byte| *byte != b'\r').collect();
+        let mut to = io::stdout().lock();
+        // Without a reader it is lost.
+        let _ = to.write_all(&text).and_then(|()| to.flush());
+    }
 }
 
 /// Starts it so that neither it nor its children get random numbers of this machine: two runs are

@@ -185,8 +185,7 @@ impl Machine {
             clock::UPDATE => *now = time.max(*now),
             clock::GET => answer = *now,
             clock::BROADCAST => self.status = Some(time),
-            // A date for its calendar: 1 January 1990.
-            clock::GET_TOD => answer = 631_152_000_000_000_000 + *now,
+            clock::GET_TOD => answer = clock::DATE + *now,
             _ => {}
         }
         clock::send(&self.time, Message { op: clock::ACK, sequence, time: answer })?;

@@ -8,14 +8,21 @@ use std::path::Path;
 /// Where commands and the tools of the network are looked for.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// What is written here goes to the clock.
+const SAY: &str = "/sys/kernel/um-ext-time/bc-message";
+
 /// What ends the run, when it has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Front<'a> {
     /// The program and its arguments.
     pub(crate) argv: &'a [String],
-    /// Seconds after the start of its host: when all others have started.
-    pub(crate) after: usize,
+    /// Whether there are commands beside it, which are to listen first.
+    pub(crate) is_one_of_many: bool,
 }
+
+/// What a host says in place of the exit status of its command if its kernel has not the congestion
+/// control that it is to have.
+pub(crate) const NO_CONTROL: u64 = 256;
 
 /// A file of the names of all hosts.
 pub(crate) fn hosts_file(hosts: &[HostPlan]) -> String {
@@ -30,9 +37,9 @@ pub(crate) fn hosts_file(hosts: &[HostPlan]) -> String {
 }
 
 /// The script of `host`. It waits first until the kernel has random numbers, which it makes by
-/// looking at its clock again and again: it is alone then ([`starts`](super::run::starts)).
-/// Commands beside the front one start first; the front one when all hosts have.
-pub(crate) fn script(host: &HostPlan, names: &Path, front: Option<Front<'_>>) -> String {
+/// looking at its clock again and again: it is alone then ([`starts`](super::run::starts)). Commands
+/// start `wait` seconds later, when all hosts have; the front one a moment after the others.
+pub(crate) fn script(host: &HostPlan, names: &Path, wait: usize, front: Option<Front<'_>>) -> String {
     let names = quoted(&names.to_string_lossy());
     let mut text = format!(
         "#!/bin/sh\nexport PATH={PATH} HOME=/tmp\nmount -n -t proc proc /proc\nmount -n -t sysfs sys /sys\n\
@@ -50,16 +57,24 @@ pub(crate) fn script(host: &HostPlan, names: &Path, front: Option<Front<'_>>) ->
         };
         let _ = writeln!(text, "{ip} address add {address}/{length} dev eth0");
     }
-    let control = if host.control.is_empty() { String::new() } else { format!(" congctl {}", quoted(&host.control)) };
+    let mut control = String::new();
+    if !host.control.is_empty() {
+        let name = quoted(&host.control);
+        control = format!(" congctl {name}");
+        let known = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+        let _ = writeln!(text, "grep -qwe {name} {known} || echo {NO_CONTROL} > {SAY}");
+    }
     for ip in ["ip -4", "[ -d /proc/sys/net/ipv6 ] && ip -6"] {
         let _ = writeln!(text, "{ip} route add default dev eth0{control}");
     }
+    let _ = writeln!(text, "sleep {wait}");
     for argv in &host.commands {
         let _ = writeln!(text, "{} &", command(argv));
     }
     if let Some(front) = front {
         let argv = command(front.argv);
-        let _ = write!(text, "sleep {}\n{argv}\necho $? > /sys/kernel/um-ext-time/bc-message\n", front.after);
+        let moment = if front.is_one_of_many { "sleep 0.1\n" } else { "" };
+        let _ = write!(text, "{moment}{argv}\necho $? > {SAY}\n");
     }
     // The end of the first program is a panic of the kernel.
     text.push_str("while :; do sleep 1000; done\n");
@@ -92,16 +107,19 @@ mod tests {
     #[test]
     fn a_host_has_its_addresses_its_control_and_its_commands() {
         let argv = ["iperf3".into(), "-c".into(), "right".into()];
-        let front = Front { argv: &argv, after: 2 };
-        let text = script(&host(), Path::new("/tmp/x/hosts"), Some(front));
+        let front = Front { argv: &argv, is_one_of_many: true };
+        let text = script(&host(), Path::new("/tmp/x/hosts"), 4, Some(front));
         for line in [
             "echo 1 > /proc/sys/net/ipv4/tcp_ecn",
             "mount -n --bind '/tmp/x/hosts' /etc/hosts",
             "ip -4 address add 10.77.0.1/32 dev eth0",
             "[ -d /proc/sys/net/ipv6 ] && ip -6 address add fd77::1/128 dev eth0",
             "ip -4 route add default dev eth0 congctl 'bbr'",
+            "grep -qwe 'bbr' /proc/sys/net/ipv4/tcp_available_congestion_control || \
+             echo 256 > /sys/kernel/um-ext-time/bc-message",
             r"'echo' 'it'\''s' &",
-            "'iperf3' '-c' 'right'\necho $? > /sys/kernel/um-ext-time/bc-message",
+            "sleep 4",
+            "sleep 0.1\n'iperf3' '-c' 'right'\necho $? > /sys/kernel/um-ext-time/bc-message",
         ] {
             assert!(text.contains(&format!("\n{line}\n")), "{line} in:\n{text}");
         }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// A job: a scenario, and what runs in it.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -43,6 +44,12 @@ pub(super) struct Job {
     pub(super) watch: bool,
     /// The second number of addresses.
     pub(super) prefix: Option<u8>,
+    /// The user-mode Linux that each host is, in virtual time.
+    pub(super) host_kernel: Option<PathBuf>,
+    /// The folder for the files of such a run, which no later one has.
+    pub(super) temporary: PathBuf,
+    /// The folder in which commands run there.
+    pub(super) folder: String,
     /// The host that is the namespace of the caller.
     pub(super) outer: Option<String>,
 }

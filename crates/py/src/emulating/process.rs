@@ -41,8 +41,8 @@ pub(super) fn run(job: &Job, report: &mut File) -> Result<i32, Fault> {
     let job = Job { prefix: Some(prefix), ..job.clone() };
     let made = Made::of(&job).map_err(|problem| Fault::new(problem.to_string()))?;
     let mut plan = made.plan;
-    complete(&mut plan, &job)?;
-    let front = job.front.as_ref().map(|front| Ok((host(&plan, &front.host)?, front.argv.clone()))).transpose()?;
+    complete(&mut plan, &job, &setup::default_control())?;
+    let front = front(&plan, &job)?;
     let outer = job.outer.as_ref().map(|name| host(&plan, name)).transpose()?;
     let mut network = Network::new(&plan);
     let packets = Rows::default();
@@ -54,33 +54,51 @@ pub(super) fn run(job: &Job, report: &mut File) -> Result<i32, Fault> {
     let driven = drive_sandboxed(network, machine.devices, &plan, &job, commands.descriptor(), report);
     let done = work.done();
     let ended = commands.finish();
-    let (mut given, sandbox) = driven?;
+    let (given, sandbox) = driven?;
+    let faults = done.iter().filter_map(|done| done.fault.clone()).collect();
+    tell(report, given, &packets, &Ending { status: ended.status, sandbox, faults })?;
+    Ok(ended.status)
+}
+
+/// What is told at the end beside the tables.
+pub(super) struct Ending {
+    pub(super) status: i32,
+    pub(super) sandbox: Sandbox,
+    pub(super) faults: Vec<String>,
+}
+
+/// Says what a run gave.
+pub(super) fn tell(report: &mut File, mut given: Report, packets: &Rows, ending: &Ending) -> Result<(), Fault> {
     if let Ok(mut rows) = packets.lock() {
         given.packets = std::mem::take(&mut *rows);
     }
     let mut document = serde_json::to_value(&given).map_err(|error| Fault::new(error.to_string()))?;
-    document["status"] = ended.status.into();
-    document["sandbox"] = json!(sandbox);
-    document["faults"] = done.iter().filter_map(|done| done.fault.clone()).collect();
+    document["status"] = ending.status.into();
+    document["sandbox"] = json!(ending.sandbox);
+    document["faults"] = json!(ending.faults);
     say(report, &json!({ "report": document }));
-    Ok(ended.status)
+    Ok(())
 }
 
-/// Gives hosts their commands, and a congestion control to those without one.
-fn complete(plan: &mut Plan, job: &Job) -> Result<(), Fault> {
+/// The number of the host of the terminal's command, and that.
+pub(super) fn front(plan: &Plan, job: &Job) -> Result<Option<(usize, Vec<String>)>, Fault> {
+    job.front.as_ref().map(|front| Ok((host(plan, &front.host)?, front.argv.clone()))).transpose()
+}
+
+/// Gives hosts their commands, and the `usual` congestion control to those without one.
+pub(super) fn complete(plan: &mut Plan, job: &Job, usual: &Arc<str>) -> Result<(), Fault> {
     for back in &job.back {
         let number = host(plan, &back.host)?;
         plan.hosts[number].commands.push(back.argv.clone());
     }
-    let usual = setup::default_control();
     for host in plan.hosts.iter_mut().filter(|host| host.control.is_empty()) {
-        host.control = Arc::clone(&usual);
+        host.control = Arc::clone(usual);
     }
     Ok(())
 }
 
 /// Sets up what is recorded: files are opened here, before rights are given up.
-fn observe(network: &mut Network, plan: &Plan, job: &Job, packets: &Rows) -> Result<(), Fault> {
+pub(super) fn observe(network: &mut Network, plan: &Plan, job: &Job, packets: &Rows) -> Result<(), Fault> {
     if let Some(interval) = sampled(job)? {
         network.sample(interval);
     }

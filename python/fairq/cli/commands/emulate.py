@@ -138,9 +138,13 @@ def _stamp(result: Emulated) -> str:
     """The line that says whether the run may be believed."""
     said, machine = result.emulation, result.emulation["machine"]
     late, mode = said["lateness"]["p99_9_s"], said["stamp"]["mode"]
-    how = [f"{mode} mode", str(machine.get("back_end", ""))]
+    how = (
+        [f"Linux {machine['kernel']} in each host"]
+        if mode == "virtual"
+        else [f"{mode} mode", str(machine.get("back_end", ""))]
+    )
     how += [] if late is None else [f"99.9 % of packets at most {tables.value('x_s', late)} late"]
-    how += [f"{100 * said['gateway']['cpu_share']:.0f} % of a core"]
+    how += [f"{100 * said['gateway']['cpu_share']:.0f} % of a core"] if mode != "virtual" else []
     return f"Emulation {result.stamp}. {', '.join(filter(None, how))}."
 
 
@@ -164,7 +168,8 @@ def made(described: Mapping[str, Any], asked: Emulation, arguments: Namespace) -
         "commands": tables.text(commands, keep=("host", "command"), **look(arguments)) if commands else "",
     }  # fmt: skip
     yield sections(parts)
-    yield f"Back end: {asked.device}; mode: {asked.mode}; " + (
+    how = f"Back end: {asked.device}; mode: {asked.mode}; "
+    yield (how if asked.host_kernel is None else "Hosts are kernels in virtual time; ") + (
         "it ends with its command." if end is None else f"it ends after {tables.value('x_s', end)}."
     )
 
