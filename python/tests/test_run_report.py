@@ -1,4 +1,4 @@
-"""The report of one run and of an emulation: the folder of `--out` as one page, and what else reads that folder."""
+"""The report of one run and of an emulation, and what else reads the folder of `--out`."""
 
 import re
 

@@ -231,7 +231,7 @@ Rows = Sequence[Mapping[str, Any]]
 def of_runs(
     axes: tuple[str, ...], runs: Sequence[RunRow], rows: Callable[[RunRow, Sequence[str] | None], Rows]
 ) -> Samples | None:
-    """The same of runs with their samples: `rows` gives those of a run, with some columns at least."""
+    """The same of runs with their samples: `rows` gives those of a run, with some columns."""
     # runs come seed by seed
     first: dict[int, RunRow] = {}
     for run in runs:

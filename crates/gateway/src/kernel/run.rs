@@ -10,13 +10,13 @@ use fairq_link::capture::Stamp;
 use fairq_sched::units::Time;
 use std::io;
 
-/// When the network's time begins, on the clock of the kernels, which have all started by then. What
-/// they send before reaches no host: they ask for routers.
+/// When the network's time begins, on the clock of the kernels, which have all started by then.
+/// What they send before reaches no host: they ask for routers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Zero(u64);
 
 impl Zero {
-    /// That of so many hosts: when one more would start.
+    /// That of this number of hosts: when one more would start.
     pub(crate) fn of(hosts: usize) -> Self {
         Self(starts(hosts))
     }
