@@ -1,4 +1,4 @@
-"""The report of one run and of an emulation: the folder of `--out` as one page, and what else reads that folder."""
+"""The report of one run and of an emulation: a page of the folder of `--out`, and what else reads it."""
 
 import re
 

@@ -181,7 +181,7 @@ def value(name: str, given: Any, si: bool = False) -> str:
 
 
 def compared(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A quantity emulated, simulated, and how far apart, as people read them: each row has a unit of its own."""
+    """A quantity emulated, simulated, and how far apart, as people read them, in its own unit."""
     quantity, apart = row["quantity"], row["difference"]
     return {
         "of": row["of"],

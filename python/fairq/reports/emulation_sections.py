@@ -165,7 +165,7 @@ def _as_read(
     cells: Sequence[Mapping[str, Any]], heads: Sequence[str], rows: Sequence[Mapping[str, Any]],
     columns: Sequence[str], caption: str, name: str, thin: Thin,
 ) -> Shown:  # fmt: skip
-    """A table whose rows have each a unit of its own: `cells` are what is read, `rows` go into its file."""
+    """A table whose rows have each a unit: `cells` are what is read, `rows` go into its file."""
     shown = [[tables.shown(row[head]) for head in heads] for row in cells[: thin.shown]]
     file = csv_file(caption, f"{name}.csv", rows[: thin.linked], columns)
     left = f"The first {len(shown)} of {len(cells)} rows are shown" if len(shown) < len(cells) else ""
