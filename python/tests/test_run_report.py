@@ -1,4 +1,4 @@
-"""The report of one run and of an emulation: a page of the folder of `--out`, and what else reads it."""
+"""The report of a run and of an emulation: a page of the folder of `--out`; what else reads it."""
 
 import re
 

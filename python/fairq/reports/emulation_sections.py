@@ -1,4 +1,4 @@
-"""What a report says of an emulation: whether it may be believed, its machine, and what is beside it."""
+"""What a report says of an emulation: may it be believed, its machine, and what is beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of one run, or of an emulation: the page of a study's report, of the folder of `--out`.
+"""The report of one run, or of an emulation: a page of the folder of `--out`, as that of a study.
 
 What an emulation says of itself stands first: emulation_sections.py.
 """
@@ -43,7 +43,7 @@ PLOTTED = ("throughput_bit_per_s", "queueing_s_mean")
 
 
 UNTITLED = ("", "emulate")
-"""The titles of scenarios to which no title was given: in a file, and by the words of `fairq emulate`."""
+"""The titles of scenarios that were given none: in a file, and by the words of `fairq emulate`."""
 
 
 class NoBaseUnits(NamedTuple):

@@ -29,7 +29,7 @@ def write(study: str | os.PathLike[str], results: Results, out: str | os.PathLik
 
 
 def as_page(of: str | os.PathLike[str], out: str | os.PathLike[str] | None, runs: int, text: Callable[[], str]) -> Page:
-    """The page of `runs` runs at `out`, or beside the study or folder it is `of`; its text is made at last."""
+    """The page of `runs` runs at `out`, or beside what it is `of`; its text is made at last."""
     path = Path(out) if out is not None else _beside(Path(of))
     if path.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"{path}: the name must end in .html")
