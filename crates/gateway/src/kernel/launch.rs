@@ -120,8 +120,8 @@ fn command(settings: &Settings<'_>, folder: &Path, host: usize) -> Command {
     command
 }
 
-/// Passes on what a kernel writes to its console, whose lines end in two letters. The console is not
-/// given a terminal of this machine: it would change its settings, and leave them so.
+/// Passes on what a kernel writes to its console, whose lines end in two letters. The console is
+/// not given a terminal of this machine: it would change its settings, and leave them so.
 fn passed_on(mut output: impl Read) {
     let mut bytes = [0; 4096];
     while let Ok(length @ 1..) = output.read(&mut bytes) {

@@ -10,8 +10,8 @@ use fairq_link::capture::Stamp;
 use fairq_sched::units::Time;
 use std::io;
 
-/// When the network's time begins, on the clock of the kernels, which have all started by then. What
-/// they send before reaches no host: they ask for routers.
+/// When the network's time begins, on the clock of the kernels, which have all started by then.
+/// What they send before reaches no host: they ask for routers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Zero(u64);
 
@@ -116,8 +116,8 @@ fn closed(packet: &[u8], offload: &Offload, address: [u8; 6], frame: &mut Vec<u8
     frame.extend(packet);
 }
 
-/// When the kernel of a host starts: two seconds after the one before, which then stands still. While
-/// two look at their clocks in turn, as at their start for want of random numbers, neither comes
+/// When the kernel of a host starts: two seconds after the one before, which then stands still.
+/// While two look at their clocks in turn, as at their start for want of random numbers, neither comes
 /// far.
 pub(crate) fn starts(host: usize) -> u64 {
     host as u64 * 2_000_000_000

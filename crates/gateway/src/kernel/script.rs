@@ -37,8 +37,8 @@ pub(crate) fn hosts_file(hosts: &[HostPlan]) -> String {
 }
 
 /// The script of `host`. It waits first until the kernel has random numbers, which it makes by
-/// looking at its clock again and again: it is alone then ([`starts`](super::run::starts)). Commands
-/// start `wait` seconds later, when all hosts have; the front one a moment after the others.
+/// looking at its clock again and again: it is alone then ([`starts`](super::run::starts)).
+/// Commands start `wait` seconds later, when all hosts have; the front one a moment after the others.
 pub(crate) fn script(host: &HostPlan, names: &Path, wait: usize, front: Option<Front<'_>>) -> String {
     let names = quoted(&names.to_string_lossy());
     let mut text = format!(

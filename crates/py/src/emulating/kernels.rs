@@ -1,4 +1,5 @@
-//! A job whose hosts are kernels in virtual time. It needs no right, and runs no flow of a scenario.
+//! A job whose hosts are kernels in virtual time. It needs no right, and runs no flow of a
+//! scenario.
 
 use super::Made;
 use super::job::Job;
