@@ -652,17 +652,20 @@ def report(
     store: str | os.PathLike[str] | None = None,
     out: str | os.PathLike[str] | None = None,
 ) -> Page:
-    """Write the results of a study as one HTML page that asks for no other file.
+    """Write the results of a study or a run as one HTML page that asks for no other file.
 
-    `study` is its file, or the folder of its store; the page is beside it, if no other path is
-    given.
+    `study` is its file, the folder of its store, or that of a run's or an emulation's `--out`; the
+    page is beside it, if no other path is given.
 
     Raises UsageError if no run exists, and OutputError if the page cannot be written.
     """
+    from fairq.reports import run_report
     from fairq.reports import study_report as reports
-    from fairq.studies.sql import opened
+    from fairq.studies.run_folder import RunFolder
+    from fairq.studies.sql import asked_of
 
-    return reports.write(study, opened(study, store), out)
+    results = asked_of(study, store)
+    return run_report.write(study, out) if isinstance(results, RunFolder) else reports.write(study, results, out)
 
 
 @checked

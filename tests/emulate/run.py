@@ -185,7 +185,7 @@ def _apart(out: Path) -> float:
     captures = out.with_name(f"{out.name}.captures")
     captures.mkdir()
     seen = captures / "seen.pcap"
-    listens = f"tcpdump -U -Z root -i eth0 -Q in --time-stamp-precision=nano -w {seen} udp 2>/dev/null"
+    listens = f"tcpdump -U --immediate-mode -Z root -i eth0 -Q in --time-stamp-precision=nano -w {seen} udp 2>/dev/null"
     line = ["--rate", "20Mbit/s", "--delay", f"{DELAY_S}s", "--queue", "fq_codel", "--capture", str(captures)]
     flood = "iperf3 -4 -c right -u -b 15M -l 1172 -t 4 >/dev/null; sleep 0.2"
     right = f"{listens} & sleep 0.8; iperf3 -s -1; sleep 9"

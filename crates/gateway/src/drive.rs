@@ -75,6 +75,10 @@ const LENGTH_MAX: usize = 65_536 + 64;
 /// How long before a departure a spinning loop begins to spin.
 const SPIN: Time = Time(100_000_000);
 
+/// A departure that is nearer is not slept for: on a virtual machine a timer and a wake-up take as
+/// long.
+const NEAR: Time = Time(20_000_000);
+
 /// What looks at a run while it goes on: called with the network at the end of each interval.
 pub struct Look<'a> {
     /// How often.
@@ -221,8 +225,8 @@ fn wait(
     spins: bool,
 ) -> io::Result<()> {
     let now = clock.now();
-    let is_near = spins && until.saturating_sub(now) <= SPIN;
-    let left = if is_near { Time::ZERO } else { until.saturating_sub(now) };
+    let left = until.saturating_sub(now);
+    let left = if left <= if spins { SPIN } else { NEAR } { Time::ZERO } else { left };
     let timeout = (until != Time::NEVER).then(|| clock::timespec(left));
     events.clear();
     match epoll::wait(epoll, rustix::buffer::spare_capacity(events), timeout.as_ref()) {

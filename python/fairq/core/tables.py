@@ -180,6 +180,17 @@ def value(name: str, given: Any, si: bool = False) -> str:
     return str(cell._replace(unit=unit) if has_none else cell)
 
 
+def compared(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A quantity emulated, simulated, and how far apart: each row has a unit of its own."""
+    quantity, apart = row["quantity"], row["difference"]
+    return {
+        "of": row["of"],
+        "quantity": words(quantity)[0],
+        **{name: value(quantity, row[name]) for name in ("emulated", "simulated")},
+        "difference": None if apart is None else f"{100 * apart:+.1f} %",
+    }
+
+
 def head(name: str, si: bool = False) -> str:
     """The name of a value that carries its unit, or of a raw one."""
     return heading(name) if si else words(name)[0] or name

@@ -88,7 +88,7 @@ def _read(descriptor: int, watch: Watch | None) -> dict[str, Any]:
 
 @contextmanager
 def _signals(*, has_terminal: bool) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Within the block Ctrl-C is for a command that has the terminal alone; other signals go to the gateway first."""
+    """Within it Ctrl-C is for a command that has the terminal; other signals go to the gateway."""
     processes: list[subprocess.Popen[bytes]] = []
     if threading.current_thread() is not threading.main_thread():
         yield processes

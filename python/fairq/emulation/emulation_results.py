@@ -34,7 +34,7 @@ class Emulated(Result):
         self.status = status
 
     def _table(self, name: str) -> Table[Any]:
-        """As those of a run, tables are the compiled part's: it writes Parquet without another package."""
+        """A table of the compiled part, which writes Parquet without another package."""
         if name not in self._tables:
             self._tables[name] = table_of(name, self.document[name])
         return self._tables[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import fairq._native as _native
 from fairq.core import tables
@@ -50,12 +50,80 @@ class Section:
     items: list[Item] = field(default_factory=list)
 
 
-class Gathered:
+class BaseUnits(Protocol):
+    """What has columns of numbers beside axes of texts with units."""
+
+    @property
+    def in_base_units(self) -> Mapping[str, Any]:
+        """Them by their names."""
+
+    def beside(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Those of a row."""
+
+
+class Pictured:
+    """Figures that are plotted once, and samples over time as a part of a page."""
+
+    def __init__(self, base: BaseUnits) -> None:
+        self.base = base
+        self._plotted: dict[str, pictures.Elements] = {}
+
+    def picture(self, plot: pictures.Plot, name: str, says: str, thin: Thin) -> str:
+        """A figure, which is plotted once however often the page is made."""
+        if name not in self._plotted:
+            self._plotted[name] = pictures.plotted(plot, name, says)
+        return pictures.shown(self._plotted[name], narrow=thin.narrow)
+
+    def over_time(self, samples: series_sections.Samples, thin: Thin) -> Iterator[Item]:
+        """A figure for each column of samples, then phases and warm-ups."""
+        from fairq.figures.over_time import SAMPLED
+
+        panels = f", a panel for each {listed(samples.varied)}" if samples.varied else ""
+        at = f"; {samples.place}" if samples.place else ""
+        for number, column in enumerate(samples.columns):
+            rows = samples.rows(column, thin.linked)
+            of = series_sections.COLUMNS[column]
+            said = SAMPLED[column].partition(" (")[0]
+            title = f"{said[:1].upper()}{said[1:]} over time"
+            shown = [*samples.axes, *series_sections.KEYS[of], "time_s", column, f"{column}_min", f"{column}_max"]
+            yield Item(
+                title,
+                f"{title}: a curve for each {of.removesuffix('s')}{panels}{at}",
+                table_of(self.base, rows, shown, title, f"time-{column}", thin, ["seed", *shown]),
+                self.picture(
+                    self._plot_over_time(samples, column), f"t{number}", f"{said} {samples.spoken(column)}", thin
+                ),
+            )
+        if rows := samples.phases():
+            shown = [*samples.axes, "flow", "phase", "samples_percent"]
+            table = table_of(self.base, rows, shown, "Part of the samples", "time-phases", thin, ["seed", *shown])
+            yield Item("Phases of congestion control", "", table)
+        rows = samples.warm_ups()
+        ends = [row["warm_up_s"] for row in rows]
+        if any(end is not None for end in ends):
+            shown = [*samples.axes, "flow", "warm_up_s"]
+            note = "A dash: it still moves in its second half." if None in ends else ""
+            table = table_of(self.base, rows, shown, "End of the warm-up", "time-warm-up", thin, ["seed", *shown], note)
+            yield Item("Where the warm-up of the throughput ends, by MSER-5", "", table)
+
+    def _plot_over_time(self, samples: series_sections.Samples, column: str) -> pictures.Plot:
+        """The figure of a column of samples: a panel for each point, one look for a name."""
+        from fairq import figures
+
+        rows, names = samples.plotted(column)
+        stretch = samples.stretch(column)
+        said = f"curve: mean of {stretch}; band: least and greatest" if stretch else ""
+        return lambda style: figures.over_time(
+            rows, samples.varied, "", quantities=[column], names=names, caption=said, style=style
+        )
+
+
+class Gathered(Pictured):
     """All that the page says, read from the store once."""
 
     def __init__(self, results: Results, runs: Sequence[RunRow]) -> None:
+        super().__init__(results)
         self.results, self.runs = results, runs
-        self._plotted: dict[str, pictures.Elements] = {}
         self.values = summary.values(results, summary.quantities(results))
         self.samples = series_sections.read(results, runs)
         self.notes = [str(damage) for damage in results.damages]
@@ -124,7 +192,7 @@ class Gathered:
             )
             yield Section("effects", "What each axis changes", text, items)
         if self.samples is not None:
-            yield Section("time", "Over time", self.samples.said(), list(self._over_time(self.samples, thin)))
+            yield Section("time", "Over time", self.samples.said(), list(self.over_time(self.samples, thin)))
         if items := list(self._delays(thin)):
             yield Section("delays", "Delays of packets", "", items)
         if items := list(self._fairness(thin)):
@@ -133,12 +201,6 @@ class Gathered:
         if items := list(self._losses(thin)):
             text = "Packets of a run that did not arrive, by what became of them, and those that were marked."
             yield Section("losses", "Drops by reason", text, items)
-
-    def _picture(self, plot: pictures.Plot, name: str, says: str, thin: Thin) -> str:
-        """A figure, which is plotted once however often the page is made."""
-        if name not in self._plotted:
-            self._plotted[name] = pictures.plotted(plot, name, says)
-        return pictures.shown(self._plotted[name], narrow=thin.narrow)
 
     def _said(self) -> str:
         seeds = self.counts["seeds"]
@@ -152,20 +214,20 @@ class Gathered:
             group = summary.KEYS[quantity.table][0]
             left = of.groups[GROUPS_MAX:]
             rows = [row for row in summary.means(of, quantity) if row[group] not in left]
-            said = _words(column)
+            said = words_of(column)
             title = f"{said[:1].upper()}{said[1:]} of {quantity.table}"
-            over = f" over {_listed(self.results.axes)}" if self.results.axes else ""
-            spoken = _spoken(rows, column, [*self.results.axes, group])
+            over = f" over {listed(self.results.axes)}" if self.results.axes else ""
+            spoken = spoken_of(rows, column, [*self.results.axes, group])
             yield Item(
                 title,
                 f"{title}{over}",
-                _table(
+                table_of(
                     self.results, rows, [*self.results.axes, group, column], f"{title}: means",
                     f"{quantity.table}-{column}", thin,
                     [*self.results.axes, group, "seeds", column, f"{column}_low", f"{column}_high"],
                     f"{len(left)} more {quantity.table} are left out." if left else "",
                 ),
-                self._picture(self._plot(rows, column, group), f"r{number}", spoken, thin),
+                self.picture(self._plot(rows, column, group), f"r{number}", spoken, thin),
             )  # fmt: skip
 
     def _plot(self, rows: Sequence[Mapping[str, Any]], column: str, group: str) -> pictures.Plot:
@@ -205,60 +267,16 @@ class Gathered:
                     }
                 )  # fmt: skip
             if rows:
-                said = _words(column)
+                said = words_of(column)
                 title = f"{said[:1].upper()}{said[1:]} of {quantity.table}"
                 shown = ["axis", "value", "of", column, "against", difference, "decided", "more_seeds"]
                 yield Item(
                     title,
                     "",
-                    _table(
+                    table_of(
                         self.results, rows, shown, f"{title}: main effects", f"effects-{quantity}", thin, list(rows[0])
                     ),
                 )
-
-    def _over_time(self, samples: series_sections.Samples, thin: Thin) -> Iterator[Item]:
-        from fairq.figures.over_time import SAMPLED
-
-        panels = f", a panel for each {_listed(samples.varied)}" if samples.varied else ""
-        at = f"; {samples.place}" if samples.place else ""
-        for number, column in enumerate(samples.columns):
-            rows = samples.rows(column, thin.linked)
-            of = series_sections.COLUMNS[column]
-            said = SAMPLED[column].partition(" (")[0]
-            title = f"{said[:1].upper()}{said[1:]} over time"
-            shown = [*samples.axes, *series_sections.KEYS[of], "time_s", column, f"{column}_min", f"{column}_max"]
-            yield Item(
-                title,
-                f"{title}: a curve for each {of.removesuffix('s')}{panels}{at}",
-                _table(self.results, rows, shown, title, f"time-{column}", thin, ["seed", *shown]),
-                self._picture(
-                    self._plot_over_time(samples, column), f"t{number}", f"{said} {samples.spoken(column)}", thin
-                ),
-            )
-        if rows := samples.phases():
-            shown = [*samples.axes, "flow", "phase", "samples_percent"]
-            table = _table(self.results, rows, shown, "Part of the samples", "time-phases", thin, ["seed", *shown])
-            yield Item("Phases of congestion control", "", table)
-        rows = samples.warm_ups()
-        ends = [row["warm_up_s"] for row in rows]
-        if any(end is not None for end in ends):
-            shown = [*samples.axes, "flow", "warm_up_s"]
-            note = "A dash: it still moves in its second half." if None in ends else ""
-            table = _table(
-                self.results, rows, shown, "End of the warm-up", "time-warm-up", thin, ["seed", *shown], note
-            )
-            yield Item("Where the warm-up of the throughput ends, by MSER-5", "", table)
-
-    def _plot_over_time(self, samples: series_sections.Samples, column: str) -> pictures.Plot:
-        """The figure of a column of samples: a panel for each point, one look for a name."""
-        from fairq import figures
-
-        rows, names = samples.plotted(column)
-        stretch = samples.stretch(column)
-        said = f"curve: mean of {stretch}; band: least and greatest" if stretch else ""
-        return lambda style: figures.over_time(
-            rows, samples.varied, "", quantities=[column], names=names, caption=said, style=style
-        )
 
     def _delays(self, thin: Thin) -> Iterator[Item]:
         if "packets" not in self.results.tables:
@@ -275,7 +293,7 @@ class Gathered:
         panels = [axis for axis in axes if axis not in series]
         flow = self.results.study.keep.packets
         title = f"Delays of the packets of {flow}"
-        said = f"Packets of seed{'s' if len(seeds) > 1 else ''} {_listed([str(seed) for seed in seeds])}"
+        said = f"Packets of seed{'s' if len(seeds) > 1 else ''} {listed([str(seed) for seed in seeds])}"
 
         def plot(style: Any) -> Any:
             return figures.distribution(rows, series, panels, "", caption=said, style=style)
@@ -283,12 +301,12 @@ class Gathered:
         quantiles = readings.quantiles(rows, self.results.axes)
         yield Item(
             title,
-            f"Share of packets whose delay is at most what stands across, for {_listed(axes)}",
-            _table(
+            f"Share of packets whose delay is at most what stands across, for {listed(axes)}",
+            table_of(
                 self.results, quantiles, [*self.results.axes, "packets_percent", "delay_s"], f"{title}: percentiles",
                 "delays", thin, [*self.results.axes, "packets_percent", "delay_s"],
             ),
-            self._picture(plot, "d", f"{title} for {_listed(axes)}; the table has its percentiles", thin),
+            self.picture(plot, "d", f"{title} for {listed(axes)}; the table has its percentiles", thin),
         )  # fmt: skip
 
     def _fairness(self, thin: Thin) -> Iterator[Item]:
@@ -314,8 +332,8 @@ class Gathered:
         yield Item(
             "Throughput and max-min share",
             "What each flow got, as a bar, and its max-min fair share, as an upright line",
-            _table(self.results, rows, columns, "Throughput and max-min share", "max-min", thin, every),
-            self._picture(plot, "m", _spoken(rows, "part_of_share", [*self.results.axes, "flow"]), thin),
+            table_of(self.results, rows, columns, "Throughput and max-min share", "max-min", thin, every),
+            self.picture(plot, "m", spoken_of(rows, "part_of_share", [*self.results.axes, "flow"]), thin),
         )
 
     def _losses(self, thin: Thin) -> Iterator[Item]:
@@ -331,7 +349,7 @@ class Gathered:
             columns = [*self.results.axes, *readings.STATE, "value"]
             every = [*columns, "value_low", "value_high", "seeds"]
             caption = "Drops as each discipline counts them"
-            table = _table(self.results, rows, columns, caption, "drops", thin, every)
+            table = table_of(self.results, rows, columns, caption, "drops", thin, every)
             yield Item("What the disciplines count", "", table)
 
     def _lost_of_flows(self, column: str, reason: str, of: Values, thin: Thin) -> Item:
@@ -345,17 +363,17 @@ class Gathered:
 
         columns = [*self.results.axes, "flow", column]
         every = [*columns, f"{column}_low", f"{column}_high", "seeds"]
-        spoken = _spoken(rows, column, [*self.results.axes, "flow"])
+        spoken = spoken_of(rows, column, [*self.results.axes, "flow"])
         return Item(
             title,
             f"{title}, in a run",
-            _table(self.results, rows, columns, title, f"losses-{column}", thin, every),
-            self._picture(plot, f"l{column}", spoken, thin),
+            table_of(self.results, rows, columns, title, f"losses-{column}", thin, every),
+            self.picture(plot, f"l{column}", spoken, thin),
         )
 
 
-def _table(
-    results: Results, rows: Sequence[Mapping[str, Any]], columns: Sequence[str], caption: str, name: str, thin: Thin,
+def table_of(
+    results: BaseUnits, rows: Sequence[Mapping[str, Any]], columns: Sequence[str], caption: str, name: str, thin: Thin,
     every: Sequence[str], left_out: str = "",
 ) -> Shown:  # fmt: skip
     """A table: some rows of it as they are read, and more of them as a file, in base units too."""
@@ -376,22 +394,24 @@ def _all_or(some: int, every: int) -> str:
     return "all" if some == every else f"{some} of them"
 
 
-def _spoken(rows: Sequence[Mapping[str, Any]], column: str, names: Sequence[str]) -> str:
+def spoken_of(rows: Sequence[Mapping[str, Any]], column: str, names: Sequence[str]) -> str:
     """What a figure shows in words: its range, and where its ends are."""
     known = [row for row in rows if row.get(column) is not None]
     if not known:
-        return f"{_words(column)}: no value"
+        return f"{words_of(column)}: no value"
     least, most = (function(known, key=lambda row: row[column]) for function in (min, max))
     places = [", ".join(str(row[name]) for name in names) for row in (least, most)]
     ends = [tables.value(column, row[column]) for row in (least, most)]
-    return f"{_words(column)} from {ends[0]} ({places[0]}) to {ends[1]} ({places[1]}); the table below has all"
+    return f"{words_of(column)} from {ends[0]} ({places[0]}) to {ends[1]} ({places[1]}); the table below has all"
 
 
-def _words(column: str) -> str:
+def words_of(column: str) -> str:
+    """The words of a column's name, as figures have them."""
     from fairq.figures import axis_units
 
     return axis_units.words(column)[0]
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence."""
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)

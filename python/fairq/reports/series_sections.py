@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from fairq import statistics
 from fairq.core import columns, tables
 from fairq.studies import summary
-from fairq.studies.stored_runs import Part, Results, RunRow
+from fairq.studies.stored_runs import Results, RunRow
 
 POINTS_MAX = 6
 """The most points, each a panel of a figure."""
@@ -216,19 +216,32 @@ def read(results: Results, runs: Sequence[RunRow]) -> Samples | None:
     """The samples of the first points and their first seeds; None if there are none."""
     if "series" not in results.tables:
         return None
+    of = {part.marker.name: part for part in results.parts("series")}
+
+    def rows(run: RunRow, columns: Sequence[str] | None) -> Rows:
+        known = [of[run.part]._replace(digests=frozenset([run.digest]))] if run.part in of else []
+        return results.table_of(known, "series", columns)
+
+    return of_runs(results.axes, [run for run in runs if run.part], rows)
+
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def of_runs(
+    axes: tuple[str, ...], runs: Sequence[RunRow], rows: Callable[[RunRow, Sequence[str] | None], Rows]
+) -> Samples | None:
+    """The same of runs with their samples: `rows` gives those of a run, with some columns."""
     # runs come seed by seed
     first: dict[int, RunRow] = {}
     for run in runs:
-        if run.part:
-            first.setdefault(run.point, run)
+        first.setdefault(run.point, run)
     every = [first[point] for point in sorted(first)]
     shown = every[:POINTS_MAX]
-    of = {part.marker.name: part for part in results.parts("series")}
-    parts = [[of[run.part]._replace(digests=frozenset([run.digest]))] if run.part in of else [] for run in shown]
     counts: dict[str, dict[Name, int]] = {what: {} for what in KEYS}
     lengths = []
-    for part in parts:
-        own, length = _survey(results, part)
+    for run in shown:
+        own, length = _survey(rows(run, SURVEYED))
         lengths.append(length)
         for (what, name), peak in own.items():
             counts[what][name] = max(peak, counts[what].get(name, 0))
@@ -237,14 +250,14 @@ def read(results: Results, runs: Sequence[RunRow]) -> Samples | None:
     names, left_out = _chosen(counts, min(PANEL_MAX, CURVES_MAX // len(shown)))
     if len(every) > len(shown):
         left_out.insert(0, f"Of {len(every)} points the first {len(shown)} are shown.")
-    others = {run.seed for run in runs if run.part} - {run.seed for run in shown}
+    others = {run.seed for run in runs} - {run.seed for run in shown}
     curves = []
     most = {what: min(STRETCHES_MAX, ROWS_MAX // (len(shown) * max(1, len(own)))) for what, own in names.items()}
-    for run, part, length in zip(shown, parts, lengths, strict=True):
+    for run, length in zip(shown, lengths, strict=True):
         if length:
             curves.append(Curves(run, {what: -(-length // most[what]) for what in KEYS}))
-            _fill(curves[-1], results.table_of(part, "series"), names)
-    return Samples(results.axes, curves, names, len(others), left_out)
+            _fill(curves[-1], rows(run, None), names)
+    return Samples(axes, curves, names, len(others), left_out)
 
 
 def _named(row: Mapping[str, Any]) -> tuple[str, Name]:
@@ -255,9 +268,12 @@ def _named(row: Mapping[str, Any]) -> tuple[str, Name]:
     raise AssertionError(f"a sample of nothing: {row}")
 
 
-def _survey(results: Results, part: Sequence[Part]) -> tuple[dict[tuple[str, Name], int], int]:
+SURVEYED = (*(key for keys in KEYS.values() for key in keys), "held_packets")
+"""The columns by which what is shown is chosen."""
+
+
+def _survey(table: Rows) -> tuple[dict[tuple[str, Name], int], int]:
     """What a run has samples of, with the most packets that each queue held; samples of each."""
-    table = results.table_of(part, "series", [*(key for keys in KEYS.values() for key in keys), "held_packets"])
     peaks: dict[tuple[str, Name], int] = {}
     for row in table:
         name = _named(row)

@@ -7,6 +7,7 @@ the same bytes. What stands on the page is gathered in sections.py.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from fairq.core.errors import UsageError
@@ -22,15 +23,21 @@ THINNER = (Thin(200, 5_000, True), Thin(60, 1_000, True), Thin(30, 200, False), 
 
 def write(study: str | os.PathLike[str], results: Results, out: str | os.PathLike[str] | None) -> Page:
     """Write the report of a study's results to `out`, or beside the study, whole or not at all."""
-    path = Path(out) if out is not None else _beside(Path(study))
+    runs = sum(run.part is not None for run in results.runs())
+    name = Path(study).name if Path(study).suffix == ".toml" else ""
+    return as_page(study, out, runs, lambda: report(results, name))
+
+
+def as_page(of: str | os.PathLike[str], out: str | os.PathLike[str] | None, runs: int, text: Callable[[], str]) -> Page:
+    """The page of `runs` runs at `out`, or beside what it is `of`; its text is made at last."""
+    path = Path(out) if out is not None else _beside(Path(of))
     if path.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"{path}: the name must end in .html")
     check_file(path)
-    runs = sum(run.part is not None for run in results.runs())
-    text = report(results, Path(study).name if Path(study).suffix == ".toml" else "")
+    made = text()
     with file(path) as place:
-        place.write_text(text, encoding="utf-8")
-    return Page(path, runs, len(text.encode()))
+        place.write_text(made, encoding="utf-8")
+    return Page(path, runs, len(made.encode()))
 
 
 def _beside(study: Path) -> Path:

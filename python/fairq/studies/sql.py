@@ -21,6 +21,7 @@ from fairq.core import lazy
 from fairq.core.errors import OutputError, UsageError
 from fairq.core.results import TABLES, described
 from fairq.studies.run_folder import RunFolder, is_run_folder
+from fairq.studies.store import HEADER
 from fairq.studies.stored_runs import Results
 from fairq.studies.study_results import Found
 
@@ -47,7 +48,13 @@ def opened(
 def asked_of(
     study: str | os.PathLike[str], store: str | os.PathLike[str] | None = None, *, verify: bool = False
 ) -> Results | RunFolder:
-    """What a query is about: a study, or the folder of one run."""
+    """What a query or a report is about: a study, or the folder of one run."""
+    path = Path(study)
+    if store is None and path.is_dir() and not is_run_folder(path) and not (path / HEADER).exists():
+        raise UsageError(
+            f"{path}: neither the store of a study nor the folder of a run; fairq sweep makes the one, and fairq run"
+            " and fairq emulate with --out the other"
+        )
     return RunFolder(study) if store is None and is_run_folder(study) else opened(study, store, verify=verify)
 
 

@@ -102,7 +102,7 @@ impl Ring {
         }
     }
 
-    /// Gives a buffer back, of which so many bytes were written.
+    /// Gives a buffer back, of which this number of bytes were written.
     pub(crate) fn give(&mut self, memory: &Memory, buffer: &Buffer, wrote: u32) -> io::Result<()> {
         let slot = u64::from(self.given % self.size);
         let mut bytes = [0; 8];

@@ -16,7 +16,7 @@ use std::io;
 pub(crate) struct Zero(u64);
 
 impl Zero {
-    /// That of so many hosts: when one more would start.
+    /// That of this number of hosts: when one more would start.
     pub(crate) fn of(hosts: usize) -> Self {
         Self(starts(hosts))
     }
@@ -117,8 +117,8 @@ fn closed(packet: &[u8], offload: &Offload, address: [u8; 6], frame: &mut Vec<u8
 }
 
 /// When the kernel of a host starts: two seconds after the one before, which then stands still.
-/// While two look at their clocks in turn, as at their start for want of random numbers, neither comes
-/// far.
+/// While two look at their clocks in turn, as at their start for want of random numbers, neither
+/// comes far.
 pub(crate) fn starts(host: usize) -> u64 {
     host as u64 * 2_000_000_000
 }

@@ -1,5 +1,4 @@
-//! A job whose hosts are kernels in virtual time. It needs no right, and runs no flow of a
-//! scenario.
+//! A job whose hosts are kernels in virtual time. It needs no right and runs no flow.
 
 use super::Made;
 use super::job::Job;

@@ -129,7 +129,7 @@ def shown(result: Emulated, arguments: Namespace) -> Iterator[str]:
         yield f"and {left} flows and queues with fewer packets; --json and --out have all"
     if len(result.beside):
         names = ("of", "quantity", "emulated", "simulated", "difference")
-        compared = result.beside.plain() if arguments.si else [_read(row) for row in result.beside]
+        compared = result.beside.plain() if arguments.si else [tables.compared(row) for row in result.beside]
         yield f"beside the simulated network\n{tables.text(compared, names, keep=names, **look(arguments))}"
     yield tables.prose(_stamp(result))
 
@@ -146,17 +146,6 @@ def _stamp(result: Emulated) -> str:
     how += [] if late is None else [f"99.9 % of packets at most {tables.value('x_s', late)} late"]
     how += [f"{100 * said['gateway']['cpu_share']:.0f} % of a core"] if mode != "virtual" else []
     return f"Emulation {result.stamp}. {', '.join(filter(None, how))}."
-
-
-def _read(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A difference as people read it: each quantity has a unit of its own."""
-    quantity, apart = row["quantity"], row["difference"]
-    return {
-        "of": row["of"],
-        "quantity": tables.words(quantity)[0],
-        **{name: tables.value(quantity, row[name]) for name in ("emulated", "simulated")},
-        "difference": None if apart is None else f"{100 * apart:+.1f} %",
-    }
 
 
 def made(described: Mapping[str, Any], asked: Emulation, arguments: Namespace) -> Iterator[str]:

@@ -32,7 +32,7 @@ SPEC = Spec(
     ),
     "COMMAND stands behind the traces, as Mahimahi has it, or behind --; without one a shell runs. $MAHIMAHI_BASE is"
     " the outer host: a namespace where --right runs, or that of an emulation around this one. No other is reached,"
-    " nor the Internet. docs/guide/emulate.md says how packets are counted.",
+    " nor the Internet. docs/guide/mahimahi.md says how packets are counted.",
     command="runs at the terminal",
     has_bare_command=True,
 )

@@ -1,4 +1,4 @@
-"""`fairq report`: a study as one page that opens without a network."""
+"""`fairq report`: a study or a run as one page that opens without a network."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ SPEC = Spec(
     "report",
     "fairq report study.toml --out report.html",
     (
-        STUDY,
+        STUDY._replace(help="the study file, the folder of its store, or the --out of a run or an emulation"),
         STORE,
         *typed_only(VERIFY),
-        Option("out", "the page (default: the study's path with .html)", "FILE", PATH, is_written=True),
+        Option("out", "the page (default: the path of the study or folder, with .html)", "FILE", PATH, is_written=True),
     ),
     "The page holds figures, tables with intervals and what each axis changes, and asks for no other file;"
     " docs/guide/reports.md shows how to read it.",
@@ -25,12 +25,17 @@ SPEC = Spec(
 
 def report(arguments: Namespace) -> str:
     """`fairq report`."""
+    from fairq.reports import run_report
     from fairq.reports import study_report as reports
-    from fairq.studies.sql import opened
+    from fairq.studies.run_folder import RunFolder
+    from fairq.studies.sql import asked_of
 
-    results = opened(arguments.study, arguments.store, verify=arguments.verify)
-    tell_of(results)
-    page = reports.write(arguments.study, results, arguments.out)
+    results = asked_of(arguments.study, arguments.store, verify=arguments.verify)
+    if isinstance(results, RunFolder):
+        page = run_report.write(arguments.study, arguments.out)
+    else:
+        tell_of(results)
+        page = reports.write(arguments.study, results, arguments.out)
     if arguments.json:
         return as_json(page.document, "report")
     return f"A report of {page.runs} run{'s' if page.runs != 1 else ''}.{written(arguments, page.path)}\n"
