@@ -129,7 +129,7 @@ def test_hosts_ask_for_ecn_and_have_the_congestion_control_that_is_said(kernel, 
     fairq.emulate(host_kernel=kernel, command=show, ecn=True, control="reno", queue="fq_codel", **LINE)
     out = capfd.readouterr().out
     assert out.startswith("1\n") and "congctl reno" in out
-    with pytest.raises(UsageError, match="the kernel of host .* has not the congestion control none_such"):
+    with pytest.raises(UsageError, match=r"the kernel of host .* has not the congestion control none_such"):
         fairq.emulate(host_kernel=kernel, command=PING, control="none_such", **LINE)
 
 
