@@ -53,6 +53,7 @@ SMALL = {"share": 0.02, "utilisation": 0.02, "loss": 0.01, "delay": 0.002}
 DELAY_S = 0.005
 """The delay of the line of `truth`."""
 TRUTH_S = 20e-6
+TRUTH_TRIES = 5
 PAIRED_MIN = 5000
 SYSTEM_PYTHON = "/usr/bin/python3"
 AT_ONCE = 3
@@ -171,9 +172,12 @@ def ill_behaved(out: Path) -> None:
 
 def truth(out: Path) -> None:
     """The stamp's lateness is what a capture in the receiver's namespace sees, within 20 us."""
-    apart = [_apart(out.with_name(f"{out.name}{number}")) for number in range(TRIES)]
-    if min(apart) > TRUTH_S:
-        raise FailedError(f"the stamp and the receiver's capture are {min(apart):.6f} s apart at the nearest try")
+    apart = []
+    for number in range(TRUTH_TRIES):
+        apart.append(_apart(out.with_name(f"{out.name}{number}")))
+        if apart[-1] <= TRUTH_S:
+            return
+    raise FailedError(f"the stamp and the receiver's capture are {min(apart):.6f} s apart at the nearest try")
 
 
 def _apart(out: Path) -> float:
