@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = {
     "docs/guide/sweeps.md": 7,
     "docs/guide/query.md": 6,
-    "docs/guide/emulate.md": 5,
+    "docs/guide/emulate.md": 4,
+    "docs/guide/mahimahi.md": 1,
     "docs/guide/outputs.md": 7,
     "docs/reference/exit-status.md": 2,
     "README.md": 2,

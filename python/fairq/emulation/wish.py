@@ -101,7 +101,7 @@ class Emulation:
         "send this part of the packets late, as 1%@5ms", "PART@TIME", read=_late, at=("links[0].reorder",)
     )
     controls: tuple[str, str] | None = word(
-        "Linux's congestion control of the hosts, as cubic, or of right/left (default cubic)", "DOWN[/UP]",
+        "congestion control of the hosts, as bbr, or of right/left (default cubic)", "DOWN[/UP]",
         name="control", read=ways
     )
     right: str | None = word("run this in the host right, as 'iperf3 -s'", "COMMAND")
@@ -112,7 +112,7 @@ class Emulation:
     at: str | None = word("the host of COMMAND (default left, or the first host of a scenario)", "HOST")
     duration: str | None = word("end it after this time (default: when COMMAND ends)", "TIME", read=_time)
     mode: str = word(
-        "exact: each packet is a write; fast: segments of a flow within 100 us go out as one", choices=MODES,
+        "exact: a write for each packet; fast: segments of a flow within 100 us are one", choices=MODES,
         default="exact", read=_one_of(MODES)
     )
     spin: bool = word("spin before each departure: less late, at the cost of a core", kind="bool", default=False)
