@@ -7,10 +7,10 @@ It needs namespaces, iperf3 and tcpdump, makes its load inside namespaces of its
 minutes. A part that cannot run counts as a failure. Exit status: 1 if a value differs or another
 check fails; 2 for a mistake of the user's.
 
-A real run is one draw. It agrees with the simulator if it is within a tenth of the mean over seeds,
-or in their range with half of it added on both sides: the range of ten seeds alone leaves out two in
-eleven further draws. A cell with a value that differs, or with a doubtful stamp, is emulated again; a
-value that differs each time differs.
+A real run is one draw. It agrees with the simulator if it is within a tenth of the mean over
+seeds, or in their range with half of it added on both sides: the range of ten seeds alone leaves
+out two in eleven further draws. A cell with a value that differs, or with a doubtful stamp, is
+emulated again; a value that differs each time differs.
 """
 
 from __future__ import annotations
@@ -66,14 +66,16 @@ TRIES = 3
 
 PAGE_HEAD = """# Do real connections do what the simulator says?
 
-Reno, CUBIC, BBR and a flood of datagrams at 15 Mbit/s, by iperf3 on this machine's Linux, go through
-one line of 10 Mbit/s, 40 ms and 100 packets; the simulator runs `tests/emulate/four_kinds.toml` with
-ten seeds. {agreeing} of {values} values agree: within a tenth of the mean, or in the range of the seeds
-with half of it added on both sides, as a real run is one draw. Shares and utilisation are parts of
-the line, losses of the packets sent, delays seconds.
+Reno, CUBIC, BBR and a flood of datagrams at 15 Mbit/s, by iperf3 on a real Linux, go
+through one line of 10 Mbit/s, 40 ms and 100 packets; the simulator runs
+`tests/emulate/four_kinds.toml` with ten seeds. {agreeing} of {values} values agree: within
+a tenth of the mean, or in the range of the seeds with half of it added on both sides, as a
+real run is one draw. Shares and utilisation are parts of the line, losses of the packets
+sent, delays seconds.
 
-Behind `fifo`, `linux_fq` with one limit for all, and `codel` the flood takes the line; behind `drr`,
-`fq_codel` and `fq`, which charges a flow for what it loses, each connection has its share.
+Behind `fifo`, `linux_fq` with one limit for all, and `codel` the flood takes the line;
+behind `drr`, `fq_codel` and `fq`, which charges a flow for what it loses, each connection
+has its share.
 
 Written by `.venv/bin/python tests/emulate/run.py --write`, on Linux {kernel}.
 
