@@ -54,11 +54,12 @@ pub struct Done {
 }
 
 /// Makes the sockets of the flows of `plan` in their hosts, and threads that begin to send at
-/// `zero` (nanoseconds of the monotonic clock) and the flow's start.
+/// the flow's start, counted from now.
 ///
 /// # Errors
 /// If a socket is refused.
-pub fn start(plan: &Plan, hosts: &[Host], zero: u64) -> Result<Workload, Fault> {
+pub fn start(plan: &Plan, hosts: &[Host]) -> Result<Workload, Fault> {
+    let zero = now();
     let mut flows = Vec::new();
     for (number, plan) in plan.flows.iter().enumerate() {
         let flow = Arc::new(Flow::new(plan.clone(), number, zero));
@@ -381,7 +382,7 @@ mod tests {
     fn a_transfer_comes_to_its_end_and_datagrams_have_their_length() {
         let bulk = Work::Bulk { control: "reno".into(), bytes: Some(1_000_001) };
         let datagrams = Work::Datagrams { packet: 1000, gap: Time::from_ms(1) };
-        let workload = start(&plan(vec![bulk, datagrams]), &hosts(), now()).unwrap();
+        let workload = start(&plan(vec![bulk, datagrams]), &hosts()).unwrap();
         for _ in 0..2000 {
             if workload.is_complete() && workload.done()[0].acknowledged > 1_000_000 && workload.done()[1].received > 0
             {
@@ -397,7 +398,7 @@ mod tests {
         assert!(datagrams.received > 0 && datagrams.received % 972 == 0, "{datagrams:?}");
         // The second flow still has its port.
         let bulk = Work::Bulk { control: "reno".into(), bytes: None };
-        let again = start(&plan(vec![bulk, Work::Datagrams { packet: 1, gap: Time::from_ms(1) }]), &hosts(), now());
+        let again = start(&plan(vec![bulk, Work::Datagrams { packet: 1, gap: Time::from_ms(1) }]), &hosts());
         let message = again.unwrap_err().message;
         let place = format!("flow flow1: its receiver at {}:20001: ", address(2));
         assert!(message.starts_with(&place), "{message}");

@@ -7,7 +7,8 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 /// Time since the start of a run: Linux' monotonic clock, which no change of the date moves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    start: Timespec,
+    /// Nanoseconds of that clock.
+    start: u64,
 }
 
 const PS_PER_NS: u64 = 1000;
@@ -15,7 +16,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 
 impl Clock {
     pub(super) fn start() -> Self {
-        Self { start: clock_gettime(ClockId::Monotonic) }
+        Self { start: crate::clock::now() }
     }
 
     /// Its zero by the clock of the day, which captures have.
@@ -26,9 +27,7 @@ impl Clock {
     }
 
     pub(super) fn now(&self) -> Time {
-        let now = clock_gettime(ClockId::Monotonic);
-        let ns = (now.tv_sec - self.start.tv_sec) * NS_PER_S as i64 + (now.tv_nsec - self.start.tv_nsec);
-        Time(u64::try_from(ns).unwrap_or(0).saturating_mul(PS_PER_NS))
+        Time(crate::clock::now().saturating_sub(self.start).saturating_mul(PS_PER_NS))
     }
 }
 

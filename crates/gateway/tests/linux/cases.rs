@@ -154,9 +154,7 @@ fn work(back_end: &str) -> i32 {
     ];
     let mut machine = made(&plan, back_end);
     let forwarder = Forwarder::new(std::mem::take(&mut machine.devices));
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let zero = now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs();
-    let workload = fairq_gateway::work::start(&plan, &machine.hosts, zero).expect("the flows start");
+    let workload = fairq_gateway::work::start(&plan, &machine.hosts).expect("the flows start");
     for _ in 0..3000 {
         if workload.is_complete() && workload.done()[2].received >= 472 {
             break;

@@ -17,7 +17,6 @@ use fairq_gateway::setup::{self, BackEnd};
 use fairq_gateway::stamp::Mode;
 use fairq_gateway::work;
 use fairq_sched::units::Time;
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -50,7 +49,7 @@ pub(super) fn run(job: &Job, report: &mut File) -> Result<i32, Fault> {
     let machine = setup::hosts(&plan, &setup::Options { back_end: back_end(&job.device), outer })?;
     say(report, &json!({ "ready": machine.facts }));
     let commands = command::start(&machine.hosts, &plan.hosts, front)?;
-    let work = work::start(&plan, &machine.hosts, nanoseconds(ClockId::Monotonic))?;
+    let work = work::start(&plan, &machine.hosts)?;
     let driven = drive_sandboxed(network, machine.devices, &plan, &job, commands.descriptor(), report);
     let done = work.done();
     let ended = commands.finish();
@@ -198,12 +197,6 @@ fn back_end(name: &str) -> BackEnd {
         "packet" => BackEnd::Packet,
         _ => BackEnd::Auto,
     }
-}
-
-/// Nanoseconds of a clock.
-fn nanoseconds(clock: ClockId) -> u64 {
-    let now = clock_gettime(clock);
-    (now.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(now.tv_nsec as u64)
 }
 
 /// Writes a line of the report. Without a reader it is lost, as there is no other place for it.
