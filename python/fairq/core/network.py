@@ -55,11 +55,14 @@ class Network(Placed):
         self.place = "network"
         self.positions: dict[str, tuple[float, float]] = {}
         self._tables: dict[str, Any] = {"edition": 2}
-        homes = {name: None for name in _fields("") if name not in (*LISTS.values(), "measure", "defaults")}
-        homes |= dict.fromkeys(_fields("Defaults"), "defaults") | dict.fromkeys(_fields("Measure"), "measure")
+        homes: dict[str, str | None] = {
+            name: None for name in _fields("") if name not in (*LISTS.values(), "measure", "defaults")
+        }
+        for home in HEADS:
+            homes.update(dict.fromkeys(_fields(home.capitalize()), home))
         for name, value in _given("Network", homes, fields).items():
-            home = homes[name]
-            (self._tables if home is None else self._tables.setdefault(home, {}))[name] = value
+            head = homes[name]
+            (self._tables if head is None else self._tables.setdefault(head, {}))[name] = value
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -160,7 +163,7 @@ class Network(Placed):
         return "\n\n".join(filter(None, tables)) + "\n"
 
     def __repr__(self) -> str:
-        counts = (f"{len(self.get(key, ()))} {key}" for key in ("links", "flows"))
+        counts = (f"{len(self._tables.get(key, ()))} {key}" for key in ("links", "flows"))
         return f"<Network: {', '.join(counts)}; print it for its TOML>"
 
     def _repr_html_(self) -> str:
