@@ -1,19 +1,30 @@
 """The blocks of the pages on networks in Python run, and show what they say."""
 
 import re
+import shlex
+import sys
+import tomllib
 from pathlib import Path
 
+import pytest
+from test_pages import CONSOLE, PYTHON, TOML, prints_what_it_shows
+
 import fairq
+from fairq.cli import program
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
-PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
-def ran(page):
+def page(name):
+    """A page of the guide."""
+    return (GUIDE / name).read_text(encoding="utf-8")
+
+
+def ran(name):
     """What the blocks of a page define."""
     found = {}
-    for block in PYTHON.findall((GUIDE / page).read_text(encoding="utf-8")):
-        exec(compile(block, page, "exec"), found)
+    for block in PYTHON.findall(page(name)):
+        exec(compile(block, name, "exec"), found)
     return found
 
 
@@ -24,14 +35,56 @@ def test_the_page_of_networks_builds_them():
     assert fairq.run(found["ring"]).flows[0].goodput_packets > 0
 
 
-def test_what_users_of_other_simulators_write_runs():
-    (flow,) = ran("from-other-simulators.md")["flows"]
+def test_what_users_of_ns_write_runs():
+    found = ran("from-ns.md")
+    (flow,) = found["flows"]
     assert flow.transport.startswith("newreno") and flow.goodput_packets > 1000
+    assert len(found["measured"].flows) == 4
+    assert all(flow.goodput_packets > 0 for flow in found["measured"].flows)
+
+
+def test_the_scenarios_of_the_pages_run():
+    (ns,) = TOML.findall(page("from-ns.md"))
+    cbr, voice = fairq.run(tomllib.loads(ns)).flows
+    assert cbr.throughput_bit_per_s == pytest.approx(1e6, rel=0.1) and voice.goodput_packets > 0
+    (tc,) = TOML.findall(page("from-tc.md"))
+    (flow,) = fairq.run(tomllib.loads(tc)).flows
+    assert flow.lost > 0
+
+
+def test_what_users_of_tc_and_dummynet_write_runs():
+    found = ran("from-tc.md")
+    (flow,) = found["shaped"]
+    assert flow.goodput_packets > 500
+    assert found["shares"]["first"] == pytest.approx(3 * found["shares"]["second"], rel=0.02)
+    assert len(found["goodputs"]) == 2 and min(found["goodputs"]) > 0
+
+
+def test_the_commands_of_the_pages_print_what_they_show(capsys):
+    shown = page("from-tc.md")
+    prints_what_it_shows(shown, "tc tc", capsys)
+    first, *_ = CONSOLE.findall(shown)
+    tc = re.search(r"```sh\n(tc .*?)```", shown, re.DOTALL)[1].replace("tc ", "").strip().replace("\n", "; ")
+    assert shlex.split(first[0])[-1] == tc, "the lines above the command are those that it reads"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="emulation needs Linux")
+def test_mahimahis_line_is_taken_as_it_is(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FAIRQ_EMULATION", raising=False)
+    for trace in ("up.trace", "down.trace"):
+        (tmp_path / trace).write_text("1\n", encoding="ascii")
+    theirs = re.search(r"^mm-delay 20 mm-link (.*)$", page("from-tc.md"), re.MULTILINE)[1]
+    ours = re.search(r"^fairq (mm-link .*)$", page("from-tc.md"), re.MULTILINE)[1]
+    assert ours == f"mm-link {theirs} --delay 20ms"
+    assert program.main([*shlex.split(ours), "--dry-run"]) == 0
+    printed = capsys.readouterr().out
+    assert "12 Mbit/s  20 ms  100 packets" in printed
 
 
 def test_the_names_in_the_tables_are_known():
     base = {"rate": "10 Mbit/s", "delay": "20 ms", "loss": 0.01}
-    for queue in ("fifo", "drr", "linux_sfq", "fq_codel", "fq_pie", "red", "codel", "pie", "wf2q_plus"):
+    for queue in ("fifo", "drr", "stochastic_fq", "qfq", "fq_codel", "fq_pie", "red", "codel", "pie", "wf2q_plus"):
         net = fairq.Network(buffer="50 packets").link("a", "b", queue=queue, **base).flow("a", "b", weight=2)
         assert fairq.experiment(net).runs(), queue
     for transport in ("newreno", "cubic", "bbr"):
