@@ -73,12 +73,41 @@ def test_axes_changes_and_words_of_python():
         (lambda: two().flow("a", "b", start="soon"), fairq.ScenarioError, "flow ftp 2: start: "),
         (lambda: two().add("lnk"), fairq.UsageError, "did you mean link?"),
         (lambda: two().link("a", "c", rate={1, 2}), fairq.UsageError, "rate: "),
+        (lambda: fairq.Network(duration="soon"), fairq.ScenarioError, "network: measure.duration: `soon`"),
+        (lambda: fairq.Network(seed=1.5), fairq.ScenarioError, "network: measure.seed: "),
+        (lambda: fairq.Network(buffer="x"), fairq.ScenarioError, "network: defaults.buffer: `x`"),
+        (lambda: fairq.Network(routing="x"), fairq.ScenarioError, "network: routing: `x` is not known"),
     ],
 )
 def test_what_is_wrong_is_said_at_once(build, error, said):
     with pytest.raises(error) as caught:
         build()
     assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (lambda: two().link("b", "c", rate="1 Mbit/s", queue="fq_codell"), "network: link b-c: queue: `fq_codell` is"),
+        (lambda: two().link("b", "c"), "network: link b-c: rate is missing"),
+        (lambda: two().flow("a", "z"), "network: flow ftp 2: to: no link leads to a node called z"),
+        (lambda: two().axis("mine", [1]), "network: axis mine: values[0]: write"),
+        # a change has no name
+        (lambda: two().change("1 s", link="zz", rate="1 Mbit/s"), "network: changes[0].link: no link is called zz"),
+    ],
+)
+@pytest.mark.parametrize("function", [fairq.run, fairq.live, fairq.Network.run, fairq.experiment])
+def test_what_is_wrong_when_it_is_run_has_the_names_of_links_and_flows(build, said, function):
+    with pytest.raises(fairq.ScenarioError) as caught:
+        function(build())
+    assert str(caught.value).startswith(said)
+
+
+def test_a_file_that_is_read_is_the_place_of_its_errors(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(str(two()).replace("fq_codel", "fq_codell"), encoding="utf-8")
+    with pytest.raises(fairq.ScenarioError, match=r"mine\.toml: link a-b: queue: `fq_codell`"):
+        fairq.Network.read(path).run()
 
 
 def test_a_graph_goes_there_and_back():
@@ -122,6 +151,42 @@ def plain_number():
     graph = networkx.Graph()
     graph.add_edge("a", "b", rate=10)
     return graph
+
+
+def test_a_directed_graph_of_equal_sides_is_links_and_of_unequal_ones_none():
+    assert fairq.Network.from_networkx(one_way("1 Mbit/s"))["links"] == [
+        {"name": "a-b", "from": "a", "to": "b", "rate": "1 Mbit/s"}
+    ]
+    with pytest.raises(fairq.UsageError, match=r"differs from the edge back.*to_undirected.*reverse_rate"):
+        fairq.Network.from_networkx(one_way("2 Mbit/s"))
+    # the remedy that the message names
+    graph = one_way("2 Mbit/s").to_undirected()
+    graph.edges["a", "b"].update(rate="1 Mbit/s", reverse_rate="2 Mbit/s")
+    (link,) = fairq.Network.from_networkx(graph)["links"]
+    assert (link["rate"], link["reverse_rate"]) == ("1 Mbit/s", "2 Mbit/s")
+    # two links each way are two links, and two forth and one back are none
+    several = networkx.MultiDiGraph()
+    for a, b in (("a", "b"), ("b", "a"), ("a", "b"), ("b", "a")):
+        several.add_edge(a, b, rate="1 Mbit/s")
+    assert [link["name"] for link in fairq.Network.from_networkx(several)["links"]] == ["a-b", "a-b 2"]
+    several.remove_edge("b", "a")
+    with pytest.raises(fairq.UsageError, match="differs from the edge back"):
+        fairq.Network.from_networkx(several)
+
+
+def test_places_of_nodes_are_kept():
+    graph = networkx.path_graph(["a", "b", "c", "d"])
+    graph.add_node("a", pos=(1, 2))
+    graph.add_node("b", x=3, y=4.5)
+    graph.add_node("c", pos="nowhere")
+    net = fairq.Network.from_networkx(graph, rate="1 Mbit/s")
+    assert net.positions == {"a": (1.0, 2.0), "b": (3.0, 4.5)}
+    # layouts give arrays
+    networkx.set_node_attributes(graph, networkx.circular_layout(graph), "pos")
+    net = fairq.Network.from_networkx(graph, rate="1 Mbit/s")
+    assert sorted(net.positions) == ["a", "b", "c", "d"]
+    assert net.to_networkx().nodes["c"]["pos"] == net.positions["c"]
+    assert "positions" not in str(net)
 
 
 @pytest.mark.parametrize(

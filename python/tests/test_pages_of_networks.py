@@ -92,3 +92,21 @@ def test_the_names_in_the_tables_are_known():
             net = fairq.Network(connection=profile).link("a", "b", **base).flow("a", "b", transport=transport)
             assert fairq.experiment(net).runs(), (transport, profile)
     assert fairq.experiment(fairq.Network(topology="dumbbell(hosts=4)").flow("l1", "r1")).runs()
+
+
+def test_a_path_stays_when_its_link_goes_down():
+    net = fairq.Network(duration="4 s")
+    for a, b in (("a", "b"), ("a", "c"), ("c", "b")):
+        net.link(a, b, rate="10 Mbit/s", delay="1 ms")
+    net.flow("a", "b", traffic="constant_rate(rate=1Mbit/s)", start="0 s").change("1 s", link="a-b", up=False)
+    result = net.run()
+    carried = {row.link: row.packets for row in result.links if row.direction == "forward"}
+    assert carried["a-b"] == result.flows[0].goodput_packets > 0
+    assert carried["a-c"] == carried["c-b"] == 0
+
+
+def test_a_refused_pair_says_why():
+    net = fairq.Network().link("a", "b", rate="1 Mbit/s", queue="edf + codel").flow("a", "b")
+    with pytest.raises(fairq.ScenarioError, match="link a-b: queue: codel judges queues by what waits in them"):
+        net.run()
+    assert "`edf` | `codel` | codel judges queues" in (GUIDE.parent / "reference" / "refused.md").read_text("utf-8")

@@ -8,8 +8,8 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from fairq.core import declared
-from fairq.core.errors import UsageError
-from fairq.core.inputs import Text
+from fairq.core.errors import ScenarioError, UsageError
+from fairq.core.inputs import Placed, Text
 from fairq.core.near import near_miss
 
 P = ParamSpec("P")
@@ -45,7 +45,13 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         more = arguments[len(names) :]
         given += [_fit(rest, kinds[rest], value) for value in more] if rest else more
         fitting = {name: _fit(name, kinds[name], value) if name in kinds else value for name, value in named.items()}
-        return function(*given, **fitting)  # type: ignore[arg-type]
+        try:
+            return function(*given, **fitting)  # type: ignore[arg-type]
+        except ScenarioError as error:
+            placed = [value for value in (*given, *fitting.values()) if isinstance(value, Placed)]
+            if not placed:
+                raise
+            raise ScenarioError(placed[0]._told(str(error))) from None
 
     return call
 

@@ -119,12 +119,16 @@ def _taken(data: Mapping[str, Any], field: str, at: str, edge: str) -> Any:
 
 
 def positions_of(graph: Any) -> dict[str, tuple[float, float]]:
-    """Where nodes stand, of their attribute `pos`, or of `x` and `y`."""
+    """Where nodes stand, of their attribute `pos`, or of `x` and `y`; what is no place is left out."""
     found = {}
     for node, data in graph.nodes(data=True):
         place = data.get("pos", (data.get("x"), data.get("y")))
-        if isinstance(place, Sequence) and len(place) == 2 and None not in place:
-            found[node] = (float(place[0]), float(place[1]))
+        try:
+            # the layouts of networkx give arrays, which are no sequences
+            x, y = map(float, place)
+        except (TypeError, ValueError):
+            continue
+        found[node] = (x, y)
     return found
 
 

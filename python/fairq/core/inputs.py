@@ -31,6 +31,10 @@ class Placed(Mapping[str, object]):
 
     place: str
 
+    def _told(self, said: str) -> str:
+        """What is said of it, with its own names for the places."""
+        return said
+
 
 Scenario = str | os.PathLike[str] | Mapping[str, object] | Text
 """The path of a scenario file ("-" for standard input), or what would stand in one, as dicts and lists; its files are

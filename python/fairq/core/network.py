@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -48,7 +49,7 @@ class Network(Placed):
     (['a-b'], ['ftp'])
 
     Raises UsageError for a field that is not there, and ScenarioError for a value that is no
-    quantity. Other errors come when it is run.
+    quantity. Other errors come when it is run, with the name of the link or flow.
     """
 
     def __init__(self, **fields: object) -> None:
@@ -63,6 +64,7 @@ class Network(Placed):
         for name, value in _given("Network", homes, fields).items():
             head = homes[name]
             (self._tables if head is None else self._tables.setdefault(head, {}))[name] = value
+        _check_heads(self._tables)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -117,6 +119,16 @@ class Network(Placed):
         # the functions of the package know of networks, not the other way round
         result: Result = import_module("fairq.api").run(self, **options)
         return result
+
+    def _told(self, said: str) -> str:
+        """An error of the scenario, with the link's or flow's name in place of its number."""
+        found = re.match(rf"{re.escape(self.place)}: (\w+)\[(\d+)\](?:\.([^ :]+))?: ", said)
+        whats = {many: what for what, many in LISTS.items()}
+        if found is None or found[1] not in whats:
+            return said
+        name = self._tables[found[1]][int(found[2])].get("name")
+        where = f"{self.place}: {whats[found[1]]} {name}: {f'{found[3]}: ' if found[3] else ''}"
+        return said if name is None else where + said[found.end() :]
 
     def to_networkx(self) -> Any:
         """The nodes and links as a MultiGraph of networkx; flows and the rest are not in it."""
@@ -216,11 +228,29 @@ def _check(what: str, given: Mapping[str, Any]) -> None:
     """Refuse a value that no field of its kind takes, while the line of Python that gave it is at hand."""
     first = f"{LISTS[what]}[0]."
     mine = {key: value for key, value in given.items() if key not in NAMES_PARTS}
+    error = _error({LISTS[what]: [mine]})
+    field, _, said = error.removeprefix(first).partition(": ")
+    # what else is wrong with a scenario of one table is no fault of the table
+    if error.startswith(first) and field.split(".")[0].split("[")[0] in mine:
+        called = f" {given['name']}" if "name" in given else ""
+        raise ScenarioError(f"network: {what}{called}: {field}: {said}")
+
+
+def _check_heads(tables: Mapping[str, Any]) -> None:
+    """The same for what `Network` is given: measure, defaults and the scenario's own fields."""
+    mine = {key: value for key, value in tables.items() if key not in (*NAMES_PARTS, *HEADS)}
+    for head in HEADS:
+        mine[head] = {key: value for key, value in tables.get(head, {}).items() if key not in NAMES_PARTS}
+    error = _error(mine)
+    head, _, field = error.partition(": ")[0].partition(".")
+    if field.split(".")[0] in mine.get(head, ()) if head in HEADS else head in mine:
+        raise ScenarioError(f"network: {error}")
+
+
+def _error(scenario: Mapping[str, Any]) -> str:
+    """What the reader of scenarios says against one, or nothing."""
     try:
-        _native.max_min(json.dumps({LISTS[what]: [mine]}), "network", [])
+        _native.max_min(json.dumps(scenario), "network", [])
     except ScenarioError as error:
-        field, _, said = str(error).removeprefix("network: ").removeprefix(first).partition(": ")
-        # what else is wrong with a scenario of one table is no fault of the table
-        if str(error).startswith(f"network: {first}") and field.split(".")[0].split("[")[0] in mine:
-            called = f" {given['name']}" if "name" in given else ""
-            raise ScenarioError(f"network: {what}{called}: {field}: {said}") from None
+        return str(error).removeprefix("network: ")
+    return ""
