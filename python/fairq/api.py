@@ -100,7 +100,8 @@ def run(
     fairness, delay bounds and TCP formulas say of each flow, and the gaps. With `trace` the first
     run is kept as a trace for viewers, which `Result.write_trace` writes. `parts` are own parts
     that the scenario may name, classes by their names or a file that has some; one thread then runs
-    everything (docs/guide/own-discipline.md).
+    everything (docs/guide/own-discipline.md). `set` writes fields by their paths. `progress` is told
+    the fraction done, the simulated seconds and the packet-hops; what it raises ends the run.
 
     >>> run("scenarios/dumbbell.toml", set={"defaults.buffer": "40 packets"}, workers=1)
     <Result: points 2, flows 6, links 4, queues 4>
@@ -172,6 +173,7 @@ def experiment(
     """Read and check a scenario: its `runs()` are one point of the axes and one seed each, to be run anywhere.
 
     `collect` makes a result of their tables in the order of the runs, the same as `run` gives.
+    Other arguments are those of `run`.
 
     >>> made = experiment("scenarios/dumbbell.toml", set={"measure.replications": 2, "measure.duration": "5 s"})
     >>> runs = made.runs()
@@ -261,6 +263,12 @@ def compare(
     four, which take the items in turn. Every value of `queue`, `host_queue`, `buffer` and `rtt` is
     crossed with every other. A list is text with commas, or a list of texts. `parts` are own queues
     and controls, which stand there by their names.
+
+    With `ecn` queues mark in place of dropping where both ends can. `jitter` is the greatest extra
+    delay, "2ms"; `reorder` the part that comes late, "1%@5ms". `seeds` are runs of each point;
+    without `duration` and `warm_up`, as "30s", a run lasts until it stands still. `profile` is the
+    system of the hosts, `receive_window` theirs in its place, as "6MB" or "4000packets". With
+    `paired` the answer has the differences between runs of the same seeds, in `paired`.
 
     >>> found = compare(rate="10Mbit/s", rtt="20ms", flows="cubic,bbr", queue="fifo,fq_codel", seeds=2, workers=1)
     >>> found.answer["best"], len(found.rows), len(found.queues)
@@ -398,7 +406,8 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 def max_min(scenario: Scenario, *, set: Settings = ()) -> Table[_types.Share]:
     """The max-min fair shares of the scenario's flows, from its routes, rates and weights alone.
 
-    Flows share from their starts to their stops; a share is the mean over the measured time.
+    Flows share from their starts to their stops; a share, in bit/s, is the mean over the measured
+    time. `set` writes fields by their paths.
 
     Raises ScenarioError with file, line and field.
     """
@@ -605,8 +614,10 @@ def sweep(
     Each run that has come to its end stays in the store, whatever ends the call; `read_store` gives
     them. `part` is the share of one of several calls, as "3/16". `client` is a Dask client of one's
     own, or `address` that of a scheduler. `verify` reads every part and checks its digest. `until`
-    adds replications until it holds, as "goodput half-width < 1%". `parts` are own parts that the
-    scenario may name; a run whose part has changed is run again. `show` is told a line of progress.
+    adds replications until it holds, as "goodput half-width < 1%", `replications_max` at most.
+    `parts` are own parts that the scenario may name; a run whose part has changed is run again.
+    `fail_fast` ends at the first run that fails; `mix_versions` goes on in a store that another
+    version of fairq wrote. `show` is told a line of progress.
 
     Raises ScenarioError for what is wrong in the study, with its line, and OutputError if the store
     cannot be written.
@@ -670,7 +681,7 @@ def report(
 
 @checked
 def diff(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> Diff:
-    """Say what changed from one study to another, and what that did, in pairs of runs of a seed.
+    """Say what changed from study `a` to study `b`, and what that did, in pairs of runs of a seed.
 
     Raises UsageError if a folder is no store.
     """
@@ -697,7 +708,8 @@ def reproduce(
     """Run a paper's scenarios, or those of all papers, and compare each published number with ours.
 
     `paper` is the name of one of `listing("papers")`, or "all". Without `seeds` there are as many as
-    the paper's comparison asks for, or with `quick` fewer. `out` is a folder that receives the tables,
+    the paper's comparison asks for, or with `quick` fewer. Flows start as the scenario files say, or
+    with `start="drawn"` at random times, which are compared. `out` is a folder that receives the tables,
     figures, the report and a page of it all (index.html), whole or not at all; a folder of another
     reproduction, or of one with other seeds, is refused unless `replace` allows it. `printed` is
     called with each part of the report, in order and as soon as its scenarios have run:
