@@ -708,8 +708,9 @@ def reproduce(
     """Run a paper's scenarios, or those of all papers, and compare each published number with ours.
 
     `paper` is the name of one of `listing("papers")`, or "all". Without `seeds` there are as many as
-    the paper's comparison asks for, or with `quick` fewer. Flows start as the scenario files say, or
-    with `start="drawn"` at random times, which are compared. `out` is a folder that receives the tables,
+    the paper's comparison asks for, or with `quick` fewer. With
+    `start="drawn"` the scenarios are run twice, and the report says which verdicts random starts
+    move. `out` is a folder that receives the tables,
     figures, the report and a page of it all (index.html), whole or not at all; a folder of another
     reproduction, or of one with other seeds, is refused unless `replace` allows it. `printed` is
     called with each part of the report, in order and as soon as its scenarios have run:

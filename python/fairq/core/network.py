@@ -126,7 +126,9 @@ class Network(Placed):
         whats = {many: what for what, many in LISTS.items()}
         if found is None or found[1] not in whats:
             return said
-        name = self._tables[found[1]][int(found[2])].get("name")
+        # a topology has links that are in no table
+        mine = self._tables.get(found[1], [])[int(found[2]) :]
+        name = mine[0].get("name") if mine else None
         where = f"{self.place}: {whats[found[1]]} {name}: {f'{found[3]}: ' if found[3] else ''}"
         return said if name is None else where + said[found.end() :]
 
