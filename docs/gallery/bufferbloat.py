@@ -1,7 +1,7 @@
 """A CUBIC upload and the queue that it builds.
 
-Without a limit on delay CUBIC fills the buffer of 200 packets: the queue stands for seconds. CoDel
-in each flow's queue holds it near 5 ms, and the upload keeps the line busy all the same.
+CUBIC fills a buffer of 200 packets, and the round trip grows from 40 to 240 ms and more.
+FQ-CoDel drops early: the round trip stays near 40 ms, and costs some of the line after each drop.
 """
 
 import fairq

@@ -12,7 +12,7 @@ network = {
     "edition": 2,
     "title": "a call beside two CUBIC downloads at 10 Mbit/s",
     "measure": {"duration": "20 s", "warm_up": "5 s"},
-    "defaults": {"transport": "cubic", "buffer": "200 packets"},
+    "defaults": {"transport": "cubic", "buffer": "200 packets", "access": {"rate": "unlimited"}},
     "links": [{"name": "down", **sent, "rate": "10 Mbit/s", "delay": "20 ms"}],
     "flows": [
         {"name": "download", **sent, "traffic": "ftp", "count": 2},

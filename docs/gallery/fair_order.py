@@ -1,7 +1,7 @@
 """Packets and the fluid: fair queueing sends what bit-by-bit service would finish first.
 
-Each packet has a start and a finish number. The dashed curves are the fluid, which serves all flows
-at once; packets stay within one packet of it.
+Each packet has a start and a finish number, and the least finish number leaves first. The dashed
+curves are the fluid, which serves all flows at once; no packet ends later than it by more than one.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """A source that ignores congestion, and what it leaves the others.
 
-Behind FIFO a flood takes the line and the transfers get what is left. Behind fair queueing the
-flood keeps its share and loses the rest of its own packets.
+Behind FIFO a flood takes the whole line. Behind the fair queueing of 1990 the transfer has it:
+a flow is charged for its dropped packets too, so that the flood's next ones come later and later.
 """
 
 from pathlib import Path

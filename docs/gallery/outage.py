@@ -1,7 +1,7 @@
 """A line that goes down for a while.
 
-The window of the sender closes while the line is down. The time until it sends again is that of its
-timer, which doubles at each try.
+Upright lines are changes: the line is down for a second, comes back slower, and later has another
+queue. Throughput follows the line, and the round trip says what waits.
 """
 
 from pathlib import Path

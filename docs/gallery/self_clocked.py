@@ -1,7 +1,7 @@
 """The same arrivals behind self-clocked fair queueing, which keeps no fluid.
 
-Its virtual time is the finish number of the packet on the line. It jumps ahead of the fluid, so
-that a packet which comes then has a larger number and leaves later than in WFQ.
+Its virtual time is the finish number of the packet on the line, here ahead of the fluid: flow c
+leaves a packet later than in WFQ. The numbers at the packets are those of the fluid.
 """
 
 from pathlib import Path

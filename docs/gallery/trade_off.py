@@ -1,7 +1,7 @@
 """What a queue gives and what it costs: use of the line against the delay of a call.
 
-Up and to the left of the figure is better for both. A large FIFO fills the line and makes the call
-wait; the queues that `fairq advise` ranks first keep both.
+Further right the line is used more, further down the call waits less: the best is at the right
+end and low. FIFO is far up; a queue for each flow with CoDel in it is good in both.
 """
 
 import fairq

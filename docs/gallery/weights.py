@@ -1,7 +1,7 @@
 """Weights 1, 2 and 4, behind three queues.
 
-Fair queueing divides the line 1 to 2 to 4. Round robin knows no weights, and FIFO gives each flow
-what its window takes.
+Fair queueing divides the line 1 to 2 to 4. Round robin and FIFO know no weights: all three
+transfers get the same, because their windows are equal.
 """
 
 from pathlib import Path
