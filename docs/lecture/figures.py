@@ -40,7 +40,7 @@ def main() -> int:
         for name in arguments.only:
             made = runpy.run_path(str(GALLERY / f"{name}.py"))["figure"]
             figures.save(made, arguments.out / f"{name}-{ground}")
-            print(arguments.out / f"{name}-{ground}.png")
+            sys.stdout.write(f"{arguments.out / name}-{ground}.png\n")
     return 0
 
 
