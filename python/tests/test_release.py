@@ -104,11 +104,12 @@ def test_sums_are_those_that_sha256sum_checks(release, tmp_path, monkeypatch):
         subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=tmp_path, check=True)
 
 
-def test_a_file_that_does_not_install_is_a_row_that_failed(release, tmp_path):
-    broken = tmp_path / "fairq-0-py3-none-any.whl"
-    broken.write_bytes(b"no archive")
-    name, python, result, _ = release.row(broken, sys.executable, sys.version_info.minor)
-    assert (name, python) == (broken.name, f"3.{sys.version_info.minor}") and result.startswith("FAILED: ")
+def test_what_fails_is_a_row_that_says_so_and_no_end_of_the_release(release, tmp_path):
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho no room >&2\nexit 3\n")
+    python.chmod(0o755)
+    name, minor, result, _ = release.row(Path("fairq-0.whl"), str(python), 13)
+    assert (name, minor) == ("fairq-0.whl", "3.13") and result.startswith("FAILED: ") and "status 3" in result
 
 
 def test_an_image_takes_the_wheel_alone_and_runs_as_a_user_without_rights():
