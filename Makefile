@@ -1,6 +1,7 @@
 # run: the main reproduction;  setup: .venv/bin/fairq and the tools;  test: everything;  check: format, lints, generated
 # files, docs;  lab: the page of `fairq lab`, in page/dist/ for any server, with page/dist/lab.html in one file;
-# wheel: what users install, in dist/;  nightly: what takes too long for test.
+# wheel: what users install, in dist/;  release: that and the sources, tried with each Python;
+# nightly: what takes too long for test.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,7 +15,7 @@ PAGE := $(shell find page -not -path '*/node_modules*' -not -path '*/dist*' -typ
 WASM_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name '*.toml')
 BUNDLE := python/fairq/laboratory/bundle
 
-.PHONY: setup run test check lab wheel nightly tools
+.PHONY: setup run test check lab wheel release nightly tools
 
 setup: tools .venv/installed
 
@@ -32,6 +33,10 @@ lab: $(BUNDLE)/index.html
 wheel: tools .venv/bin/maturin lab
 	rm -f dist/fairq-*.whl
 	$(MATURIN) build --release --strip --out dist $$(sh scripts/profile-tools.sh)
+
+# Words for it, as RELEASE=--trial: scripts/release.py has them.
+release: tools .venv/bin/maturin
+	$(BIN)/python scripts/release.py $(RELEASE)
 
 nightly: setup
 	$(BIN)/python scripts/nightly.py

@@ -49,6 +49,12 @@ PARTS = {
         (("FAIRQ_NIGHTLY", "1"),),
         "pytest",
     ),
+    "image": Part(
+        "`packaging/Dockerfile`, built on the image that FAIRQ_IMAGE names, with the wheel in dist/",
+        ((PYTHON, "-m", "pytest", "python/tests/test_release.py"),),
+        (("FAIRQ_NIGHTLY", "1"),),
+        "pytest",
+    ),
     "clone": Part(
         "`make run` in a clone beside the checkout, twice",
         ((PYTHON, "-m", "pytest", "python/tests/test_fresh_clone.py"),),

@@ -1,6 +1,7 @@
 """list, explain, theory and bench on the real module; and Ctrl-C."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -142,7 +143,7 @@ def test_the_quick_bench_measures_every_workload(document):
     found = document("bench", "--quick")
     rows = {row["row"]: row for row in found["rows"]}
     simulated = [row for row in rows.values() if "data_packets" in row]
-    assert len(simulated) == 9 and {"replications", "start", "compare", "replay"} < set(rows)
+    assert len(simulated) == 9 and {"replications", "start", "compare", "import", "table-polars", "replay"} < set(rows)
     for row in simulated:
         # six lines for a packet and its acknowledgement on a dumbbell, more on the large network
         assert row["packet_hops"] >= 5 * row["data_packets"] > 0, row
@@ -151,6 +152,27 @@ def test_the_quick_bench_measures_every_workload(document):
     assert rows["many"]["flows"] == 1000 and rows["network"]["flows"] == 1600
     assert rows["replay"]["packets"] == 100_000 and rows["start"]["wall_s"] > 0 and rows["compare"]["wall_s"] > 0
     assert {"version", "commit", "machine", "cores"} <= set(found["run_info"])
+
+
+def test_the_bench_measures_an_import_and_says_what_it_lacks_for_a_table(document, monkeypatch):
+    from fairq.benchmarks import workloads
+
+    (row,) = document("bench", "--quick", "--row", "import")["rows"]
+    alone = float(re.search(r"import fairq alone: (\d+) ms", row["note"])[1]) / 1000
+    assert 0 < alone <= row["wall_s"] + 0.001 and row["cpu_s"] > 0
+    monkeypatch.setattr(workloads, "find_spec", lambda name: None)
+    (row,) = document("bench", "--quick", "--row", "table-polars")["rows"]
+    assert row["note"] == "not measured; write: pip install polars" and "cpu_s" not in row
+
+
+def test_the_growth_of_memory_is_that_of_what_was_done():
+    from fairq.core.memory import growth
+
+    kept = []
+    more = growth(lambda: kept.append(bytearray(b"x" * 50_000_000)))
+    if more is None:
+        pytest.skip("SKIPPED: this system does not tell the memory of a program")
+    assert 50_000_000 <= more <= 120_000_000 and len(kept[0]) == 50_000_000
 
 
 def test_the_bench_measures_what_it_is_told_and_names_what_there_is(fairq, document):

@@ -12,9 +12,12 @@ import struct
 import subprocess
 import sys
 import zipfile
+from email.parser import Parser
 from pathlib import Path
 
 import pytest
+
+from fairq.cli import man_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLE = ROOT / "python" / "fairq" / "laboratory" / "bundle"
@@ -73,12 +76,26 @@ def test_it_is_one_for_every_python_and_holds_the_papers_and_no_more(wheel):
     tracked = run(["git", "ls-files", "papers", "python/fairq"], ROOT).stdout.split()
     wanted = {re.sub("^papers/", "fairq/_papers/", name.removeprefix("python/")) for name in tracked}
     wanted.discard("fairq/_papers")
-    inside = {name for name in names if ".dist-info/" not in name and ".libs/" not in name}
+    inside = {name for name in names if not re.search(r"\.(dist-info|libs|data)/", name)}
     # the page of the lab is in it if it was built: `make wheel` builds it
     page = {path.relative_to(ROOT / "python").as_posix() for path in BUNDLE.rglob("*") if path.is_file()}
     assert bool(page) or not IS_NIGHTLY
     assert (wanted | page) - inside == set()
     assert inside - wanted == {"fairq/_native.abi3.so"} | page
+
+
+def test_it_has_the_pages_of_man_and_what_an_index_shows(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        data = {name.partition(".data/")[2] for name in archive.namelist() if ".data/" in name}
+        (about,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        told = Parser().parsestr(archive.read(about).decode())
+    assert data == {f"data/share/man/man1/{name}" for name in man_pages.pages()}
+    assert "bufferbloat" in told["Keywords"].split(",") and told["License-Expression"] == "MIT OR Apache-2.0"
+    assert "The paper it begins with, https://doi.org/10.1145/75246.75248" in told.get_all("Project-URL")
+    classifiers = told.get_all("Classifier")
+    # an index refuses a license that is said twice
+    assert "Typing :: Typed" in classifiers and not any(each.startswith("License") for each in classifiers)
+    assert f"Programming Language :: Python :: {OLDEST[0]}.{OLDEST[1]}" in classifiers
 
 
 @pytest.mark.nightly

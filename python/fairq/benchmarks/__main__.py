@@ -11,8 +11,11 @@ from typing import Any
 import fairq
 from fairq.core import quantities
 from fairq.core.inputs import Text
-from fairq.core.memory import peak_memory
+from fairq.core.memory import growth, peak_memory
 from fairq.core.runs import Experiment
+
+SIZE_MIN = 10_000_000
+"""Bytes of a table below which its memory is lost in that of the packages beside it."""
 
 
 def simulate(given: dict[str, Any]) -> dict[str, Any]:
@@ -46,21 +49,31 @@ def replay(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def table(given: dict[str, Any]) -> dict[str, Any]:
-    """Hand the packets of a run to polars: CPU time of that alone, and how many rows there were."""
+    """Hand the packets of a run to polars: CPU time and memory of that alone, and how large the table is."""
     experiment = Experiment(
         Text(given["text"], "benchmark.toml"), [(path, value) for path, value in given["sets"]], packets="packets"
     )
     packets = experiment.run(1).packets
-    import polars  # noqa: F401 - loaded before the clock is read
+    import polars  # loaded before the clock is read
 
-    began = time.process_time()
-    frame = packets.to_polars()
-    cpu_s = time.process_time() - began
+    frames: list[polars.DataFrame] = []
+
+    def hand() -> None:
+        began = time.process_time()
+        frames.append(packets.to_polars())
+        spent.append(time.process_time() - began)
+
+    spent: list[float] = []
+    more = growth(hand)
+    frame = frames[0]
+    size = int(frame.estimated_size())
     at = packets.columns.index("sent_s")
     shares = frame["sent_s"]._s.as_single_ptr() == packets._native.address(at)
     return {
         "rows": frame.height,
-        "cpu_s": cpu_s,
+        "table_bytes": size,
+        **({} if more is None or size < SIZE_MIN else {"table_memory_ratio": (size + more) / size}),
+        "cpu_s": spent[0],
         "peak_memory_bytes": peak_memory(),
         "note": "numbers not copied" if shares else "numbers copied",
     }

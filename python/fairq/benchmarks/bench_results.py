@@ -62,6 +62,8 @@ class Workload(Row):
     data_packets: Annotated[int, Given("Data packets that reached their sinks.")]
     packets: Annotated[int, Given("Packets of the capture.")]
     rows: Annotated[int, Given("Rows of the table.")]
+    table_bytes: Annotated[int, Given("Bytes of the table's columns.")]
+    table_memory_ratio: Annotated[float, Given("The most memory for the table, in its own size, while it crosses.")]
     dropped: Annotated[int, Given("Data packets that queues dropped.")]
     simulated_s: Annotated[float, Given("Simulated time of all runs, in seconds.")]
     cpu_s: Annotated[float, Given("CPU time of the run alone, in seconds.")]

@@ -49,16 +49,26 @@ def section(spec: Spec) -> str:
     return f"## fairq {spec.name}\n\n{said}{calls}\n\nExample: `{spec.example}`\n{table}"
 
 
-def _row(option: Option, *, has_function: bool) -> str:
-    typed = [option.metavar or option.name] if option.is_argument else list(option.flags or (option.flag,))
+def typed(option: Option) -> list[str]:
+    """What is typed for an option or an argument: each of its flags, the last with its value."""
+    flags = [option.metavar or option.name] if option.is_argument else list(option.flags or (option.flag,))
     value = option.metavar or (None if option.choices else option.name.upper())
     if not option.is_argument and option.kind != "bool" and value is not None:
-        typed[-1] += f" {value}"
-    name = ", ".join(f"`{each}`" for each in typed)
-    one = f" One of {', '.join(f'`{choice}`' for choice in option.choices)}." if option.choices else ""
-    does = f"{(option.help or '').rstrip('.')}.{one}".lstrip(".").strip()
-    does = f"{does[:1].upper()}{does[1:]}"
-    cells = (f"{name}{' (required)' if option.required else ''}", _argument(option) if has_function else "", does)
+        flags[-1] += f" {value}"
+    return flags
+
+
+def does(option: Option, quote: str = "`") -> str:
+    """What an option does, as sentences; its choices stand within `quote`."""
+    one = f" One of {', '.join(f'{quote}{choice}{quote}' for choice in option.choices)}." if option.choices else ""
+    said = f"{(option.help or '').rstrip('.')}.{one}".lstrip(".").strip()
+    return f"{said[:1].upper()}{said[1:]}"
+
+
+def _row(option: Option, *, has_function: bool) -> str:
+    name = ", ".join(f"`{each}`" for each in typed(option))
+    required = " (required)" if option.required else ""
+    cells = (f"{name}{required}", _argument(option) if has_function else "", does(option))
     # A | in a cell would end it.
     escaped = [cell.replace("|", "\\|") for cell in cells]
     return f"| {' | '.join(escaped)} |\n"

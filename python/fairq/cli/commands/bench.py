@@ -55,6 +55,8 @@ BENCH_COLUMNS = (
     "data_packets",
     "packets",
     "rows",
+    "table_bytes",
+    "table_memory_ratio",
     "dropped",
     "cpu_s",
     "cpu_s_min",
@@ -74,7 +76,8 @@ BENCHED = """
 A packet-hop is one packet sent on one line, acknowledgements included; every packet is simulated by itself. CPU time is
 that of the run, without the start of the program and the writing of results; memory is that of the whole program. Shown
 is the median of five, each a program of its own, with the least and the greatest time. ratio: how long two programs
-take beside each other with half of the runs each, over what one takes with two workers. Compare numbers of one machine
+take beside each other with half of the runs each, over what one takes with two workers. table memory ratio: the
+greatest memory of the table and its copy while polars takes it, over the table's own. Compare numbers of one machine
 in the same minutes only."""
 """What the numbers of `fairq bench` mean."""
 
