@@ -100,3 +100,15 @@ def test_what_is_no_table_is_shown_too():
     run = experiment.runs()[0]
     assert run.digest in run._repr_html_() and "<table" in run.finish()._repr_html_()
     assert issubclass(fairq.Reproduction, Said)
+
+
+def test_the_page_on_notebooks_runs(tmp_path, monkeypatch):
+    (tmp_path / "scenarios").symlink_to(SCENARIO.parent)
+    monkeypatch.chdir(tmp_path)
+    page = (SCENARIO.parents[1] / "docs" / "guide" / "notebook.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    scope = {}
+    for block in blocks:
+        exec(block, scope)
+    assert len(blocks) == 3 and (tmp_path / "dumbbell.svg").exists()
+    assert scope["figure"]._repr_svg_() != scope["means"]._repr_svg_()
