@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import fairq._native as _native
+from fairq.core import shown
 from fairq.core.columns import described as described
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
+from fairq.core.pictured import Pictured
 from fairq.core.remedies import reason
 from fairq.core.rows import Kept, as_text, write_into
 from fairq.core.rows import Row as Row
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from fairq.core import _types
 
 
-class Result(Mapping[str, Any]):
+class Result(Pictured, Mapping[str, Any]):
     """What a scenario's run gave.
 
     `flows`, `links` and `queues` hold all rows, with the axes' values as columns: means over the seeds, with the ends
@@ -191,7 +193,11 @@ class Result(Mapping[str, Any]):
         return info
 
     def _repr_html_(self) -> str:
-        return self.flows._repr_html_()
+        title = self.scenario.get("title") or ""
+        notes = [note["text"] for note in self.notes[:NOTES_SHOWN]]
+        more = len(self.notes) - len(notes)
+        said = [title, *notes, *([f"{more} more notes: .notes has all"] if more else [])]
+        return f"{shown.sentence(chr(10).join(filter(None, said)))}{self.flows._repr_html_()}"
 
     def __repr__(self) -> str:
         sizes = [f"{name} {len(self._table(name))}" for name in TABLES if len(self._table(name))]
@@ -277,6 +283,9 @@ def _schema_version() -> int:
     version: int = json.loads(_native.schema("result"))["properties"]["schema_version"]["const"]
     return version
 
+
+NOTES_SHOWN = 3
+"""Notes of a run that a notebook shows."""
 
 TABLES = ("flows", "links", "queues", "transfers", "sessions", "series", "packets", "states")
 """The tables of a run."""
