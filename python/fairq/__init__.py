@@ -8,6 +8,7 @@
 Scenarios:
 
     run                run a scenario; flows, links, queues and what else is measured, as tables
+    Network            build a scenario in Python, link by link
     experiment         read and check a scenario, to run each point and seed anywhere
     lab                show the lab in a notebook: see inside a queue
     live               hold a run: step by step, looked at, changed, taken back
@@ -138,6 +139,7 @@ if TYPE_CHECKING:
         TopologyError,
         UsageError,
     )
+    from fairq.core.network import Network
     from fairq.core.parts import Control, Discipline, Policy, Rank, Scheduler, Source
     from fairq.papers.verdicts import Reproduction
 
@@ -151,6 +153,7 @@ __all__ = [
     "Experiment",
     "FairqError",
     "LiveRun",
+    "Network",
     "NotBefore",
     "OutputError",
     "PartError",
@@ -206,6 +209,7 @@ __all__ = [
 _ELSEWHERE = {
     **{name: "fairq.core.errors" for name in __all__ if name.endswith("Error")},
     **dict.fromkeys(("Control", "Discipline", "Policy", "Rank", "Scheduler", "Source"), "fairq.core.parts"),
+    "Network": "fairq.core.network",
     "NotBefore": "fairq._native",
     "Reproduction": "fairq.papers.verdicts",
 }

@@ -26,6 +26,12 @@ class Text(NamedTuple):
     own: own_parts.Own | None = None
 
 
+class Placed(Mapping[str, object]):
+    """What stands in a scenario, with its name for messages, from which its files are looked for."""
+
+    place: str
+
+
 Scenario = str | os.PathLike[str] | Mapping[str, object] | Text
 """The path of a scenario file ("-" for standard input), or what would stand in one, as dicts and lists; its files are
 looked for from here."""
@@ -99,8 +105,9 @@ def read(scenario: Scenario, what: str = "scenario", parts: own_parts.Parts | ow
     if isinstance(scenario, Text):
         return scenario
     if isinstance(scenario, Mapping):
+        what = scenario.place if isinstance(scenario, Placed) else what
         try:
-            return Text(json.dumps(_plain(scenario, "")), what)
+            return Text(json.dumps(plain(scenario, "")), what)
         except ValueError as error:
             raise ScenarioError(f"{what}: {error}") from None
     name = os.fspath(scenario)
@@ -132,7 +139,7 @@ def pairs(settings: Settings) -> list[tuple[str, str]]:
 
 def _said(path: str, value: object) -> str:
     try:
-        return json.dumps(_plain(value, path))
+        return json.dumps(plain(value, path))
     except ValueError as error:
         raise UsageError(f"set: {error}") from None
 
@@ -141,7 +148,7 @@ DEPTH_MAX = 100
 """The most dicts and lists within each other; every field of a scenario has less."""
 
 
-def _plain(value: object, path: str, depth: int = 0) -> object:
+def plain(value: object, path: str, depth: int = 0) -> object:
     """A value as JSON has it, also of paths and of numpy's numbers; ValueError names the field."""
     if value is None or isinstance(value, bool | str):
         return value
@@ -153,9 +160,9 @@ def _plain(value: object, path: str, depth: int = 0) -> object:
     if depth > DEPTH_MAX:
         raise ValueError(f"{path[:40]}…: more than {DEPTH_MAX} dicts and lists within each other")
     if isinstance(value, Mapping):
-        return {_name(key, path): _plain(inner, _below(path, str(key)), depth + 1) for key, inner in value.items()}
+        return {_name(key, path): plain(inner, _below(path, str(key)), depth + 1) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner, f"{path}[{at}]", depth + 1) for at, inner in enumerate(value)]
+        return [plain(inner, f"{path}[{at}]", depth + 1) for at, inner in enumerate(value)]
     said = f"{path}: " if path else ""
     if isinstance(value, float) or _is_number(value):
         number = float(value)  # type: ignore[arg-type]

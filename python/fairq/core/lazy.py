@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import distributed as distributed
     import duckdb as duckdb
     import jinja2 as jinja2
+    import networkx as networkx
     import pandas as pandas
     import polars as polars
     import pyarrow as pyarrow
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from pyarrow import parquet as parquet
 
 PACKAGES = {
-    name: name for name in ("dask", "distributed", "duckdb", "jinja2", "pandas", "polars", "pyarrow", "shtab")
+    name: name
+    for name in ("dask", "distributed", "duckdb", "jinja2", "networkx", "pandas", "polars", "pyarrow", "shtab")
 } | {"parquet": "pyarrow.parquet"}
 """What can be asked for by its name here, and the module that it is."""
 
