@@ -22,7 +22,7 @@ def test_a_result_is_shown_and_written_by_its_type(kinds, name, tmp_path):  # no
     result = kinds(name)
     assert isinstance(result, Record)
     html = result._repr_html_()
-    assert html.count("<table>") == 1 and "<th>" in html
+    assert html.count("<table") == 1 and "<th scope=" in html
     result.write_json(tmp_path / "it.json")
     assert json.loads((tmp_path / "it.json").read_text()) == json.loads(json.dumps(dict(result.document)))
     tables = result._tables()

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import fairq._native as _native
+from fairq.core import shown
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
 from fairq.core.results import Result, Table, table
@@ -125,6 +126,10 @@ class LiveRun:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         pass
+
+    def _repr_html_(self) -> str:
+        told = shown.of_values({"now_s": self.now, "end_s": self.end, "steps": self.steps})
+        return f"{shown.sentence('A run in progress; .finish() takes it to its end')}{told}"
 
     @property
     def now(self) -> float:

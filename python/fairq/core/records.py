@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import Any, ClassVar, Self
 
-from fairq.core import rows
+from fairq.core import rows, shown
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
 from fairq.core.rows import Row, Table
@@ -91,8 +90,8 @@ class Said:
     def _repr_html_(self) -> str:
         text = getattr(self, "text", "")
         found = next((each for each in self._tables().values() if len(each)), None)
-        shown = rows.html_of_values(self.document) if found is None else found._repr_html_()
-        return f"{f'<p>{escape(text)}</p>' if text else ''}{shown}"
+        below = shown.of_values(self.document) if found is None else found._repr_html_()
+        return f"{shown.sentence(text)}{below}"
 
 
 def _as_table(value: Any) -> Table[Any] | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import fairq._native as _native
+from fairq.core import shown
 from fairq.core.columns import described as described
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
@@ -191,7 +192,11 @@ class Result(Mapping[str, Any]):
         return info
 
     def _repr_html_(self) -> str:
-        return self.flows._repr_html_()
+        title = self.scenario.get("title") or ""
+        notes = [note["text"] for note in self.notes[:NOTES_SHOWN]]
+        more = len(self.notes) - len(notes)
+        said = [title, *notes, *([f"{more} more notes: .notes has all"] if more else [])]
+        return f"{shown.sentence(chr(10).join(filter(None, said)))}{self.flows._repr_html_()}"
 
     def __repr__(self) -> str:
         sizes = [f"{name} {len(self._table(name))}" for name in TABLES if len(self._table(name))]
@@ -277,6 +282,9 @@ def _schema_version() -> int:
     version: int = json.loads(_native.schema("result"))["properties"]["schema_version"]["const"]
     return version
 
+
+NOTES_SHOWN = 3
+"""Notes of a run that a notebook shows."""
 
 TABLES = ("flows", "links", "queues", "transfers", "sessions", "series", "packets", "states")
 """The tables of a run."""

@@ -14,11 +14,11 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from fairq.core import lazy, tables
+from fairq.core import shown as notebook
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
 from fairq.core.output import file
@@ -87,7 +87,7 @@ class Row(Mapping[str, Any]):
         return f"{type(self).__name__}({said})"
 
     def _repr_html_(self) -> str:
-        return html_of_values(self)
+        return notebook.of_values(self)
 
 
 R = TypeVar("R", bound=Row, covariant=True)
@@ -277,8 +277,7 @@ class Table(Rows[R]):
         return f"{shown}\n{_size(len(self), len(self.columns))}"
 
     def _repr_html_(self) -> str:
-        heads, rows = tables.read(self[:ROWS_SHOWN], self.columns)
-        return f"{html_table(heads, rows)}<p>{escape(_size(len(self), len(self.columns)))}</p>"
+        return notebook.table(self[:ROWS_SHOWN], self.columns, len(self))
 
 
 class _Lines:
@@ -353,20 +352,6 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple | Table):
         return [_finite(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def html_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table of texts for a notebook."""
-    above = "".join(f"<th>{escape(head)}</th>" for head in heads)
-    below = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{above}</tr></thead><tbody>{below}</tbody></table>"
-
-
-def html_of_values(values: Mapping[str, Any]) -> str:
-    """A table of one row for a notebook: the numbers and short texts among these values."""
-    told = {name: value for name, value in values.items() if isinstance(value, str | int | float)}
-    short = {name: value for name, value in told.items() if "\n" not in str(value)}
-    return html_table(map(tables.heading, short), [[tables.shown(value) for value in short.values()]])
 
 
 def path_of(path: Any) -> str:

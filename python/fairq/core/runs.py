@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import fairq._native as _native
+from fairq.core import shown
 from fairq.core.errors import UsageError
 from fairq.core.results import TABLES, Result, Table, table
+from fairq.core.rows import ROWS_SHOWN
 
 if TYPE_CHECKING:
     from fairq.core.inputs import Text
@@ -42,6 +44,11 @@ class RunTables(Mapping[str, Table[Any]]):
 
     def __len__(self) -> int:
         return len(TABLES)
+
+    def _repr_html_(self) -> str:
+        sizes = {name: len(self[name]) for name in TABLES if len(self[name])}
+        said = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        return f"{shown.sentence(f'The tables of one run: {said}')}{self['flows']._repr_html_()}"
 
 
 class Run:
@@ -82,6 +89,9 @@ class Run:
     def __reduce__(self) -> tuple[Any, ...]:
         return Run, (self._native, self._own)
 
+    def _repr_html_(self) -> str:
+        return shown.of_values({**self.axes, "seed": self.seed, "digest": self.digest})
+
     def __repr__(self) -> str:
         return f"<Run: axes {dict(self.axes)}, seed {self.seed}>"
 
@@ -106,6 +116,12 @@ class Experiment:
     def runs(self) -> list[Run]:
         """All runs: each point of the axes in its order, with each seed in its order."""
         return [Run(run, self._own) for run in self._native.runs()]
+
+    def _repr_html_(self) -> str:
+        runs = self.runs()
+        rows = [{**run.axes, "seed": run.seed, "digest": run.digest} for run in runs[:ROWS_SHOWN]]
+        above = shown.sentence("A scenario, read and checked; .run(workers) runs all of it")
+        return f"{above}{shown.table(rows, list(rows[0]), len(runs))}"
 
     def longest_round_trip_s(self, packet: int) -> float:
         """Give the longest round trip of a flow in seconds, with full buffers of such packets."""

@@ -203,6 +203,15 @@ def read(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> tuple[lis
     return [each.head for each in laid], [list(row) for row in zip(*texts, strict=True)]
 
 
+def above(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> tuple[list[_Column], list[_Column]]:
+    """The columns that tell rows apart, and those with one value, with their common units in the heads."""
+    laid = [
+        each._replace(cells=[" ".join(cell.split()) for cell in each.cells])
+        for each in _readable(rows, columns, is_unit_above=True)
+    ]
+    return _apart(laid, len(rows), ())
+
+
 def shown(value: Any) -> str:
     """A raw value: four significant digits, "-" for none, whole numbers whole."""
     if value is None:
@@ -303,8 +312,10 @@ def _column(name: str, head: str, cells: Sequence[str], values: Sequence[Any], e
     return _Column(name, head, cells, is_number, all(map(_is_none, values)), is_same)
 
 
-def _readable(rows: Sequence[Mapping[str, Any]], names: Sequence[str], raw: Collection[str] = ()) -> list[_Column]:
-    """The columns with units and intervals in their cells."""
+def _readable(
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str], raw: Collection[str] = (), is_unit_above: bool = False
+) -> list[_Column]:
+    """The columns with units and intervals in their cells; or a unit that all cells have in the head."""
     laid = []
     ends = {f"{name}{end}" for name in names for end in ENDS}
     for name in names:
@@ -325,6 +336,9 @@ def _readable(rows: Sequence[Mapping[str, Any]], names: Sequence[str], raw: Coll
         made = cells.instants(values, unit) if is_instant else cells.column(values, unit, lows, highs)
         has_sign = any(cell.unit for cell in made)
         of = name.replace("_", " ") if unit in _COUNTED else rest if has_sign and rest else heading(name)
+        signs = {cell.unit for cell in made if cell.unit}
+        if is_unit_above and len(signs) == 1:
+            of, made = f"{of} ({signs.pop()})", [cell._replace(unit="") for cell in made]
         laid.append(_column(name, of, cells.aligned(made), values, list(zip(lows, highs, strict=True))))
     return laid
 

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import fairq._native as _native
+from fairq.core import shown
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
 from fairq.core.quantities import numbers
 from fairq.core.results import Row, Table, described
+from fairq.core.rows import ROWS_SHOWN
 from fairq.studies.store import Marker, Store
 from fairq.studies.study import Study
 
@@ -68,6 +70,16 @@ class Results:
         self.study: Study = self.store.study()
         self.damages = self.store.damages
         self.refresh()
+
+    def _repr_html_(self) -> str:
+        runs = self.runs()
+        done = sum(run.part is not None for run in runs)
+        rows = [
+            {**run.axes, "seed": run.seed, "exists": run.part is not None, "cost_s": run.cost_s, "error": run.error}
+            for run in runs[:ROWS_SHOWN]
+        ]
+        above = shown.sentence(f"{done} of {len(runs)} runs exist; tables: {', '.join(self.tables)}")
+        return f"{above}{shown.table(rows, list(rows[0]), len(runs)) if rows else ''}"
 
     def refresh(self) -> None:
         """Look for runs that were done since."""

@@ -1,0 +1,95 @@
+"""What a notebook shows of each result: accessible tables of at most ten columns, sentences above."""
+
+import inspect
+import re
+import typing
+
+import pytest
+from test_kept_results import SCENARIO, kinds  # noqa: F401 - the fixture
+
+import fairq
+from fairq import api
+from fairq.core import shown
+from fairq.core.records import Said
+from fairq.core.rows import Row, Table
+
+SHOWN = ("_repr_html_", "_repr_mimebundle_", "_repr_svg_")
+
+
+def result_types():
+    """The types that the functions of the package give."""
+    names = [name for name in fairq.__all__ if inspect.isfunction(getattr(fairq, name))]
+    scope = {**vars(typing), **vars(api)}
+    for block in re.findall(r"^    from (\S+) import (.+)$", inspect.getsource(api), re.M):
+        module = __import__(block[0], fromlist=["it"])
+        scope |= {name.strip(): getattr(module, name.strip(), None) for name in block[1].split(",")}
+    for name in names:
+        said = inspect.unwrap(getattr(fairq, name)).__annotations__.get("return")
+        for part in re.findall(r"[A-Z]\w+", str(said)):
+            if getattr(scope.get(part), "__module__", "").startswith("fairq"):
+                yield name, scope[part]
+
+
+def test_every_result_of_a_public_function_shows_itself():
+    found = dict(result_types())
+    assert {"run", "compare", "advise", "sweep", "read_store", "live", "experiment", "topology", "detect"} <= set(found)
+    lacking = [f"{name}: {kind}" for name, kind in result_types() if not any(hasattr(kind, each) for each in SHOWN)]
+    assert not lacking
+
+
+@pytest.fixture(scope="module")
+def result():
+    return fairq.run(SCENARIO, set={"measure.replications": 2})
+
+
+def heads(html):
+    return re.findall(r"<th scope=\"col\"[^>]*>([^<]*)</th>", html)
+
+
+def test_a_run_is_shown_in_ten_columns_with_what_is_left_out(result):
+    html = result._repr_html_()
+    assert len(heads(html)) == shown.COLUMNS_MAX
+    assert re.search(r"\d+ more columns: \.columns names all", html)
+    assert "flow" in heads(html) and any(re.search(r"\(.*s\)", head) for head in heads(html))
+    assert "_low" not in html and "<caption" in html
+
+
+def test_units_are_in_the_head_and_intervals_in_the_cells():
+    rows = [{"name": name, "delay_s_mean": mean, "delay_s_mean_low": mean - 0.1, "delay_s_mean_high": mean + 0.1}
+            for name, mean in (("a", 1.0), ("b", 2.0))]  # fmt: skip
+    html = Table.of(Row, rows)._repr_html_()
+    assert heads(html) == ["name", "delay mean (s)"]
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", html) == ["a", "1.00 ± 0.10", "b", "2.00 ± 0.10"]
+
+
+def test_ten_rows_are_shown_and_how_many_there_are():
+    html = Table.of(Row, [{"at": at} for at in range(25)])._repr_html_()
+    assert html.count("<tr>") == 11 and "the first 10 of 25 rows" in html
+    assert Table.of(Row, [], ["at"])._repr_html_().count("<tr>") == 1
+
+
+def test_texts_are_escaped_and_long_ones_cut():
+    long = "x" * 500
+    html = Table.of(Row, [{"name": "<script>"}, {"name": long}])._repr_html_()
+    assert "<script>" not in html and "&lt;script&gt;" in html
+    assert f">{long}<" not in html and f'title="{long}"' in html
+    assert "<b>" not in shown.sentence("<b>") and len(shown.sentence("y" * 9999)) < 3000
+
+
+@pytest.mark.parametrize("name", ["compare", "advise", "baseline", "effects", "replay", "audit", "topology"])
+def test_results_with_a_text_say_it_above(kinds, name):  # noqa: F811
+    html = kinds(name)._repr_html_()
+    assert html.count("<table") == 1
+    assert len(heads(html)) <= shown.COLUMNS_MAX
+    if getattr(kinds(name), "text", ""):
+        assert html.index("<p") < html.index("<table")
+
+
+def test_what_is_no_table_is_shown_too():
+    held = fairq.live(SCENARIO.parent / "outage.toml")
+    assert "in progress" in held._repr_html_()
+    experiment = fairq.experiment(SCENARIO)
+    assert f"{len(experiment.runs())} rows" in experiment._repr_html_()
+    run = experiment.runs()[0]
+    assert run.digest in run._repr_html_() and "<table" in run.finish()._repr_html_()
+    assert issubclass(fairq.Reproduction, Said)
