@@ -15,6 +15,13 @@ from fairq.core.rows import Row, Table
 
 SHOWN = ("_repr_html_", "_repr_mimebundle_", "_repr_svg_")
 
+PLAIN = {
+    "edition": 2,
+    "measure": {"duration": "1 s"},
+    "links": [{"name": "line", "from": "a", "to": "b", "rate": "1 Mbit/s", "queue": "drr", "buffer": "20 packets"}],
+    "flows": [{"name": "file", "from": "a", "to": "b", "traffic": "ftp", "transport": "reno"}],
+}
+
 
 def result_types():
     """The types that the functions of the package give."""
@@ -86,7 +93,7 @@ def test_results_with_a_text_say_it_above(kinds, name):  # noqa: F811
 
 
 def test_what_is_no_table_is_shown_too():
-    held = fairq.live(SCENARIO.parent / "outage.toml")
+    held = fairq.live(PLAIN)
     assert "in progress" in held._repr_html_()
     experiment = fairq.experiment(SCENARIO)
     assert f"{len(experiment.runs())} rows" in experiment._repr_html_()

@@ -47,7 +47,7 @@ const MORE: &[(&str, &str)] = &[
 const CORE: &[&str] = &["core", "studies", "questions.comparing", "questions.each_alone"];
 
 /// Above all rooms: these may use what they like, but `api` only those of `ABOVE_API`.
-const ABOVE: &[&str] = &["fairq", "__main__", "cli", "api", "schemas"];
+const ABOVE: &[&str] = &["fairq", "__main__", "cli", "api", "plots", "schemas"];
 
 /// Alone may use what Python can call.
 const ABOVE_API: &[&str] = &["fairq", "cli"];

@@ -14,6 +14,7 @@ from fairq.core import shown
 from fairq.core.columns import described as described
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
+from fairq.core.pictured import Pictured
 from fairq.core.remedies import reason
 from fairq.core.rows import Kept, as_text, write_into
 from fairq.core.rows import Row as Row
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from fairq.core import _types
 
 
-class Result(Mapping[str, Any]):
+class Result(Pictured, Mapping[str, Any]):
     """What a scenario's run gave.
 
     `flows`, `links` and `queues` hold all rows, with the axes' values as columns: means over the seeds, with the ends

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from fairq.core.pictured import Pictured
 from fairq.core.records import Beside, Record
 from fairq.core.results import Result
 from fairq.core.rows import Row, Table
@@ -61,7 +62,7 @@ class BaselineSteady(Row):
 
 
 class Baseline(
-    Record, named="BaselineDocument", told=("control", "series", "phases"),
+    Pictured, Record, named="BaselineDocument", told=("control", "series", "phases"),
     places=("control", "series", "phases", "notes", "document", "result", "scenario"),
 ):  # fmt: skip
     """A congestion control alone on an ideal line.

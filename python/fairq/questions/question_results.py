@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from fairq.core.pictured import Pictured
 from fairq.core.records import Beside, Named, Record
 from fairq.core.rows import Row, Table
 from fairq.questions.measures import MEASURES, OF_CANDIDATE, OF_EFFECT, OF_GROUP, OF_QUEUE, WHOSE, quantity
@@ -259,7 +260,7 @@ class FromLinux(Row):
 
 
 class Comparison(
-    Record, named="Compared", told=("rows", "text"),
+    Pictured, Record, named="Compared", told=("rows", "text"),
     places=("answer", "rows", "queues", "paired", "steady", "notes", "scenario", "document"),
 ):  # fmt: skip
     """What `fairq compare` found.
@@ -438,7 +439,7 @@ class EffectRow(OfEffect, Seeds, Effect):
 
 
 class Effects(
-    Record, named="EffectsOfSettings", told=("settings", "rows"),
+    Pictured, Record, named="EffectsOfSettings", told=("settings", "rows"),
     places=("rows", "settings", "fixed", "text", "document"),
 ):  # fmt: skip
     """What `fairq explain NAME --effects` found.
@@ -573,7 +574,7 @@ class AdvisedRow(OfCandidate, WhereOfKind):
 
 
 class Advice(
-    Record, named="Advised", told=("candidates", "text"),
+    Pictured, Record, named="Advised", told=("candidates", "text"),
     places=("criterion", "candidates", "winner", "best", "margin", "low", "high", "margin_in", "price", "tc", "kinds",
             "rows", "notes", "text", "steady", "scenario", "document"),
 ):  # fmt: skip

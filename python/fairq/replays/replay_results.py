@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+from fairq.core.pictured import Pictured
 from fairq.core.records import Beside, Given, Record
 from fairq.core.rows import Row, Table
 
@@ -153,7 +154,7 @@ class Answer(Row):
 
 
 class Replay(
-    Record, told=("disciplines", "directions", "series"),
+    Pictured, Record, told=("disciplines", "directions", "series"),
     places=("capture", "disciplines", "run_info", "document", "directions", "series", "answer")
 ):  # fmt: skip
     """What became of a capture.

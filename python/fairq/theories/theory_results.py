@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from fairq.core.pictured import Pictured
 from fairq.core.records import Given, Record
 from fairq.core.rows import Row, Table
 
@@ -54,7 +55,7 @@ class CurveRow(Row):
     fcfs_packets: Annotated[float | None, "Queueing delay under FCFS, in packet times."]
 
 
-class DelayCurve(Record, places=("ftps", "delta_packets", "window", "rows"), told=("rows",)):
+class DelayCurve(Pictured, Record, places=("ftps", "delta_packets", "window", "rows"), told=("rows",)):
     """The delay-throughput curve of a Poisson source."""
 
     ftps: Annotated[int, "FTPs, always backlogged."]

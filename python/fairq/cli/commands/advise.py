@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fairq import api
+from fairq import api, plots
 from fairq.cli.options import DRY_RUN, LOOKS, SCENARIO, WORKERS, plot
 from fairq.cli.printing import as_json, columns, dry_run, look, paragraphs, picture, save, save_text, style, tell
 from fairq.core import tables
@@ -18,15 +18,11 @@ from fairq.core.progress import Bar
 from fairq.questions import advising, least_buffer
 from fairq.questions.advising import LONGER, Line
 from fairq.questions.asked import Question
-from fairq.questions.measures import OF_KIND, quantity
+from fairq.questions.measures import quantity
 from fairq.questions.question_results import Advice
 from fairq.questions.ranking import CRITERIA
 from fairq.questions.search import Search
 from fairq.questions.sentences import amount
-
-if TYPE_CHECKING:
-    from fairq.figures import Style
-
 
 SPEC = Spec(
     "advise",
@@ -75,7 +71,7 @@ def advise(arguments: Namespace) -> str:
     if arguments.scenario:
         save_text(found.scenario, arguments.scenario)
     if drawing is not None:
-        save(_figure(found, style(arguments)), drawing)
+        save(plots.of_advice(found, style(arguments)), drawing)
     tell(found.notes)
     if arguments.json:
         return as_json(found.document, "advise")
@@ -192,18 +188,3 @@ COLUMNS = ("utilisation", "given_away", "call_loss", "completion_s_mean", "bulk_
 MINOR = ("limit_down", "limit_up", "is_decided", "jain", "given_away", "call_loss", "completion_s_mean",
          "bulk_queueing_s_mean")  # fmt: skip
 """The columns that go first where a screen is too narrow."""
-
-
-def _figure(found: Advice, style: Style) -> Any:
-    """The candidates by what they use of the line, or keep of guarantees, and what it costs."""
-    from fairq import figures
-
-    line, criterion = found.document["line"], found.criterion
-    across = "guarantee_kept" if found.kinds else "utilisation"
-    ranked = (criterion["column"], *criterion["then"], "queueing_s_mean")
-    up = next(column for column in ranked if column not in ("utilisation", *OF_KIND))
-    title = f"A line of {line['down']} down and {line['up']} up"
-    least = 0.0 if found.kinds else criterion["utilisation_min"]
-    return figures.trade_off(
-        found.candidates, across, up, "candidate", title, least=least, winner=found.winner, style=style
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from fairq import api
+from fairq import api, plots
 from fairq.cli.options import LOOKS, QLOG, SCENARIO, TRACE, plot
 from fairq.cli.printing import (
     as_json,
@@ -56,9 +56,7 @@ def baseline(arguments: Namespace) -> str:
         save_text(found.scenario, arguments.scenario)
     tell(found.notes)
     if drawing:
-        from fairq import figures
-
-        save(figures.baseline(found.series, baselines.title(found), style=style(arguments)), drawing)
+        save(plots.of_baseline(found, style(arguments)), drawing)
     if arguments.trace:
         save_trace(found.result, arguments.trace)
     logs = save_qlogs(found.result, arguments.qlog) if arguments.qlog else []

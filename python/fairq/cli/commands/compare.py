@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fairq import api
+from fairq import api, plots
 from fairq.cli.options import DRY_RUN, LOOKS, PARTS, SCENARIO, WORKERS, plot
 from fairq.cli.printing import as_json, columns, dry_run, look, paragraphs, picture, save, save_text, style, tell
 from fairq.core import tables
@@ -21,10 +21,6 @@ from fairq.questions.measures import FLOW_KINDS
 from fairq.questions.question_results import Comparison
 from fairq.questions.search import Search
 from fairq.questions.sentences import amount
-
-if TYPE_CHECKING:
-    from fairq.figures import Style
-
 
 SPEC = Spec(
     "compare",
@@ -66,7 +62,7 @@ def compare(arguments: Namespace) -> str:
     if arguments.scenario:
         save_text(comparison.scenario, arguments.scenario)
     if drawing is not None:
-        save(_figure(comparison, style(arguments)), drawing)
+        save(plots.of_comparison(comparison, style(arguments)), drawing)
     tell(note for note in comparison.notes if note["code"] != "buffer")
     if arguments.json:
         return as_json(comparison.document, "compare")
@@ -142,40 +138,6 @@ def _read(row: Mapping[str, Any]) -> dict[str, Any]:
 
 NO_PAIRS = "one seed has no difference; write --seeds 10"
 
-
-def _figure(comparison: Comparison, style: Style) -> Any:
-    """The means of each group of flows with their intervals, by all that was varied."""
-    from fairq import figures
-
-    question = comparison.document["question"]
-    drawn = [name for name in DRAWN if any(row[name] is not None for row in comparison.rows)]
-    # A limit that follows from the queue is no axis of its own, nor a round trip that a flow has.
-    fixed = {} if question["buffer"] else {"buffer": None}
-    fixed |= {} if len(question["rtt"]) > 1 else {"rtt_s": None}
-    rows = [{**row, **fixed} for row in comparison.rows]
-    flows, line = question["flows"], f"over a line of {question['rate']}"
-    # Several are an axis of the figure.
-    line += f" with a round trip of {question['rtt'][0]}" if len(question["rtt"]) == 1 else ""
-    title = figures.title_of(style, flows, line)
-    figure = figures.compared(rows, title, quantities=drawn, caption=_caption(comparison), style=style)
-    figure.set_label(f"{', '.join(flows)} {line}")
-    return figure
-
-
-def _caption(comparison: Comparison) -> str:
-    """How long a figure's values were measured, and what else the line does."""
-    question, times = comparison.document["question"], comparison.document["steady"]
-    warm_up, duration = (tables.value("x_s", times[name]) for name in ("warm_up_s", "duration_s"))
-    burst = f" in bursts of {question['loss_burst']:g}" if question["loss_burst"] else ""
-    others = [f"loss {100 * question['loss']:.3g} %{burst}"] if question["loss"] else []
-    others += [f"{name} {question[name]}" for name in ("jitter", "reorder") if question[name]]
-    others += ["ECN"] if question["ecn"] else []
-    others += [f"hosts {', '.join(question['hosts'])}"] if question["hosts"] else []
-    return "; ".join([*others, f"measured for {duration} after a warm-up of {warm_up}"])
-
-
-DRAWN = ("share", "queueing_s_mean", "loss", "completion_s_mean")
-"""The quantities of a figure."""
 
 ALONE = ("line_loss", "burst", "queue", "host_queue", "buffer", "rtt_s", "flow", "count", "share", "goodput_bit_per_s",
          "padhye_bit_per_s", "rfc9438_bit_per_s", "queueing_s_mean", "loss")  # fmt: skip

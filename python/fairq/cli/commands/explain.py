@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from fairq import api
+from fairq import api, plots
 from fairq.cli.options import LOOKS, WORKERS, plot
 from fairq.cli.printing import as_json, look, paragraphs, picture, save, sections, style, written
 from fairq.core import streams, tables
@@ -99,14 +98,7 @@ def _effects(arguments: Namespace) -> str:
     with Bar(f"explain {arguments.name}") as bar:
         found = api.effects(**line, progress=bar)
     if drawing:
-        from fairq import figures
-
-        looks = style(arguments)
-        quantities = _telling(found, figures.EFFECTS)
-        rows, caption = _drawn(found, looks.panels_max // len(quantities))
-        on = found.document["line"]
-        title = f"What the settings of {arguments.name} do on {on['rate']} with a round trip of {on['rtt'][0]}"
-        save(figures.effects(rows, title, quantities=quantities, caption=caption, style=looks), drawing)
+        save(plots.of_effects(found, style(arguments), arguments.name), drawing)
     if arguments.json:
         return as_json(found.document, "explain-effects")
     has_room = arguments.wide or arguments.si or (streams.screen_width() or tables.WIDTH) >= INTERVALS_WIDTH
@@ -153,34 +145,3 @@ def _shown(found: Any, every: bool, has_intervals: bool) -> list[dict[str, Any]]
         for row in found.rows
         if every or (row["setting"], row["flow"]) in changed
     ]
-
-
-def _telling(found: Any, quantities: Sequence[str]) -> list[str]:
-    """The quantities of a figure: that first which most settings change."""
-    changed = Counter(change["quantity"] for each in found.settings for change in each["changes"])
-    return sorted(quantities, key=lambda quantity: -changed[quantity])
-
-
-def _drawn(found: Any, most: int) -> tuple[Sequence[Mapping[str, Any]], str]:
-    """The rows of a figure and its caption: settings that change something.
-
-    If none does, `most` settings between whose values the means of the share differ most.
-    """
-    with_effect = [each["setting"] for each in found.settings if each["has_effect"]]
-    without = [each["setting"] for each in found.settings if not each["has_effect"]]
-    if with_effect:
-        kept, caption = with_effect, f"no effect beyond chance: {', '.join(without)}" if without else ""
-    else:
-        kept = sorted(without, key=lambda setting: -_difference(found.rows, setting))[:most]
-        caption = "no setting has an effect beyond chance"
-        caption += "; shown are those with the largest differences of shares" if len(kept) < len(without) else ""
-    return [row for row in found.rows if row["setting"] in kept], caption
-
-
-def _difference(rows: Sequence[Mapping[str, Any]], setting: str) -> float:
-    """How much the mean share of a group of flows differs at most between values of a setting."""
-    shares: dict[str, list[float]] = {}
-    for row in rows:
-        if row["setting"] == setting and row["share"] is not None:
-            shares.setdefault(row["flow"], []).append(row["share"])
-    return max((max(of_flow) - min(of_flow) for of_flow in shares.values()), default=0.0)

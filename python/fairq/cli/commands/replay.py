@@ -5,18 +5,15 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fairq import api
+from fairq import api, plots
 from fairq.cli.options import LOOKS, out, plot
 from fairq.cli.printing import FLOWS_SHOWN, as_json, look, pairs, picture, save, style, written
 from fairq.core import cells, tables
 from fairq.core.declared import LIST, PATH, Option, Spec, argument, switch, typed_only
 from fairq.core.progress import Bar
 from fairq.replays import replay_tables
-
-if TYPE_CHECKING:
-    from fairq.figures import Style
 
 SUMMARY = [
     "name", "direction", "packets", "dropped", "marked", "delay_s_mean", "delay_s_p99", "delay_s_max",
@@ -81,7 +78,7 @@ def replay(arguments: Namespace) -> str:
     with Bar(Path(arguments.capture).name) as bar:
         result = api.replay(**SPEC.words(vars(arguments)), progress=bar)
     if drawing:
-        _plot(drawing, result, style(arguments))
+        save(plots.of_replay(result, style(arguments)), drawing)
     if arguments.json:
         return as_json(result.document, "replay")
     note = result.capture.get("note")
@@ -176,13 +173,3 @@ def _more(left: int) -> Iterator[str]:
 
 def _named(discipline: Mapping[str, Any]) -> str:
     return " ".join(filter(None, [discipline["name"], discipline.get("direction")]))
-
-
-def _plot(path: Path, result: api.Replay, style: Style) -> None:
-    from fairq import figures
-
-    rows = replay_tables.over_time(result.series, style.panels_max)
-    width = tables.value("bin_s", result.series[0]["bin_s"])
-    caption = f"mean delay of the packets that arrived within {width}"
-    title = f"Delay under each discipline: {Path(result.capture['file']).name}"
-    save(figures.delays_over_time(rows, ["discipline"], ["flow"], title, caption=caption, style=style), path)

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
 
-from fairq import api
+from fairq import api, plots
 from fairq.cli.commands import SUMMARIES, Command
 from fairq.cli.options import FILE, LOOKS, SET, Commands, Parser, declare, plot
 from fairq.cli.printing import as_json, look, pairs, picture, save, style, written
@@ -72,11 +72,7 @@ def delay_curve(found: DelayCurve, arguments: Namespace) -> str:
 
 
 def _plot(found: DelayCurve, arguments: Namespace) -> None:
-    path = picture(arguments.plot)
-    from fairq import figures
-
-    curves = Namespace(FTPS=found.ftps, WINDOW=found.window, DELTAS=figures.deltas(found.delta_packets))
-    save(figures.delay_curve(curves, [], style=style(arguments)), path)
+    save(plots.of_delay_curve(found, style(arguments)), picture(arguments.plot))
 
 
 UNSHARED = """\

@@ -1,0 +1,213 @@
+"""The picture of each result: what `--plot` of a command draws and `.plot()` of its result gives.
+
+Above the rooms, for a result is of one room and its picture of another. matplotlib is loaded when a
+picture is made.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from fairq.core import tables
+from fairq.core.errors import UsageError
+from fairq.core.near import near_miss
+from fairq.core.pictured import Figure
+from fairq.core.results import Result
+
+if TYPE_CHECKING:
+    from fairq.figures import Style
+    from fairq.questions.baseline_results import Baseline
+    from fairq.questions.question_results import Advice, Comparison, Effects
+    from fairq.replays.replay_results import Replay
+    from fairq.theories.theory_results import DelayCurve
+
+
+def loaded() -> Any:
+    """`fairq.figures`; UsageError without the plotting package."""
+    try:
+        from fairq import figures
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("matplotlib", "numpy"):
+            raise
+        raise UsageError(f"a picture needs the package {error.name}; write: pip install matplotlib") from None
+    return figures
+
+
+def of(result: Any, what: str | None, size: str, dark: bool, bare: bool) -> Figure:
+    """The figure of a result that has one."""
+    figures = loaded()
+    style = figures.style(size, dark=dark, bare=bare)
+    if isinstance(result, Result):
+        figure = of_run(result, what, style)
+    else:
+        draw = KINDS[type(result).__name__]
+        if what is not None:
+            kind = type(result).__name__
+            raise UsageError(f"what: {what}: a result of the type {kind} has one picture; leave it out")
+        figure = draw(result, style)
+    return Figure(figure, lambda form: figures.drawn(figure, form))
+
+
+WHAT = {
+    "means": "flows",
+    "series": "series",
+    "packets": "packets",
+    "theory": "theory",
+}
+"""The pictures of a run, and the table that each is of."""
+
+KEPT = {
+    "series": 'no samples were kept; run it again with series="auto"',
+    "packets": 'no packets were kept; run it again with packets="NAME", the name of a flow',
+    "theory": "it was not asked for; run it again with overlay=True",
+}
+"""What keeps a table that is not there."""
+
+
+def of_run(result: Result, what: str | None, style: Style) -> Any:
+    """A run's picture; None takes packets, series, theory or means, the first that there is."""
+    if what is not None and what not in WHAT:
+        raise UsageError(f"what: {what}: a run has no such picture{near_miss(what, WHAT)}")
+    if what in KEPT and not getattr(result, WHAT[what]):
+        raise UsageError(f"what: {what}: {KEPT[what]}")
+    samples = {"series": True, "means": False, "theory": False}.get(what or "")
+    figures = loaded()
+    if what == "theory" or not result.theory:
+        return figures.of_result(result, samples=samples, style=style)
+    if what == "means":
+        result = Result(result._native)
+    return figures.of_result(result, samples=samples, style=style)
+
+
+def of_comparison(comparison: Comparison, style: Style) -> Any:
+    """The means of each group of flows with their intervals, by all that was varied."""
+    figures = loaded()
+    question = comparison.document["question"]
+    drawn = [name for name in DRAWN if any(row[name] is not None for row in comparison.rows)]
+    # A limit that follows from the queue is no axis of its own, nor a round trip that a flow has.
+    fixed = {} if question["buffer"] else {"buffer": None}
+    fixed |= {} if len(question["rtt"]) > 1 else {"rtt_s": None}
+    rows = [{**row, **fixed} for row in comparison.rows]
+    flows, line = question["flows"], f"over a line of {question['rate']}"
+    # Several are an axis of the figure.
+    line += f" with a round trip of {question['rtt'][0]}" if len(question["rtt"]) == 1 else ""
+    title = figures.title_of(style, flows, line)
+    figure = figures.compared(rows, title, quantities=drawn, caption=_caption(comparison), style=style)
+    figure.set_label(f"{', '.join(flows)} {line}")
+    return figure
+
+
+def _caption(comparison: Comparison) -> str:
+    """How long a figure's values were measured, and what else the line does."""
+    question, times = comparison.document["question"], comparison.document["steady"]
+    warm_up, duration = (tables.value("x_s", times[name]) for name in ("warm_up_s", "duration_s"))
+    burst = f" in bursts of {question['loss_burst']:g}" if question["loss_burst"] else ""
+    others = [f"loss {100 * question['loss']:.3g} %{burst}"] if question["loss"] else []
+    others += [f"{name} {question[name]}" for name in ("jitter", "reorder") if question[name]]
+    others += ["ECN"] if question["ecn"] else []
+    others += [f"hosts {', '.join(question['hosts'])}"] if question["hosts"] else []
+    return "; ".join([*others, f"measured for {duration} after a warm-up of {warm_up}"])
+
+
+DRAWN = ("share", "queueing_s_mean", "loss", "completion_s_mean")
+"""The quantities of a figure."""
+
+
+def of_advice(found: Advice, style: Style) -> Any:
+    """The candidates by what they use of the line, or keep of guarantees, and what it costs."""
+    from fairq.questions.measures import OF_KIND
+
+    figures = loaded()
+    line, criterion = found.document["line"], found.criterion
+    across = "guarantee_kept" if found.kinds else "utilisation"
+    ranked = (criterion["column"], *criterion["then"], "queueing_s_mean")
+    up = next(column for column in ranked if column not in ("utilisation", *OF_KIND))
+    title = f"A line of {line['down']} down and {line['up']} up"
+    least = 0.0 if found.kinds else criterion["utilisation_min"]
+    return figures.trade_off(
+        found.candidates, across, up, "candidate", title, least=least, winner=found.winner, style=style
+    )
+
+
+def of_replay(result: Replay, style: Style) -> Any:
+    """Delay over time under each discipline."""
+    from fairq.replays import replay_tables
+
+    if not result.series:
+        raise UsageError("what: the capture has too few packets for delay over time; give a longer one")
+    figures = loaded()
+    rows = replay_tables.over_time(result.series, style.panels_max)
+    width = tables.value("bin_s", result.series[0]["bin_s"])
+    caption = f"mean delay of the packets that arrived within {width}"
+    title = f"Delay under each discipline: {Path(result.capture['file']).name}"
+    return figures.delays_over_time(rows, ["discipline"], ["flow"], title, caption=caption, style=style)
+
+
+def of_effects(found: Effects, style: Style, name: str) -> Any:
+    """What each setting of the entry called `name` does to each quantity."""
+    figures = loaded()
+    quantities = _telling(found, figures.EFFECTS)
+    rows, caption = _drawn(found, style.panels_max // len(quantities))
+    on = found.document["line"]
+    title = f"What the settings of {name} do on {on['rate']} with a round trip of {on['rtt'][0]}"
+    return figures.effects(rows, title, quantities=quantities, caption=caption, style=style)
+
+
+def _telling(found: Any, quantities: Sequence[str]) -> list[str]:
+    """The quantities of a figure: that first which most settings change."""
+    changed = Counter(change["quantity"] for each in found.settings for change in each["changes"])
+    return sorted(quantities, key=lambda quantity: -changed[quantity])
+
+
+def _drawn(found: Any, most: int) -> tuple[Sequence[Mapping[str, Any]], str]:
+    """The rows of a figure and its caption: settings that change something.
+
+    If none does, `most` settings between whose values the means of the share differ most.
+    """
+    with_effect = [each["setting"] for each in found.settings if each["has_effect"]]
+    without = [each["setting"] for each in found.settings if not each["has_effect"]]
+    if with_effect:
+        kept, caption = with_effect, f"no effect beyond chance: {', '.join(without)}" if without else ""
+    else:
+        kept = sorted(without, key=lambda setting: -_difference(found.rows, setting))[:most]
+        caption = "no setting has an effect beyond chance"
+        caption += "; shown are those with the largest differences of shares" if len(kept) < len(without) else ""
+    return [row for row in found.rows if row["setting"] in kept], caption
+
+
+def _difference(rows: Sequence[Mapping[str, Any]], setting: str) -> float:
+    """How much the mean share of a group of flows differs at most between values of a setting."""
+    shares: dict[str, list[float]] = {}
+    for row in rows:
+        if row["setting"] == setting and row["share"] is not None:
+            shares.setdefault(row["flow"], []).append(row["share"])
+    return max((max(of_flow) - min(of_flow) for of_flow in shares.values()), default=0.0)
+
+
+def of_baseline(found: Baseline, style: Style) -> Any:
+    """What the flow did over time."""
+    from fairq.questions import baselines
+
+    return loaded().baseline(found.series, baselines.title(found), style=style)
+
+
+def of_delay_curve(found: DelayCurve, style: Style) -> Any:
+    """Delay over the share of the line."""
+    figures = loaded()
+    curves = SimpleNamespace(FTPS=found.ftps, WINDOW=found.window, DELTAS=figures.deltas(found.delta_packets))
+    return figures.delay_curve(curves, [], style=style)
+
+
+KINDS: Mapping[str, Callable[[Any, Style], Any]] = {
+    "Advice": of_advice,
+    "Baseline": of_baseline,
+    "Comparison": of_comparison,
+    "DelayCurve": of_delay_curve,
+    "Effects": lambda found, style: of_effects(found, style, found.document["name"]),
+    "Replay": of_replay,
+}
+"""The pictures of results by the names of their types, whose rooms are not loaded for them."""

@@ -1,0 +1,86 @@
+"""`.plot()` of results: the picture of the command, whatever the user's matplotlib is set to."""
+
+import subprocess
+import sys
+
+import pytest
+from test_kept_results import SCENARIO, kinds  # noqa: F401 - the fixture
+
+import fairq
+
+
+@pytest.fixture(scope="module")
+def result():
+    return fairq.run(SCENARIO, set={"measure.replications": 1})
+
+
+@pytest.mark.parametrize("name", ["compare", "advise", "baseline", "effects", "replay", "run", "delay_curve"])
+def test_each_result_with_a_picture_gives_it(kinds, name):  # noqa: F811
+    figure = kinds(name).plot()
+    assert figure._repr_svg_().lstrip().startswith("<?xml") and "</svg>" in figure._repr_svg_()
+
+
+def test_a_figure_is_written_by_the_name_of_its_file(result, tmp_path):
+    figure = result.plot()
+    for name, start in (("it.svg", b"<?xml"), ("it.png", b"\x89PNG"), ("it.pdf", b"%PDF")):
+        figure.save(tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(start)
+    for name in ("it.gif", "it"):
+        with pytest.raises(fairq.UsageError, match=r"\.svg, a \.png or a \.pdf"):
+            figure.save(tmp_path / name)
+    with pytest.raises(fairq.OutputError, match="there is no folder"):
+        figure.save(tmp_path / "none" / "it.svg")
+
+
+def test_sizes_and_grounds_differ(result):
+    page = result.plot()._repr_svg_()
+    assert page == result.plot("means")._repr_svg_()
+    assert len({page, result.plot(dark=True)._repr_svg_(), result.plot(size="slide")._repr_svg_()}) == 3
+    with pytest.raises(fairq.UsageError, match="slide"):
+        result.plot(size="slid")
+
+
+@pytest.mark.parametrize(
+    ("what", "says"), [("series", 'series="auto"'), ("packets", "packets="), ("theory", "overlay=True")]
+)
+def test_what_was_not_kept_is_said_with_its_option(result, what, says):
+    with pytest.raises(fairq.UsageError, match=says) as error:
+        result.plot(what)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_picture_is_told_with_the_near_one(result, kinds):  # noqa: F811
+    with pytest.raises(fairq.UsageError, match="means"):
+        result.plot("mean")
+    with pytest.raises(fairq.UsageError, match="one picture"):
+        kinds("compare").plot("series")
+
+
+def test_a_users_settings_change_no_figure_and_stay(result):
+    import matplotlib
+
+    before = result.plot()._repr_svg_()
+    hostile = {"text.usetex": True, "font.size": 40, "axes.facecolor": "red", "svg.fonttype": "none"}
+    with matplotlib.rc_context(hostile):
+        after = result.plot()._repr_svg_()
+        assert {name: matplotlib.rcParams[name] for name in hostile} == hostile
+    assert after == before
+
+
+WITHOUT = f"""
+import sys
+for name in ("matplotlib", "numpy"):
+    sys.modules[name] = None
+import fairq
+result = fairq.run({str(SCENARIO)!r}, set={{"measure.replications": 1}})
+assert "<table" in result._repr_html_()
+try:
+    result.plot()
+except fairq.UsageError as error:
+    print(error)
+"""
+
+
+def test_without_the_plotting_package_tables_are_shown_and_what_to_install_is_said():
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=100, check=True)
+    assert "pip install matplotlib" in done.stdout and done.stdout.count("\n") == 1
