@@ -46,7 +46,9 @@ class Gallery(SphinxDirective):
             section = nodes.section(ids=[nodes.make_id(script.stem)])
             section += nodes.title("", title.rstrip("."))
             section += nodes.paragraph("", about)
-            place = Path("..", *[".."] * (len(page.relative_to(DOCS).parts) - 2), drawn(script).relative_to(DOCS.parent))
+            place = Path(
+                "..", *[".."] * (len(page.relative_to(DOCS).parts) - 2), drawn(script).relative_to(DOCS.parent)
+            )
             image = nodes.image(uri=place.as_posix(), alt=about.partition(". ")[0] or title)
             section += image
             section += nodes.literal_block(code, code, language="python")

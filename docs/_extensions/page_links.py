@@ -97,9 +97,8 @@ def read(app: Any, name: str, source: list[str]) -> None:
         origin = (ROOT / match[1]).resolve()
         app.env.note_dependency(str(origin))
         source[0] = origin.read_text(encoding="utf-8")
-    source[0] = rewritten(source[0], origin, page)
-    if page == QUESTIONS:
-        source[0] += groups(source[0])
+    listed = groups(source[0]) if page == QUESTIONS else ""
+    source[0] = rewritten(source[0], origin, page) + listed
 
 
 def setup(app: Any) -> dict[str, Any]:

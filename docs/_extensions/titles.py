@@ -15,9 +15,10 @@ def write(app: Any, error: Exception | None) -> None:
         return
     rows = []
     for name in sorted(app.env.found_docs):
-        heads = [node.astext() for node in app.env.get_doctree(name).findall(nodes.title)]
+        sections = [*app.env.get_doctree(name).findall(nodes.section)]
+        heads = [(part[0].astext(), part["ids"][0]) for part in sections if isinstance(part[0], nodes.title)]
         if heads:
-            rows.append({"page": f"{name}.html", "title": heads[0], "heads": heads[1:]})
+            rows.append({"page": f"{name}.html", "title": heads[0][0], "heads": heads[1:]})
     text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
     (Path(app.outdir) / "titles.json").write_text(text, encoding="utf-8")
 
