@@ -19,6 +19,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx.ext.autodoc",
+    "docstrings",
     "page_links",
     "gallery",
     "titles",
