@@ -18,6 +18,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("audits", &["core"]),
     ("replays", &["core"]),
     ("laboratory", &["core"]),
+    ("manual", &["core"]),
     ("figures", &["core", "theories"]),
     ("topologies", &["core", "figures"]),
     ("questions", &["core", "theories"]),
@@ -30,8 +31,18 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Rooms that the core does without.
-const WINGS: &[&str] =
-    &["traffic_control", "detection", "audits", "replays", "laboratory", "topologies", "papers", "links", "emulation"];
+const WINGS: &[&str] = &[
+    "traffic_control",
+    "detection",
+    "audits",
+    "replays",
+    "laboratory",
+    "manual",
+    "topologies",
+    "papers",
+    "links",
+    "emulation",
+];
 
 /// Modules that may use more than their rooms: a wing, of which `fairq advise` and `fairq explain
 /// --effects` are made, or the package as a user has it.

@@ -1,0 +1,63 @@
+"""The directive `gallery`: runs each script of a folder and shows its figure and its code.
+
+A script starts with a docstring, its first line the title and then two sentences, and leaves its
+figure in `figure`. What was drawn is kept in target/docs by the digest of script and package.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import runpy
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+DOCS = Path(__file__).resolve().parents[1]
+KEPT = DOCS.parent / "target" / "docs" / "gallery"
+
+
+def drawn(script: Path) -> Path:
+    """The figure of a script, as it was drawn before or now."""
+    import fairq
+
+    digest = hashlib.sha256(script.read_bytes() + fairq.__version__.encode()).hexdigest()[:16]
+    made = KEPT / f"{script.stem}-{digest}.svg"
+    if not made.is_file():
+        KEPT.mkdir(parents=True, exist_ok=True)
+        runpy.run_path(str(script))["figure"].save(made)
+    return made
+
+
+class Gallery(SphinxDirective):
+    """`{gallery}` shows every script beside the page."""
+
+    def run(self) -> list[nodes.Node]:
+        """The sections, one for each script."""
+        page = Path(self.env.doc2path(self.env.docname))
+        found: list[nodes.Node] = []
+        for script in sorted(page.parent.glob("*.py")):
+            self.env.note_dependency(str(script))
+            code = script.read_text(encoding="utf-8")
+            title, _, about = (ast.get_docstring(ast.parse(code)) or script.stem).partition("\n")
+            about = " ".join(about.split())
+            section = nodes.section(ids=[nodes.make_id(script.stem)])
+            section += nodes.title("", title.rstrip("."))
+            section += nodes.paragraph("", about)
+            place = Path(
+                "..", *[".."] * (len(page.relative_to(DOCS).parts) - 2), drawn(script).relative_to(DOCS.parent)
+            )
+            image = nodes.image(uri=place.as_posix(), alt=about.partition(". ")[0] or title)
+            section += image
+            section += nodes.literal_block(code, code, language="python")
+            self.state.document.note_implicit_target(section, section)
+            found.append(section)
+        return found
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Add to Sphinx."""
+    app.add_directive("gallery", Gallery)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
