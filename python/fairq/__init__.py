@@ -73,7 +73,8 @@ Own parts, to derive from (docs/guide/own-discipline.md):
     Source             a source of packets
     NotBefore          the answer that no packet leaves before a time
 
-Results are frozen types with tables: docs/guide/tables.md. All errors are a `FairqError`.
+Results are frozen types with tables: docs/guide/tables.md. All errors are a `FairqError`;
+Ctrl-C is `Interrupted`, with the result of the runs that were complete.
 
 Nothing heavy is imported until it is used: the compiled part and the plotting package load on first need.
 """
@@ -132,6 +133,7 @@ if TYPE_CHECKING:
     from fairq.core.errors import (
         CaptureError,
         FairqError,
+        Interrupted,
         OutputError,
         PartError,
         ScenarioError,
@@ -150,6 +152,7 @@ __all__ = [
     "Discipline",
     "Experiment",
     "FairqError",
+    "Interrupted",
     "LiveRun",
     "NotBefore",
     "OutputError",
@@ -205,6 +208,7 @@ __all__ = [
 
 _ELSEWHERE = {
     **{name: "fairq.core.errors" for name in __all__ if name.endswith("Error")},
+    "Interrupted": "fairq.core.errors",
     **dict.fromkeys(("Control", "Discipline", "Policy", "Rank", "Scheduler", "Source"), "fairq.core.parts"),
     "NotBefore": "fairq._native",
     "Reproduction": "fairq.papers.verdicts",
