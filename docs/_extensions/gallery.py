@@ -1,7 +1,8 @@
 """The directive `gallery`: runs each script of a folder and shows its figure and its code.
 
 A script starts with a docstring, its first line the title and then two sentences, and leaves its
-figure in `figure`. What was drawn is kept in target/docs by the digest of script and package.
+figure in `figure`. What was drawn is kept in target/docs by the digest of script and package. A page
+shows the figure of a script as the picture `../gallery/NAME.svg`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import runpy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +21,36 @@ DOCS = Path(__file__).resolve().parents[1]
 KEPT = DOCS.parent / "target" / "docs" / "gallery"
 
 
-def drawn(script: Path) -> Path:
-    """The figure of a script, as it was drawn before or now."""
+@cache
+def package() -> bytes:
+    """A digest of all that a figure may depend on beside its script: the package, and scenarios."""
     import fairq
 
-    digest = hashlib.sha256(script.read_bytes() + fairq.__version__.encode()).hexdigest()[:16]
+    folder = Path(fairq.__file__).parent
+    files = [*folder.rglob("*.py"), *folder.glob("_native*.so"), *DOCS.glob("*/*.toml"), *DOCS.glob("guide/*.gml")]
+    found = hashlib.sha256()
+    for file in sorted([*files, *(DOCS.parent / "scenarios").glob("*.toml")]):
+        found.update(file.read_bytes())
+    return found.digest()
+
+
+def drawn(script: Path) -> Path:
+    """The figure of a script, as it was drawn before or now."""
+    from fairq.core.pictured import Figure
+    from fairq.figures import save_as
+
+    digest = hashlib.sha256(script.read_bytes() + package()).hexdigest()[:16]
     made = KEPT / f"{script.stem}-{digest}.svg"
     if not made.is_file():
         KEPT.mkdir(parents=True, exist_ok=True)
-        runpy.run_path(str(script))["figure"].save(made)
+        figure = runpy.run_path(str(script))["figure"]
+        figure.save(made) if isinstance(figure, Figure) else save_as(figure, made)
     return made
+
+
+def beside(made: Path, page: Path) -> str:
+    """The path of a drawn figure, from the page that shows it."""
+    return Path(*[".."] * len(page.relative_to(DOCS).parts), made.relative_to(DOCS.parent)).as_posix()
 
 
 class Gallery(SphinxDirective):
@@ -46,10 +68,7 @@ class Gallery(SphinxDirective):
             section = nodes.section(ids=[nodes.make_id(script.stem)])
             section += nodes.title("", title.rstrip("."))
             section += nodes.paragraph("", about)
-            place = Path(
-                "..", *[".."] * (len(page.relative_to(DOCS).parts) - 2), drawn(script).relative_to(DOCS.parent)
-            )
-            image = nodes.image(uri=place.as_posix(), alt=about.partition(". ")[0] or title)
+            image = nodes.image(uri=beside(drawn(script), page), alt=about.partition(". ")[0] or title)
             section += image
             section += nodes.literal_block(code, code, language="python")
             self.state.document.note_implicit_target(section, section)

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import gallery
+
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
 QUESTIONS = DOCS / "guide" / "README.md"
@@ -45,6 +47,8 @@ def target(to: str, origin: Path, page: Path) -> str | None:
     file = (origin.parent / unquote(path)).resolve()
     if file.is_dir():
         file = next((file / name for name in INDEXES if (file / name).is_file()), file)
+    if (script := file.with_suffix(".py")).parent == DOCS / "gallery" and file.suffix == ".svg" and script.is_file():
+        return gallery.beside(gallery.drawn(script), page)
     file = shown().get(file, file)
     inside = file.is_relative_to(DOCS) and file.is_file()
     if not inside:

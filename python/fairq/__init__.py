@@ -74,7 +74,8 @@ Own parts, to derive from (docs/guide/own-discipline.md):
     Source             a source of packets
     NotBefore          the answer that no packet leaves before a time
 
-Results are frozen types with tables: docs/guide/tables.md. All errors are a `FairqError`.
+Results are frozen types with tables: docs/guide/tables.md. All errors are a `FairqError`;
+Ctrl-C is `Interrupted`, with the result of the runs that were complete.
 
 Nothing heavy is imported until it is used: the compiled part and the plotting package load on first need.
 """
@@ -133,6 +134,7 @@ if TYPE_CHECKING:
     from fairq.core.errors import (
         CaptureError,
         FairqError,
+        Interrupted,
         OutputError,
         PartError,
         ScenarioError,
@@ -152,6 +154,7 @@ __all__ = [
     "Discipline",
     "Experiment",
     "FairqError",
+    "Interrupted",
     "LiveRun",
     "Network",
     "NotBefore",
@@ -208,6 +211,7 @@ __all__ = [
 
 _ELSEWHERE = {
     **{name: "fairq.core.errors" for name in __all__ if name.endswith("Error")},
+    "Interrupted": "fairq.core.errors",
     **dict.fromkeys(("Control", "Discipline", "Policy", "Rank", "Scheduler", "Source"), "fairq.core.parts"),
     "Network": "fairq.core.network",
     "NotBefore": "fairq._native",
