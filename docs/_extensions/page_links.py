@@ -17,6 +17,7 @@ import gallery
 
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
+FIRST = DOCS / "index.md"
 QUESTIONS = DOCS / "guide" / "README.md"
 SHOWS = re.compile(r"<!-- shows: (\S+) -->\s*")
 FENCE = re.compile(r"^ *(`{3,}|~{3,})", re.MULTILINE)
@@ -91,6 +92,16 @@ def groups(text: str) -> str:
     return made
 
 
+def present(text: str) -> str:
+    """The first page without the sections that are not there: a part of the tree is built too."""
+
+    def kept(match: re.Match[str]) -> str:
+        return match[0] if any((DOCS / f"{match['page']}{end}").is_file() for end in PAGES) else ""
+
+    text = re.sub(r"^:::\{grid-item-card\}[^:]*\n:link: (?P<page>\S+)\n(?:.*\n)*?:::\n", kept, text, flags=re.MULTILINE)
+    return re.sub(r"^[^\n<]+ <(?P<page>[\w/]+)>\n", kept, text, flags=re.MULTILINE)
+
+
 def read(app: Any, name: str, source: list[str]) -> None:
     """Give Sphinx a page as the site has it."""
     page = Path(app.env.doc2path(name))
@@ -101,6 +112,7 @@ def read(app: Any, name: str, source: list[str]) -> None:
         origin = (ROOT / match[1]).resolve()
         app.env.note_dependency(str(origin))
         source[0] = origin.read_text(encoding="utf-8")
+    source[0] = present(source[0]) if page == FIRST else source[0]
     listed = groups(source[0]) if page == QUESTIONS else ""
     source[0] = rewritten(source[0], origin, page) + listed
 

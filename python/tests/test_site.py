@@ -79,8 +79,8 @@ class Listening(Browser):
         super()._hear(said)
         what, told = said.get("method"), said.get("params", {})
         is_bad = what == "Runtime.exceptionThrown" or (
-            what == "Log.entryAdded" and told["entry"]["level"] == "error"
-            or what == "Runtime.consoleAPICalled" and told["type"] == "error"
+            (what == "Log.entryAdded" and told["entry"]["level"] == "error")
+            or (what == "Runtime.consoleAPICalled" and told["type"] == "error")
         )  # fmt: skip
         if is_bad:
             self.complaints.append(json.dumps(told)[:300])
