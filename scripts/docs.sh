@@ -10,6 +10,8 @@ bundle=python/fairq/manual/bundle
     exit 2
 }
 mkdir -p target/docs
+# figures of before have other names
+rm -rf target/docs/html
 # all is read anew, or a page that did not change would keep its warning to itself
 "$python" -m sphinx -q -E -W --keep-going -j auto -b html -d target/docs/read docs target/docs/html
 # what no page needs to be read

@@ -1,7 +1,7 @@
 """The directive `gallery`: runs each script of a folder and shows its figure and its code.
 
 A script starts with a docstring, its first line the title and then two sentences, and leaves its
-figure in `figure`. What was drawn is kept in target/docs by the digest of script and package. A page
+figure in `figure`. What was plotted is kept in target/docs by the digest of script and package. A page
 shows the figure of a script as the picture `../gallery/NAME.svg`.
 """
 
@@ -34,8 +34,8 @@ def package() -> bytes:
     return found.digest()
 
 
-def drawn(script: Path) -> Path:
-    """The figure of a script, as it was drawn before or now."""
+def plotted(script: Path) -> Path:
+    """The figure of a script, as it was plotted before or now."""
     from fairq.core.pictured import Figure
     from fairq.figures import save_as
 
@@ -49,7 +49,7 @@ def drawn(script: Path) -> Path:
 
 
 def beside(made: Path, page: Path) -> str:
-    """The path of a drawn figure, from the page that shows it."""
+    """The path of a figure, from the page that shows it."""
     return Path(*[".."] * len(page.relative_to(DOCS).parts), made.relative_to(DOCS.parent)).as_posix()
 
 
@@ -68,7 +68,7 @@ class Gallery(SphinxDirective):
             section = nodes.section(ids=[nodes.make_id(script.stem)])
             section += nodes.title("", title.rstrip("."))
             section += nodes.paragraph("", about)
-            image = nodes.image(uri=beside(drawn(script), page), alt=about.partition(". ")[0] or title)
+            image = nodes.image(uri=beside(plotted(script), page), alt=about.partition(". ")[0] or title)
             section += image
             section += nodes.literal_block(code, code, language="python")
             self.state.document.note_implicit_target(section, section)

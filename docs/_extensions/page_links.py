@@ -49,7 +49,7 @@ def target(to: str, origin: Path, page: Path) -> str | None:
     if file.is_dir():
         file = next((file / name for name in INDEXES if (file / name).is_file()), file)
     if (script := file.with_suffix(".py")).parent == DOCS / "gallery" and file.suffix == ".svg" and script.is_file():
-        return gallery.beside(gallery.drawn(script), page)
+        return gallery.beside(gallery.plotted(script), page)
     file = shown().get(file, file)
     inside = file.is_relative_to(DOCS) and file.is_file()
     if not inside:

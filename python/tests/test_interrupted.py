@@ -10,7 +10,7 @@ import pytest
 import fairq
 
 ENDS_S = 60
-"""How long an interrupted call may take on a machine that is busy; none of the calls would end by itself in that time."""
+"""How long an interrupted call may take on a busy machine; none would end by itself in that time."""
 
 LINE = {"name": "line", "from": "a", "to": "b", "rate": "100 Mbit/s", "delay": "5 ms", "buffer": "100 packets"}
 FLOW = {"name": "file", "from": "a", "to": "b", "traffic": "ftp", "transport": "cubic"}

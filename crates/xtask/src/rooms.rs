@@ -28,6 +28,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("benchmarks", &["core", "studies"]),
     ("reports", &["core", "figures", "studies"]),
     ("papers", &["core", "figures", "reports"]),
+    ("entries", &["core", "papers", "schemas"]),
 ];
 
 /// Rooms that the core does without.

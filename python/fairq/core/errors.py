@@ -6,10 +6,7 @@ again: to say a fault of another place, take `fault` and give your own `where`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from fairq.core.results import Result
+from typing import Any
 
 
 class FairqError(Exception):
@@ -61,7 +58,7 @@ class Interrupted(KeyboardInterrupt):
     the points of which one was complete. In a notebook it is `sys.last_value.result`.
     """
 
-    def __init__(self, said: str = "interrupted", result: Result | None = None) -> None:
+    def __init__(self, said: str = "interrupted", result: Any = None) -> None:
         super().__init__(said)
         self.result = result
 
