@@ -20,4 +20,4 @@ mkdir -p "$bundle"
 cp -R target/docs/html/. "$bundle"
 find "$bundle" -name '*.map' -delete
 find "$bundle" -name '*.LICENSE.txt' -size +200k -delete
-rm -rf "$bundle/.buildinfo" "$bundle/.doctrees" "$bundle/jupyter_execute" "$bundle/_sources" "$bundle/objects.inv"
+rm -rf "$bundle/_static/webpack-macros.html" "$bundle/.buildinfo" "$bundle/.doctrees" "$bundle/jupyter_execute" "$bundle/_sources" "$bundle/objects.inv"
