@@ -74,8 +74,10 @@ Own parts, to derive from (docs/guide/own-discipline.md):
     Source             a source of packets
     NotBefore          the answer that no packet leaves before a time
 
-Results are frozen types with tables: docs/guide/tables.md. All errors are a `FairqError`;
 Ctrl-C is `Interrupted`, with the result of the runs that were complete.
+Results are frozen types with tables: docs/guide/tables.md. All errors are a `FairqError`;
+Results are frozen types with tables: docs/guide/tables.md. `.plot()` of one with a picture gives a
+`Figure`: docs/guide/notebook.md. All errors are a `FairqError`.
 
 Nothing heavy is imported until it is used: the compiled part and the plotting package load on first need.
 """
@@ -143,6 +145,7 @@ if TYPE_CHECKING:
     )
     from fairq.core.network import Network
     from fairq.core.parts import Control, Discipline, Policy, Rank, Scheduler, Source
+    from fairq.core.pictured import Figure
     from fairq.papers.verdicts import Reproduction
 
     __version__: str
@@ -154,6 +157,7 @@ __all__ = [
     "Discipline",
     "Experiment",
     "FairqError",
+    "Figure",
     "Interrupted",
     "LiveRun",
     "Network",
@@ -213,6 +217,7 @@ _ELSEWHERE = {
     **{name: "fairq.core.errors" for name in __all__ if name.endswith("Error")},
     "Interrupted": "fairq.core.errors",
     **dict.fromkeys(("Control", "Discipline", "Policy", "Rank", "Scheduler", "Source"), "fairq.core.parts"),
+    "Figure": "fairq.core.pictured",
     "Network": "fairq.core.network",
     "NotBefore": "fairq._native",
     "Reproduction": "fairq.papers.verdicts",

@@ -88,7 +88,7 @@ def run(
     overlay: bool = False,
     trace: bool = False,
     parts: Parts | None = None,
-    progress: Tell | None = None,
+    progress: Tell | Literal[False] | None = None,
 ) -> Result:
     """Run the scenario on `workers` threads (all cores if None); the result is the same for any number.
 
@@ -100,7 +100,8 @@ def run(
     run is kept as a trace for viewers, which `Result.write_trace` writes. `parts` are own parts
     that the scenario may name, classes by their names or a file that has some; one thread then runs
     everything (docs/guide/own-discipline.md). `set` writes fields by their paths. `progress` is told
-    the fraction done, the simulated seconds and the packet-hops; what it raises ends the run.
+    the fraction done, the simulated seconds and the packet-hops; what it raises ends the run. In a
+    notebook None shows a bar while the call lasts, False none.
 
     >>> run("scenarios/dumbbell.toml", set={"defaults.buffer": "40 packets"}, workers=1)
     <Result: points 2, flows 6, links 4, queues 4>
@@ -113,7 +114,7 @@ def run(
     Raises ScenarioError with file, line and field.
     """
     scenario = read(scenario, parts=parts)
-    result = Experiment(scenario, pairs(set), series, packets, states, trace).run(workers or cores(), progress)
+    result = Experiment(scenario, pairs(set), series, packets, states, trace).run(workers or cores(), progress or None)
     if overlay:
         from fairq.core.results import table_of
         from fairq.theories.overlay import beside
@@ -137,7 +138,7 @@ def baseline(
     series: str | None = None,
     receive_window: str | None = None,
     trace: bool = False,
-    progress: Tell | None = None,
+    progress: Tell | Literal[False] | None = None,
 ) -> Baseline:
     """Run one flow of a congestion control alone on an ideal line: its samples and its phases.
 
@@ -156,7 +157,7 @@ def baseline(
     given = locals()
     from fairq.questions import baselines
 
-    return baselines.baseline(baselines.Question(**picked(baselines.Question, given)), trace, progress)
+    return baselines.baseline(baselines.Question(**picked(baselines.Question, given)), trace, progress or None)
 
 
 @checked
@@ -251,7 +252,7 @@ def compare(
     paired: bool = False,
     parts: Parts | None = None,
     workers: int | None = None,
-    progress: Tell | None = None,
+    progress: Tell | Literal[False] | None = None,
 ) -> Comparison:
     """Compare queues, buffers or congestion controls over one line: the words are those of `fairq compare`.
 
@@ -279,7 +280,7 @@ def compare(
     from fairq.questions import asked, comparing
 
     question = asked.ask(parts, **picked(asked.Question, given))
-    return comparing.compare(question, paired=paired, workers=workers or cores(), progress=progress)
+    return comparing.compare(question, paired=paired, workers=workers or cores(), progress=progress or None)
 
 
 @checked
@@ -305,7 +306,7 @@ def advise(
     users: int | None = None,
     shared: str | Sequence[str] | None = None,
     workers: int | None = None,
-    progress: Tell | None = None,
+    progress: Tell | Literal[False] | None = None,
 ) -> Advice:
     """Rank queues and buffers of Linux for a line: the words are those of `fairq advise`.
 
@@ -334,7 +335,7 @@ def advise(
     from fairq.questions import advising
 
     wish = advising.wish(**picked(advising.Line, given))
-    return advising.advise(wish, workers or cores(), progress)
+    return advising.advise(wish, workers or cores(), progress or None)
 
 
 @checked
@@ -347,7 +348,7 @@ def effects(
     seeds: int | None = None,
     duration: str | None = None,
     workers: int | None = None,
-    progress: Tell | None = None,
+    progress: Tell | Literal[False] | None = None,
 ) -> Effects:
     """Vary each setting of an entry alone, and measure delay, share and loss.
 
@@ -367,7 +368,7 @@ def effects(
 
     return asked.effects(
         name, rate=rate, rtt=rtt, flows=flows, seeds=seeds, duration=duration, workers=workers or cores(),
-        progress=progress,
+        progress=progress or None,
     )  # fmt: skip
 
 
@@ -477,7 +478,7 @@ def replay(
     class_burst: str = "0 s",
     out: str | os.PathLike[str] | None = None,
     replace: bool = False,
-    progress: Tell | None = None,
+    progress: Tell | Literal[False] | None = None,
 ) -> Replay:
     """Send every packet of a capture at its recorded time through one gateway, once for each queue.
 
@@ -521,12 +522,12 @@ def replay(
         raise UsageError(f"gap_max: {gap_max} makes one burst of the capture; write the longest gap, as 10s")
     source = STANDARD_INPUT if capture == "-" else os.fspath(capture)
     if out is None:
-        document = json.loads(_native.replay(source, json.dumps(options), progress))
+        document = json.loads(_native.replay(source, json.dumps(options), progress or None))
     else:
         work = replayed(capture, options)
         with folder(out, wrote=f"fairq replay {Path(capture).name}", of=work, replace=replace) as inside:
             options["out"] = str(inside)
-            document = json.loads(_native.replay(source, json.dumps(options), progress))
+            document = json.loads(_native.replay(source, json.dumps(options), progress or None))
             (inside / "replay.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return Replay(document=document, run_info={})
 
@@ -606,7 +607,7 @@ def sweep(
     mix_versions: bool = False,
     verify: bool = False,
     parts: Parts | None = None,
-    show: Print | None = None,
+    show: Print | Literal[False] | None = None,
 ) -> Sweep:
     """Run what is missing of a study, the path of its file, and say what has become of its runs.
 
@@ -616,7 +617,8 @@ def sweep(
     adds replications until it holds, as "goodput half-width < 1%", `replications_max` at most.
     `parts` are own parts that the scenario may name; a run whose part has changed is run again.
     `fail_fast` ends at the first run that fails; `mix_versions` goes on in a store that another
-    version of fairq wrote. `show` is told a line of progress.
+    version of fairq wrote. `show` is told a line of progress; a notebook
+    shows it by itself, unless `show` is False.
 
     Raises ScenarioError for what is wrong in the study, with its line, and OutputError if the store
     cannot be written.
@@ -700,7 +702,7 @@ def reproduce(
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     replace: bool = False,
-    progress: Tell | None = None,
+    progress: Tell | Literal[False] | None = None,
     printed: Print | None = None,
     width: int | None = None,
 ) -> Reproduction:
@@ -723,7 +725,7 @@ def reproduce(
 
     return reproduction.reproduce(
         paper, seeds=seeds, quick=quick, start=start, workers=workers or cores(), out=out, replace=replace,
-        progress=progress, printed=printed, width=width,
+        progress=progress or None, printed=printed, width=width,
     )  # fmt: skip
 
 
@@ -734,7 +736,7 @@ def topology(
     strict: bool = False,
     default_rate: str | None = None,
     default_delay: str | None = None,
-    progress: Tell | None = None,
+    progress: Tell | Literal[False] | None = None,
 ) -> Topology:
     """Read a topology: GML, GraphML, BRITE, the output of tiers, or an edge list in CSV.
 
@@ -753,7 +755,7 @@ def topology(
     if file == "-":
         raise UsageError("-: the name of a file tells its format; give the path of a file")
     options = {"strict": strict, "default_rate": default_rate, "default_delay": default_delay}
-    document = json.loads(_native.topology(os.fspath(file), json.dumps(options), progress))
+    document = json.loads(_native.topology(os.fspath(file), json.dumps(options), progress or None))
     return Topology(document=document)
 
 
@@ -765,7 +767,7 @@ def audit(
     quick: bool = False,
     run: str | None = None,
     parts: Parts | None = None,
-    progress: Tell | None = None,
+    progress: Tell | Literal[False] | None = None,
 ) -> Audit:
     """Check the invariants of a discipline call by call, and measure the bounds of its card.
 
@@ -780,7 +782,7 @@ def audit(
     """
     discipline, own = audited(discipline, parts)
     options = {"seeds": seeds, "quick": quick, "replay": run}
-    return Audit(document=json.loads(_native.audit(discipline, json.dumps(options), progress, own)))
+    return Audit(document=json.loads(_native.audit(discipline, json.dumps(options), progress or None, own)))
 
 
 @checked
@@ -803,19 +805,25 @@ def agree(witness: str, name: str | None = None) -> Agreed:
 
 
 @checked
-def bench(names: Sequence[str] = (), *, quick: bool = False, progress: Tell | None = None) -> Benchmarks:
+def bench(
+    names: Sequence[str] = (), *, quick: bool = False, progress: Tell | Literal[False] | None = None
+) -> Benchmarks:
     """Measure this machine on the workloads called `names` (all if none): `rows`, medians of five, and `run_info`.
 
     Raises UsageError with the names if there is none called so.
     """
     from fairq.benchmarks import workloads
 
-    return workloads.run(workloads.chosen(names), quick=quick, progress=progress)
+    return workloads.run(workloads.chosen(names), quick=quick, progress=progress or None)
 
 
 @checked
 def bench_disciplines(
-    names: Sequence[str] = (), *, mixed: bool = False, quick: bool = False, progress: Tell | None = None
+    names: Sequence[str] = (),
+    *,
+    mixed: bool = False,
+    quick: bool = False,
+    progress: Tell | Literal[False] | None = None,
 ) -> Disciplines:
     """Measure the disciplines called `names` (all if none) beside their floors: `floors`, `rows` and `run_info`.
 
@@ -827,4 +835,4 @@ def bench_disciplines(
     Raises UsageError with the near miss of a name that there is not.
     """
     options = json.dumps({"names": list(names), "mixed": mixed, "quick": quick})
-    return row_of(Disciplines, json.loads(_native.bench_disciplines(options, progress)))
+    return row_of(Disciplines, json.loads(_native.bench_disciplines(options, progress or None)))

@@ -19,10 +19,14 @@ from fairq.core.pictured import Figure
 from fairq.core.results import Result
 
 if TYPE_CHECKING:
+    from fairq.audits.audit_results import Audit
+    from fairq.core.held import Timeline
     from fairq.figures import Style
     from fairq.questions.baseline_results import Baseline
     from fairq.questions.question_results import Advice, Comparison, Effects
     from fairq.replays.replay_results import Replay
+    from fairq.studies.stored_runs import Results
+    from fairq.studies.study_results import Sweep
     from fairq.theories.theory_results import DelayCurve
 
 
@@ -43,6 +47,8 @@ def of(result: Any, what: str | None, size: str, dark: bool, bare: bool) -> Figu
     style = figures.style(size, dark=dark, bare=bare)
     if isinstance(result, Result):
         figure = of_run(result, what, style)
+    elif type(result).__name__ in ("Results", "Sweep"):
+        figure = of_study(result, what, style)
     else:
         draw = KINDS[type(result).__name__]
         if what is not None:
@@ -202,12 +208,99 @@ def of_delay_curve(found: DelayCurve, style: Style) -> Any:
     return figures.delay_curve(curves, [], style=style)
 
 
+NEAR = 0.9
+"""The part of a bound from which on it was nearly broken."""
+
+NAMED = 3
+"""The most bounds that a caption names."""
+
+
+def of_audit(found: Audit, style: Style, run: str = "") -> Any:
+    """The run of an audit that was replayed: packets, their ends in the fluid, bounds it came near."""
+    rows = [_packet(row) for row in found.packets]
+    if not rows:
+        raise UsageError('the audit kept no packets; audit again with run="RUN", a run of its tables')
+    run = run or next(row["run"] for row in (*found.bounds, *found.violations))
+    late = {row["serial"]: row["sent_s"] - row["fluid_s"] for row in rows
+            if row["sent_s"] is not None and row["fluid_s"] is not None}  # fmt: skip
+    latest = max(late, key=lambda serial: late[serial], default=None)
+    caption = "; ".join(filter(None, (
+        *(f"broken: {row['of']}, {row['message']}" for row in found.violations),
+        *_nearest(found),
+        None if latest is None else f"outlined: the packet that is latest against the fluid, by "
+        f"{tables.value('late_s', late[latest])}",
+    )))  # fmt: skip
+    return loaded().timeline(
+        rows,
+        f"audit of {found.discipline}, run {run}",
+        names=sorted({row["flow"] for row in rows}, key=lambda name: int(name.split()[-1])),
+        outlined=() if latest is None else (latest,),
+        caption=caption,
+        style=style,
+    )
+
+
+def _nearest(found: Audit) -> list[str]:
+    """The bounds that the run broke or nearly broke, the nearest first."""
+    near = [row for row in found.bounds if row["ratio"] is not None and row["ratio"] >= NEAR]
+    near.sort(key=lambda row: -row["ratio"])
+    return [f"{row['measure']} {row['worst']:.6g} of {row['bound']:.6g} {row['unit']}, {row['of']}"
+            for row in near[:NAMED]]  # fmt: skip
+
+
+def _packet(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A packet of an audit as a timeline has it."""
+    arrived, began, end, fluid = (
+        None if row[name] is None else row[name] / 1e12 for name in ("arrival_ps", "start_ps", "end_ps", "fluid_ps")
+    )
+    is_sent = row["fate"] == "sent"
+    return {
+        "serial": row["packet"],
+        "flow": f"flow {row['flow']}",
+        "packet_bytes": row["bytes"],
+        "arrived_s": arrived,
+        "began_s": began,
+        "sent_s": end if is_sent else None,
+        "dropped_s": end if row["fate"].startswith("dropped") else None,
+        "removed_s": end if row["fate"] == "removed" else None,
+        "fluid_s": fluid,
+    }
+
+
+def of_timeline(found: Timeline, style: Style) -> Any:
+    """The packets of a link by flow over time, beside the fluid."""
+    rows = list(found.packets)
+    if not rows:
+        raise UsageError("no packet was at the link; write other times or another link")
+    of = f"packets on {rows[0]['link']}" + (", the other way" if rows[0]["direction"] == "reverse" else "")
+    return loaded().timeline(rows, of[0].upper() + of[1:], fluid=list(found.fluid), style=style)
+
+
+def of_study(found: Results | Sweep, what: str | None, style: Style) -> Any:
+    """The means of a quantity of a study over its axes, as its report has them."""
+    from fairq.studies import enough, summary
+    from fairq.studies.stored_runs import Results
+
+    results = found if isinstance(found, Results) else Results(found.store)
+    asked = enough.shown(results, None) if what is None else enough.quantity(what)
+    quantity = summary.Quantity(asked.table, asked.column) if asked is not None else None
+    of = summary.values(results, [quantity]).get(quantity) if quantity is not None else None
+    if quantity is None or of is None:
+        none = "what" if what is None else f"what: {what}"
+        raise UsageError(f"{none}: no run of the study has a value of it; run it, or write another TABLE.COLUMN")
+    group = summary.KEYS[quantity.table][0]
+    rows = summary.means(of, quantity)
+    return loaded().of_rows(rows, results.axes, [quantity.column], results.study.name, series=group, style=style)
+
+
 KINDS: Mapping[str, Callable[[Any, Style], Any]] = {
     "Advice": of_advice,
+    "Audit": of_audit,
     "Baseline": of_baseline,
     "Comparison": of_comparison,
     "DelayCurve": of_delay_curve,
     "Effects": lambda found, style: of_effects(found, style, found.document["name"]),
     "Replay": of_replay,
+    "Timeline": of_timeline,
 }
 """The pictures of results by the names of their types, whose rooms are not loaded for them."""

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from sweep_studies import write_study
 from test_kept_results import SCENARIO, kinds  # noqa: F401 - the fixture
 
 import fairq
@@ -18,6 +19,31 @@ def result():
 def test_each_result_with_a_picture_gives_it(kinds, name):  # noqa: F811
     figure = kinds(name).plot()
     assert figure._repr_svg_().lstrip().startswith("<?xml") and "</svg>" in figure._repr_svg_()
+
+
+def svg_of(figure):
+    return "".join(figure._repr_svg_().split())
+
+
+def test_a_study_has_the_picture_of_a_quantity(tmp_path):
+    swept = fairq.sweep(write_study(tmp_path))
+    results = fairq.read_store(swept.store)
+    assert svg_of(swept.plot()) == svg_of(results.plot())
+    # the columns of its [draw] or else the usual ones come first
+    assert svg_of(results.plot("flows.delay_s_mean")) != svg_of(results.plot("flows.throughput_bit_per_s"))
+    with pytest.raises(fairq.UsageError, match="no_such"):
+        results.plot("flows.no_such")
+
+
+def test_the_packets_of_a_link_and_of_an_audited_run_have_a_picture():
+    with fairq.live(SCENARIO, set={"axes": "[]"}) as run:
+        packets = run.timeline(until_s=2.0)
+    assert len(packets.packets) and "</svg>" in packets.plot()._repr_svg_()
+    whole = fairq.audit("sfq", quick=True)
+    with pytest.raises(fairq.UsageError, match='run="RUN"'):
+        whole.plot()
+    alone = fairq.audit("sfq", run=whole.bounds[0]["run"])
+    assert isinstance(alone.plot(), fairq.Figure)
 
 
 def test_a_figure_is_written_by_the_name_of_its_file(result, tmp_path):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from fairq.core.pictured import Pictured
 from fairq.core.records import Named, Record
 from fairq.core.rows import Row, Table
 
@@ -69,7 +70,7 @@ class Journey(Row):
 
 
 class Audit(
-    Record, told=("discipline", "laws", "bounds", "costs", "violations", "packets"),
+    Pictured, Record, told=("discipline", "laws", "bounds", "costs", "violations", "packets"),
     places=("discipline", "laws", "bounds", "costs", "violations", "packets", "document")
 ):  # fmt: skip
     """What an audit found.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import fairq._native as _native
 from fairq import api
 from fairq.cli.printing import plotting, style
-from fairq.core import tables
 from fairq.core.errors import UsageError
 from fairq.core.inputs import Text
 from fairq.core.results import Result
@@ -21,12 +20,6 @@ if TYPE_CHECKING:
 
 PACKETS_MAX = 2000
 """The most packets of a picture."""
-
-NEAR = 0.9
-"""The part of a bound from which on it was nearly broken."""
-
-NAMED = 3
-"""The most bounds that a caption names."""
 
 
 def check(arguments: Namespace) -> None:
@@ -95,56 +88,3 @@ def _too_many(rows: Sequence[Mapping[str, Any]], first: float, last: float) -> s
         f"{rows[0]['link']} has more than the {PACKETS_MAX} packets of a picture from {first:g} s to {last:g} s;"
         f" write --from {first:.12g}s --to {end:.12g}s, or the like"
     )
-
-
-def of_audit(found: api.Audit, arguments: Namespace) -> Figure:
-    """The figure of a run of an audit: packets, their ends in the fluid, bounds it came near."""
-    run = arguments.replay
-    rows = [_packet(row) for row in found.packets]
-    if not rows:
-        raise UsageError(f"{run} has no packets to draw; take a run of the tables of the audit", where="--timeline")
-    late = {row["serial"]: row["sent_s"] - row["fluid_s"] for row in rows
-            if row["sent_s"] is not None and row["fluid_s"] is not None}  # fmt: skip
-    latest = max(late, key=lambda serial: late[serial], default=None)
-    caption = "; ".join(filter(None, (
-        *(f"broken: {row['of']}, {row['message']}" for row in found.violations),
-        *_nearest(found),
-        None if latest is None else f"outlined: the packet that is latest against the fluid, by "
-        f"{tables.value('late_s', late[latest])}",
-    )))  # fmt: skip
-    figure: Figure = plotting().timeline(
-        rows,
-        f"audit of {found.discipline}, run {run}",
-        names=sorted({row["flow"] for row in rows}, key=lambda name: int(name.split()[-1])),
-        outlined=() if latest is None else (latest,),
-        caption=caption,
-        style=style(arguments),
-    )
-    return figure
-
-
-def _nearest(found: api.Audit) -> list[str]:
-    """The bounds that the run broke or nearly broke, the nearest first."""
-    near = [row for row in found.bounds if row["ratio"] is not None and row["ratio"] >= NEAR]
-    near.sort(key=lambda row: -row["ratio"])
-    return [f"{row['measure']} {row['worst']:.6g} of {row['bound']:.6g} {row['unit']}, {row['of']}"
-            for row in near[:NAMED]]  # fmt: skip
-
-
-def _packet(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A packet of an audit as a timeline has it."""
-    arrived, began, end, fluid = (
-        None if row[name] is None else row[name] / 1e12 for name in ("arrival_ps", "start_ps", "end_ps", "fluid_ps")
-    )
-    is_sent = row["fate"] == "sent"
-    return {
-        "serial": row["packet"],
-        "flow": f"flow {row['flow']}",
-        "packet_bytes": row["bytes"],
-        "arrived_s": arrived,
-        "began_s": began,
-        "sent_s": end if is_sent else None,
-        "dropped_s": end if row["fate"].startswith("dropped") else None,
-        "removed_s": end if row["fate"] == "removed" else None,
-        "fluid_s": fluid,
-    }

@@ -11,6 +11,7 @@ from fairq.core import declared
 from fairq.core.errors import ScenarioError, UsageError
 from fairq.core.inputs import Placed, Text
 from fairq.core.near import near_miss
+from fairq.core.progress import in_notebook
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,6 +24,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     """Refuse arguments whose kind is not that of the annotation: UsageError names the argument and what to write.
 
     Annotations are looked up as text in KINDS, which has every one of the functions that are checked.
+    A call that is told its progress shows it in a notebook by itself; False says not to.
     """
     code, kinds = function.__code__, function.__annotations__
     names = code.co_varnames[: code.co_argcount]
@@ -31,6 +33,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     takes_more = bool(code.co_flags & 0x08)
     usual = {*names[len(names) - len(function.__defaults__ or ()) :], *(function.__kwdefaults__ or ())}
     required = [name for name in every if name not in usual]
+    told = next((name for name in every if kinds[name] in TOLD), None)
 
     @wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> R:
@@ -46,6 +49,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         given += [_fit(rest, kinds[rest], value) for value in more] if rest else more
         fitting = {name: _fit(name, kinds[name], value) if name in kinds else value for name, value in named.items()}
         try:
+            if told is not None and not fitting.get(told):
+                return _shown(function, told, TOLD[kinds[told]], given, fitting)
             return function(*given, **fitting)  # type: ignore[arg-type]
         except ScenarioError as error:
             placed = [value for value in (*given, *fitting.values()) if isinstance(value, Placed)]
@@ -54,6 +59,15 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             raise ScenarioError(placed[0]._told(str(error))) from None
 
     return call
+
+
+def _shown(function: Callable[..., R], told: str, method: str, given: Sequence[Any], fitting: Mapping[str, Any]) -> R:
+    """What the function gives, with a bar in a notebook unless its argument `told` is False."""
+    bar = in_notebook(function.__name__) if fitting.get(told) is None else None
+    if bar is None:
+        return function(*given, **{**fitting, told: None})
+    with bar:
+        return function(*given, **{**fitting, told: getattr(bar, method)})
 
 
 def _check_names(function: str, every: Sequence[str], given: Iterable[str]) -> None:
@@ -212,7 +226,14 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
         "a discipline as text, or the class of a part",
     ),
     "Parts": (_parts_given, 'own parts by their names, as {"mine": Mine}, or the path of a file that has them'),
-    "Tell": (lambda value: value if callable(value) else None, "a function of three numbers"),
+    "Tell | Literal[False]": (
+        lambda value: value if value is False or callable(value) else None,
+        "a function of three numbers, or False for no bar in a notebook",
+    ),
+    "Print | Literal[False]": (
+        lambda value: value if value is False or callable(value) else None,
+        "a function of a text, or False for no line in a notebook",
+    ),
     "Watch": (lambda value: value if callable(value) else None, "a function of a mapping"),
     "Print": (lambda value: value if callable(value) else None, "a function of a text"),
     "What": (_text, 'the name of a list, as "disciplines"'),
@@ -222,3 +243,6 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "Literal['device', 'class']": (_text, '"device" or "class"'),
 }
 """By annotation: what makes a value fit (None if it does not), and what to write."""
+
+TOLD = {"Tell | Literal[False] | None": "tell", "Print | Literal[False] | None": "say"}
+"""The annotations of what is told the progress of a call, and what of a notebook's bar stands for each."""

@@ -16,6 +16,7 @@ import fairq._native as _native
 from fairq.core import shown
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
+from fairq.core.pictured import Pictured
 from fairq.core.results import Result, Table, table
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ _KEPT = 20_000
 """Packets of a link that a record keeps at least."""
 
 
-class Timeline(NamedTuple):
-    """What passed a link in a stretch of time."""
+class _Passed(NamedTuple):
+    """The fields of a timeline: a named tuple can have no other base."""
 
     packets: Table[Any]
     """A row for each packet, in the order in which they came."""
@@ -48,6 +49,12 @@ class Timeline(NamedTuple):
     if the link's rate follows a trace, or more than 32 flows cross it."""
     has_more: bool
     """Whether there were more packets than asked for; those here are the first ones."""
+
+
+class Timeline(Pictured, _Passed):
+    """What passed a link in a stretch of time; `.plot()` shows it, as `fairq run --timeline` does."""
+
+    __slots__ = ()
 
 
 class Decision(NamedTuple):

@@ -1,4 +1,4 @@
-"""Progress of long work, on standard error, if that is a terminal and --quiet is not given."""
+"""Progress of long work: on standard error, if that is a terminal and --quiet is not given; or in a notebook."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from html import escape
+from importlib import import_module
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
 from fairq.core.streams import is_quiet, write
 
@@ -17,6 +19,9 @@ the run."""
 
 Print = Callable[[str], None]
 """Is given the next part of a text that is to be shown."""
+
+NOTEBOOK_AFTER_S, NOTEBOOK_GAP_S = 0.5, 0.2
+"""A call that lasts this long shows a bar in a notebook; it is updated no more often than this."""
 
 
 class Line:
@@ -79,6 +84,58 @@ class Bar(Line):
         if self.is_shown:
             elapsed_s = time.monotonic() - self._began
             self.show(status(self._what, fraction, sim_seconds, packet_hops, elapsed_s), self._what)
+
+
+class NotebookBar:
+    """A bar below the cell of a notebook while a call lasts; a context manager that removes it."""
+
+    def __init__(self, what: str, display: Callable[..., Any]) -> None:
+        self._what, self._display = what, display
+        self._handle: Any = None
+        self._began = time.monotonic()
+        self._next = self._began + NOTEBOOK_AFTER_S
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._handle is not None:
+            self._handle.update({"text/html": "", "text/plain": ""}, raw=True)
+
+    def tell(self, fraction: float, sim_seconds: float, packet_hops: int) -> None:
+        """Show how far the work has come."""
+        elapsed_s = time.monotonic() - self._began
+        self._show(lambda: status(self._what, fraction, sim_seconds, packet_hops, elapsed_s), min(fraction, 1.0))
+
+    def say(self, text: str) -> None:
+        """Show a line of progress."""
+        self._show(lambda: text)
+
+    def _show(self, text: Callable[[], str], fraction: float | None = None) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + NOTEBOOK_GAP_S
+        said = text()
+        bar = ""
+        if fraction is not None:
+            bar = f'<progress max="1" value="{fraction:.3f}" aria-label="{escape(self._what)}"></progress> '
+        data = {"text/html": f"<div>{bar}{escape(said)}</div>", "text/plain": said}
+        if self._handle is None:
+            self._handle = self._display(data, raw=True, display_id=True)
+        else:
+            self._handle.update(data, raw=True)
+
+
+def in_notebook(what: str) -> NotebookBar | None:
+    """The bar of a call, if this is the kernel of a notebook; nothing is imported to find out."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    if getattr(shell, "kernel", None) is None:
+        return None
+    return NotebookBar(what, import_module("IPython.display").display)
 
 
 def status(what: str, fraction: float, sim_seconds: float, packet_hops: int, elapsed_s: float) -> str:

@@ -17,6 +17,7 @@ import fairq._native as _native
 from fairq.core import shown
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
+from fairq.core.pictured import Pictured
 from fairq.core.quantities import numbers
 from fairq.core.results import Row, Table, described
 from fairq.core.rows import ROWS_SHOWN
@@ -56,7 +57,7 @@ class Part(NamedTuple):
         return self.marker.files[table].rows
 
 
-class Results:
+class Results(Pictured):
     """The results of a study, as they were at the last `refresh`.
 
     UsageError if the folder is no store.

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+from fairq.core.pictured import Pictured
 from fairq.core.records import Beside, Named, Record
 from fairq.core.rows import Row
 
 
 class Sweep(
-    Record, named="Swept",
+    Pictured, Record, named="Swept",
     places=("done", "failed", "missing", "skipped", "ran", "errors", "damages", "store", "unreached"),
 ):  # fmt: skip
     """What has become of the runs of a study: done, failed and missing are all of them.

@@ -6,11 +6,10 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fairq import api
-from fairq.cli import timelines
+from fairq import api, plots
 from fairq.cli.commands import Broken
 from fairq.cli.options import LOOKS, PARTS, PICTURE_LOOKS, QUICK, timeline
-from fairq.cli.printing import Look, as_json, look, picture, save, sections, written
+from fairq.cli.printing import Look, as_json, look, picture, save, sections, style, written
 from fairq.core import tables
 from fairq.core.declared import OneOf, Option, Spec, argument
 from fairq.core.errors import UsageError
@@ -50,7 +49,7 @@ def audit(arguments: Namespace) -> str:
     with Bar(arguments.discipline) as bar:
         found = api.audit(**SPEC.words(vars(arguments)), progress=bar)
     if drawing:
-        save(timelines.of_audit(found, arguments), drawing)
+        save(plots.of_audit(found, style(arguments), arguments.replay), drawing)
     text = as_json(found.document, "audit") if arguments.json else _audited(found, look(arguments))
     text += written(arguments, drawing)
     if not found.passed:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairq import api
+from fairq import api, plots
 from fairq.cli import timelines
 from fairq.cli.options import DRY_RUN, FILE, LOOKS, PARTS, QLOG, SET, TIMELINE, TRACE, WORKERS, out, plot
 from fairq.cli.printing import (
@@ -213,11 +213,9 @@ def _is_of_packets(arguments: Namespace) -> bool:
 
 def _plot(path: Path, result: Result, arguments: Namespace) -> None:
     """Draw means over the axes; delays of packets, samples or theory if they were asked for."""
-    from fairq import figures
-
     is_over_time = arguments.series is not None or arguments.overlay or not result.scenario["axes"]
-    samples = None if _is_of_packets(arguments) else is_over_time
-    save(figures.of_result(result, samples=samples, style=style(arguments)), path)
+    what = None if _is_of_packets(arguments) else "series" if is_over_time else "means"
+    save(plots.of_run(result, what, style(arguments)), path)
 
 
 def _speed(info: Mapping[str, Any], workers: int | None = None) -> str:
