@@ -35,7 +35,7 @@ const KNOWN_RINGS: &[(&str, Size, &str)] = &[
 const KNOWN_OF_PYTHON: [Size; 2] = [Size { modules: 4, uses: 4 }, Size { modules: 6, uses: 6 }];
 
 /// Imports of the package's own modules that stand inside functions; they may not rise.
-const INSIDE_FUNCTIONS: usize = 76;
+const INSIDE_FUNCTIONS: usize = 75;
 
 /// How large the circles of a crate are, all together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
