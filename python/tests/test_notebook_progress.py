@@ -71,7 +71,7 @@ def test_a_short_call_shows_nothing(shown):
     "call",
     [
         lambda **told: fairq.run(LONG, **told),
-        lambda **told: fairq.compare(rate="100Mbit/s", rtt="20ms", queue="fq", duration="1 h", warm_up="1s", **told),
+        lambda **told: fairq.compare(rate="1Gbit/s", flows="cubic", duration="1 h", warm_up="1 s", **told),
         lambda **told: fairq.audit("sfq", seeds=20000, **told),
         lambda **told: fairq.bench_disciplines(**told),
     ],
@@ -146,7 +146,7 @@ def outputs(client, asked, stop=None):
 
 def test_a_kernel_shows_a_bar_and_leaves_none(kernel):
     _, client = kernel
-    found = outputs(client, client.execute("import fairq; found = fairq.audit('sfq', seeds=600); found.passed"))
+    found = outputs(client, client.execute("import fairq; found = fairq.audit('sfq', seeds=60); found.passed"))
     kinds = [kind for kind, _ in found]
     assert kinds.count("display_data") == 1 and "error" not in kinds
     changes = [content["data"] for kind, content in found if kind == "update_display_data"]
