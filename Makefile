@@ -1,7 +1,7 @@
 # run: the main reproduction;  setup: .venv/bin/fairq and the tools;  test: everything;  check: format, lints, generated
-# files, docs;  lab: the page of `fairq lab`, in page/dist/ for any server, with page/dist/lab.html in one file;
-# wheel: what users install, in dist/;  release: that and the sources, tried with each Python;
-# nightly: what takes too long for test.
+# files, docs;  docs: the site of `fairq docs`;  lab: the page of `fairq lab`, in page/dist/ for any server, with
+# page/dist/lab.html in one file;  wheel: what users install, in dist/;  release: that and the sources, tried with each
+# Python;  nightly: what takes too long for test.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -15,7 +15,12 @@ PAGE := $(shell find page -not -path '*/node_modules*' -not -path '*/dist*' -typ
 WASM_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name '*.toml')
 BUNDLE := python/fairq/laboratory/bundle
 
-.PHONY: setup run test check lab wheel release nightly tools
+# What the site is made of.
+PAGES := $(shell find docs papers crates/c/include -type f -not -name '*.pyc') $(shell find crates python/fairq -name README.md) \
+	$(wildcard python/fairq/*.py) scripts/docs.sh
+SITE := python/fairq/manual/bundle
+
+.PHONY: setup run test check lab docs wheel release nightly tools
 
 setup: tools .venv/installed
 
@@ -30,7 +35,9 @@ check: setup
 
 lab: $(BUNDLE)/index.html
 
-wheel: tools .venv/bin/maturin lab
+docs: $(SITE)/index.html
+
+wheel: tools .venv/bin/maturin lab docs
 	rm -f dist/fairq-*.whl
 	$(MATURIN) build --release --strip --out dist $$(sh scripts/profile-tools.sh)
 
@@ -58,6 +65,11 @@ $(BUNDLE)/index.html: target/lab/fairq_lab.wasm scripts/lab.sh $(PAGE)
 	sh scripts/lab.sh page
 	@touch $@
 
+# A notebook or a figure that fails, and a link that leads nowhere, end the build.
+$(SITE)/index.html: .venv/installed $(PAGES)
+	sh scripts/docs.sh $(BIN)/python
+	@touch $@
+
 # The Python files are used where they stand: a change of theirs needs no build.
 .venv/built: .venv/bin/maturin $(SOURCES)
 	$(MATURIN) develop --profile quick
@@ -65,5 +77,5 @@ $(BUNDLE)/index.html: target/lab/fairq_lab.wasm scripts/lab.sh $(PAGE)
 
 # The same build with the tools of development. The stamps: what is installed is also built.
 .venv/installed: .venv/bin/maturin $(SOURCES)
-	$(MATURIN) develop --extras dev $(if $(filter yes,$(PROFILE)),--release $$(sh scripts/profile-tools.sh),--profile quick)
+	$(MATURIN) develop --extras dev,docs $(if $(filter yes,$(PROFILE)),--release $$(sh scripts/profile-tools.sh),--profile quick)
 	@touch .venv/built $@

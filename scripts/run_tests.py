@@ -52,6 +52,7 @@ WINGS = {
     "audit": "test_audit.py",
     "lab": "test_lab_command.py test_lab_hand.py test_lab_page.py test_lab_same.py test_lab_scenes.py test_lab_text.py "
     "test_timeline.py",
+    "manual": "test_docs_command.py test_site.py test_site_blocks.py",
     "emulation": "test_doctor.py test_emulate.py test_host_kernel.py test_mm_link.py",
     "links": "test_pytest_link.py",
     "papers": "test_buffers.py test_game.py test_legout.py test_miyamura.py test_paper_tables.py "

@@ -9,4 +9,5 @@ import fairq
 from fairq import figures
 
 scenario = Path(fairq.__file__).parents[2] / "scenarios" / "htb.toml"
-figure = figures.of_result(fairq.run(scenario), quantities=["throughput_bit_per_s"], samples=False)
+title = "HTB: classes that borrow"
+figure = figures.of_result(fairq.run(scenario), quantities=["throughput_bit_per_s"], samples=False, title=title)

@@ -11,4 +11,5 @@ from fairq import figures
 
 scenario = Path(fairq.__file__).parents[2] / "scenarios" / "dumbbell.toml"
 result = fairq.run(scenario, packets="terminal")
-figure = figures.of_result(result)
+title = "Delay of keystrokes beside two file transfers"
+figure = figures.of_result(result, title=title)

@@ -1,7 +1,7 @@
 """Prague beside CUBIC with ECN, behind three queues.
 
-Where one queue marks both alike, the scalable control takes the line. DualPI2 couples two queues, and
-CUBIC keeps a third; a queue for each flow needs no coupling and divides equally.
+Where one queue marks both alike, the scalable control takes the line. DualPI2 couples two queues,
+and CUBIC keeps a third; a queue for each flow needs no coupling and divides equally.
 """
 
 import fairq

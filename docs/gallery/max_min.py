@@ -10,4 +10,5 @@ import fairq
 from fairq import figures
 
 scenario = Path(fairq.__file__).parents[2] / "scenarios" / "parking_lot.toml"
-figure = figures.of_result(fairq.run(scenario, overlay=True))
+title = "Parking lot: throughput and max-min shares"
+figure = figures.of_result(fairq.run(scenario, overlay=True), title=title)

@@ -10,4 +10,5 @@ import fairq
 from fairq import figures
 
 scenario = Path(fairq.__file__).parents[2] / "scenarios" / "phase.toml"
-figure = figures.of_result(fairq.run(scenario), quantities=["throughput_bit_per_s"], samples=False)
+title = "Two equal sources, exact and with jitter"
+figure = figures.of_result(fairq.run(scenario), quantities=["throughput_bit_per_s"], samples=False, title=title)

@@ -10,4 +10,5 @@ import fairq
 from fairq import figures
 
 scenario = Path(fairq.__file__).parents[2] / "scenarios" / "weights.toml"
-figure = figures.of_result(fairq.run(scenario), quantities=["throughput_bit_per_s"])
+title = "Three transfers of weights 1, 2 and 4"
+figure = figures.of_result(fairq.run(scenario), quantities=["throughput_bit_per_s"], title=title)

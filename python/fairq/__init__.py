@@ -74,6 +74,8 @@ Own parts, to derive from (docs/guide/own-discipline.md):
     Source             a source of packets
     NotBefore          the answer that no packet leaves before a time
 
+Ctrl-C is `Interrupted`, with the result of the runs that were complete.
+Results are frozen types with tables: docs/guide/tables.md. All errors are a `FairqError`;
 Results are frozen types with tables: docs/guide/tables.md. `.plot()` of one with a picture gives a
 `Figure`: docs/guide/notebook.md. All errors are a `FairqError`.
 
@@ -134,6 +136,7 @@ if TYPE_CHECKING:
     from fairq.core.errors import (
         CaptureError,
         FairqError,
+        Interrupted,
         OutputError,
         PartError,
         ScenarioError,
@@ -155,6 +158,7 @@ __all__ = [
     "Experiment",
     "FairqError",
     "Figure",
+    "Interrupted",
     "LiveRun",
     "Network",
     "NotBefore",
@@ -211,6 +215,7 @@ __all__ = [
 
 _ELSEWHERE = {
     **{name: "fairq.core.errors" for name in __all__ if name.endswith("Error")},
+    "Interrupted": "fairq.core.errors",
     **dict.fromkeys(("Control", "Discipline", "Policy", "Rank", "Scheduler", "Source"), "fairq.core.parts"),
     "Figure": "fairq.core.pictured",
     "Network": "fairq.core.network",

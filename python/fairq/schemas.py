@@ -22,6 +22,7 @@ from fairq.detection.detected import Detected
 from fairq.emulation.doctoring import Doctored
 from fairq.emulation.emulation_results import Planned
 from fairq.laboratory.lab_results import Lab
+from fairq.manual.docs_results import Manual
 from fairq.papers.verdicts import Judged, Paper
 from fairq.questions.agreed import Agreed
 from fairq.questions.baseline_results import Baseline
@@ -56,6 +57,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "explain-effects": Effects,
     "reproduce": Table[Judged],
     "lab": Lab,
+    "docs": Manual,
     "list-papers": Table[Paper],
     "detect": Table[Detected],
     "doctor": Doctored,

@@ -169,7 +169,20 @@ def test_a_help_text_is_one_line():
 
 def test_a_command_is_described_in_the_imperative():
     verbs = {
-        *("bound", "check", "compare", "compute", "describe", "draw", "list", "measure", "print", "run", "send"),
+        *(
+            "bound",
+            "check",
+            "compare",
+            "compute",
+            "describe",
+            "draw",
+            "list",
+            "measure",
+            "open",
+            "print",
+            "run",
+            "send",
+        ),
         *("rank", "show", "tell", "translate"),
     }
     found = {where: text.split()[0] for where, is_command, text in helps(program.parser()) if is_command}

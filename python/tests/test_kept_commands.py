@@ -22,7 +22,7 @@ from fairq.cli.program import parser
 from fairq.core import exit_status
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGETS = ("setup", "run", "test", "check", "lab", "wheel", "release", "nightly", "tools")
+TARGETS = ("setup", "run", "test", "check", "lab", "docs", "wheel", "release", "nightly", "tools")
 SCHEMAS_MIN = 34
 """The schemas that there were before results were declared once; none goes."""
 

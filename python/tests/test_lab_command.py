@@ -18,7 +18,8 @@ import pytest
 import fairq as package
 from fairq.cli import program
 from fairq.cli.commands import lab
-from fairq.laboratory import built, notebook, server
+from fairq.core import serving as server
+from fairq.laboratory import built, notebook
 from fairq.laboratory.given import as_file, given
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,8 +43,8 @@ def bundle(tmp_path, monkeypatch):
 @pytest.fixture
 def serving(bundle):
     """A server of the page; gives what asks it by method and target for status, headers, body."""
-    files = {**built.files(), server.SCENARIO: b"{}"}
-    with server.Server(files) as served:
+    files = {**built.files(), built.SCENARIO: b"{}"}
+    with server.Server(files, policy=built.POLICY) as served:
         thread = threading.Thread(target=served.serve_forever, daemon=True)
         thread.start()
 
@@ -366,8 +367,8 @@ def test_the_buttons_of_the_course_page_drive_the_lab_in_its_frame(browser, cour
 def test_the_page_runs_by_the_rules_of_the_server_and_opens_the_scenario(browser):
     if not (built.BUNDLE / built.FIRST).is_file():
         pytest.skip("SKIPPED: the page of the lab is not built; make lab builds it")
-    files = {**built.files(), server.SCENARIO: as_file(SCENARIO)}
-    with server.Server(files) as served:
+    files = {**built.files(), built.SCENARIO: as_file(SCENARIO)}
+    with server.Server(files, policy=built.POLICY) as served:
         thread = threading.Thread(target=served.serve_forever, daemon=True)
         thread.start()
         browser.asked.clear()

@@ -28,6 +28,7 @@ use fairq_sim::plan::{Files, FlowPlan, Plan};
 use fairq_text::Fault;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
+use std::cmp::Ordering;
 #[cfg(feature = "threads")]
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
@@ -37,22 +38,13 @@ use std::sync::{Arc, Mutex};
 pub enum Stopped {
     /// The scenario is wrong.
     Problem(Problem),
-    /// The progress was answered with `false`.
-    Interrupted,
+    /// The progress was answered with `false`; what the runs gave that were complete, if one was.
+    Interrupted(Option<Box<Outcome>>),
 }
 
 impl From<Problem> for Stopped {
     fn from(problem: Problem) -> Self {
         Self::Problem(problem)
-    }
-}
-
-impl From<Ended> for Stopped {
-    fn from(ended: Ended) -> Self {
-        match ended {
-            Ended::Stopped => Self::Interrupted,
-            Ended::Problem(problem) => Self::Problem(problem),
-        }
     }
 }
 
@@ -285,29 +277,37 @@ impl Experiment {
     /// # Errors
     /// If there are not as many tables as runs.
     pub fn collect(&self, tables: impl IntoIterator<Item = Tables>) -> Result<Outcome, String> {
-        let seeds: Vec<u64> = self.seeds().collect();
+        let tables: Vec<Option<Tables>> = tables.into_iter().map(Some).collect();
+        match tables.len().cmp(&(self.plans().len() * self.seeds().count())) {
+            Ordering::Less => Err("there are fewer tables than runs".to_owned()),
+            Ordering::Greater => Err("there are more tables than runs".to_owned()),
+            Ordering::Equal => Ok(self.together(tables)),
+        }
+    }
+
+    /// What the tables of all runs that have some say together; a point without any is left out.
+    fn together(&self, tables: Vec<Option<Tables>>) -> Outcome {
         let mut tables = tables.into_iter();
         let mut points = Vec::with_capacity(self.plans().len());
-        for (point, _) in self.plans() {
-            let runs: Vec<Tables> = tables.by_ref().take(seeds.len()).collect();
-            if runs.len() < seeds.len() {
-                return Err("there are fewer tables than runs".to_owned());
+        let mut plans = Vec::with_capacity(self.plans().len());
+        for (point, plan) in self.plans() {
+            let ended = self.seeds().zip(tables.by_ref()).filter_map(|(seed, tables)| Some((seed, tables?)));
+            let (seeds, runs): (Vec<u64>, Vec<Tables>) = ended.unzip();
+            if !runs.is_empty() {
+                points.push(AtPoint::new(point.clone(), seeds, runs));
+                plans.push(plan);
             }
-            points.push(AtPoint::new(point.clone(), seeds.clone(), runs));
-        }
-        if tables.next().is_some() {
-            return Err("there are more tables than runs".to_owned());
         }
         let document = &self.known.document;
         let names_window = |point: &Point, entry| document.names_window(point, entry);
-        let found = notes::of(self.scenario(), self.plans().iter().map(|(_, plan)| plan), &points, &names_window);
+        let found = notes::of(self.scenario(), plans.into_iter(), &points, &names_window);
         let of_trace = notes::of_trace(&points);
-        Ok(Outcome {
-            points,
+        Outcome {
             notes: notes::of_edition(&self.known.decided).into_iter().chain(found).chain(of_trace).collect(),
+            points,
             scenario: self.scenario().clone(),
             run_info: Map::new(),
-        })
+        }
     }
 
     /// Runs everything and returns the document of [`Self::outcome`] as a tree, which takes more
@@ -331,12 +331,20 @@ impl Experiment {
         let first_of = |at: usize| &runs[at * runs.len() / self.plans().len()];
         let parts: Vec<Parts> = (0..self.plans().len()).map(|at| Parts::of(first_of(at), threads)).collect();
         let (tables, packet_hops) = execute(&runs, &parts, workers, options)?;
-        let mut outcome = self.collect(tables).unwrap_or_else(|_| unreachable!("every run gave its tables"));
+        let complete = tables.iter().flatten().count();
+        if complete == 0 {
+            return Err(Stopped::Interrupted(None));
+        }
+        let mut outcome = self.together(tables);
         let mut run_info =
             json!({ "version": env!("CARGO_PKG_VERSION"), "workers": workers, "packet_hops": packet_hops });
         Parts::tell(&parts, threads, &mut run_info);
+        if complete < runs.len() {
+            run_info["runs"] = runs.len().into();
+            run_info["runs_complete"] = complete.into();
+        }
         outcome.run_info = run_info.as_object().cloned().unwrap_or_default();
-        Ok(outcome)
+        if complete < runs.len() { Err(Stopped::Interrupted(Some(Box::new(outcome)))) } else { Ok(outcome) }
     }
 }
 
@@ -394,8 +402,8 @@ impl Parts {
     }
 }
 
-/// The tables of all runs, and their packet-hops.
-fn execute(runs: &[Run], parts: &[Parts], workers: usize, options: Options<'_>) -> Result<(Vec<Tables>, u64), Stopped> {
+/// The tables of all runs, none of those that were stopped, and their packet-hops.
+fn execute(runs: &[Run], parts: &[Parts], workers: usize, options: Options<'_>) -> Result<Executed, Problem> {
     #[cfg(feature = "threads")]
     if workers > 1 || parts.iter().any(|parts| parts.split.is_ok()) {
         return execute_on_threads(runs, parts, workers, options);
@@ -417,16 +425,24 @@ fn execute(runs: &[Run], parts: &[Parts], workers: usize, options: Options<'_>) 
             goes_on()
         };
         let parts = &parts[run.point_number()];
-        let (tables, packet_hops) = run.execute(None, parts.regions.as_ref(), options.files, &on_step)?;
+        let (tables, packet_hops) = match run.execute(None, parts.regions.as_ref(), options.files, &on_step) {
+            Ok(ended) => ended,
+            Err(Ended::Stopped) => break,
+            Err(Ended::Problem(problem)) => return Err(problem),
+        };
         costs.finish(number, packet_hops);
-        all.push(tables);
+        all.push(Some(tables));
         // A short run takes no step.
-        if !goes_on() && all.len() < runs.len() {
-            return Err(Stopped::Interrupted);
+        if !goes_on() {
+            break;
         }
     }
+    all.resize(runs.len(), None);
     Ok((all, costs.packet_hops()))
 }
+
+/// The tables of each run, if it has come to its end, and the packet-hops of all.
+type Executed = (Vec<Option<Tables>>, u64);
 
 /// Workers take the next run each; tables go where the run's number says, so that their order tells
 /// nothing.
@@ -436,13 +452,13 @@ fn execute_on_threads(
     parts: &[Parts],
     workers: usize,
     options: Options<'_>,
-) -> Result<(Vec<Tables>, u64), Stopped> {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+) -> Result<Executed, Problem> {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     let costs = Costs::new(runs);
     let next = AtomicUsize::new(0);
     let work = |send: Sender<Worked>| {
         loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
+            let number = next.fetch_add(1, Relaxed);
             let Some(run) = runs.get(number) else { break };
             let Parts { split, regions } = &parts[run.point_number()];
             let on_step = |step| {
@@ -455,7 +471,7 @@ fn execute_on_threads(
             }
         }
     };
-    let gathered = std::thread::scope(|scope| {
+    let all = std::thread::scope(|scope| {
         let (send, receive) = std::sync::mpsc::channel();
         for _ in 0..workers {
             let (send, work) = (send.clone(), &work);
@@ -463,10 +479,8 @@ fn execute_on_threads(
         }
         drop(send);
         gather(&receive, runs.len(), &costs, options.progress)
-    });
-    let all = gathered.map_err(Stopped::Problem)?;
-    let packet_hops = costs.packet_hops();
-    all.into_iter().collect::<Option<Vec<_>>>().map(|tables| (tables, packet_hops)).ok_or(Stopped::Interrupted)
+    })?;
+    Ok((all, costs.packet_hops()))
 }
 
 /// What a worker sends: a run's number, and its tables and packet-hops.

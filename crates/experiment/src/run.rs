@@ -158,10 +158,23 @@ impl Run {
     /// # Errors
     /// What is wrong with a file that a flow reads.
     pub fn finish(&self, files: SharedFiles<'_>) -> Result<Tables, Problem> {
-        match self.execute(None, self.regions().as_ref(), files, &|_| true) {
-            Ok((tables, _)) => Ok(tables),
+        let tables = self.finish_while(files, &|| true)?;
+        Ok(tables.unwrap_or_else(|| unreachable!("its progress is always answered with true")))
+    }
+
+    /// As [`Self::finish`], and `None` as soon as `goes_on`, asked now and again, says no.
+    ///
+    /// # Errors
+    /// What is wrong with a file that a flow reads.
+    pub fn finish_while(
+        &self,
+        files: SharedFiles<'_>,
+        goes_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Tables>, Problem> {
+        match self.execute(None, self.regions().as_ref(), files, &|_| goes_on()) {
+            Ok((tables, _)) => Ok(Some(tables)),
             Err(Ended::Problem(problem)) => Err(problem),
-            Err(Ended::Stopped) => unreachable!("its progress is always answered with true"),
+            Err(Ended::Stopped) => Ok(None),
         }
     }
 

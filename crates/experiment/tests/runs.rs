@@ -242,7 +242,31 @@ fn short_runs_tell_their_progress_too_and_stop() {
             fraction < 0.1
         };
         let stopped = read(text).outcome(Options { workers, files: &no_file, progress: &mut progress });
-        assert!(matches!(stopped, Err(Stopped::Interrupted)), "{workers} workers");
+        let Err(Stopped::Interrupted(Some(so_far))) = stopped else { panic!("{workers} workers: it went on") };
+        let ended = so_far.points[0].replications();
+        assert_eq!(so_far.run_info["runs_complete"], ended, "{workers} workers");
+        assert!((500..5000).contains(&ended), "{workers} workers: {ended} runs");
         assert!(calls > 10 && (0.1..0.5).contains(&fraction), "{workers} workers: {calls} calls, {fraction}");
     }
+}
+
+#[test]
+fn of_points_that_were_stopped_the_complete_runs_remain_with_their_seeds() {
+    let text = "edition = 2\n[measure]\nduration = \"1 s\"\nreplications = 3\nseed = 7\n\
+        [[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
+        [[flows]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"ftp\"\n\
+        [[axes]]\nname = \"rate\"\npath = \"links.line.rate\"\nvalues = [\"1 Mbit/s\", \"2 Mbit/s\", \"4 Mbit/s\"]\n";
+    let whole = read(text).outcome(Options { workers: 1, files: &no_file, progress: &mut |_| true });
+    let whole = whole.unwrap_or_else(|_| panic!("nothing stops it"));
+    let mut progress = |progress: Progress| progress.fraction < 0.4;
+    let stopped = read(text).outcome(Options { workers: 1, files: &no_file, progress: &mut progress });
+    let Err(Stopped::Interrupted(Some(so_far))) = stopped else { panic!("it went on") };
+    let mut runs = 0;
+    for (mine, of_all) in so_far.points.iter().zip(&whole.points) {
+        assert_eq!(mine.point().labels, of_all.point().labels);
+        assert_eq!(mine.runs(), &of_all.runs()[..mine.replications()]);
+        runs += mine.replications();
+    }
+    assert!((1..9).contains(&runs), "{runs} runs");
+    assert_eq!(so_far.by_seed("flows").map(|table| table.rows()), Some(runs));
 }

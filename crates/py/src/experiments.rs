@@ -3,7 +3,7 @@
 use crate::arrow::Table;
 use crate::errors::{self, FairqError, UsageError};
 use crate::own::{Own, guarded};
-use crate::progress::{Progress, heard};
+use crate::progress::{Progress, heard, heard_or};
 use crate::{read, read_file, speed};
 use fairq_experiment::digest::RESULTS_VERSION;
 use fairq_experiment::experiment::{self, Options, Stopped};
@@ -11,11 +11,12 @@ use fairq_experiment::results::trace::RECORDS_MAX;
 use fairq_experiment::results::{self, document};
 use fairq_experiment::run as runs;
 use fairq_sched::units::{Time, UnitError};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What an experiment was read from, from which another process reads it again.
 #[derive(Clone)]
@@ -102,16 +103,24 @@ impl Experiment {
         // Told when the signal came to the thread that waits.
         let is_left = Arc::new(AtomicBool::new(false));
         let is_left_here = Arc::clone(&is_left);
-        let outcome = heard(py, move || {
+        let work = move || {
             if source.own.is_empty() {
                 run(&experiment, &source, workers, shown, &is_left_here)
             } else {
                 // Each call of a part would else wait for the lock.
                 Python::attach(|_| run(&experiment, &source, 1, shown, &is_left_here))
             }
-        });
-        is_left.store(true, Ordering::Relaxed);
-        outcome?
+        };
+        let done = heard_or(py, work, |raised, wait| {
+            is_left.store(true, Ordering::Relaxed);
+            let so_far = match wait() {
+                Some(Ok(whole)) => Some(whole),
+                Some(Err((_, so_far))) => so_far,
+                None => None,
+            };
+            with_runs(py, raised, so_far)
+        })?;
+        done.map_err(|(error, so_far)| with_runs(py, error, so_far))
     }
 
     /// About how many bytes all networks, `workers` runs at a time and all tables need.
@@ -126,15 +135,28 @@ impl Experiment {
     }
 }
 
-/// Runs everything, until `is_left` says that there is no use for it.
+/// An interrupt, with what the runs that were complete gave as its `so_far`; other errors as they
+/// are.
+fn with_runs(py: Python<'_>, error: PyErr, so_far: Option<Outcome>) -> PyErr {
+    if let Some(so_far) = so_far
+        && error.is_instance_of::<PyKeyboardInterrupt>(py)
+    {
+        // An exception that takes no attribute goes without.
+        let _ = error.value(py).setattr("so_far", so_far);
+    }
+    error
+}
+
+/// Runs everything, until `is_left` says that there is no use for it. An error comes with what the
+/// runs gave that were complete.
 fn run(
     experiment: &experiment::Experiment,
     source: &Source,
     workers: usize,
     mut shown: Progress,
     is_left: &AtomicBool,
-) -> PyResult<Outcome> {
-    let start = speed::process_cpu_s()?;
+) -> Result<Outcome, (PyErr, Option<Outcome>)> {
+    let start = speed::process_cpu_s().map_err(|error| (error, None))?;
     let files = |file: &str| read_file(&source.name, file);
     let mut raised = None;
     let result = experiment.outcome(Options {
@@ -149,15 +171,23 @@ fn run(
             raised.is_none()
         },
     });
-    match (result, raised) {
-        (_, Some(error)) => Err(error),
-        (Ok(mut outcome), None) => {
+    match result {
+        Ok(mut outcome) => {
             // Of the simulation alone, all its workers together.
-            outcome.run_info.insert("cpu_s".to_owned(), (speed::process_cpu_s()? - start).into());
-            Ok(Outcome { outcome })
+            if let Ok(end) = speed::process_cpu_s() {
+                outcome.run_info.insert("cpu_s".to_owned(), (end - start).into());
+            }
+            let outcome = Outcome { outcome };
+            match raised {
+                Some(error) => Err((error, Some(outcome))),
+                None => Ok(outcome),
+            }
         }
-        (Err(Stopped::Problem(problem)), None) => Err(errors::scenario(problem)),
-        (Err(Stopped::Interrupted), None) => Err(FairqError::new_err("the run was stopped")),
+        Err(Stopped::Problem(problem)) => Err((raised.unwrap_or_else(|| errors::scenario(problem)), None)),
+        Err(Stopped::Interrupted(so_far)) => {
+            let error = raised.unwrap_or_else(|| FairqError::new_err("the run was stopped"));
+            Err((error, so_far.map(|outcome| Outcome { outcome: *outcome })))
+        }
     }
 }
 
@@ -218,7 +248,17 @@ impl Run {
     /// Runs from start to end on one thread.
     fn finish(&self, py: Python<'_>) -> PyResult<Tables> {
         let files = |file: &str| read_file(&self.source.name, file);
-        let run = || self.run.finish(&files).map(|tables| Tables { tables }).map_err(errors::scenario);
+        let told = Mutex::new((Progress::new(None), None));
+        let run = || {
+            let ended = self.run.finish_while(&files, &|| {
+                let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+                told.1 = told.0.tell(0.0, 0.0, 0).err();
+                told.1.is_none()
+            });
+            let raised = told.lock().unwrap_or_else(PoisonError::into_inner).1.take();
+            let stopped = || raised.unwrap_or_else(|| FairqError::new_err("the run was stopped"));
+            ended.map_err(errors::scenario)?.map(|tables| Tables { tables }).ok_or_else(stopped)
+        };
         if self.source.own.is_empty() { py.detach(run) } else { guarded(run) }
     }
 

@@ -13,24 +13,46 @@ use pyo3::prelude::*;
 /// What a handler of a signal raised, when the thread is left alone and ends by itself; or an own
 /// part.
 pub(crate) fn heard<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
-    let (send, mut receive) = channel();
+    heard_or(py, work, |raised, _| raised)
+}
+
+/// As [`heard`]; when a handler raised something, `so_far` is given that and a way to wait for a
+/// moment for what the work gives, and says what is raised.
+pub(crate) fn heard_or<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+    so_far: impl FnOnce(PyErr, &mut dyn FnMut() -> Option<T>) -> PyErr,
+) -> PyResult<T> {
+    let (send, receive) = channel();
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || drop(send.send(work())))?;
-    loop {
-        let given;
-        (receive, given) = py.detach(move || {
-            let given = receive.recv_timeout(Progress::GAP);
-            (receive, given)
+    let mut receive = Some(receive);
+    let mut wait = |gap| {
+        let mine = receive.take()?;
+        let (mine, given) = py.detach(move || {
+            let given = mine.recv_timeout(gap);
+            (mine, given)
         });
-        match given {
-            Ok(given) => return Ok(given),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+        receive = Some(mine);
+        Some(given)
+    };
+    loop {
+        match wait(Progress::GAP) {
+            Some(Ok(given)) => return Ok(given),
+            Some(Err(RecvTimeoutError::Timeout)) => {
+                if let Err(raised) = py.check_signals() {
+                    return Err(so_far(raised, &mut || wait(MOMENT)?.ok()));
+                }
+            }
+            Some(Err(RecvTimeoutError::Disconnected)) | None => match thread.join() {
                 Err(panic) => return Err(raised(panic)),
                 Ok(()) => unreachable!("the thread sends before it ends"),
             },
         }
     }
 }
+
+/// How long a run that was told to stop is waited for: Ctrl-C is answered within a second.
+const MOMENT: Duration = Duration::from_millis(700);
 
 /// Bytes of the thread's stack, as many as the main thread has: tables of a text may be deeply
 /// nested.

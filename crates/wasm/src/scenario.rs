@@ -109,7 +109,7 @@ pub(crate) fn whole(given: &Given) -> Result<String, Refused> {
     let options = Options { workers: 1, files: &*files, progress: &mut |_| true };
     let mut outcome = read(given)?.outcome(options).map_err(|stopped| match stopped {
         Stopped::Problem(problem) => Refused::from(problem),
-        Stopped::Interrupted => Refused::from("the run was stopped".to_owned()),
+        Stopped::Interrupted(_) => Refused::from("the run was stopped".to_owned()),
     })?;
     outcome.run_info.clear();
     let text = serde_json::to_string(&outcome).map_err(|error| error.to_string())?;

@@ -18,6 +18,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("audits", &["core"]),
     ("replays", &["core"]),
     ("laboratory", &["core"]),
+    ("manual", &["core"]),
     ("figures", &["core", "theories"]),
     ("topologies", &["core", "figures"]),
     ("questions", &["core", "theories"]),
@@ -27,11 +28,22 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("benchmarks", &["core", "studies"]),
     ("reports", &["core", "figures", "studies"]),
     ("papers", &["core", "figures", "reports"]),
+    ("entries", &["core", "papers", "schemas"]),
 ];
 
 /// Rooms that the core does without.
-const WINGS: &[&str] =
-    &["traffic_control", "detection", "audits", "replays", "laboratory", "topologies", "papers", "links", "emulation"];
+const WINGS: &[&str] = &[
+    "traffic_control",
+    "detection",
+    "audits",
+    "replays",
+    "laboratory",
+    "manual",
+    "topologies",
+    "papers",
+    "links",
+    "emulation",
+];
 
 /// Modules that may use more than their rooms: a wing, of which `fairq advise` and `fairq explain
 /// --effects` are made, or the package as a user has it.

@@ -6,6 +6,8 @@ again: to say a fault of another place, take `fault` and give your own `where`.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class FairqError(Exception):
     """Anything fairq refuses; `str()` of it is one clear line.
@@ -47,6 +49,18 @@ class OutputError(FairqError):
 
 class PartError(FairqError):
     """An own part, which `where` names, that did what it may not, or raised its `__cause__`."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a call that runs a scenario; `result` is what the complete runs gave, or None.
+
+    `result` is a `fairq.Result`, also of a call that asks a question: the runs of its scenario, at
+    the points of which one was complete. In a notebook it is `sys.last_value.result`.
+    """
+
+    def __init__(self, said: str = "interrupted", result: Any = None) -> None:
+        super().__init__(said)
+        self.result = result
 
 
 def _divided(text: str) -> tuple[str, str]:

@@ -64,6 +64,6 @@ class Pictured:
         `size` is what the figure is for; `bare` leaves out title and caption. UsageError if the
         result does not have what is asked for, or matplotlib is not installed.
         """
-        # above all rooms, for it knows the results of all and how each is drawn
+        # above all rooms, for it knows the results of all and how each is plotted
         figure: Figure = import_module("fairq.plots").of(self, what, size, dark, bare)
         return figure

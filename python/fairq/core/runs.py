@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import fairq._native as _native
 from fairq.core import shown
-from fairq.core.errors import UsageError
+from fairq.core.errors import Interrupted, UsageError
 from fairq.core.results import TABLES, Result, Table, table
 from fairq.core.rows import ROWS_SHOWN
 
@@ -145,8 +145,16 @@ class Experiment:
         """Run everything on `workers` threads.
 
         With `stretches`, `by_seed("course")` has what each flow got in this number of equal parts of a run.
+
+        Raises Interrupted on Ctrl-C, with what the complete runs gave.
         """
-        outcome = self._native.outcome(workers, progress, stretches)
+        try:
+            outcome = self._native.outcome(workers, progress, stretches)
+        except KeyboardInterrupt as stopped:
+            # A signal that ends a command, or an exception of the caller's own, stays what it is.
+            if type(stopped) is not KeyboardInterrupt:
+                raise
+            raise _interrupted(stopped) from None
         if self._own is not None:
             self._own.check_shared()
         return Result(outcome)
@@ -159,3 +167,13 @@ class Experiment:
                 said = f"tables[{at}] is a {type(each).__name__}"
                 raise UsageError(f"collect: {said}; write what run.finish() gives, for each run of runs()")
         return Result(self._native.collect([each._native for each in every]))
+
+
+def _interrupted(stopped: KeyboardInterrupt) -> Interrupted:
+    """The same with the result of the runs that were complete."""
+    if (so_far := getattr(stopped, "so_far", None)) is None:
+        return Interrupted("interrupted before a run was complete")
+    result = Result(so_far)
+    told = result.run_info
+    of_all = f"{told['runs_complete']} of {told['runs']} runs" if "runs" in told else "all runs"
+    return Interrupted(f"interrupted: {of_all} were complete; `result` of this exception has what they gave", result)

@@ -5,12 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairq.core.errors import UsageError
+from fairq.core.serving import FIRST
 
 BUNDLE = Path(__file__).with_name("bundle")
 """The folder of the page."""
 
-FIRST, WIDGET = "index.html", "widget.js"
-"""What a browser opens, and what a notebook loads."""
+WIDGET = "widget.js"
+"""What a notebook loads."""
+
+SCENARIO = "scenario.json"
+"""The file of the scenario that was given; that of the page says that there is none."""
+
+POLICY = {
+    "script-src": "'self' 'wasm-unsafe-eval'",
+    "worker-src": "'self' blob:",
+    "img-src": "'self' data: blob:",
+}
+"""What the page may load beside what every page may: the simulator."""
 
 
 def files() -> dict[str, bytes]:

@@ -34,6 +34,7 @@ SUMMARIES = {
     "topology": "describe and draw a topology",
     "audit": "check a discipline's invariants and measure its bounds",
     "lab": "show a queue from inside, in the browser",
+    "docs": "open the documentation, at the page that some words mean",
     "list": "list what the registry holds",
     "explain": "print the card of one entry of the registry",
     "agree": "show how far a discipline or a congestion control is from a real kernel",

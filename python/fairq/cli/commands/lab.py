@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 from argparse import Namespace
 from collections.abc import Iterator
 
+from fairq.cli.browsing import shown
 from fairq.cli.printing import as_json
-from fairq.core import streams
 from fairq.core.declared import Option, Spec, argument, switch, typed_only
-from fairq.core.errors import UsageError
+from fairq.core.serving import Server
 from fairq.laboratory import built, given
-from fairq.laboratory.server import SCENARIO, Server
 
 SPEC = Spec(
     "lab",
@@ -26,34 +23,13 @@ SPEC = Spec(
     "Ctrl-C ends it. No other machine reaches it, and the page asks no other for anything: docs/guide/lab.md.",
 )  # fmt: skip
 
-PORT_MAX = 65535
-"""The greatest number of a port."""
-
 
 def lab(arguments: Namespace) -> Iterator[str]:
     """`fairq lab`: its address, then the end of the command by a signal."""
-    port = arguments.port or 0
-    if port > PORT_MAX:
-        raise UsageError(f"there is no such port; write one up to {PORT_MAX}, or leave it out", where=f"--port {port}")
     files = built.files()
     if arguments.scenario is not None:
-        files[SCENARIO] = given.as_file(arguments.scenario)
-    return _served(Server(files, port), arguments)
-
-
-def _served(server: Server, arguments: Namespace) -> Iterator[str]:
-    with server:
-        document = {"address": server.address, "scenario": arguments.scenario}
-        yield as_json(document, "lab") if arguments.json else f"{server.address}\n"
-        sys.stdout.flush()
-        if not arguments.no_browser:
-            # a browser in a terminal takes it until it is left
-            threading.Thread(target=_open, args=(server.address,), daemon=True).start()
-        server.serve_forever()
-
-
-def _open(address: str) -> None:
-    import webbrowser
-
-    if not webbrowser.open(address):
-        streams.note(f"no browser was found; open {address}")
+        files[built.SCENARIO] = given.as_file(arguments.scenario)
+    server = Server(files, arguments.port or 0, built.POLICY)
+    document = {"address": server.address, "scenario": arguments.scenario}
+    said = as_json(document, "lab") if arguments.json else f"{server.address}\n"
+    return shown(server, server.address, said, browser=not arguments.no_browser)

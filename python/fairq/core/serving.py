@@ -1,4 +1,4 @@
-"""The server of `fairq lab`: the files of the page and one scenario, for this machine alone.
+"""A server of pages for this machine alone: those of `fairq lab` and of `fairq docs`.
 
 A request names a file of a table that was made before the first one; no path is made of what it
 says. A page of another site that has its name lead here (DNS rebinding) is refused by its `Host`.
@@ -16,13 +16,15 @@ from typing import Any
 
 from fairq.core.errors import UsageError
 from fairq.core.remedies import told
-from fairq.laboratory.built import FIRST
 
 ADDRESS = "127.0.0.1"
 """Where it listens: no other machine reaches it."""
 
-SCENARIO = "scenario.json"
-"""The file of the scenario that was given; that of the page says that there is none."""
+FIRST = "index.html"
+"""The page of a folder."""
+
+PORT_MAX = 65535
+"""The greatest number of a port."""
 
 TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -33,33 +35,34 @@ TYPES = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
     ".wasm": "application/wasm",
+    ".woff2": "font/woff2",
 }
 """The media types of files by how their names end."""
 
-POLICY = "; ".join((
-    "default-src 'self'",
-    "script-src 'self' 'wasm-unsafe-eval'",
-    "worker-src 'self' blob:",
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data: blob:",
-    "connect-src 'self'",
-    "object-src 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'self'",
-))  # fmt: skip
-"""What the page may load, and what may show it in a frame: itself. A folder that another server
+POLICY = {
+    "default-src": "'self'",
+    "script-src": "'self'",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data:",
+    "connect-src": "'self'",
+    "object-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'self'",
+}
+"""What a page may load, and what may show it in a frame: itself. A folder that another server
 hosts has the rules of that server."""
 
 HEADERS = {
-    "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
-    # the next `fairq lab` may have another page and scenario at the same port
+    # the next command may serve other pages at the same port
     "Cache-Control": "no-store",
 }
-"""What every answer says."""
+"""What every answer says, beside its policy."""
+
+NOTHING_ELSE: Mapping[str, str] = {}
 
 SLOW_S = 30
 """How long a request may take to come, in seconds."""
@@ -83,7 +86,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.headers.get_all("Host") not in [[host] for host in self.server.hosts]:
             self.send_error(HTTPStatus.FORBIDDEN)
             return
-        name = self.path.partition("?")[0].removeprefix("/") or FIRST
+        name = self.path.partition("?")[0].removeprefix("/")
+        name += FIRST if not name or name.endswith("/") else ""
         body = self.server.files.get(name)
         if body is None:
             self.send_error(HTTPStatus.NOT_FOUND)
@@ -100,6 +104,7 @@ class Handler(BaseHTTPRequestHandler):
         self._end(0)
 
     def _end(self, length: int) -> None:
+        self.send_header("Content-Security-Policy", self.server.policy)
         for name, value in HEADERS.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(length))
@@ -114,12 +119,19 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """Listens from its construction on, at a free port if `port` is 0."""
+    """Listens from its construction on, at a free port if `port` is 0.
+
+    `policy` has what its pages may load beside what POLICY says.
+    """
 
     daemon_threads = True
 
-    def __init__(self, files: Mapping[str, bytes], port: int = 0) -> None:
+    def __init__(self, files: Mapping[str, bytes], port: int = 0, policy: Mapping[str, str] = NOTHING_ELSE) -> None:
         self.files = files
+        self.policy = "; ".join(f"{what} {where}" for what, where in {**POLICY, **policy}.items())
+        if port > PORT_MAX:
+            said = f"there is no such port; write one up to {PORT_MAX}, or leave it out"
+            raise UsageError(said, where=f"--port {port}")
         try:
             super().__init__((ADDRESS, port), Handler)
         except OSError as error:

@@ -1,0 +1,1 @@
+"""The documentation as a site: the built pages, and which of them has what."""
