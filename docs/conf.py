@@ -28,6 +28,7 @@ exclude_patterns = ["_extensions", "_static", "guide/README.md.orig"]
 html_theme = "pydata_sphinx_theme"
 html_title = "fairq"
 html_static_path = ["_static"]
+html_favicon = "_static/icon.svg"
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_copy_source = False

@@ -2,8 +2,9 @@
 document.addEventListener("DOMContentLoaded", () => {
   for (const part of document.querySelectorAll(".bd-article table, .bd-article pre"))
     if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
-  // Its text is its name, which a voice can say.
-  for (const button of document.querySelectorAll(".search-button-field")) button.removeAttribute("aria-label");
+  // Its name is its text, which a voice can say, also where the text is hidden.
+  for (const button of document.querySelectorAll(".search-button-field"))
+    button.setAttribute("aria-label", button.textContent.replace(/\s+/g, " ").trim());
   for (const summary of document.querySelectorAll("nav details > summary")) {
     const link = summary.closest("li")?.querySelector("a");
     if (link) summary.setAttribute("aria-label", `Pages of ${link.textContent.trim()}`);

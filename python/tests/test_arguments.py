@@ -69,7 +69,8 @@ GIVEN = {
 
 WRONG = [
     None, 0, -1, 0.1, 10**30, True, False, "", "x", "\0", "\ud800", b"x", [], [1], ["\ud800"], (), {}, {1: 2},
-    {"a": object()}, {"a": float("nan")}, [("a", "b", "c")], [("a", object())], object(), object, float("nan"), 1j, Path("x"), print,
+    {"a": object()}, {"a": float("nan")}, [("a", "b", "c")], [("a", object())], object(), object, float("nan"), 1j,
+    Path("x"), print,
 ]  # fmt: skip
 """Things of all kinds; some of them fit some arguments."""
 

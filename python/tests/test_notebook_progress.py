@@ -5,6 +5,7 @@ import time
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from sweep_studies import write_study
 
 import fairq
 from fairq.core import progress
@@ -71,11 +72,12 @@ def test_a_short_call_shows_nothing(shown):
     "call",
     [
         lambda **told: fairq.run(LONG, **told),
-        lambda **told: fairq.compare(rate="100Mbit/s", rtt="20ms", queue="fq", duration="1 h", warm_up="1s", **told),
+        lambda **told: fairq.compare(rate="1Gbit/s", rtt="20ms", flows="cubic", duration="1 h", warm_up="1 s", **told),
+        lambda **told: fairq.compare_alone(rate="1Gbit/s", rtt="20ms", flows="cubic", duration="1 h", **told),
         lambda **told: fairq.audit("sfq", seeds=20000, **told),
         lambda **told: fairq.bench_disciplines(**told),
     ],
-    ids=["run", "compare", "audit", "bench_disciplines"],
+    ids=["run", "compare", "compare_alone", "audit", "bench_disciplines"],
 )
 def test_long_calls_show_a_bar_and_what_ends_them_removes_it(shown, monkeypatch, call):
     tell = progress.NotebookBar.tell
@@ -89,6 +91,15 @@ def test_long_calls_show_a_bar_and_what_ends_them_removes_it(shown, monkeypatch,
     with pytest.raises(KeyboardInterrupt):
         call()
     assert len(shown) == 2 and "<progress" in shown[0]["text/html"] and not shown[1]["text/html"]
+
+
+def test_a_long_sweep_shows_its_line(shown, tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "NOTEBOOK_AFTER_S", 0.0)
+    study = write_study(tmp_path)
+    done = fairq.sweep(study, show=False)
+    assert done.done and not shown
+    fairq.sweep(study, store=tmp_path / "another")
+    assert "%" in shown[0]["text/plain"] and not shown[-1]["text/html"]
 
 
 def test_false_and_a_function_of_ones_own_show_no_bar(shown):
@@ -146,7 +157,7 @@ def outputs(client, asked, stop=None):
 
 def test_a_kernel_shows_a_bar_and_leaves_none(kernel):
     _, client = kernel
-    found = outputs(client, client.execute("import fairq; found = fairq.audit('sfq', seeds=600); found.passed"))
+    found = outputs(client, client.execute("import fairq; found = fairq.audit('sfq', seeds=60); found.passed"))
     kinds = [kind for kind, _ in found]
     assert kinds.count("display_data") == 1 and "error" not in kinds
     changes = [content["data"] for kind, content in found if kind == "update_display_data"]

@@ -110,5 +110,5 @@ def test_the_page_on_notebooks_runs(tmp_path, monkeypatch):
     scope = {}
     for block in blocks:
         exec(block, scope)
-    assert len(blocks) == 3 and (tmp_path / "dumbbell.svg").exists()
+    assert len(blocks) == 4 and (tmp_path / "dumbbell.svg").exists()
     assert scope["figure"]._repr_svg_() != scope["means"]._repr_svg_()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from fairq.core.arguments import checked
 from fairq.core.declared import picked
@@ -35,7 +35,7 @@ def compare_alone(
     receive_window: str | None = None,
     parts: Parts | None = None,
     workers: int | None = None,
-    progress: Tell | None = None,
+    progress: Tell | Literal[False] | None = None,
 ) -> Alone:
     """Give each item of `flows` a line of its own, at each `loss`, as `fairq compare --alone`.
 
@@ -54,7 +54,7 @@ def compare_alone(
     from fairq.questions.each_alone import each_alone
 
     question = asked.ask(parts, alone=True, **picked(asked.Question, given))
-    return each_alone(question, workers=workers or cores(), progress=progress)
+    return each_alone(question, workers=workers or cores(), progress=progress or None)
 
 
 @checked
@@ -70,7 +70,7 @@ def least_buffer(
     duration: str | None = None,
     warm_up: str | None = None,
     workers: int | None = None,
-    progress: Tell | None = None,
+    progress: Tell | Literal[False] | None = None,
 ) -> LeastBuffer:
     """Find the least buffer with which `share` of a line is used, as `fairq advise --buffer-for`.
 
@@ -89,4 +89,4 @@ def least_buffer(
     from fairq.questions import least_buffer as buffers
 
     sought = buffers.ask(share, **{word: given[word] for word in buffers.WORDS})
-    return buffers.least_buffer(sought, workers=workers or cores(), progress=progress)
+    return buffers.least_buffer(sought, workers=workers or cores(), progress=progress or None)
