@@ -143,7 +143,7 @@ if TYPE_CHECKING:
         TopologyError,
         UsageError,
     )
-    from fairq.core.network import Network
+    from fairq.core.scenario_builder import Network
     from fairq.core.parts import Control, Discipline, Policy, Rank, Scheduler, Source
     from fairq.core.pictured import Figure
     from fairq.papers.verdicts import Reproduction
@@ -218,7 +218,7 @@ _ELSEWHERE = {
     "Interrupted": "fairq.core.errors",
     **dict.fromkeys(("Control", "Discipline", "Policy", "Rank", "Scheduler", "Source"), "fairq.core.parts"),
     "Figure": "fairq.core.pictured",
-    "Network": "fairq.core.network",
+    "Network": "fairq.core.scenario_builder",
     "NotBefore": "fairq._native",
     "Reproduction": "fairq.papers.verdicts",
 }

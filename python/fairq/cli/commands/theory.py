@@ -72,7 +72,8 @@ def delay_curve(found: DelayCurve, arguments: Namespace) -> str:
 
 
 def _plot(found: DelayCurve, arguments: Namespace) -> None:
-    save(plots.of_delay_curve(found, style(arguments)), picture(arguments.plot))
+    drawing = picture(arguments.plot)
+    save(plots.of_delay_curve(found, style(arguments)), drawing)
 
 
 UNSHARED = """\

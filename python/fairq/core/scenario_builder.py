@@ -254,5 +254,5 @@ def _error(scenario: Mapping[str, Any]) -> str:
     try:
         _native.max_min(json.dumps(scenario), "network", [])
     except ScenarioError as error:
-        return str(error).removeprefix("network: ")
+        return ": ".join(filter(None, (error.path, error.field, error.fault)))
     return ""
