@@ -114,7 +114,7 @@ impl Experiment {
         let done = heard_or(py, work, |raised, wait| {
             is_left.store(true, Ordering::Relaxed);
             let so_far = match wait() {
-                Some(Ok(whole)) => Some(whole),
+                Some(Ok(whole)) => Some(Box::new(whole)),
                 Some(Err((_, so_far))) => so_far,
                 None => None,
             };
@@ -137,15 +137,18 @@ impl Experiment {
 
 /// An interrupt, with what the runs that were complete gave as its `so_far`; other errors as they
 /// are.
-fn with_runs(py: Python<'_>, error: PyErr, so_far: Option<Outcome>) -> PyErr {
+fn with_runs(py: Python<'_>, error: PyErr, so_far: Option<Box<Outcome>>) -> PyErr {
     if let Some(so_far) = so_far
         && error.is_instance_of::<PyKeyboardInterrupt>(py)
     {
         // An exception that takes no attribute goes without.
-        let _ = error.value(py).setattr("so_far", so_far);
+        let _ = error.value(py).setattr("so_far", *so_far);
     }
     error
 }
+
+/// Why runs ended early, and what those gave that were complete.
+type Early = (PyErr, Option<Box<Outcome>>);
 
 /// Runs everything, until `is_left` says that there is no use for it. An error comes with what the
 /// runs gave that were complete.
@@ -155,7 +158,7 @@ fn run(
     workers: usize,
     mut shown: Progress,
     is_left: &AtomicBool,
-) -> Result<Outcome, (PyErr, Option<Outcome>)> {
+) -> Result<Outcome, Early> {
     let start = speed::process_cpu_s().map_err(|error| (error, None))?;
     let files = |file: &str| read_file(&source.name, file);
     let mut raised = None;
@@ -179,14 +182,14 @@ fn run(
             }
             let outcome = Outcome { outcome };
             match raised {
-                Some(error) => Err((error, Some(outcome))),
+                Some(error) => Err((error, Some(Box::new(outcome)))),
                 None => Ok(outcome),
             }
         }
         Err(Stopped::Problem(problem)) => Err((raised.unwrap_or_else(|| errors::scenario(problem)), None)),
         Err(Stopped::Interrupted(so_far)) => {
             let error = raised.unwrap_or_else(|| FairqError::new_err("the run was stopped"));
-            Err((error, so_far.map(|outcome| Outcome { outcome: *outcome })))
+            Err((error, so_far.map(|outcome| Outcome { outcome: *outcome }).map(Box::new)))
         }
     }
 }
