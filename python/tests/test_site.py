@@ -30,7 +30,7 @@ KINDS = (
 )
 """A page of each kind, of which those are looked at that the site has. On long ones axe takes ten
 seconds: the nightly run has them."""
-SIZE_MAX = 12_000_000
+SIZE_MAX = 13_000_000
 """Bytes of all files."""
 LEFT = {"genindex.html", "py-modindex.html"}
 """What Sphinx makes beside the pages."""
