@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 python=$1
 bundle=python/fairq/manual/bundle
 "$python" -c 'import sphinx, myst_nb, pydata_sphinx_theme, sphinx_design, sphinx_copybutton' 2>/dev/null || {
-    echo "fairq: what builds the site is missing. Install it with: $python -m pip install 'fairq[docs]'" >&2
+    echo "fairq: what builds the site is missing. Install it with: make setup" >&2
     exit 2
 }
 mkdir -p target/docs

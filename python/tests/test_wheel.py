@@ -21,6 +21,7 @@ from fairq.cli import man_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLE = ROOT / "python" / "fairq" / "laboratory" / "bundle"
+SITE = ROOT / "python" / "fairq" / "manual" / "bundle"
 SIZE_MAX = 11_000_000
 """Bytes that the published wheel may have: 5 MB are the page of the lab, which has the simulator
 twice, for browsers and in the module of notebooks."""
@@ -78,7 +79,8 @@ def test_it_is_one_for_every_python_and_holds_the_papers_and_no_more(wheel):
     wanted.discard("fairq/_papers")
     inside = {name for name in names if not re.search(r"\.(dist-info|libs|data)/", name)}
     # the page of the lab is in it if it was built: `make wheel` builds it
-    page = {path.relative_to(ROOT / "python").as_posix() for path in BUNDLE.rglob("*") if path.is_file()}
+    built = [*BUNDLE.rglob("*"), *SITE.rglob("*")]
+    page = {path.relative_to(ROOT / "python").as_posix() for path in built if path.is_file()}
     assert bool(page) or not IS_NIGHTLY
     assert (wanted | page) - inside == set()
     assert inside - wanted == {"fairq/_native.abi3.so"} | page

@@ -292,7 +292,7 @@ fn run(file: &Path, sets: &[(&str, &str)]) -> Shown {
     match experiment.run(Options { workers: 2, files: &files, progress: &mut |_| true }) {
         Ok(result) => Shown(result),
         Err(Stopped::Problem(problem)) => panic!("{problem}"),
-        Err(Stopped::Interrupted) => panic!("{} was interrupted", file.display()),
+        Err(Stopped::Interrupted(_)) => panic!("{} was interrupted", file.display()),
     }
 }
 
