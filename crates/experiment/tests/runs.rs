@@ -245,7 +245,7 @@ fn short_runs_tell_their_progress_too_and_stop() {
         let Err(Stopped::Interrupted(Some(so_far))) = stopped else { panic!("{workers} workers: it went on") };
         let ended = so_far.points[0].replications();
         assert_eq!(so_far.run_info["runs_complete"], ended, "{workers} workers");
-        assert!((500..5000).contains(&ended), "{workers} workers: {ended} runs");
+        assert!((100..5000).contains(&ended), "{workers} workers: {ended} runs");
         assert!(calls > 10 && (0.1..0.5).contains(&fraction), "{workers} workers: {calls} calls, {fraction}");
     }
 }
@@ -264,7 +264,8 @@ fn of_points_that_were_stopped_the_complete_runs_remain_with_their_seeds() {
     let mut runs = 0;
     for (mine, of_all) in so_far.points.iter().zip(&whole.points) {
         assert_eq!(mine.point().labels, of_all.point().labels);
-        assert_eq!(mine.runs(), &of_all.runs()[..mine.replications()]);
+        // as text, in which NaN is itself
+        assert!(format!("{:?}", mine.runs()) == format!("{:?}", &of_all.runs()[..mine.replications()]));
         runs += mine.replications();
     }
     assert!((1..9).contains(&runs), "{runs} runs");
