@@ -56,6 +56,8 @@ nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE.parent / "target" / "docs" / "notebooks")
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
+# what a notebook writes is no page
+nb_execution_in_temp = True
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"

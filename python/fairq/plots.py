@@ -81,12 +81,9 @@ def of_run(result: Result, what: str | None, style: Style) -> Any:
     if what in KEPT and not getattr(result, WHAT[what]):
         raise UsageError(f"what: {what}: {KEPT[what]}")
     samples = {"series": True, "means": False, "theory": False}.get(what or "")
-    figures = loaded()
-    if what == "theory" or not result.theory:
-        return figures.of_result(result, samples=samples, style=style)
-    if what == "means":
+    if what == "means" and result.theory:
         result = Result(result._native)
-    return figures.of_result(result, samples=samples, style=style)
+    return loaded().of_result(result, samples=samples, style=style)
 
 
 def of_comparison(comparison: Comparison, style: Style) -> Any:

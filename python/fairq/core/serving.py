@@ -11,7 +11,7 @@ import socketserver
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from fairq.core.errors import UsageError
@@ -66,6 +66,12 @@ NOTHING_ELSE: Mapping[str, str] = {}
 
 SLOW_S = 30
 """How long a request may take to come, in seconds."""
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """All files of a folder by their names in it, as `assets/page.js`."""
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from fairq.core.errors import UsageError
-from fairq.core.serving import FIRST
+from fairq.core.serving import FIRST, files_of
 from fairq.manual.finding import Entry
 
 BUNDLE = Path(__file__).with_name("bundle")
@@ -28,9 +28,7 @@ def folder() -> Path:
 
 def files() -> dict[str, bytes]:
     """The files of the site by their names, as `guide/lab.html`."""
-    place = folder()
-    found = (path for path in sorted(place.rglob("*")) if path.is_file())
-    return {path.relative_to(place).as_posix(): path.read_bytes() for path in found}
+    return files_of(folder())
 
 
 def entries() -> list[Entry]:
