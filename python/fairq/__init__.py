@@ -143,9 +143,9 @@ if TYPE_CHECKING:
         TopologyError,
         UsageError,
     )
-    from fairq.core.scenario_builder import Network
     from fairq.core.parts import Control, Discipline, Policy, Rank, Scheduler, Source
     from fairq.core.pictured import Figure
+    from fairq.core.scenario_builder import Network
     from fairq.papers.verdicts import Reproduction
 
     __version__: str

@@ -56,7 +56,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             placed = [value for value in (*given, *fitting.values()) if isinstance(value, Placed)]
             if not placed:
                 raise
-            raise ScenarioError(placed[0]._told(str(error))) from None
+            raise placed[0]._told(error) from None
 
     return call
 

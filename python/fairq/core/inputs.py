@@ -31,9 +31,9 @@ class Placed(Mapping[str, object]):
 
     place: str
 
-    def _told(self, said: str) -> str:
-        """What is said of it, with its own names for the places."""
-        return said
+    def _told(self, error: ScenarioError) -> ScenarioError:
+        """An error of it, with its own names for the places."""
+        return error
 
 
 Scenario = str | os.PathLike[str] | Mapping[str, object] | Text

@@ -120,17 +120,19 @@ class Network(Placed):
         result: Result = import_module("fairq.api").run(self, **options)
         return result
 
-    def _told(self, said: str) -> str:
+    def _told(self, error: ScenarioError) -> ScenarioError:
         """An error of the scenario, with the link's or flow's name in place of its number."""
-        found = re.match(rf"{re.escape(self.place)}: (\w+)\[(\d+)\](?:\.([^ :]+))?: ", said)
+        found = re.match(r"(\w+)\[(\d+)\](?:\.(.+))?$", error.path)
         whats = {many: what for what, many in LISTS.items()}
-        if found is None or found[1] not in whats:
-            return said
+        if found is None or found[1] not in whats or error.where != self.place:
+            return error
         # a topology has links that are in no table
         mine = self._tables.get(found[1], [])[int(found[2]) :]
         name = mine[0].get("name") if mine else None
-        where = f"{self.place}: {whats[found[1]]} {name}: {f'{found[3]}: ' if found[3] else ''}"
-        return said if name is None else where + said[found.end() :]
+        if name is None:
+            return error
+        path = f"{whats[found[1]]} {name}" + (f": {found[3]}" if found[3] else "")
+        return ScenarioError(error.fault, error.where, path, error.field, error.errno)
 
     def to_networkx(self) -> Any:
         """The nodes and links as a MultiGraph of networkx; flows and the rest are not in it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairq.core.errors import UsageError
-from fairq.core.serving import FIRST
+from fairq.core.serving import FIRST, files_of
 
 BUNDLE = Path(__file__).with_name("bundle")
 """The folder of the page."""
@@ -26,11 +26,9 @@ POLICY = {
 
 def files() -> dict[str, bytes]:
     """The files of the page by their names, as `assets/page.js`; UsageError if it was not built."""
-    folder = BUNDLE
-    if not (folder / FIRST).is_file():
+    if not (BUNDLE / FIRST).is_file():
         raise UsageError("the page of the lab is not built here; run `make lab` in a checkout of fairq, once")
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+    return files_of(BUNDLE)
 
 
 def widget() -> str:
