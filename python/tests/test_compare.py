@@ -8,8 +8,7 @@ import tomllib
 import pytest
 
 import fairq as package
-from fairq import figures
-from fairq.cli.commands import compare
+from fairq import figures, plots
 from fairq.core.inputs import Text
 from fairq.questions import asked, network, rates, words
 from fairq.questions.question_results import Comparison
@@ -473,7 +472,7 @@ def test_a_figure_says_its_flows_their_line_and_how_long_it_was_measured(fairq, 
 def test_a_round_trip_that_a_flow_has_is_no_axis_of_a_figure():
     asked_of = {"rate": "10Mbit/s", "flows": "cubic@10ms,cubic@80ms", "queue": "fifo,fq_codel"}
     comparison = package.compare(**asked_of, seeds=1, warm_up="1s", duration="1s")
-    panel = compare._figure(comparison, figures.PAGE).axes[0]
+    panel = plots.of_comparison(comparison, figures.PAGE).axes[0]
     assert [label.get_text() for label in panel.get_yticklabels()] == ["fifo", "fq_codel"]
 
 

@@ -5,8 +5,7 @@ import math
 import pytest
 
 import fairq as package
-from fairq import figures
-from fairq.cli.commands import explain
+from fairq import figures, plots
 from fairq.questions import effects, knobs
 from fairq.questions.chance import _beyond, by_chance
 
@@ -254,13 +253,13 @@ def found(with_effect=()):
 
 def test_without_an_effect_a_sentence_says_so_and_the_figure_has_the_largest_differences():
     assert found().text.startswith("No setting changes delay, share or loss beyond chance on this line.")
-    rows, caption = explain._drawn(found(), 4)
+    rows, caption = plots._drawn(found(), 4)
     assert {row["setting"] for row in rows} == {"s5", "s6", "s7", "s8"}
     assert caption == "no setting has an effect beyond chance; shown are those with the largest differences of shares"
 
 
 def test_a_figure_has_what_has_an_effect_and_first_the_quantity_that_is_changed_most():
-    rows, caption = explain._drawn(found(["s0"]), 4)
+    rows, caption = plots._drawn(found(["s0"]), 4)
     assert {row["setting"] for row in rows} == {"s0"} and caption.startswith("no effect beyond chance: s1, ")
-    assert explain._telling(found(["s0"]), figures.EFFECTS) == ["loss", "share", "queueing_s_mean"]
-    assert explain._telling(found(), figures.EFFECTS) == ["share", "queueing_s_mean", "loss"]
+    assert plots._telling(found(["s0"]), figures.EFFECTS) == ["loss", "share", "queueing_s_mean"]
+    assert plots._telling(found(), figures.EFFECTS) == ["share", "queueing_s_mean", "loss"]

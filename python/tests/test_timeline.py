@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 import fairq as package
-from fairq import figures
-from fairq.cli import timelines
+from fairq import figures, plots
 
 ROOT = Path(__file__).resolve().parents[2]
 FQ = ("--set", "axes=[]", "--set", "defaults.queue=fq")
@@ -188,13 +187,13 @@ def test_an_audit_is_drawn_with_what_came_near_its_bound(fairq, refused, tmp_pat
         count = sum(row["flow"] == flow for row in found.packets)
         assert paths(svg, f"waits of flow {flow}") == paths(svg, f"slants of flow {flow}") == count
     assert svg.count('id="outlined"') == 1
-    assert "relative fairness 4500 of 4500 bytes at weight 1" in timelines._nearest(found)[0]
+    assert "relative fairness 4500 of 4500 bytes at weight 1" in plots._nearest(found)[0]
     assert "write --replay RUN as well" in refused("audit", "sfq", "--quick", "--timeline", file)
 
 
 def test_the_latest_packet_of_an_audit_is_the_one_by_which_lateness_is_measured():
     found = package.audit("sfq", run="bursts:1")
-    rows = [timelines._packet(row) for row in found.packets]
+    rows = [plots._packet(row) for row in found.packets]
     late = max(row["sent_s"] - row["fluid_s"] for row in rows if row["sent_s"] is not None)
     (measured,) = [row["worst"] for row in found.bounds if row["measure"] == "lateness"]
     sent = next(row for row in rows if row["sent_s"] is not None)
