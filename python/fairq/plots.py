@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from fairq.core import tables
+from fairq.core import lazy, tables
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
 from fairq.core.pictured import Figure
@@ -38,9 +38,9 @@ def loaded() -> Any:
     try:
         from fairq import figures
     except ImportError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("matplotlib", "numpy"):
+        if (lacking := lazy.lacking(error, "a picture")) is None:
             raise
-        raise UsageError(f"a picture needs the package {error.name}; write: pip install matplotlib") from None
+        raise lacking from None
     return figures
 
 
