@@ -284,7 +284,12 @@ def of_study(found: Results | Sweep, what: str | None, style: Style) -> Any:
     from fairq.studies.stored_runs import Results
 
     results = found if isinstance(found, Results) else Results(found.store)
-    asked = enough.shown(results, None) if what is None else enough.quantity(what)
+    try:
+        asked = enough.shown(results, None) if what is None else enough.quantity(what)
+    except UsageError as error:
+        raise _not_of_a_study(str(what), results.tables) or UsageError(f"what: {error}") from None
+    if asked is not None and asked.table not in results.tables:
+        raise UsageError(f"what: {what}: the study does not keep {asked.table}; add it to tables of [keep], and run it")
     quantity = summary.Quantity(asked.table, asked.column) if asked is not None else None
     of = summary.values(results, [quantity]).get(quantity) if quantity is not None else None
     if quantity is None or of is None:
@@ -322,6 +327,24 @@ def of_topology(found: Topology, style: Style, progress: Tell | None = None) -> 
     size = f"{found.nodes} nodes, {found.links} links, diameter {found.diameter_s * 1000:.4g} ms"
     title = f"{Path(found.file).stem}: {size}"
     return maps.network(title, found.node_table, found.link_table, progress=progress, style=style)
+
+
+KEPT_BY = {"series": 'series = "100 ms"', "packets": 'packets = "NAME"', "states": "states = true"}
+"""What a study's [keep] says for the tables that are more than means."""
+
+
+def _not_of_a_study(what: str, kept: Sequence[str]) -> UsageError | None:
+    """What says where a picture of a run, or a table that is no mean, is to be had; None for another word."""
+    name = what.partition(".")[0]
+    means = "a figure of a study is of means; write a column, as flows.throughput_bit_per_s"
+    if name in ("means", "theory"):
+        more = "; fairq.run(…, overlay=True) has theory" if name == "theory" else ", or leave it out"
+        return UsageError(f"what: {what}: {means}{more}")
+    if name not in KEPT_BY:
+        return None
+    place = f".table({name!r}) and fairq.report"
+    where = f"{place} have its {name}" if name in kept else f"{place} have {name} with {KEPT_BY[name]} in [keep]"
+    return UsageError(f"what: {what}: {means}; {where}")
 
 
 KINDS: Mapping[str, Callable[[Any, Style], Any]] = {
