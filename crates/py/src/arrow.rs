@@ -1,7 +1,8 @@
-//! Tables as Arrow: to Python by the C data interface's capsules, without a copy of numbers, and to Parquet.
+//! Tables as Arrow: to Python by the C data interface's capsules, without a copy of numbers, and to
+//! Parquet.
 //!
-//! Text is kept as views, which polars takes as they are. To all others goes the older layout, offsets into one text:
-//! pyarrow (26) has views but neither compares, sorts nor joins them.
+//! Text is kept as views, which polars takes as they are. To all others goes the older layout,
+//! offsets into one text: pyarrow 26 has views but neither compares, sorts nor joins them.
 
 use crate::errors::{self, UsageError};
 use crate::parquet::{self, About, Cell};
@@ -53,7 +54,8 @@ fn array(cells: Cells) -> ArrayRef {
     }
 }
 
-/// Text as views; what is too long to stand in a view is kept once, as the digest of a run in each of its rows.
+/// Text as views; what is too long to stand in a view is kept once, as the digest of a run in each
+/// of its rows.
 pub(crate) fn texts<'a>(cells: impl ExactSizeIterator<Item = Option<&'a str>>) -> ArrayRef {
     let mut views = StringViewBuilder::with_capacity(cells.len()).with_deduplicate_strings();
     cells.for_each(|cell| views.append_option(cell));
