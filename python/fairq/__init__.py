@@ -75,7 +75,6 @@ Own parts, to derive from (docs/guide/own-discipline.md):
     NotBefore          the answer that no packet leaves before a time
 
 Ctrl-C is `Interrupted`, with the result of the runs that were complete.
-Results are frozen types with tables: docs/guide/tables.md. All errors are a `FairqError`;
 Results are frozen types with tables: docs/guide/tables.md. `.plot()` of one with a picture gives a
 `Figure`: docs/guide/notebook.md. All errors are a `FairqError`.
 

@@ -43,7 +43,7 @@ use progress::{Progress, heard};
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::arrow::Table;
+    use super::arrow::{Table, Views};
     #[pymodule_export]
     use super::emulating::{doctor, emulation, gateway};
     #[pymodule_export]
