@@ -1,7 +1,6 @@
-"""The scripts of docs/gallery are short, say what is seen, and draw; the pages' numbers are those of runs."""
+"""The scripts of docs/gallery are short, say what is seen, and draw."""
 
 import ast
-import doctest
 import re
 import runpy
 from pathlib import Path
@@ -12,13 +11,6 @@ from fairq import figures
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((ROOT / "docs" / "gallery").glob("*.py"))
-SESSION = re.compile(r"```pycon\n(.*?)```", re.DOTALL)
-PAGES = [
-    page
-    for folder in ("background", "lecture")
-    for page in sorted((ROOT / "docs" / folder).glob("*.md"))
-    if SESSION.search(page.read_text(encoding="utf-8"))
-]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
@@ -30,14 +22,6 @@ def test_a_script_is_short_says_what_is_seen_and_draws(script):
     figure = runpy.run_path(str(script))["figure"]
     drawn = figures.drawn(figure, "svg")
     assert drawn.count(b"<path") > 10
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_the_numbers_of_a_page_are_those_of_runs(page, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    session = "\n".join(SESSION.findall(page.read_text(encoding="utf-8")))
-    done = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(session, {}, page.stem, None, 0))
-    assert done.attempted > 0 and done.failed == 0
 
 
 def test_the_pages_show_pictures_that_a_script_makes():
