@@ -1,6 +1,6 @@
 // What scrolls can be reached with the keyboard.
 document.addEventListener("DOMContentLoaded", () => {
-  for (const part of document.querySelectorAll(".bd-article table, .bd-article pre"))
+  for (const part of document.querySelectorAll(".bd-article table, .bd-article pre, .bd-article :has(> img)"))
     if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
   // Its name is its text, which a voice can say, also where the text is hidden.
   for (const button of document.querySelectorAll(".search-button-field"))

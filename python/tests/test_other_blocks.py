@@ -116,7 +116,6 @@ NOT_RUN = {
     ("guide/tenants", "text"): OUTPUT,
     ("guide/tenants-running", "text"): OUTPUT,
     ("notebooks/index", "sh"): "test_notebooks.py runs the notebooks",
-    ("lecture/index", "sh"): "test_gallery.py makes the slides' figures",
     ("start/install", "console"): "test_wheel.py and test_release.py install the wheel and ask for its version",
 }
 """Kinds of blocks that no test runs, by page, and why."""
