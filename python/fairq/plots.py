@@ -32,12 +32,8 @@ if TYPE_CHECKING:
 
 def loaded() -> Any:
     """`fairq.figures`; UsageError without the plotting package."""
-    try:
-        from fairq import figures
-    except ImportError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("matplotlib", "numpy"):
-            raise
-        raise UsageError(f"a picture needs the package {error.name}; write: pip install matplotlib") from None
+    from fairq import figures
+
     return figures
 
 

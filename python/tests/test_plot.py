@@ -110,3 +110,28 @@ except fairq.UsageError as error:
 def test_without_the_plotting_package_tables_are_shown_and_what_to_install_is_said():
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=100, check=True)
     assert "pip install matplotlib" in done.stdout and done.stdout.count("\n") == 1
+
+
+COMMAND = """
+import sys
+for name in {names}:
+    sys.modules[name] = None
+from fairq.cli.program import main
+sys.exit(main({words}))
+"""
+NEEDED = "a picture needs the package {name}; write: pip install matplotlib\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "gone", "told"),
+    [
+        (["run", str(SCENARIO), "--plot", "x.svg"], ["matplotlib", "numpy"], "fairq: --plot: " + NEEDED),
+        (["run", str(SCENARIO), "--timeline", "x.svg"], ["matplotlib"], "fairq: --timeline: " + NEEDED),
+        (["topology", "fat_tree(k=4)", "--out", "x.svg"], ["numpy"], "fairq: " + NEEDED),
+    ],
+)
+def test_a_command_without_the_plotting_package_says_what_to_install(words, gone, told, tmp_path):
+    code = COMMAND.format(names=gone, words=words)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told.format(name=gone[0]))
+    assert list(tmp_path.iterdir()) == []

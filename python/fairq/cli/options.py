@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NoReturn, TypeAlias
 
 from fairq.cli.commands import NAMES, SUMMARIES, Command
@@ -270,7 +271,7 @@ def _flags(option: Option) -> Sequence[str]:
 
 
 def check_plot(arguments: argparse.Namespace) -> None:
-    """UsageError if a word of a picture is given without the picture.
+    """UsageError if a word of a picture is given without the picture, or a picture cannot be drawn here.
 
     --for, --dark and --bare are of any, --from, --to and --link of --timeline.
     """
@@ -280,7 +281,11 @@ def check_plot(arguments: argparse.Namespace) -> None:
             if given.get(name) is not None:
                 raise UsageError(f"{flag}: there is no such picture without --timeline; write --timeline FILE as well")
     pictures = [f"--{name}" for name in ("plot", "timeline") if name in given]
-    if not pictures or any(given[name[2:]] is not None for name in pictures):
+    asked = [name for name in pictures if given[name[2:]] is not None]
+    # it is there, as a rule; a user that left it out hears so before a run of minutes, not behind it
+    if asked and find_spec("matplotlib") is None:
+        raise UsageError(f"{asked[0]}: a picture needs the package matplotlib; write: pip install matplotlib")
+    if asked or not pictures:
         return
     wanted, write = " or ".join(pictures), " or ".join(f"{name} FILE" for name in pictures)
     looks = ((f"--for {arguments.size}", arguments.size), ("--dark", arguments.dark), ("--bare", arguments.bare))

@@ -26,12 +26,19 @@ ENVIRONMENT = ("MPLBACKEND", "MATPLOTLIBRC")
 
 
 def _load() -> None:
-    """Import matplotlib without the environment's settings; a program's own backend stays."""
-    if "matplotlib" in sys.modules:
+    """Import matplotlib without the environment's settings; a program's own backend stays.
+
+    UsageError if it, or numpy, which it needs, is not installed.
+    """
+    if sys.modules.get("matplotlib") is not None:
         return
     kept = {name: os.environ.pop(name) for name in ENVIRONMENT if name in os.environ}
     try:
         import matplotlib
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("matplotlib", "numpy"):
+            raise
+        raise UsageError(f"a picture needs the package {error.name}; write: pip install matplotlib") from None
     finally:
         os.environ.update(kept)
     if "MPLBACKEND" in kept:

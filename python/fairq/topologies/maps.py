@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from fairq.core.progress import Tell
 from fairq.figures import PAGE, Style, text
 from fairq.figures.plot_settings import plotted
 from fairq.figures.style import COLOURS_DARK
 
 # isort: split
+import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
