@@ -1,4 +1,5 @@
-"""The counts of verdicts on the page of agreement: whole, those that were kept, and of the papers as they are."""
+"""The counts of verdicts on the page of agreement: whole, those that were kept, and of the papers
+as they are."""
 
 import re
 from collections import Counter
@@ -10,7 +11,8 @@ from fairq.papers import papers
 from fairq.papers.verdicts import read_published
 
 LONG = {"buffers", "legout2002"}
-"""Papers that take a quarter of an hour and more, so that `make nightly` may not have counted them yet."""
+"""Papers that take a quarter of an hour and more, so that `make nightly` may not have counted them
+yet."""
 
 
 @pytest.fixture
@@ -31,7 +33,8 @@ def test_the_page_shows_the_counts_that_were_kept(agreement):
 
 
 def test_they_are_of_the_papers_as_they_are(agreement):
-    """A scenario, a printed number or a claim that changed asks for a new run; `make nightly` has all of them."""
+    """A scenario, a printed number or a claim that changed asks for a new run; `make nightly` has
+    all of them."""
     old = {row["paper"] for row in agreement.kept() if row["inputs"] != agreement.digest(row["paper"])}
     assert old == set(), f"run: .venv/bin/python scripts/agreement.py {' '.join(sorted(old))}"
 
@@ -42,7 +45,8 @@ def test_every_number_that_was_printed_is_counted(agreement):
         printed = Counter(agreement.kind(cell.item) for cell in read_published(papers.ROOT / name / "published.csv"))
         counted = {of: sum(int(row[verdict]) for verdict in agreement.VERDICTS) for of, row in rows.items()}
         assert counted.pop("claims") > 0
-        # of an axis that is not run point by point, and of a curve that is computed, there are other points
+        # of an axis that is not run point by point, and of a curve that is computed, there are
+        # other points
         printed.pop("points of figures", None), counted.pop("points of figures", None)
         assert counted == printed, name
 

@@ -1,4 +1,5 @@
-"""The lecture: its minutes, figures, scenes, exercises and solutions belong together and are there."""
+"""The lecture: its minutes, figures, scenes, exercises and solutions belong together and are
+there."""
 
 import base64
 import json

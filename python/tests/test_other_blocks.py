@@ -1,4 +1,5 @@
-"""Every block of the site that is not Python runs here, in the test a table names, or has a reason not to.
+"""Every block of the site that is not Python runs here, in the test a table names, or has a reason
+not to.
 
 A new block that is in no table fails, and so does an entry of a table without its block.
 """
@@ -122,7 +123,8 @@ NOT_RUN = {
 
 
 def found():
-    """Each block of the site: its page, its kind and its text; the kind is empty where none is written."""
+    """Each block of the site: its page, its kind and its text; the kind is empty where none is
+    written."""
     for page in sorted(DOCS.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         if match := SHOWS.fullmatch(text):

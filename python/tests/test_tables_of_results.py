@@ -90,7 +90,8 @@ def test_numbers_cross_without_a_copy(result: fairq.Result) -> None:
 
 
 def test_polars_takes_text_as_it_is_kept(result: fairq.Result) -> None:
-    """And pyarrow gets text that it can compare, sort and group, which it cannot with that of polars."""
+    """And pyarrow gets text that it can compare, sort and group, which it cannot with that of
+    polars."""
     polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     compute = pytest.importorskip("pyarrow.compute")
     table = result.by_seed("flows")
