@@ -301,7 +301,7 @@ def of_study(found: Results | Sweep, what: str | None, style: Style) -> Any:
 
 
 def of_reproduction(found: Reproduction, what: str | None, style: Style) -> Any:
-    """The figure called `what` of a paper that was reproduced; None takes the first."""
+    """The figure called `what` of a reproduced paper; None takes the first that there is."""
     from fairq.papers import papers
 
     names = list(dict.fromkeys(row["paper"] for row in found.rows))
@@ -334,7 +334,7 @@ KEPT_BY = {"series": 'series = "100 ms"', "packets": 'packets = "NAME"', "states
 
 
 def _not_of_a_study(what: str, kept: Sequence[str]) -> UsageError | None:
-    """Where a picture of a run, or a table that is no mean, is to be had; None for another word."""
+    """Where a picture of a run, or of rows that are no means, is to be had; None for another word."""
     name = what.partition(".")[0]
     means = "a figure of a study is of means; write a column, as flows.throughput_bit_per_s"
     if name in ("means", "theory"):

@@ -26,8 +26,7 @@ def test_a_script_is_short_says_what_is_seen_and_draws(script):
 
 
 def test_every_kind_of_figure_that_a_command_draws_has_a_script():
-    """Each picture of a result, of a run, and of `explain --scenes` is in the gallery, by its
-    function."""
+    """Each picture of a result, a run and `explain --scenes` is in the gallery."""
     made = "\n".join(script.read_text(encoding="utf-8") for script in SCRIPTS)
     calls = {
         "Advice": r"figures\.trade_off\(", "Audit": r"fairq\.audit\(.*\.plot", "Baseline": r"figures\.baseline\(",

@@ -35,7 +35,7 @@ OTHERS = ("anywidget", "matplotlib", "numpy", "traitlets")
 
 
 def lacking(error: ImportError, need: str = "this") -> UsageError | None:
-    """What to install, if one of these packages is missing; None if the error is of another."""
+    """What to install, if one of these packages is missing; None for another error."""
     package = (error.name or "").partition(".")[0]
     return _told(package, need) if package in (*PACKAGES, *OTHERS) else None
 

@@ -19,8 +19,7 @@ WIDTH_MAX = 900
 """Pixels of a table: what a notebook has beside its margins on a small screen."""
 
 DIGIT, LETTER, BOLD, SMALL = 8.3, 7.6, 8.6, 6.7
-"""Pixels of a character at most, in letters of 13 pixels: of a number, a text, a head, an
-interval."""
+"""Pixels of a character of 13 pixels, at most: of a number, a text, a head, an interval."""
 
 PADDING = 10
 """Pixels left and right of a cell where there is little room."""
@@ -95,8 +94,7 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], count: int)
 def _chosen(laid: Sequence[tuple[str, Column]]) -> tuple[list[Column], bool]:
     """The columns that are shown, in their order, and whether they need all room that there is.
 
-    Names, what is usual, and what differs come first; a name that another column has too comes
-    last.
+    Names, what is usual, and what differs come first; names that repeat a column come last.
     """
 
     def rank(at: int) -> tuple[int, int]:
