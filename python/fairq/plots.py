@@ -334,7 +334,7 @@ KEPT_BY = {"series": 'series = "100 ms"', "packets": 'packets = "NAME"', "states
 
 
 def _not_of_a_study(what: str, kept: Sequence[str]) -> UsageError | None:
-    """Where a picture of a run, or of rows that are no means, is to be had; None for another word."""
+    """Where a picture of a run, or of rows that are no means, is had; None for another word."""
     name = what.partition(".")[0]
     means = "a figure of a study is of means; write a column, as flows.throughput_bit_per_s"
     if name in ("means", "theory"):

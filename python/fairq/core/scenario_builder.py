@@ -121,7 +121,7 @@ class Network(Placed):
         return result
 
     def _told(self, error: ScenarioError) -> ScenarioError:
-        """An error with the name of the link or flow, or a change's time, in place of its number."""
+        """An error with the name of a link or flow, or a change's time, in place of its number."""
         found = re.match(r"(\w+)\[(\d+)\](?:\.(.+))?$", error.path)
         whats = {many: what for what, many in LISTS.items()}
         if found is None or found[1] not in whats or error.where != self.place:
