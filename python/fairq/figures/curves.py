@@ -76,7 +76,7 @@ def steps(
     drawn = sheet(style, len(panels), title, keys=keys, columns=columns)
     every = [point for curves in panels.values() for points in curves.values() for point in points]
     low, high = min(y for _, y in every), max(y for _, y in every)
-    # So that a line at the edge is seen whole: of windows, which are few packets, and of sums of bytes.
+    # A line at the edge is seen whole: of windows, which are few packets, and of sums of bytes.
     margin = max(0.3, 0.02 * (high - low))
     for number, (panel, (caption, curves)) in enumerate(zip(drawn.panels, panels.items(), strict=True)):
         for name, points in curves.items():
