@@ -41,15 +41,15 @@ def main() -> None:
         parser.error("--from: name the one paper that the folder is of")
     rows = {(row["paper"], row["of"]): row for row in kept()}
     for name in given.papers or papers.names():
-        lines = written(given.folder) if given.folder else fairq.reproduce(name).rows
+        lines = read(given.folder / "verdicts.csv") if given.folder else fairq.reproduce(name).rows
         rows = {key: row for key, row in rows.items() if key[0] != name}
         rows |= {(name, row["of"]): row for row in counted(name, lines)}
         write(sorted(rows.values(), key=lambda row: (papers.names().index(row["paper"]), row["of"])))
 
 
-def written(folder: Path) -> list[dict[str, str]]:
-    """The lines of verdicts that a reproduction left in its folder."""
-    with (folder / "verdicts.csv").open(encoding="utf-8", newline="") as file:
+def read(path: Path) -> list[dict[str, str]]:
+    """The rows of a file."""
+    with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -76,11 +76,8 @@ def digest(name: str) -> str:
 
 
 def kept() -> list[dict[str, str]]:
-    """The rows of the file."""
-    if not COUNTS.is_file():
-        return []
-    with COUNTS.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    """The counts so far."""
+    return read(COUNTS) if COUNTS.is_file() else []
 
 
 def table(rows: Sequence[Mapping[str, str]]) -> str:

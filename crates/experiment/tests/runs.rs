@@ -245,7 +245,8 @@ fn short_runs_tell_their_progress_too_and_stop() {
         let Err(Stopped::Interrupted(Some(so_far))) = stopped else { panic!("{workers} workers: it went on") };
         let ended = so_far.points[0].replications();
         assert_eq!(so_far.run_info["runs_complete"], ended, "{workers} workers");
-        assert!((100..5000).contains(&ended), "{workers} workers: {ended} runs");
+        // A run in progress counts by its part, so that one of each worker may be missing.
+        assert!((500 - workers..5000).contains(&ended), "{workers} workers: {ended} runs");
         assert!(calls > 10 && (0.1..0.5).contains(&fraction), "{workers} workers: {calls} calls, {fraction}");
     }
 }

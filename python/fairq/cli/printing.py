@@ -189,13 +189,8 @@ def save_qlogs(result: Result, path: str) -> list[str]:
 
 def style(arguments: Namespace) -> Style:
     """The style of figures that --for, --dark and --bare ask for."""
-    made: Style = plotting().style(arguments.size or "page", dark=arguments.dark, bare=arguments.bare)
+    made: Style = plots.loaded().style(arguments.size or "page", dark=arguments.dark, bare=arguments.bare)
     return made
-
-
-def plotting() -> Any:
-    """`fairq.figures`, which loads the plotting package: only a picture pays for it."""
-    return plots.loaded()
 
 
 def save(figure: Any, path: Path) -> None:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import fairq._native as _native
-from fairq import api
-from fairq.cli.printing import plotting, style
+from fairq import api, plots
+from fairq.cli.printing import style
 from fairq.core.errors import UsageError
 from fairq.core.inputs import Text
 from fairq.core.results import Result
@@ -47,7 +47,7 @@ def of_run(scenario: Text, result: Result, arguments: Namespace) -> Figure:
         raise UsageError(_too_many(rows, first, last), where="--timeline")
     title = ", ".join(filter(None, (result.scenario.get("title"), *labels)))
     of = f"packets on {rows[0]['link']}" + (", the other way" if rows[0]["direction"] == "reverse" else "")
-    figure: Figure = plotting().timeline(
+    figure: Figure = plots.loaded().timeline(
         rows,
         f"{title}: {of}" if title else of,
         fluid=list(found.fluid),

@@ -211,9 +211,7 @@ def _fits(row: Row, time: Time, style: Style) -> bool:
     return text.width(_numbers(row), style.small) <= (end - start) * time.points
 
 
-def _numbered_fit(
-    lanes: Sequence[Lane], time: Time, room: float, style: Style, *, has_service: bool
-) -> Fit | None:  # fmt: skip
+def _numbered_fit(lanes: Sequence[Lane], time: Time, room: float, style: Style, *, has_service: bool) -> Fit | None:
     """How numbers have room: those of most packets that are seen across, and all lanes upwards."""
     shown = [row for lane in lanes for row in lane.packets if time.part(row)[0] < time.part(row)[1]]
     numbered = [row for row in shown if _numbers(row)]
