@@ -55,6 +55,10 @@ Evidence:
     bench              measure this machine on the reference workloads
     bench_disciplines  measure disciplines beside their floors
 
+Inside a server:
+
+    Dispatcher         whose request runs next: seats for tenants, by a fair policy
+
 What there is:
 
     listing            list the disciplines, transports, traffic, receivers, topologies or papers
@@ -138,6 +142,7 @@ if TYPE_CHECKING:
         Interrupted,
         OutputError,
         PartError,
+        Refused,
         ScenarioError,
         TopologyError,
         UsageError,
@@ -146,6 +151,7 @@ if TYPE_CHECKING:
     from fairq.core.pictured import Figure
     from fairq.core.scenario_builder import Network
     from fairq.papers.verdicts import Reproduction
+    from fairq.serving.dispatcher import Dispatcher
 
     __version__: str
 
@@ -154,6 +160,7 @@ __all__ = [
     "CaptureError",
     "Control",
     "Discipline",
+    "Dispatcher",
     "Experiment",
     "FairqError",
     "Figure",
@@ -165,6 +172,7 @@ __all__ = [
     "PartError",
     "Policy",
     "Rank",
+    "Refused",
     "Replay",
     "Reproduction",
     "Result",
@@ -214,8 +222,9 @@ __all__ = [
 
 _ELSEWHERE = {
     **{name: "fairq.core.errors" for name in __all__ if name.endswith("Error")},
-    "Interrupted": "fairq.core.errors",
+    **dict.fromkeys(("Interrupted", "Refused"), "fairq.core.errors"),
     **dict.fromkeys(("Control", "Discipline", "Policy", "Rank", "Scheduler", "Source"), "fairq.core.parts"),
+    "Dispatcher": "fairq.serving.dispatcher",
     "Figure": "fairq.core.pictured",
     "Network": "fairq.core.scenario_builder",
     "NotBefore": "fairq._native",

@@ -48,6 +48,38 @@ class Table:
     def address(self, at: int) -> int | None: ...
     def write_parquet(self, path: str, source: str, seed: int | None = None) -> None: ...
 
+class Dispatcher:
+    """Admits items of tenants and starts them in the order of a policy; costs and times are whole numbers."""
+
+    def __init__(
+        self,
+        policy: str,
+        seats: int,
+        items_max: int,
+        items_per_tenant_max: int,
+        tenants_max: int,
+        guess: int,
+        lead: int,
+    ) -> None: ...
+    def push(self, tenant: str, now: int, seats: int, guess: int | None) -> int:
+        """The item's number; a LookupError has the name of why it is refused and a sentence."""
+
+    def start(self, now: int) -> tuple[int, str, int] | None:
+        """Number, tenant and wait of the item that starts now."""
+
+    def complete(self, number: int, cost: int) -> bool: ...
+    def cancel(self, number: int, cost: int) -> bool: ...
+    def give_up(self, number: int) -> bool: ...
+    def remove(self, number: int) -> bool: ...
+    def drain(self) -> list[int]: ...
+    def close(self) -> None: ...
+    def set_weight(self, tenant: str, weight: float) -> None: ...
+    def counts(self) -> tuple[int, int, int, int]:
+        """Items that wait, items that run, seats taken, tenants known."""
+
+    def waits(self) -> list[tuple[str, int, int, int]]:
+        """Of each tenant: items started, their waits together, the longest."""
+
 class Tables:
     """The tables of one run."""
 

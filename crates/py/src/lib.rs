@@ -6,6 +6,7 @@ mod arrow;
 mod auditing;
 mod capture_replay;
 mod discipline_speed;
+mod dispatching;
 mod emulating;
 mod errors;
 mod experiments;
@@ -44,6 +45,8 @@ use progress::{Progress, heard};
 mod _native {
     #[pymodule_export]
     use super::arrow::Table;
+    #[pymodule_export]
+    use super::dispatching::Dispatcher;
     #[pymodule_export]
     use super::emulating::{doctor, emulation, gateway};
     #[pymodule_export]
