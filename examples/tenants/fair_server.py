@@ -1,15 +1,17 @@
 """A web server that gives its tenants fair shares: a middleware for FastAPI.
 
-    uvicorn fair_server:app
-    curl -H 'X-Tenant: small' 'http://127.0.0.1:8000/work?seconds=0.1'
+uvicorn fair_server:app
+curl -H 'X-Tenant: small' 'http://127.0.0.1:8000/work?seconds=0.1'
 """
 
 import asyncio
+import os
 from contextlib import AsyncExitStack
 
-import fairq
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
+
+import fairq
 
 
 class FairShares:
@@ -26,14 +28,14 @@ class FairShares:
         async with AsyncExitStack() as held:
             try:
                 await held.enter_async_context(self.dispatcher.seat(tenant, timeout=self.patience))
-            except (fairq.Refused, TimeoutError) as refused:
+            except (fairq.RefusedError, TimeoutError) as refused:
                 status = 503 if isinstance(refused, TimeoutError) else 429
                 return await PlainTextResponse(f"{refused}\n", status)(scope, receive, send)
             return await self.app(scope, receive, send)
 
 
 app = FastAPI()
-dispatcher = fairq.Dispatcher(seats=2, policy="sfq_d")
+dispatcher = fairq.Dispatcher(seats=2, policy=os.environ.get("POLICY", "sfq_d"))
 app.add_middleware(FairShares, dispatcher=dispatcher)
 
 

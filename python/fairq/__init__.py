@@ -142,7 +142,7 @@ if TYPE_CHECKING:
         Interrupted,
         OutputError,
         PartError,
-        Refused,
+        RefusedError,
         ScenarioError,
         TopologyError,
         UsageError,
@@ -172,7 +172,7 @@ __all__ = [
     "PartError",
     "Policy",
     "Rank",
-    "Refused",
+    "RefusedError",
     "Replay",
     "Reproduction",
     "Result",
@@ -222,7 +222,7 @@ __all__ = [
 
 _ELSEWHERE = {
     **{name: "fairq.core.errors" for name in __all__ if name.endswith("Error")},
-    **dict.fromkeys(("Interrupted", "Refused"), "fairq.core.errors"),
+    "Interrupted": "fairq.core.errors",
     **dict.fromkeys(("Control", "Discipline", "Policy", "Rank", "Scheduler", "Source"), "fairq.core.parts"),
     "Dispatcher": "fairq.serving.dispatcher",
     "Figure": "fairq.core.pictured",

@@ -16,6 +16,9 @@ import pytest
 import fairq
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "tenants"
+BOUND = 6
+"""Requests of the greedy tenant that may pass: a turn of each seat and what runs, with room for what comes late."""
+
 LONG = 30
 """Seconds in which what is waited for surely happens."""
 
@@ -81,9 +84,9 @@ def test_threads_get_seats_and_no_more_run_than_there_are():
 
 def test_a_wait_that_ends_leaves_no_seat_taken():
     dispatcher = fairq.Dispatcher(1)
-    with dispatcher.seat("a"), pytest.raises(TimeoutError, match=r"no seat for b within 0\.01 s"):
-        with dispatcher.seat("b", timeout=0.01):
-            pass
+    message = r"no seat for b within 0\.01 s"
+    with dispatcher.seat("a"), pytest.raises(TimeoutError, match=message), dispatcher.seat("b", timeout=0.01):
+        pass
     assert (dispatcher.waiting, dispatcher.seats_taken) == (0, 0)
     assert "fairq_dispatcher_forsaken_total 1\n" in dispatcher.metrics()
 
@@ -208,7 +211,7 @@ def test_items_that_wait_are_handed_back():
 def test_a_request_beyond_the_limits_is_refused_with_the_reason(limits, ask, reason, says):
     dispatcher = fairq.Dispatcher(1, **limits)
     dispatcher.push("a", 1)
-    with pytest.raises(fairq.Refused, match=says) as refused:
+    with pytest.raises(fairq.RefusedError, match=says) as refused:
         dispatcher.push("a", 2, **ask)
     assert refused.value.reason == reason
     assert f'fairq_dispatcher_refused_total{{reason="{reason}"}} 1\n' in dispatcher.metrics()
@@ -217,7 +220,7 @@ def test_a_request_beyond_the_limits_is_refused_with_the_reason(limits, ask, rea
 def test_a_closed_dispatcher_refuses():
     dispatcher = fairq.Dispatcher(1)
     dispatcher.close()
-    with pytest.raises(fairq.Refused, match="takes no more items"), dispatcher.seat("a"):
+    with pytest.raises(fairq.RefusedError, match="takes no more items"), dispatcher.seat("a"):
         pass
 
 
@@ -241,9 +244,9 @@ def test_what_makes_no_sense_is_one_line(make, says):
 
 def test_a_cost_that_makes_no_sense_is_refused_and_the_seat_is_free():
     dispatcher = fairq.Dispatcher(1)
-    with pytest.raises(fairq.UsageError, match="cost: -1: it is a number of at least 0"):
-        with dispatcher.seat("a") as seat:
-            seat.cost = -1
+    message = "cost: -1: it is a number of at least 0"
+    with pytest.raises(fairq.UsageError, match=message), dispatcher.seat("a") as seat:
+        seat.cost = -1
     assert dispatcher.seats_taken == 0
 
 
@@ -272,3 +275,99 @@ def test_the_counters_are_text_that_prometheus_reads():
         assert sample.fullmatch(line) or comment.fullmatch(line), line
     assert "fairq_dispatcher_cost_total 2.5\n" in text
     assert 'fairq_dispatcher_started_total{tenant="a \\"quoted\\"\\nname"} 1\n' in text
+
+
+@pytest.fixture
+def pages(monkeypatch):
+    """The example's server on a port of its own, by policy; gives a function that asks for a page."""
+    uvicorn = pytest.importorskip("uvicorn")
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    servers = []
+
+    def serve(policy):
+        monkeypatch.delitem(sys.modules, "fair_server", raising=False)
+        monkeypatch.setenv("POLICY", policy)
+        import fair_server
+
+        config = uvicorn.Config(fair_server.app, host="127.0.0.1", port=0, log_level="warning", lifespan="off")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        servers.append((server, thread))
+        until(lambda: server.started)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        return fair_server.dispatcher, lambda path, **headers: page(f"http://127.0.0.1:{port}{path}", headers)
+
+    yield serve
+    for server, thread in servers:
+        server.should_exit = True
+        thread.join(LONG)
+
+
+def page(address, headers):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=LONG) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode()
+
+
+def passed_by(dispatcher, ask, count=40):
+    """How many requests of a greedy tenant begin between the arrival of one of a small tenant and its seat.
+
+    The greedy one has so many requests waiting; the small one asks once they do.
+    """
+    with ThreadPoolExecutor(count + 1) as pool:
+        for _ in range(count):
+            pool.submit(ask, "/work?seconds=0.05", **{"X-Tenant": "greedy"})
+        until(lambda: dispatcher.waiting >= count // 2)
+        before = began(dispatcher, "greedy")
+        small = pool.submit(ask, "/work?seconds=0", **{"X-Tenant": "small"})
+        until(lambda: began(dispatcher, "small"))
+        after = began(dispatcher, "greedy")
+        assert small.result()[0] == 200
+    return after - before
+
+
+def began(dispatcher, tenant):
+    found = re.search(rf'started_total{{tenant="{tenant}"}} (\d+)', dispatcher.metrics())
+    return int(found[1]) if found else 0
+
+
+def test_the_web_server_of_the_example_keeps_a_greedy_tenant_from_a_small_one(pages):
+    dispatcher, ask = pages("sfq_d")
+    assert ask("/work?seconds=0", **{"X-Tenant": "small"}) == (200, '{"slept_s":0.0}')
+    assert passed_by(dispatcher, ask) <= BOUND
+    assert ask("/metrics")[1].startswith("# HELP fairq_dispatcher_seats ")
+    dispatcher.close()
+    assert ask("/work", **{"X-Tenant": "small"}) == (429, "the server takes no more items\n")
+
+
+def test_the_web_server_of_the_example_is_not_fair_with_fcfs(pages):
+    dispatcher, ask = pages("fcfs")
+    assert passed_by(dispatcher, ask) > BOUND
+
+
+def test_the_pool_of_the_example_serves_tenants_in_turn_and_outlives_what_fails(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import worker_pool
+
+    pool, gate, served = worker_pool.Pool(1), threading.Event(), []
+
+    def call(tenant):
+        def work():
+            served.append(tenant)
+            return 1
+
+        return work
+
+    pool.submit("first", lambda: gate.wait(LONG) and 1)
+    until(lambda: pool.dispatcher.running)
+    for tenant in "ggggss":
+        pool.submit(tenant, call(tenant))
+    pool.submit("s", lambda: 1 / 0)
+    gate.set()
+    pool.close()
+    assert "".join(served) == "gsgsgg"
+    assert capsys.readouterr().out == "s: ZeroDivisionError('division by zero')\n"
+    assert pool.dispatcher.seats_taken == 0

@@ -51,7 +51,7 @@ class PartError(FairqError):
     """An own part, which `where` names, that did what it may not, or raised its `__cause__`."""
 
 
-class Refused(FairqError):
+class RefusedError(FairqError):
     """A request that a dispatcher does not admit.
 
     `reason` is "full", "tenant_full", "too_many_tenants", "too_wide" or "closed".

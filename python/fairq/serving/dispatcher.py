@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fairq import _native
-from fairq.core.errors import Refused, UsageError
+from fairq.core.errors import RefusedError, UsageError
 
 STEPS = 1_000_000
 """A unit of cost and a second have so many steps: costs may be fractions."""
@@ -143,7 +143,7 @@ class Dispatcher:
     A tenant is named by any text; one that was never seen before gets its turn at once and owes
     nothing. `weights` are of tenants, 1 if not named. At most `items_max` requests wait, at most
     `items_per_tenant_max` of a tenant, and at most `tenants_max` tenants have requests here; else
-    `fairq.Refused` says why.
+    `fairq.RefusedError` says why.
 
     Source: Goyal, Vin and Cheng, SIGCOMM 1996; Jin, Chase and Kaur, SIGMETRICS 2004, and what
     `fairq explain POLICY` names.
@@ -184,13 +184,13 @@ class Dispatcher:
         """A seat for a request of `tenant`, for a `with` or an `async with` block.
 
         `seats` is how many it takes; `guess` what it will cost, if that is known; after `timeout`
-        seconds without a seat it is a TimeoutError, and the request is gone. Raises `fairq.Refused`
+        seconds without a seat it is a TimeoutError, and the request is gone. Raises `fairq.RefusedError`
         when the block is entered, if too many wait.
         """
         return Claim(self, tenant, seats, guess, timeout)
 
     def push(self, tenant: str, item: Any, *, seats: int = 1, guess: float | None = None) -> None:
-        """An item for the workers that iterate over the dispatcher; raises `fairq.Refused`."""
+        """An item for the workers that iterate over the dispatcher; raises `fairq.RefusedError`."""
         with self._lock:
             self._use(has_workers=True)
             number = self._admit(tenant, (seats, None if guess is None else _whole("guess", guess)))
@@ -291,7 +291,7 @@ class Dispatcher:
         except LookupError as error:
             reason, says = error.args
             self._refused[reason] += 1
-            raise Refused(says, reason) from None
+            raise RefusedError(says, reason) from None
         self._counted["admitted"] += 1
         return number
 
