@@ -59,10 +59,12 @@
 
 mod account;
 mod admission;
+pub mod amount;
 mod items;
 pub mod policies;
 pub mod policy;
 mod records;
+pub mod registry;
 #[cfg(feature = "std")]
 mod shared;
 mod wide;
@@ -138,8 +140,8 @@ pub struct Started<T, I> {
     pub seats: u32,
     /// How long it waited, in the unit of [`tell_time`](Dispatcher::tell_time).
     pub waited: u64,
-    /// What it is thought to cost.
-    pub guess: u64,
+    /// What its policy charges at its start for what it is thought to cost.
+    pub charged: u64,
 }
 
 /// An item that was taken out before it started.
@@ -290,7 +292,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
             Ok(slot) => slot,
             Err(why) => return Err(Refused { item, why }),
         };
-        let line = self.policy.line(&self.arrival(slot, seats));
+        let line = self.policy.line(&self.arrival(self.items.admitted(), slot, seats));
         let waiting = entry(&mut self.lines, line, Waiting::EMPTY);
         let was_empty = waiting.len() == 0;
         let asked = Asked { tenant: slot, line, seats, guess: ask.guess, size, since: self.now };
@@ -317,7 +319,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         let head = self.head(line)?;
         let (ticket, asked) = self.items.first(self.lines.get(line as usize)?)?;
         let charge = self.policy.started(line, &head);
-        self.policy.left(line, &self.arrival(asked.tenant, asked.seats));
+        self.policy.left(line, &self.arrival(ticket.serial(), asked.tenant, asked.seats));
         let item = self.items.start(&mut self.lines[line as usize], Running { guess: head.guess, charge })?;
         let tenant = &mut self.tenants[asked.tenant as usize];
         tenant.running += 1;
@@ -329,7 +331,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         self.running += 1;
         self.seats_taken += asked.seats;
         self.settle(line);
-        Some(Started { ticket, tenant: key, item, seats: asked.seats, waited, guess: head.guess })
+        Some(Started { ticket, tenant: key, item, seats: asked.seats, waited, charged: charge.guess })
     }
 
     /// The running item of `ticket` has cost `cost` up to now: what is above its charge is charged
@@ -570,8 +572,8 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     }
 
     /// What a policy is told of an item that comes or leaves.
-    fn arrival(&self, tenant: Slot, seats: u32) -> Arrival {
-        Arrival { tenant, tenant_number: self.tenants[tenant as usize].number, seats }
+    fn arrival(&self, serial: u64, tenant: Slot, seats: u32) -> Arrival {
+        Arrival { serial, tenant, tenant_number: self.tenants[tenant as usize].number, seats }
     }
 
     /// The first item of `line`.
@@ -599,7 +601,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     /// Takes an item that waits out of its line.
     fn take_out(&mut self, ticket: Ticket, asked: Asked) -> Option<I> {
         let item = self.items.remove(&mut self.lines[asked.line as usize], ticket);
-        self.policy.left(asked.line, &self.arrival(asked.tenant, asked.seats));
+        self.policy.left(asked.line, &self.arrival(ticket.serial(), asked.tenant, asked.seats));
         self.tenants[asked.tenant as usize].waiting -= 1;
         self.waiting -= 1;
         item

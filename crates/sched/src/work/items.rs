@@ -80,6 +80,11 @@ impl<I> Items<I> {
         Self { entries: Vec::new(), free: Vec::new(), admitted: 0 }
     }
 
+    /// The place of the next item in the order of admission.
+    pub(super) const fn admitted(&self) -> u64 {
+        self.admitted
+    }
+
     /// `item` waits at the end of `line`.
     pub(super) fn push(&mut self, line: &mut Waiting, asked: Asked, item: I) -> Ticket {
         let serial = self.admitted;

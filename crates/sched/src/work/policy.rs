@@ -16,6 +16,8 @@ pub type Line = Slot;
 /// An item that joins a line or leaves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
+    /// Its place in the order of admission.
+    pub serial: u64,
     /// The slot of its tenant: a dense number, which another tenant gets after this one is
     /// forgotten.
     pub tenant: Slot,
@@ -72,9 +74,9 @@ pub struct Side {
     pub weight: Weight,
     /// The largest service of an item, as [`Policy::service`] counts it.
     pub service_max: u64,
-    /// The largest guess.
+    /// The largest guess that was charged ([`Started::charged`](super::Started::charged)).
     pub guess_max: u64,
-    /// The most by which a guess was above the cost.
+    /// The most by which such a guess was above the cost, counted as the service is.
     pub over_max: u64,
 }
 
@@ -85,9 +87,9 @@ pub struct Facts {
     pub seats: u32,
     /// [`Settings::lead`](super::Settings::lead).
     pub lead: u64,
-    /// The largest guess over weight of any tenant, rounded up.
+    /// The greatest [`Side::guess_max`] over weight of any tenant, rounded up.
     pub turn_max: u64,
-    /// The most by which a guess was above the cost, over weight, of any tenant, rounded up.
+    /// The greatest [`Side::over_max`] over weight of any tenant, rounded up.
     pub over_max: u64,
     /// The two tenants.
     pub sides: [Side; 2],
