@@ -36,6 +36,8 @@ html_show_sourcelink = False
 html_show_sphinx = False
 # what the reader's system prefers, until the reader chooses
 html_context = {"default_mode": "auto"}
+# no bar beside a page without pages below it
+html_sidebars = {page: [] for page in ("index", "limits", "gallery/index", "search")}
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "navbar_align": "left",

@@ -108,6 +108,8 @@ PARTS = {
         (("FAIRQ_NIGHTLY", "1"),),
         "pytest",
     ),
+    # the table of docs/agreement/index.md is written anew
+    "papers": Part("every paper with all seeds, and the counts of its verdicts", ((PYTHON, "scripts/agreement.py"),)),
     # its page and the package's tables are written anew
     "linux": Part("what a Linux kernel did, all cells", ((PYTHON, "tests/peers/linux/compare.py", "--write"),)),
 }

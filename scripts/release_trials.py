@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -116,7 +116,19 @@ def paper(environment: Environment) -> None:
 
 def lab(environment: Environment) -> None:
     """The lab serves its page and its simulator, until Ctrl-C."""
-    command = [str(environment.prefix / "bin" / "fairq"), "lab", "--no-browser", "--json"]
+    serves(environment, "lab", {"": b"<!doctype html>", "fairq_lab.wasm": b"\0asm"})
+
+
+def docs(environment: Environment) -> None:
+    """The documentation is served with what searches it, and words find a page of it."""
+    serves(environment, "docs", {"": b"<!doctype html>", "searchindex.js": b"search.setindex("})
+    found = json.loads(environment.fairq("docs", "phase", "effect", "--path", "--json"))
+    holds("phase" in found["page"] and Path(found["path"]).is_file(), "fairq docs phase effect", str(found))
+
+
+def serves(environment: Environment, name: str, files: Mapping[str, bytes]) -> None:
+    """A command serves files until Ctrl-C, each with its first bytes in small letters."""
+    command = [str(environment.prefix / "bin" / "fairq"), name, "--no-browser", "--json"]
     with subprocess.Popen(command, cwd=environment.empty, env=clean(), stdout=subprocess.PIPE, text=True) as served:
         assert served.stdout is not None
         try:
@@ -125,15 +137,15 @@ def lab(environment: Environment) -> None:
                 lines.append(line)
                 if line.rstrip() == "}":
                     break
-            holds(lines, "fairq lab --no-browser", "it said nothing")
+            holds(lines, f"fairq {name} --no-browser", "it said nothing")
             address = json.loads("".join(lines))["address"]
-            for name, begins in (("", b"<!doctype html>"), ("fairq_lab.wasm", b"\0asm")):
-                with urllib.request.urlopen(address + name, timeout=30) as answer:
-                    holds(answer.read(len(begins)).lower() == begins, f"fairq lab does not serve {name}", address)
+            for file, begins in files.items():
+                with urllib.request.urlopen(address + file, timeout=30) as answer:
+                    holds(answer.read(len(begins)).lower() == begins, f"fairq {name} does not serve {file}", address)
         finally:
             served.send_signal(signal.SIGINT)
             status = served.wait(30)
-    holds(status == 130, f"fairq lab: Ctrl-C ended it with status {status}", address)
+    holds(status == 130, f"fairq {name}: Ctrl-C ended it with status {status}", address)
 
 
 def man(environment: Environment) -> None:
@@ -151,6 +163,7 @@ TRIALS: dict[str, Callable[[Environment], None]] = {
     "run": run,
     "paper": paper,
     "lab": lab,
+    "docs": docs,
     "man": man,
 }
 """By name, in their order: the last one uninstalls."""

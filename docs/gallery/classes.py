@@ -8,6 +8,6 @@ from pathlib import Path
 import fairq
 from fairq import figures
 
-scenario = Path(fairq.__file__).parents[2] / "scenarios" / "htb.toml"
+scenario = Path(__file__).parents[2] / "scenarios" / "htb.toml"
 title = "HTB: classes that borrow"
 figure = figures.of_result(fairq.run(scenario), quantities=["throughput_bit_per_s"], samples=False, title=title)

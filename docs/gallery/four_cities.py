@@ -9,5 +9,5 @@ from pathlib import Path
 import fairq
 from fairq.topologies import maps
 
-found = fairq.topology(Path(fairq.__file__).parents[2] / "docs" / "guide" / "four_cities.gml")
+found = fairq.topology(Path(__file__).parents[2] / "docs" / "guide" / "four_cities.gml")
 figure = maps.network("Four cities", found.node_table, found.link_table)

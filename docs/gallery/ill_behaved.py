@@ -9,6 +9,6 @@ from pathlib import Path
 import fairq
 from fairq import figures
 
-scenario = Path(fairq.__file__).parents[2] / "scenarios" / "ill_behaved.toml"
+scenario = Path(__file__).parents[2] / "scenarios" / "ill_behaved.toml"
 title = "A flood beside a file transfer"
 figure = figures.of_result(fairq.run(scenario), quantities=["throughput_bit_per_s"], title=title)

@@ -9,7 +9,7 @@ from pathlib import Path
 import fairq
 from fairq import figures
 
-scenario = Path(fairq.__file__).parents[2] / "scenarios" / "dumbbell.toml"
+scenario = Path(__file__).parents[2] / "scenarios" / "dumbbell.toml"
 result = fairq.run(scenario, packets="terminal")
 title = "Delay of keystrokes beside two file transfers"
 figure = figures.of_result(result, title=title)

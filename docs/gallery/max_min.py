@@ -9,6 +9,6 @@ from pathlib import Path
 import fairq
 from fairq import figures
 
-scenario = Path(fairq.__file__).parents[2] / "scenarios" / "parking_lot.toml"
+scenario = Path(__file__).parents[2] / "scenarios" / "parking_lot.toml"
 title = "Parking lot: throughput and max-min shares"
 figure = figures.of_result(fairq.run(scenario, overlay=True), title=title)

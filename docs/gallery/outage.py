@@ -9,6 +9,6 @@ from pathlib import Path
 import fairq
 from fairq import figures
 
-scenario = Path(fairq.__file__).parents[2] / "scenarios" / "outage.toml"
+scenario = Path(__file__).parents[2] / "scenarios" / "outage.toml"
 title = "A line that goes down and comes back slower"
 figure = figures.of_result(fairq.run(scenario, set={"axes": []}, series="100 ms"), title=title)

@@ -9,6 +9,6 @@ from pathlib import Path
 import fairq
 from fairq import figures
 
-scenario = Path(fairq.__file__).parents[2] / "scenarios" / "phase.toml"
+scenario = Path(__file__).parents[2] / "scenarios" / "phase.toml"
 title = "Two equal sources, exact and with jitter"
 figure = figures.of_result(fairq.run(scenario), quantities=["throughput_bit_per_s"], samples=False, title=title)

@@ -9,7 +9,7 @@ from pathlib import Path
 import fairq
 from fairq import figures
 
-scenario = Path(fairq.__file__).parents[2] / "docs" / "background" / "three_flows.toml"
+scenario = Path(__file__).parents[2] / "docs" / "background" / "three_flows.toml"
 with fairq.live(scenario, set={"defaults.queue": "scfq"}) as run:
     found = run.timeline("line", from_s=0, until_s=8)
 title = "SCFQ: packets of three flows, and the fluid"

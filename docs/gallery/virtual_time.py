@@ -11,7 +11,7 @@ import numpy as np
 import fairq
 from fairq import figures
 
-scenario = Path(fairq.__file__).parents[2] / "docs" / "background" / "three_flows.toml"
+scenario = Path(__file__).parents[2] / "docs" / "background" / "three_flows.toml"
 with fairq.live(scenario) as run:
     fluid = [row for row in run.timeline("line", from_s=0, until_s=7).fluid if row["flow"] == "a"]
 # flow a has weight 2, and packets all the time

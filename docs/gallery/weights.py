@@ -9,6 +9,6 @@ from pathlib import Path
 import fairq
 from fairq import figures
 
-scenario = Path(fairq.__file__).parents[2] / "scenarios" / "weights.toml"
+scenario = Path(__file__).parents[2] / "scenarios" / "weights.toml"
 title = "Three transfers of weights 1, 2 and 4"
 figure = figures.of_result(fairq.run(scenario), quantities=["throughput_bit_per_s"], title=title)

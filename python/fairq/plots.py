@@ -21,13 +21,16 @@ from fairq.core.results import Result
 if TYPE_CHECKING:
     from fairq.audits.audit_results import Audit
     from fairq.core.held import Timeline
+    from fairq.core.progress import Tell
     from fairq.figures import Style
+    from fairq.papers.verdicts import Reproduction
     from fairq.questions.baseline_results import Baseline
     from fairq.questions.question_results import Advice, Comparison, Effects
     from fairq.replays.replay_results import Replay
     from fairq.studies.stored_runs import Results
     from fairq.studies.study_results import Sweep
     from fairq.theories.theory_results import DelayCurve
+    from fairq.topologies.topology_results import Topology
 
 
 def loaded() -> Any:
@@ -49,6 +52,8 @@ def of(result: Any, what: str | None, size: str, dark: bool, bare: bool) -> Figu
         figure = of_run(result, what, style)
     elif type(result).__name__ in ("Results", "Sweep"):
         figure = of_study(result, what, style)
+    elif type(result).__name__ == "Reproduction":
+        figure = of_reproduction(result, what, style)
     else:
         draw = KINDS[type(result).__name__]
         if what is not None:
@@ -290,6 +295,35 @@ def of_study(found: Results | Sweep, what: str | None, style: Style) -> Any:
     return loaded().of_rows(rows, results.axes, [quantity.column], results.study.name, series=group, style=style)
 
 
+def of_reproduction(found: Reproduction, what: str | None, style: Style) -> Any:
+    """The figure called `what` of a paper that was reproduced; None takes the first that there is."""
+    from fairq.papers import papers
+
+    names = list(dict.fromkeys(row["paper"] for row in found.rows))
+    known = []
+    for name in names:
+        rows = [dict(row) for row in found.rows if row["paper"] == name]
+        for each in papers.load(name).compare.figures(rows, found._documents.get(name, {}), style):
+            known.append(each.name if len(names) == 1 else f"{name}/{each.name}")
+            if what in (None, known[-1]):
+                return each.figure
+    said = "" if what is None else f"what: {what}: "
+    if not known:
+        lacking = "run again without quick=True" if found._documents else "a pickled result lacks its runs; run again"
+        raise UsageError(f"{said}{', '.join(names)}: no figure of the paper is of what was run; {lacking}")
+    raise UsageError(f"{said}{', '.join(names)} has no such figure{near_miss(str(what), known)}")
+
+
+def of_topology(found: Topology, style: Style, progress: Tell | None = None) -> Any:
+    """Its map."""
+    loaded()
+    from fairq.topologies import maps
+
+    size = f"{found.nodes} nodes, {found.links} links, diameter {found.diameter_s * 1000:.4g} ms"
+    title = f"{Path(found.file).stem}: {size}"
+    return maps.network(title, found.node_table, found.link_table, progress=progress, style=style)
+
+
 KINDS: Mapping[str, Callable[[Any, Style], Any]] = {
     "Advice": of_advice,
     "Audit": of_audit,
@@ -299,5 +333,6 @@ KINDS: Mapping[str, Callable[[Any, Style], Any]] = {
     "Effects": lambda found, style: of_effects(found, style, found.document["name"]),
     "Replay": of_replay,
     "Timeline": of_timeline,
+    "Topology": of_topology,
 }
 """The pictures of results by the names of their types, whose rooms are not loaded for them."""

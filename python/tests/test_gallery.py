@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fairq import figures
+from fairq import figures, plots
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((ROOT / "docs" / "gallery").glob("*.py"))
@@ -28,8 +28,23 @@ def test_a_script_is_short_says_what_is_seen_and_draws(script):
     assert title and not gap and said.count(".") >= 2
     assert code.count("\n") <= 30
     figure = runpy.run_path(str(script))["figure"]
-    drawn = figures.drawn(figure, "svg")
+    drawn = figures.drawn(getattr(figure, "matplotlib", figure), "svg")
     assert drawn.count(b"<path") > 10
+    assert len(drawn) <= (150_000 if script.stem == "bbr_phases" else 300_000), "a page shows all of the figures"
+
+
+def test_every_kind_of_figure_that_a_command_draws_has_a_script():
+    """Each picture of a result, of a run, and of `explain --scenes` is in the gallery, by its function."""
+    made = "\n".join(script.read_text(encoding="utf-8") for script in SCRIPTS)
+    calls = {
+        "Advice": r"figures\.trade_off\(", "Audit": r"fairq\.audit\(.*\.plot", "Baseline": r"figures\.baseline\(",
+        "Comparison": r"figures\.compared\(", "DelayCurve": r'theory\("delay-curve".*\.plot',
+        "Effects": r"fairq\.effects\(", "Replay": r"fairq\.replay\(", "Timeline": r"figures\.timeline\(",
+        "Topology": r"maps\.network\(", "Reproduction": r"reproduce\(.*\.plot", "Sweep": r"fairq\.sweep\(.*\.plot",
+        "scenes": r"figures\.scenes\(", "series": r"series=", "packets": r"packets=", "theory": r"overlay=True",
+    }  # fmt: skip
+    assert set(plots.KINDS) | set(plots.KEPT) <= set(calls)
+    assert [kind for kind, call in calls.items() if not re.search(call, made)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)

@@ -70,6 +70,7 @@ def test_axes_changes_and_words_of_python():
         (lambda: fairq.Network(durration="1 s"), fairq.UsageError, "did you mean duration?"),
         (lambda: two().link("a", "c", rat="1 Mbit/s"), fairq.UsageError, "Network.link: no such field as rat; did"),
         (lambda: two().link("a", "c", rate="1 Mbit"), fairq.ScenarioError, "link a-c: rate: `1 Mbit`: write"),
+        (lambda: two().change("1 s", rate="fast"), fairq.ScenarioError, "network: change at 1 s: rate: `fast`"),
         (lambda: two().flow("a", "b", start="soon"), fairq.ScenarioError, "flow ftp 2: start: "),
         (lambda: two().add("lnk"), fairq.UsageError, "did you mean link?"),
         (lambda: two().link("a", "c", rate={1, 2}), fairq.UsageError, "rate: "),
@@ -92,8 +93,8 @@ def test_what_is_wrong_is_said_at_once(build, error, said):
         (lambda: two().link("b", "c"), "network: link b-c: rate is missing"),
         (lambda: two().flow("a", "z"), "network: flow ftp 2: to: no link leads to a node called z"),
         (lambda: two().axis("mine", [1]), "network: axis mine: values[0]: write"),
-        # a change has no name
-        (lambda: two().change("1 s", link="zz", rate="1 Mbit/s"), "network: changes[0].link: no link is called zz"),
+        # a change has no name: it is called by its time
+        (lambda: two().change("1 s", link="zz", rate="1 Mbit/s"), "network: change at 1 s: link: no link is called zz"),
     ],
 )
 @pytest.mark.parametrize("function", [fairq.run, fairq.live, fairq.Network.run, fairq.experiment])

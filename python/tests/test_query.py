@@ -65,7 +65,10 @@ def test_axes_are_numbers_where_all_of_their_values_are(tmp_path):
     study = write_study(tmp_path, replications=1)
     study.write_text(
         STUDY.replace("replications = 3", "replications = 1")
-        + '\n[[axes]]\nname = "n"\nvalues = [1, 2.5]\n[[axes]]\nname = "it\'s \\"odd\\""\nvalues = [true, false]\n'
+        + '\n[[axes]]\nname = "n"\nvalues = [1, 2.5]\n'
+        + '\n[[axes]]\nname = "it\'s \\"odd\\""\nvalues = [true, false]\n'
+        + '[[axes.paired]]\nname = "speed"\npath = "links.line.delay"\nvalues = ["1 ms", "2 ms"]\n'
+        + '\n[derive]\ntwice = "2 * n"\n'
     )
     sweep(study, Options(workers=2))
     found = query(opened(study), 'select distinct n, "it\'s ""odd""" from flows where n > 2 order by all')

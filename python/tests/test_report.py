@@ -134,7 +134,8 @@ def test_a_page_that_grows_too_large_is_thinned(store, page, monkeypatch):
 def test_words_of_the_user_are_text_and_no_elements(tmp_path):
     study = write_study(tmp_path, replications=1)
     evil = "</pre><script>alert(1)</script>"
-    axis = f'\n[[axes]]\nname = "<b>"\nvalues = ["{evil}", "&amp;"]\n'
+    values = ", ".join(f'{{ name = "{name}", set = {{ title = "{name}" }} }}' for name in (evil, "&amp;"))
+    axis = f'\n[[axes]]\nname = "<b>"\nvalues = [{values}]\n'
     study.write_text(STUDY.replace("replications = 3", "replications = 1") + axis)
     sweep(study, Options(workers=2))
     text = reports.report(Results(study.with_suffix("")))

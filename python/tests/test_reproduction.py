@@ -1,7 +1,9 @@
 """The reproduction from runs to verdicts, report and folder: in a few seeds for real, else with a stand-in."""
 
 import json
+import pickle
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 import fairq
 from fairq.cli import program
 from fairq.papers import papers
-from fairq.papers.verdicts import COLUMNS, read_published
+from fairq.papers.verdicts import COLUMNS, Line, read_published
 
 
 def test_a_few_seeds_agree_with_the_paper(process, tmp_path):
@@ -51,6 +53,35 @@ def test_the_simulation_decides_between_the_forms_of_the_curve(printed_runs):
     printed = {row["verdict"] for row in rows if row["quantity"] == "delay as printed"}
     mended = {row["verdict"] for row in rows if row["quantity"] == "delay with factor N+1"}
     assert (printed, mended) == ({"differs"}, {"agrees"})
+
+
+def test_a_reproduced_paper_has_its_figures_also_after_pickle_those_of_verdicts(printed_runs):
+    found = fairq.reproduce("demers1990", seeds=3)
+    first, curve = found.plot(), found.plot("figure1")
+    assert first.matplotlib.get_label().startswith("Scenario 1") and "</svg>" in first._repr_svg_()
+    assert curve._repr_svg_() != first._repr_svg_()
+    assert "".join(first._repr_svg_().split()) == "".join(found.plot("scenario1")._repr_svg_().split())
+    with pytest.raises(fairq.UsageError, match=r"demers1990 has no such figure; did you mean figure1\?"):
+        found.plot("figure 11")
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found == found._replace(report=found.report)
+    assert again.plot().matplotlib.get_label() == first.matplotlib.get_label()
+
+
+def test_figures_of_runs_need_what_was_run():
+    """Of the three figures of `plm` those over time are of samples that no verdict has."""
+    line = Line("plm", "receivers", "PLM, FQ", "loss", "receiver 1", None, 0.5, 0.4, 0.6, "beyond", "")
+    after = replace(line, quantity=papers.load("plm").compare.RIGHT_AFTER)
+    found = fairq.Reproduction([line.row(), after.row()], "")
+    assert "what it costs" in found.plot().matplotlib.get_label()
+    with pytest.raises(fairq.UsageError, match="there are convergence_and_loss"):
+        found.plot("receivers_over_time")
+    sample = {"time_s": 0.0, "level": 4, "receiver": "R1", "protocol": "PLM", "gateway": "FQ"}
+    run = found._keep({"plm": {"receivers over time": {"series": [sample, {**sample, "time_s": 9.0}]}}})
+    assert run.plot("receivers_over_time").matplotlib.get_label().startswith("One session")
+    none = fairq.Reproduction([{**line.row(), "paper": "buffers"}], "")
+    with pytest.raises(fairq.UsageError, match=r"buffers: no figure of the paper is of what was run; .* run again"):
+        none.plot()
 
 
 def test_where_nothing_is_random_one_run_is_made_and_said(printed_runs):

@@ -80,7 +80,8 @@ def test_an_axis_that_is_renamed_and_a_value_that_is_added_run_only_what_is_new(
 
 
 def test_points_with_the_same_scenario_share_their_runs(study, document):
-    study.write_text(STUDY + '\n[[axes]]\nname = "label"\nvalues = ["one", "two"]\n')
+    label = '\n[[axes]]\nname = "label"\nvalues = ["one", "two"]\n'
+    study.write_text(STUDY + label + "[derive]\nis_first = \"label == 'one'\"\n")
     found = document("sweep", study)
     assert found["done"] == found["ran"] == 12
     results = Results(study.with_suffix(""))
@@ -119,6 +120,24 @@ def test_replications_that_the_study_takes_back_are_not_run(study, document):
     assert document("sweep", study, "--part", "1/100")["missing"] == 198
     study.write_text(STUDY)
     assert document("sweep", study)["done"] == 12
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        "[derive]\nroom = '1 if not n > 1 else max(1, -2)'\n",
+        "[derive]\nroom = { value = 'buffer * n', path = 'links.line.delay', unit = 'ms' }\n",
+        # a label of the values of another axis
+        "[[axes.paired]]\nname = 'reverse'\npath = 'links.line.reverse_rate'\nvalues = ['1 Mbit/s', '2 Mbit/s']\n",
+        "group = 'g'\n[[axes]]\ngroup = 'g'\nname = 'seconds'\npath = 'measure.duration'\nvalues = ['1 ms', '2 ms']\n",
+    ],
+)
+def test_an_axis_without_a_field_is_taken_if_its_values_have_an_effect(study, document, used):
+    study.write_text(f"{STUDY}[[axes]]\nname = 'n'\nvalues = [1, 2]\n{used}")
+    assert document("sweep", study, "--dry-run")["points"] == 8
+    conditions = STUDY.replace("replications = 3", "replications = 3\nconditions = ['buffer > 20 or n == 1']")
+    study.write_text(f"{conditions}[[axes]]\nname = 'n'\nvalues = [1, 2]\n")
+    assert document("sweep", study, "--dry-run")["points"] == 6
 
 
 def test_a_worker_of_a_cluster_runs_what_lacks_a_table(study):
@@ -185,6 +204,10 @@ def test_small_runs_share_parts_and_memory_is_bounded_by_them(study, monkeypatch
          "axes[2].values[1]: links.line.rate: "),
         (f"{STUDY}[[axes]]\nname = 'a'\nvalues=[1]\n[[axes.paired]]\nname='b'\nvalues=[1,2]\n",
          "axes[2].paired[0].values: 2 values beside 1 of a; paired axes have the same number"),
+        (f"{STUDY}[[axes]]\nname = 'a'\nvalues=[1, 2]\n",
+         ":14: axes[2]: a sets no field, and no condition or derived value names it; write path = "),
+        (f"{STUDY}[[axes]]\nname = 'a'\nvalues=[{{ name = 'x', set = {{}} }}]\n[[axes.paired]]\nname='b'\nvalues=[1]\n",
+         "axes[2]: a sets no field, and no condition or derived value names it; write path = "),
         (f"{STUDY}[derive]\nd = 'buffr * 2'\n", "derive.d: buffr: no such axis or derived value; did you mean buffer?"),
         (f"{STUDY}[derive]\nd = '__import__(1)'\n", "derive.d: __import__: no such function"),
         (f"{STUDY}[derive]\nd = '1 / 0'\n", "derive.d: '1 / 0': division by zero"),
@@ -841,7 +864,8 @@ def test_flows_of_several_entries_are_not_averaged_together(study, fairq):
 def test_of_many_points_the_answer_shows_the_first(study, fairq):
     values = ", ".join(str(number) for number in range(50))
     study.write_text(
-        STUDY.replace("replications = 3", "replications = 1") + f"[[axes]]\nname = 'n'\nvalues = [{values}]\n"
+        STUDY.replace("replications = 3", "replications = 1")
+        + f"[[axes]]\nname = 'n'\nvalues = [{values}]\n[derive]\ntwice = '2 * n'\n"
     )
     _, out, _ = fairq("sweep", study)
     assert "… and 160 more rows" in out and out.count("\n") < 60

@@ -89,6 +89,34 @@ def test_numbers_cross_without_a_copy(result: fairq.Result) -> None:
     assert table.to_polars()["sent_s"]._s.as_single_ptr() == table._native.address(at)
 
 
+def test_polars_takes_text_as_it_is_kept(result: fairq.Result) -> None:
+    """And pyarrow gets text that it can compare, sort and group, which it cannot with that of polars."""
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    compute = pytest.importorskip("pyarrow.compute")
+    table = result.by_seed("flows")
+    kept = pyarrow.table(table._native.views())
+    assert str(kept.schema.field("flow").type) == "string_view"
+    assert kept.schema.names == list(table.columns) and kept.column("flow").to_pylist() == table["flow"]
+    for given in (table.to_arrow(), pyarrow.table(table)):
+        assert str(given.schema.field("flow").type) == "string"
+        assert pyarrow.schema(table) == given.schema
+        assert given.filter(compute.equal(given["flow"], "file.1")).num_rows == table["flow"].count("file.1") > 0
+        assert given.sort_by([("flow", "descending")])["flow"][0].as_py() == "file.3"
+    for frame in (table.to_polars(), polars.DataFrame(table)):
+        assert frame.schema["flow"] == polars.String and frame.rows() == [tuple(row.values()) for row in table]
+
+
+def test_text_longer_than_a_view_and_text_that_is_missing_are_kept() -> None:
+    polars = pytest.importorskip("polars")
+    long = "a flow with a name of more than twelve letters, and an ä"
+    flows = [long, None, "short", "", long]
+    rows = [{"flow": name, "sent_s": 0.5, "received_s": None, "bytes": 1} for name in flows]
+    native = _native.table_of("packets", json.dumps(rows))
+    assert native.cells(0, 0, 9) == flows
+    for frame in (polars.DataFrame(native.views()), polars.DataFrame(native)):
+        assert frame["flow"].to_list() == flows and frame["received_s"].to_list() == [None] * 5
+
+
 def test_a_table_of_a_duckdb_query(result: fairq.Result) -> None:
     duckdb = pytest.importorskip("duckdb")
     flows = duckdb.from_arrow(result.by_seed("flows").to_arrow())

@@ -1,9 +1,11 @@
 """`--timeline`: the packets of a run, or of an audit, by flow over time, as a picture."""
 
 import re
+from itertools import combinations
 from pathlib import Path
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import fairq as package
 from fairq import figures, plots
@@ -76,6 +78,16 @@ def test_the_service_by_packets_meets_that_of_the_fluid_where_each_packet_says()
     assert list(lines["fluid of a"].get_ydata())[:3] == pytest.approx([7, 7.5, 8])
 
 
+def test_service_is_scaled_to_the_times_that_are_shown():
+    fluid = [{"time_s": 1.0 * at, "flow": "a", "served_bytes": 10_000.0 * at} for at in range(101)]
+    for span, low, high, label in (((40, 50), 400, 500, "kB"), ((0, 1), 0, 10, "kB"), ((0, 100), 0, 1, "MB")):
+        times = {"arrived_s": span[0], "began_s": span[0], "sent_s": span[0] + 0.1, "fluid_s": span[0] + 0.1}
+        panel = figures.timeline([packet(0, **times)], "packets", fluid=fluid, span=span).axes[2]
+        bottom, top = panel.get_ylim()
+        assert bottom <= low <= bottom + 0.1 * (top - bottom) and top - 0.1 * (top - bottom) <= high <= top
+        assert panel.get_title(loc="left") == f"service of each flow ({label})"
+
+
 def test_without_service_a_line_leads_to_where_each_packet_leaves_the_fluid():
     figure = figures.timeline([packet(0, fluid_s=0.7), packet(1, fluid_s=2.0), packet(2)], "", outlined=[1])
     (slants,) = [each for each in figure.axes[0].collections if each.get_gid() == "slants of a"]
@@ -89,6 +101,26 @@ def test_numbers_are_written_where_they_fit_and_only_then():
     texts = {text.get_text() for text in figures.timeline(rows, "").axes[0].texts}
     assert texts == {"0 – 1000", "1000 – 2000"}
     assert not figures.timeline(rows, "", span=(0.0, 100.0)).axes[0].texts
+
+
+def test_numbers_are_on_a_slide_as_on_a_page_and_none_touches_another():
+    """The packets of the guide's page on virtual time: three flows, and seven packets."""
+    with package.live(ROOT / "docs" / "background" / "three_flows.toml") as run:
+        found = run.timeline("line", from_s=0, until_s=8)
+    for size in figures.SIZES:
+        figure = figures.timeline(found.packets, "WFQ", fluid=found.fluid, style=figures.style(size))
+        texts = figure.axes[0].texts
+        assert len(texts) == 7, size
+        renderer = FigureCanvasAgg(figure).get_renderer()
+        boxes = [text.get_window_extent(renderer) for text in texts]
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2)), size
+
+
+def test_numbers_of_packets_that_are_not_shown_do_not_count():
+    rows = [packet(0, start=0.0, finish=1.0)]
+    rows += [packet(at, arrived_s=50.0, began_s=50.0, sent_s=50.1, start=1.0, finish=2.0) for at in range(1, 9)]
+    (text,) = figures.timeline(rows, "", span=(0.0, 2.0)).axes[0].texts
+    assert text.get_text() == "0 – 1"
 
 
 def test_flows_beyond_those_that_can_be_told_apart_are_counted():

@@ -1,9 +1,14 @@
-//! Tables as Arrow: to Python by the C data interface's capsules, without a copy, and to Parquet.
+//! Tables as Arrow: to Python by the C data interface's capsules, without a copy of numbers, and to
+//! Parquet.
+//!
+//! Text is kept as views, which polars takes as they are. To all others goes the older layout,
+//! offsets into one text: pyarrow 26 has views but neither compares, sorts nor joins them.
 
 use crate::errors::{self, UsageError};
 use crate::parquet::{self, About, Cell};
+use arrow_array::builder::{StringBuilder, StringViewBuilder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringViewArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, ffi::FFI_ArrowSchema};
 use fairq_experiment::results::table::{Cells, Table as Rows};
 use pyo3::prelude::*;
@@ -45,7 +50,59 @@ fn array(cells: Cells) -> ArrayRef {
         Cells::Real(cells) => {
             Arc::new(cells.into_iter().map(|cell| cell.is_finite().then_some(cell)).collect::<Float64Array>())
         }
-        Cells::Text(cells) => Arc::new(cells.iter().map(Option::as_deref).collect::<StringArray>()),
+        Cells::Text(cells) => texts(cells.iter().map(Option::as_deref)),
+    }
+}
+
+/// Text as views; what is too long to stand in a view is kept once, as the digest of a run in each
+/// of its rows.
+pub(crate) fn texts<'a>(cells: impl ExactSizeIterator<Item = Option<&'a str>>) -> ArrayRef {
+    let mut views = StringViewBuilder::with_capacity(cells.len()).with_deduplicate_strings();
+    cells.for_each(|cell| views.append_option(cell));
+    Arc::new(views.finish())
+}
+
+/// A column as every package computes with it: of text a copy.
+fn with_offsets(column: &ArrayRef) -> ArrayRef {
+    let Typed::Text(cells) = typed(column) else { return Arc::clone(column) };
+    let bytes = cells.lengths().map(|length| length as usize).sum();
+    let mut texts = StringBuilder::with_capacity(cells.len(), bytes);
+    cells.iter().for_each(|cell| texts.append_option(cell));
+    Arc::new(texts.finish())
+}
+
+/// A field of a column of `with_offsets`.
+fn field_with_offsets(field: &Arc<Field>) -> Field {
+    let kind = match field.data_type() {
+        DataType::Utf8View => DataType::Utf8,
+        kind => kind.clone(),
+    };
+    Field::new(field.name(), kind, field.is_nullable())
+}
+
+/// Arrow's stream of one batch.
+fn stream(py: Python<'_>, batch: RecordBatch) -> PyResult<Bound<'_, PyCapsule>> {
+    let schema = batch.schema();
+    let batches = RecordBatchIterator::new([Ok(batch)], schema);
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
+}
+
+/// A table whose text leaves as it is kept.
+#[pyclass(frozen)]
+pub(crate) struct Views(RecordBatch);
+
+#[pymethods]
+impl Views {
+    /// Arrow's stream of the table, one batch.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The protocol allows a producer to leave a request for other types unheard.
+        let _ = requested_schema;
+        stream(py, self.0.clone())
     }
 }
 
@@ -53,7 +110,7 @@ fn array(cells: Cells) -> ArrayRef {
 enum Typed<'a> {
     Whole(&'a UInt64Array),
     Real(&'a Float64Array),
-    Text(&'a StringArray),
+    Text(&'a StringViewArray),
 }
 
 fn typed(array: &ArrayRef) -> Typed<'_> {
@@ -71,6 +128,11 @@ fn typed(array: &ArrayRef) -> Typed<'_> {
 
 #[pymethods]
 impl Table {
+    /// The table for polars, which takes its text without a copy, too.
+    fn views(&self) -> Views {
+        Views(self.batch.clone())
+    }
+
     /// Arrow's stream of this table, one batch: what `polars.DataFrame(table)` and the like take.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
@@ -80,14 +142,14 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The protocol allows a producer to leave a request for other types unheard.
         let _ = requested_schema;
-        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
-        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        let columns = py.detach(|| self.batch.columns().iter().map(with_offsets).collect());
+        let batch = RecordBatch::try_new(Arc::new(self.schema()), columns);
+        stream(py, batch.map_err(|error| UsageError::new_err(error.to_string()))?)
     }
 
     /// Arrow's schema of this table.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(&*self.batch.schema());
+        let schema = FFI_ArrowSchema::try_from(&self.schema());
         let schema = schema.map_err(|error| UsageError::new_err(error.to_string()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
@@ -150,6 +212,11 @@ impl Table {
 }
 
 impl Table {
+    /// The columns as they leave, which only polars gets as they are kept.
+    fn schema(&self) -> Schema {
+        Schema::new(self.batch.schema().fields().iter().map(field_with_offsets).collect::<Vec<_>>())
+    }
+
     fn write(&self, sink: impl std::io::Write + Send, about: About<'_>) -> std::io::Result<()> {
         let columns: Vec<Typed<'_>> = self.batch.columns().iter().map(typed).collect();
         let kind = |column: &Typed<'_>| match column {

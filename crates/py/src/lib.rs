@@ -44,7 +44,7 @@ use progress::{Progress, heard};
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::arrow::Table;
+    use super::arrow::{Table, Views};
     #[pymodule_export]
     use super::dispatching::Dispatcher;
     #[pymodule_export]

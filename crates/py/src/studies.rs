@@ -1,14 +1,14 @@
 //! What a study needs of the compiled part: what its file says, its points and the names of their
 //! runs, tables of several runs as one, and the tables of Parquet files that it wrote before.
 
-use crate::arrow::Table;
+use crate::arrow::{Table, texts};
 use crate::errors::{self, OutputError};
 use crate::experiments::{Tables, no_table};
 use crate::machine;
 use crate::own::Own;
 use crate::progress::heard;
 use crate::read_file;
-use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
+use arrow_array::{ArrayRef, Float64Array, UInt64Array};
 use arrow_schema::Field;
 use fairq_experiment::experiment::Experiment;
 use fairq_experiment::results::{self, table::Table as Rows};
@@ -298,7 +298,7 @@ impl Gathered {
         match self {
             Self::Whole(cells) => Arc::new(UInt64Array::from(cells)),
             Self::Real(cells) => Arc::new(Float64Array::from(cells)),
-            Self::Text(cells) => Arc::new(StringArray::from(cells)),
+            Self::Text(cells) => texts(cells.iter().map(Option::as_deref)),
         }
     }
 

@@ -170,8 +170,12 @@ class Record(Said, tuple[Any, ...]):
     def _replace(self, **changes: Any) -> Self:
         """The result with other values of some fields."""
         told = {name for name, _ in in_document(type(self)).values()} if "document" in changes else set()
-        kept = {name: value for name, value in self.__dict__.items() if name not in (*told, "document")}
+        kept = {name: value for name, value in self._given().items() if name not in told}
         return type(self)(**(kept | changes))
+
+    def _given(self) -> dict[str, Any]:
+        """The fields that make the result again."""
+        return {name: self.__dict__[name] for name in rows.hints(type(self)) if name != "document"}
 
     @classmethod
     def _make(cls, values: Iterable[Any]) -> Self:
@@ -185,7 +189,7 @@ class Record(Said, tuple[Any, ...]):
         self.__setattr__(name, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), {name: value for name, value in self.__dict__.items() if name != "document"})
+        return _again, (type(self), self._given())
 
     def __repr__(self) -> str:
         if not self._told:

@@ -149,7 +149,7 @@ class Table(Rows[R]):
     """A table of results: a sequence of its rows.
 
     Polars, pandas, pyarrow and DuckDB take it as it is, by Arrow's C data interface:
-    `polars.DataFrame(table)`. Of the tables of a run no number is copied.
+    `polars.DataFrame(table)`. Of the tables of a run no number is copied, by `to_polars` no text.
     """
 
     __slots__ = ("_names", "_native", "_row")
@@ -240,8 +240,8 @@ class Table(Rows[R]):
         return self._native.__arrow_c_schema__()
 
     def to_polars(self) -> polars.DataFrame:
-        """As a polars data frame; needs polars."""
-        return lazy.polars.DataFrame(self)
+        """As a polars data frame, of a run's table without a copy; needs polars."""
+        return lazy.polars.DataFrame(self if isinstance(self._native, Kept) else self._native.views())
 
     def to_pandas(self) -> pandas.DataFrame:
         """As a pandas data frame; needs pandas."""

@@ -121,17 +121,17 @@ class Network(Placed):
         return result
 
     def _told(self, error: ScenarioError) -> ScenarioError:
-        """An error of the scenario, with the link's or flow's name in place of its number."""
+        """An error of the scenario, with the link's or flow's name, or a change's time, in place of its number."""
         found = re.match(r"(\w+)\[(\d+)\](?:\.(.+))?$", error.path)
         whats = {many: what for what, many in LISTS.items()}
         if found is None or found[1] not in whats or error.where != self.place:
             return error
         # a topology has links that are in no table
         mine = self._tables.get(found[1], [])[int(found[2]) :]
-        name = mine[0].get("name") if mine else None
-        if name is None:
+        called = _called(mine[0]) if mine else ""
+        if not called:
             return error
-        path = f"{whats[found[1]]} {name}" + (f": {found[3]}" if found[3] else "")
+        path = f"{whats[found[1]]}{called}" + (f": {found[3]}" if found[3] else "")
         return ScenarioError(error.fault, error.where, path, error.field, error.errno)
 
     def to_networkx(self) -> Any:
@@ -228,6 +228,11 @@ def _given(function: str, known: Mapping[str, object] | tuple[str, ...], fields:
     return found
 
 
+def _called(table: Mapping[str, Any]) -> str:
+    """What tells a table of a list from the others, after its kind: its name, or when it changes something."""
+    return f" {table['name']}" if "name" in table else f" at {table['at']}" if "at" in table else ""
+
+
 def _check(what: str, given: Mapping[str, Any]) -> None:
     """Refuse a value that no field of its kind takes, while the line of Python that gave it is at hand."""
     first = f"{LISTS[what]}[0]."
@@ -236,8 +241,7 @@ def _check(what: str, given: Mapping[str, Any]) -> None:
     field, _, said = error.removeprefix(first).partition(": ")
     # what else is wrong with a scenario of one table is no fault of the table
     if error.startswith(first) and field.split(".")[0].split("[")[0] in mine:
-        called = f" {given['name']}" if "name" in given else ""
-        raise ScenarioError(f"network: {what}{called}: {field}: {said}")
+        raise ScenarioError(f"network: {what}{_called(given)}: {field}: {said}")
 
 
 def _check_heads(tables: Mapping[str, Any]) -> None:

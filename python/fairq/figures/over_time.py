@@ -8,6 +8,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 
 from fairq.figures import axis_units, text
 from fairq.figures.means import sentences
@@ -176,16 +178,24 @@ def baseline(rows: Rows, title: str, *, caption: str = "", style: Style = PAGE) 
             x = [row["time_s"] for row in rows]
             y = [math.nan if row.get(column) is None else row[column] / size for row in rows]
             panel.plot(x, y, color=look.colour, linestyle=look.dash, linewidth=style.line, zorder=3)
-        for start, end, phase in spans:
-            panel.axvspan(start, end, color=phases[phase].colour, alpha=0.1, linewidth=0, zorder=0, gid=GROUND)
-            panel.axvspan(start, end, 0.96, 1, facecolor=phases[phase].colour, edgecolor=style.ground,
-                          hatch=phases[phase].hatch, linewidth=0, zorder=1)  # fmt: skip
+        for phase, look in phases.items():
+            of_phase = [(start, end) for start, end, name in spans if name == phase]
+            _upright(panel, of_phase, 0, color=look.colour, alpha=0.1, linewidth=0, zorder=0, gid=GROUND)
+            _upright(panel, of_phase, 0.96, facecolor=look.colour, edgecolor=style.ground, hatch=look.hatch,
+                     linewidth=0, zorder=1)  # fmt: skip
         name_panel(drawn, panel, f"{name} ({short})", "time (s)" if number >= len(groups) - columns else "")
         times = [row["time_s"] for row in rows] or [0.0, 1.0]
         panel.set_xlim(min(*times, 0.0), max(times) or 1.0)
         panel.set_ylim(0, 1.15 * max(values, default=1.0) / size or 1.0)
         from_zero(panel, values)
     return drawn.finish()
+
+
+def _upright(panel: Any, spans: Sequence[tuple[float, float]], low: float, **looks: Any) -> None:
+    """Rectangles from that part of a panel's height to its top, in one path: a file has it once."""
+    corners = [[(start, low), (end, low), (end, 1), (start, 1), (start, low)] for start, end in spans]
+    path = Path.make_compound_path(*(Path(each, closed=True) for each in corners))
+    panel.add_artist(PathPatch(path, transform=panel.get_xaxis_transform(), **looks))
 
 
 def curve(

@@ -17,6 +17,10 @@ from matplotlib.figure import Figure
 
 from fairq.figures.plot_settings import own
 
+PATH = re.compile(rb' d="[^"]*"')
+LONG = re.compile(rb"-?\d+\.\d{3,}")
+"""The paths of an SVG, and a number in one with more digits than an eye sees."""
+
 SVG: WeakKeyDictionary[Figure, bytes] = WeakKeyDictionary()
 """The SVG of figures that are in use: a page shows what is also a file."""
 
@@ -54,7 +58,12 @@ def _made(figure: Figure, form: str) -> bytes:
     # the canvas of SVG takes 72 dots per inch
     figure.set_canvas(canvas)
     figure.dpi = dpi
-    return into.getvalue()
+    return _shorter(into.getvalue()) if form == "svg" else into.getvalue()
+
+
+def _shorter(made: bytes) -> bytes:
+    """An SVG whose paths have coordinates in hundredths of a point: matplotlib writes millionths."""
+    return PATH.sub(lambda path: LONG.sub(lambda number: b"%.2f" % float(number[0]), path[0]), made)
 
 
 def svg(figure: Figure, says: str) -> str:

@@ -26,8 +26,8 @@ from fairq.figures.style import PAGE, Look, Style
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
-ROWS_MIN, ROWS_MAX = 2, 16
-"""The least and the most packets of a flow that have a row each in its lane; more lie closer."""
+ROWS_MAX = 16
+"""The most packets of a flow that have a row each in its lane; more lie closer."""
 
 NUMBERS = ("start", "finish")
 """The columns of the numbers by which fair queueing orders packets."""
@@ -35,15 +35,38 @@ NUMBERS = ("start", "finish")
 NUMBERED = 0.5
 """The part of the packets whose numbers must have room, or none are written."""
 
-WAIT, BAR, GAP, STRIP, SLANT = 0.45, 0.9, 0.7, 1.4, 1.1
-"""In heights of letters: a packet that waits, if it has no numbers, one that is sent in its lane,
-the gap between lanes, what the line sends, and the way from there to the fluid."""
+STRIP, SLANT = 1.4, 1.1
+"""In heights of letters: what the line sends, and the way from a packet's end to the fluid."""
+
+OVER, BELOW = 2.2, 1.4
+"""In heights of letters: the room over each panel, and what the last one has below it besides."""
 
 BAR_MIN = 4
 """The width of a bar, in those of a line, from which on gaps and hatches leave enough of it."""
 
 DASH = (0, (4, 2))
 """The line of the fluid."""
+
+
+class Fit(NamedTuple):
+    """How close everything lies, in heights of letters; of the service in usual panels."""
+
+    wait: float
+    """A packet that waits."""
+    bar: float
+    """A packet that is sent, in its lane."""
+    gap: float
+    """Between lanes."""
+    rows_min: int
+    """A lane is at least as high as with so many packets that wait."""
+    service: float
+
+
+PLAIN = Fit(0.45, 0.9, 0.7, 2, 0.8)
+"""Without numbers."""
+
+NUMBERED_FITS = (Fit(1.3, 0.9, 0.7, 2, 0.8), Fit(1.25, 0.7, 0.4, 1, 0.5))
+"""With numbers: the first for which there is room."""
 
 
 class Time(NamedTuple):
@@ -73,6 +96,7 @@ class Lane:
     packets: list[Row]
     rows: list[int]
     count: int
+    rows_min: int = 2
     bottom: float = 0.0
     bar: float = 0.0
     top: float = 0.0
@@ -80,7 +104,7 @@ class Lane:
     def height(self, row: int) -> float:
         """Where a packet on that row waits."""
         first = self.bottom + self.bar
-        return first + (row + 0.4) * (self.top - first) / max(self.count, ROWS_MIN)
+        return first + (row + 0.4) * (self.top - first) / max(self.count, self.rows_min)
 
 
 @plotted(needs=("flow", "arrived_s", "packet_bytes"))
@@ -107,11 +131,13 @@ def timeline(
     slant = SLANT * style.small if not served and any(row.get("fluid_s") is not None for row in rows) else 0.0
     inside = [row for row in rows if low <= _end(row, low) <= high]
     keys = [Key(_entries(inside, style, has_service=bool(served), has_slants=bool(slant)))]
-    others = [STRIP * style.small, 0.8 * style.panel_height][: 2 if served else 1]
-    room = panels_height(style, title, keys, said) - sum(others) - (len(others) + 1) * 3.6 * style.text
-    has_numbers = _have_room(lanes, time, room - slant * len(lanes), style)
-    height = _place(lanes, (1.3 if has_numbers else WAIT) * style.small, slant, style)
-    heights = [height, *others]
+    panels = 3 if served else 2
+    room = panels_height(style, title, keys, said) - (panels * OVER + BELOW) * style.text - slant * len(lanes)
+    fit = _numbered_fit(lanes, time, room - STRIP * style.small, style, has_service=bool(served))
+    has_numbers = fit is not None
+    fit = fit or PLAIN
+    height = _place(lanes, fit, slant, style)
+    heights = [height, STRIP * style.small, fit.service * style.panel_height][:panels]
     drawn = sheet(
         style, len(heights), title, keys=keys, caption=said if has_numbers else sentences(left_out, caption),
         columns=1, panel_height=sum(heights) / len(heights), ratios=heights, sharex=True,
@@ -185,22 +211,30 @@ def _fits(row: Row, time: Time, style: Style) -> bool:
     return text.width(_numbers(row), style.small) <= (end - start) * time.points
 
 
-def _have_room(lanes: Sequence[Lane], time: Time, room: float, style: Style) -> bool:
-    """Whether numbers have room: those of most packets across, and all lanes upwards."""
-    numbered = [row for lane in lanes for row in lane.packets if _numbers(row)]
+def _numbered_fit(
+    lanes: Sequence[Lane], time: Time, room: float, style: Style, *, has_service: bool
+) -> Fit | None:  # fmt: skip
+    """How numbers have room: those of most packets that are seen across, and all lanes upwards."""
+    shown = [row for lane in lanes for row in lane.packets if time.part(row)[0] < time.part(row)[1]]
+    numbered = [row for row in shown if _numbers(row)]
     fit = sum(_fits(row, time, style) for row in numbered)
-    high = sum(1.3 * max(lane.count, ROWS_MIN) + BAR + GAP for lane in lanes) * style.small
-    is_high = high <= room and all(lane.count <= ROWS_MAX for lane in lanes)
-    return bool(numbered) and is_high and fit >= NUMBERED * len(numbered)
+    if not numbered or fit < NUMBERED * len(numbered) or any(lane.count > ROWS_MAX for lane in lanes):
+        return None
+    for each in NUMBERED_FITS:
+        high = each.gap + sum(each.wait * max(lane.count, each.rows_min) + each.bar + each.gap for lane in lanes)
+        if high * style.small + (each.service * style.panel_height if has_service else 0.0) <= room:
+            return each
+    return None
 
 
-def _place(lanes: Sequence[Lane], pitch: float, slant: float, style: Style) -> float:
-    """Place the lanes, the first on top, with rows of that height; gives the height of all."""
-    bottom = GAP * style.small
+def _place(lanes: Sequence[Lane], fit: Fit, slant: float, style: Style) -> float:
+    """Place the lanes, the first on top; gives the height of all."""
+    bottom = fit.gap * style.small
     for lane in reversed(lanes):
-        lane.bottom, lane.bar = bottom + slant, BAR * style.small
-        lane.top = lane.bottom + lane.bar + pitch * min(max(lane.count, ROWS_MIN), ROWS_MAX)
-        bottom = lane.top + GAP * style.small
+        lane.rows_min = fit.rows_min
+        lane.bottom, lane.bar = bottom + slant, fit.bar * style.small
+        lane.top = lane.bottom + lane.bar + fit.wait * style.small * min(max(lane.count, fit.rows_min), ROWS_MAX)
+        bottom = lane.top + fit.gap * style.small
     return bottom
 
 
@@ -318,21 +352,37 @@ def _draw_service(drawn: Sheet, lanes: Sequence[Lane], fluid: Rows, time: Time) 
     """What each flow has got since the beginning: by packets, and from the fluid."""
     panel, style = drawn.panels[2], drawn.style
     by_flow = {flow: list(rows) for flow, rows in groupby(sorted(fluid, key=_in_order), lambda row: row["flow"])}
-    known = [row["served_bytes"] for row in fluid]
-    size, short = axis_units.step("bytes", [max(known) - min(known)])
+    seen: list[float] = []
+    curves = []
     for lane in lanes:
         ideal = by_flow.get(lane.flow, [])
         times = [row["time_s"] for row in ideal]
         got = [row["served_bytes"] for row in ideal]
-        x, y = _service(lane.packets, times, got, time)
-        panel.plot(x, np.array(y) / size, color=lane.look.colour, linewidth=style.line, zorder=3,
-                   gid=f"service of {lane.flow}")  # fmt: skip
-        panel.plot(times, np.array(got) / size, color=lane.look.colour, linewidth=0.8 * style.line, zorder=3,
-                   linestyle=DASH, gid=f"fluid of {lane.flow}")  # fmt: skip
-    seen = [row["served_bytes"] / size for row in fluid if time.low <= row["time_s"] <= time.high]
-    if min(seen, default=0.0) <= 0.1 * max(seen, default=0.0):
-        from_zero(panel, seen)
+        by_packets = _service(lane.packets, times, got, time)
+        curves += [
+            (lane, "service", "-", style.line, by_packets),
+            (lane, "fluid", DASH, 0.8 * style.line, (times, got)),
+        ]
+        seen += [*_inside(*by_packets, time), *_inside(times, got, time)]
+    low, high = min(seen, default=0.0), max(seen, default=0.0)
+    size, short = axis_units.step("bytes", [high - low])
+    for lane, name, dash, width, (x, y) in curves:
+        panel.plot(x, np.array(y) / size, color=lane.look.colour, linestyle=dash, linewidth=width, zorder=3,
+                   gid=f"{name} of {lane.flow}")  # fmt: skip
+    if high > low:
+        margin = 0.05 * (high - low)
+        panel.set_ylim((low - margin) / size, (high + margin) / size)
+    if low <= 0.1 * high:
+        from_zero(panel, [value / size for value in seen])
     name_panel(drawn, panel, f"service of each flow ({short})", time.name(panel))
+
+
+def _inside(x: Sequence[float], y: Sequence[float], time: Time) -> list[float]:
+    """The values of a curve in what is shown of the time, and at its ends."""
+    if not len(x):
+        return []
+    ends = np.interp([max(time.low, x[0]), min(time.high, x[-1])], x, y)
+    return [*map(float, ends), *(value for at, value in zip(x, y, strict=True) if time.low <= at <= time.high)]
 
 
 def _in_order(row: Row) -> tuple[str, float]:

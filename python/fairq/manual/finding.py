@@ -19,6 +19,9 @@ BEGUN = 4
 LATER = ("agreement/", "design/", "reference/constants", "reference/refused")
 """Where a name is told of beside other things: a page that is about it comes first."""
 
+ENDING = 3
+"""Letters that a word may have after what is found, as "buffers" for "buffer"."""
+
 NEAR = 3
 """How many pages are named where none has all words."""
 
@@ -71,8 +74,12 @@ def _likeness(one: str, other: str, matcher: type) -> float:
 
 
 def _points(asked: Sequence[str], entry: Entry) -> float | None:
-    """How well an entry fits: each word in it, or else in the title or the name of its page."""
-    own, beside = words_of(entry.text), words_of(f"{entry.title} {re.sub('[/.#]', ' ', entry.page)}")
+    """How well an entry fits: each word in it, or else in the title or the name of its page.
+
+    What stands in brackets behind it, as in "drr (scheduler)", is a kind: it counts as the title.
+    """
+    named, _, kind = entry.text.partition(" (")
+    own, beside = words_of(named), words_of(f"{kind} {entry.title} {re.sub('[/.#]', ' ', entry.page)}")
     total, hit = 0.0, set()
     for word in asked:
         if (found := _in(word, own)) is not None:
@@ -88,12 +95,12 @@ def _points(asked: Sequence[str], entry: Entry) -> float | None:
 
 
 def _in(word: str, words: Iterable[str]) -> str | None:
-    """The word among others, or what it begins, as "buffers" for "buffer"."""
+    """The word among others, or what it begins, or is the beginning of but for an ending."""
     begun = None
     for each in words:
         if each == word or each.replace("-", "_") == word.replace("-", "_"):
             return each
         short, long = sorted((each, word), key=len)
-        if len(short) >= BEGUN and long.startswith(short):
+        if len(short) >= BEGUN and long.startswith(short) and len(word) <= len(each) + ENDING:
             begun = each
     return begun

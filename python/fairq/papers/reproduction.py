@@ -91,7 +91,7 @@ def reproduce(
     if out is not None:
         with folder(out, wrote=f"fairq reproduce {paper}", of=work, replace=replace) as inside:
             write(outcomes, text, inside, _command(work))
-    return Reproduction(list(rows), text)
+    return Reproduction(list(rows), text)._keep({each.paper.name: each.results for each in outcomes})
 
 
 def _command(work: Mapping[str, Any]) -> str:

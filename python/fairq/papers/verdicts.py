@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import fairq._native as _native
+from fairq.core.pictured import Pictured
 from fairq.core.records import Beside, Record
 from fairq.core.rows import Row, Table
 
@@ -118,11 +119,22 @@ class Judged(Row, Line, named="Line"):
     """One line of the table of verdicts; its numbers have the unit of the paper's table or plot."""
 
 
-class Reproduction(Record, places=("rows", "report"), told=("rows",)):
+class Reproduction(Pictured, Record, places=("rows", "report"), told=("rows",)):
     """A paper's numbers beside ours: `rows` as written to verdicts.csv, `report` as printed."""
 
     rows: Table[Judged]
     report: Annotated[str, Beside("The report as it is printed.")]
+
+    def _keep(self, documents: Mapping[str, Mapping[str, Any]]) -> Self:
+        """Keep what the runs of each paper gave, of which some figures are made."""
+        self.__dict__["_documents"] = documents
+        return self
+
+    @property
+    def _documents(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the runs of each paper gave; none after `pickle`."""
+        found: Mapping[str, Mapping[str, Any]] = self.__dict__.get("_documents", {})
+        return found
 
     @property
     def document(self) -> list[dict[str, Any]]:  # type: ignore[override]

@@ -5,6 +5,7 @@ The compiled part makes the document; its JSON Schema says what the fields mean:
 
 from __future__ import annotations
 
+from fairq.core.pictured import Pictured
 from fairq.core.records import Record
 from fairq.core.rows import Row, Table
 
@@ -32,7 +33,7 @@ class TopologyLink(Row):
 
 
 class Topology(
-    Record, told=("nodes", "links", "connected", "parts", "diameter_s", "warnings", "notes"),
+    Pictured, Record, told=("nodes", "links", "connected", "parts", "diameter_s", "warnings", "notes"),
     places=("nodes", "links", "connected", "parts", "diameter_s", "warnings", "notes", "node_table", "link_table",
             "document"),
 ):  # fmt: skip

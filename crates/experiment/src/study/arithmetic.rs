@@ -163,6 +163,21 @@ enum Node {
     Compare(Box<Part>, Vec<(Relation, Part)>),
 }
 
+impl Part {
+    fn names(&self, name: &str) -> bool {
+        let any = |parts: &[Self]| parts.iter().any(|part| part.names(name));
+        match &self.node {
+            Node::Constant(_) => false,
+            Node::Name(known) => known == name,
+            Node::List(parts) | Node::Call(_, parts) | Node::All(parts) | Node::Any(parts) => any(parts),
+            Node::Negative(of) | Node::Positive(of) | Node::Not(of) => of.names(name),
+            Node::If { test, then, other } => [test, then, other].iter().any(|part| part.names(name)),
+            Node::Binary(_, one, other) => one.names(name) || other.names(name),
+            Node::Compare(first, others) => first.names(name) || others.iter().any(|(_, part)| part.names(name)),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
     Add,
@@ -193,6 +208,12 @@ impl Expression {
     /// What in it is no arithmetic and no comparison.
     pub fn read(text: &str) -> Result<Self, String> {
         Ok(Self { text: text.trim().to_owned(), root: parse::read(text.trim())? })
+    }
+
+    /// Whether an axis or derived value of this name occurs in it.
+    #[must_use]
+    pub fn names(&self, name: &str) -> bool {
+        self.root.names(name)
     }
 
     /// The value over `names`.

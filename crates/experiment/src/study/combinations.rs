@@ -77,6 +77,7 @@ impl Combinations {
         })?;
         let mut all = Self { fixed, groups, derived: derived(study)?, kept: Vec::new() };
         let conditions = conditions(study)?;
+        all.check_effects(&placed, &conditions)?;
         let replications = study.study.replications.and_then(|number| usize::try_from(number).ok()).unwrap_or(1);
         for number in 0..count {
             let (here, names) = all.at(number)?;
@@ -91,6 +92,27 @@ impl Combinations {
             return Err(Fault::new("study.conditions", "no combination of the axes meets the conditions"));
         }
         Ok(all)
+    }
+
+    /// Refuses an axis that changes no run, alone or with those that it varies with: each of its
+    /// values would be the same runs again.
+    fn check_effects(
+        &self,
+        placed: &[Vec<Placed<'_, AxisValue>>],
+        conditions: &[(String, Expression)],
+    ) -> Result<(), Fault> {
+        let expressions = || conditions.iter().map(|(_, said)| said).chain(self.derived.iter().map(|(.., said)| said));
+        let is_named = |axis: &Placed<'_, AxisValue>| expressions().any(|said| said.names(axis.name));
+        let idle = placed
+            .iter()
+            .zip(&self.groups)
+            .find(|(axes, steps)| steps.iter().all(|step| step.sets.is_empty()) && !axes.iter().any(is_named));
+        let Some((axes, _)) = idle else { return Ok(()) };
+        let message = format!(
+            "{} sets no field, and no condition or derived value names it; write path = \"…\", the field that takes its values",
+            axes[0].name
+        );
+        Err(Fault::new(&axes[0].place, message))
     }
 
     /// Their number.

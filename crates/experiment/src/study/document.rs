@@ -56,7 +56,8 @@ impl Document {
     /// Every combination of the axes' values that meets the conditions.
     ///
     /// # Errors
-    /// Axes and derived values that are none, two of a name or of a field, too many combinations.
+    /// Axes and derived values that are none, two of a name or of a field, axes that change no run,
+    /// too many combinations.
     pub fn combinations(&self) -> Result<Combinations, Problem> {
         Combinations::of(&self.study).map_err(|fault| self.problem(fault))
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from fairq import api
+from fairq import api, plots
 from fairq.cli.options import LOOKS, PICTURE_LOOKS
 from fairq.cli.printing import as_json, pairs, picture, save, style, written
 from fairq.core.declared import PATH, Option, Spec, argument, switch
@@ -37,12 +37,8 @@ def topology(arguments: Namespace) -> str:
         found = api.topology(**SPEC.words(vars(arguments)), progress=bar)
     said = {name: value for name, value in found.document.items() if not name.endswith("_table")}
     if out is not None:
-        from fairq.topologies import maps
-
-        title = f"{Path(arguments.file).stem}: {found.nodes} nodes, {found.links} links, "
-        title += f"diameter {found.diameter_s * 1000:.4g} ms"
         with Bar(Path(out).name) as bar:
-            figure = maps.network(title, found.node_table, found.link_table, progress=bar, style=style(arguments))
+            figure = plots.of_topology(found, style(arguments), bar)
         save(figure, out)
     if arguments.json:
         return as_json(said, "topology")

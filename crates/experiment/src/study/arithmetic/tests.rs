@@ -24,6 +24,20 @@ fn fault(text: &str) -> String {
     Expression::read(text).and_then(|read| read.evaluate(&names())).unwrap_err()
 }
 
+#[test]
+fn the_names_of_an_expression_are_found_in_each_of_its_parts() {
+    for text in
+        ["x", "-x", "+x", "not x", "max(1, x)", "1 in [2, x]", "1 and x", "1 or x", "2 * x", "x ** 2", "1 < 2 < x"]
+    {
+        let read = Expression::read(text).unwrap();
+        assert!(read.names("x") && !read.names("y"), "{text}");
+    }
+    for text in ["x if 1 else 2", "1 if x else 2", "1 if 0 else x"] {
+        assert!(Expression::read(text).unwrap().names("x"), "{text}");
+    }
+    assert!(!Expression::read("'x' == max(1, 2)").unwrap().names("x"));
+}
+
 /// Computed by Python 3.11.
 #[test]
 fn an_expression_is_what_python_computes() {
