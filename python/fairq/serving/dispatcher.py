@@ -7,6 +7,7 @@ waits for its seat, in a thread, in a task of asyncio, or in the hands of worker
 from __future__ import annotations
 
 import asyncio
+import itertools
 import math
 import threading
 import time
@@ -16,6 +17,9 @@ from typing import Any
 
 from fairq import _native
 from fairq.core.errors import RefusedError, UsageError
+
+Ticket = tuple[int, int]
+"""An item, as the compiled part names it."""
 
 STEPS = 1_000_000
 """A unit of cost and a second have so many steps: costs may be fractions."""
@@ -29,12 +33,13 @@ class Seat:
     same, but says nothing of what the tenant's requests cost.
     """
 
-    __slots__ = ("_began", "_dispatcher", "_number", "cost", "item", "tenant", "waited_s")
+    __slots__ = ("_began", "_dispatcher", "_ticket", "cost", "item", "tenant", "waited_s")
 
-    def __init__(self, dispatcher: Dispatcher, number: int, tenant: str, waited: int, item: Any = None) -> None:
+    def __init__(self, dispatcher: Dispatcher, ticket: Ticket, tenant: str, waited: int, item: Any = None) -> None:
         self.tenant, self.item, self.waited_s = tenant, item, waited / STEPS
         self.cost: float | None = None
-        self._dispatcher, self._number, self._began = dispatcher, number, time.monotonic()
+        self._dispatcher, self._began = dispatcher, time.monotonic()
+        self._ticket: Ticket | None = ticket
 
     def __enter__(self) -> Seat:
         return self
@@ -44,21 +49,21 @@ class Seat:
 
     def end(self, *, is_typical: bool = True) -> None:
         """Give the seat back; a second call does nothing."""
-        if self._number < 0:
+        ticket, self._ticket = self._ticket, None
+        if ticket is None:
             return
-        number, self._number = self._number, -1
         taken = time.monotonic() - self._began
         try:
             cost = _whole("cost", taken if self.cost is None else self.cost)
         except UsageError:
-            self._dispatcher._end(number, _whole("cost", taken), is_typical=False)
+            self._dispatcher._end(ticket, _whole("cost", taken), is_typical=False)
             raise
-        self._dispatcher._end(number, cost, is_typical=is_typical)
+        self._dispatcher._end(ticket, cost, is_typical=is_typical)
 
     def __del__(self) -> None:
         # A worker that died with its seat. That of a block has ended with the block; and what would
         # start the next request here might come in the middle of an admission.
-        if getattr(self, "_number", -1) >= 0 and self._dispatcher._has_workers:
+        if getattr(self, "_ticket", None) is not None and self._dispatcher._has_workers:
             self.end(is_typical=False)
 
 
@@ -115,15 +120,15 @@ class Claim:
 class _Waiting:
     """A request from its admission to its seat; `tell` is called once when it has one."""
 
-    __slots__ = ("begun", "number", "tell")
+    __slots__ = ("begun", "number", "tell", "ticket")
 
-    def __init__(self, number: int, tell: Callable[[], object]) -> None:
-        self.number, self.tell = number, tell
+    def __init__(self, number: int, ticket: Ticket, tell: Callable[[], object]) -> None:
+        self.number, self.ticket, self.tell = number, ticket, tell
         self.begun: tuple[str, int] | None = None
 
     def seat(self, dispatcher: Dispatcher) -> Seat:
         assert self.begun is not None
-        return Seat(dispatcher, self.number, *self.begun)
+        return Seat(dispatcher, self.ticket, *self.begun)
 
 
 class Dispatcher:
@@ -169,8 +174,10 @@ class Dispatcher:
         self._begun = time.monotonic()
         # Held for what is done here and in the compiled part as one; no request runs under it.
         self._lock = threading.Condition()
+        # By the number that the compiled part has for an item.
         self._waiting: dict[int, _Waiting] = {}
         self._items: dict[int, Any] = {}
+        self._numbers = itertools.count()
         self._told: deque[_Waiting] = deque()
         self._has_workers: bool | None = None
         self._is_closed = False
@@ -193,7 +200,7 @@ class Dispatcher:
         """An item for the workers that iterate over the dispatcher; raises `fairq.RefusedError`."""
         with self._lock:
             self._use(has_workers=True)
-            number = self._admit(tenant, (seats, None if guess is None else _whole("guess", guess)))
+            number, _ = self._admit(tenant, (seats, None if guess is None else _whole("guess", guess)))
             self._items[number] = item
             self._lock.notify()
 
@@ -210,13 +217,13 @@ class Dispatcher:
                 if (self._is_closed and not self._items) or (left is not None and left <= 0):
                     return None
                 self._lock.wait(left)
-            number, tenant, waited = begun
+            ticket, number, tenant, waited = begun
             item = self._items.pop(number)
             if self._items:
                 self._lock.notify()
             elif self._is_closed:
                 self._lock.notify_all()
-        return Seat(self, number, tenant, waited, item)
+        return Seat(self, ticket, tenant, waited, item)
 
     def __iter__(self) -> Iterator[Seat]:
         """The seats of items for a worker, until the dispatcher is closed and nothing waits."""
@@ -280,26 +287,27 @@ class Dispatcher:
             used = "gives items to workers" if self._has_workers else "gives seats to those that ask"
             raise UsageError(f"this dispatcher {used}; make another one for the other use")
 
-    def _admit(self, tenant: str, ask: tuple[int, int | None]) -> int:
+    def _admit(self, tenant: str, ask: tuple[int, int | None]) -> tuple[int, Ticket]:
         if not isinstance(tenant, str):
             raise UsageError(f"tenant: {tenant!r}: it is the name of a tenant, a text")
         seats, guess = ask
         if isinstance(seats, bool) or not isinstance(seats, int) or not 1 <= seats < 2**32:
             raise UsageError(f"seats: {seats!r}: it is a whole number from 1 to {2**32 - 1}")
         try:
-            number = self._native.push(tenant, self._now(), seats, guess)
+            number = next(self._numbers)
+            ticket = self._native.push(tenant, self._now(), seats, guess, number)
         except LookupError as error:
             reason, says = error.args
             self._refused[reason] += 1
             raise RefusedError(says, reason) from None
         self._counted["admitted"] += 1
-        return number
+        return number, ticket
 
     def _wait(self, tenant: str, ask: tuple[int, int | None], tell: Callable[[], object]) -> _Waiting:
         with self._lock:
             self._use(has_workers=False)
-            number = self._admit(tenant, ask)
-            waiting = self._waiting[number] = _Waiting(number, tell)
+            number, ticket = self._admit(tenant, ask)
+            waiting = self._waiting[number] = _Waiting(number, ticket, tell)
             self._start()
         self._tell()
         return waiting
@@ -307,7 +315,7 @@ class Dispatcher:
     def _start(self) -> None:
         """Give seats to what may start; called under the lock."""
         while (begun := self._native.start(self._now())) is not None:
-            number, tenant, waited = begun
+            _, number, tenant, waited = begun
             waiting = self._waiting.pop(number)
             waiting.begun = (tenant, waited)
             self._told.append(waiting)
@@ -329,18 +337,18 @@ class Dispatcher:
         """The request of `waiting` will not be: it is taken out, or gives its seat back."""
         with self._lock:
             if waiting.begun is None:
+                self._native.remove(waiting.ticket)
                 self._waiting.pop(waiting.number, None)
-                self._native.remove(waiting.number)
             else:
-                self._native.cancel(waiting.number, 0)
+                self._native.cancel(waiting.ticket, 0)
             self._counted["forsaken"] += 1
             self._start()
         self._tell()
 
-    def _end(self, number: int, cost: int, *, is_typical: bool) -> None:
+    def _end(self, ticket: Ticket, cost: int, *, is_typical: bool) -> None:
         with self._lock:
             end = self._native.complete if is_typical else self._native.cancel
-            end(number, cost)
+            end(ticket, cost)
             self._counted["completed" if is_typical else "failed"] += 1
             self._cost += cost
             if self._has_workers:

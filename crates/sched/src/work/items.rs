@@ -183,6 +183,18 @@ impl<I> Items<I> {
 }
 
 impl Ticket {
+    /// As two numbers, for those who cannot hold a ticket: other languages.
+    #[must_use]
+    pub const fn to_parts(self) -> (u32, u64) {
+        (self.index, self.serial)
+    }
+
+    /// From what [`to_parts`](Self::to_parts) gave. Other numbers name nothing, or another item.
+    #[must_use]
+    pub const fn from_parts(index: u32, serial: u64) -> Self {
+        Self { index, serial }
+    }
+
     /// Its place in the order of admission.
     pub(super) const fn serial(self) -> u64 {
         self.serial
