@@ -494,6 +494,18 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         self.seats_taken
     }
 
+    /// Items of `tenant` that wait.
+    #[must_use]
+    pub fn waiting_of(&self, tenant: &T) -> u32 {
+        self.slots.get(tenant).map_or(0, |slot| self.tenants[*slot as usize].waiting)
+    }
+
+    /// Items of `tenant` that run.
+    #[must_use]
+    pub fn running_of(&self, tenant: &T) -> u32 {
+        self.slots.get(tenant).map_or(0, |slot| self.tenants[*slot as usize].running)
+    }
+
     /// Tenants that are known: they have an item here, or owe something, or are about to be
     /// forgotten.
     #[must_use]

@@ -172,7 +172,12 @@ impl SlowDrr {
     }
 
     fn charge(&mut self, world: &World, number: usize, amount: i128) {
-        self.turn(world.items[number].tenant).deficit -= amount * 1000;
+        let turn = self.turn(world.items[number].tenant);
+        turn.deficit -= amount * 1000;
+        if turn.deficit < 0 {
+            // What it owes now no round before has paid.
+            turn.given = turn.given.max(turn.had);
+        }
         self.look(world);
     }
 }
@@ -192,7 +197,7 @@ impl Slow for SlowDrr {
         if let Some(at) = self.turns.iter().position(|turn| turn.tenant == tenant) {
             let old = self.turns.remove(at);
             if old.deficit < 0 {
-                (turn.deficit, turn.had) = (old.deficit, old.had);
+                (turn.deficit, turn.had, turn.given) = (old.deficit, old.had, old.had);
             } else if old.given == self.round {
                 (turn.had, turn.given) = (self.round, self.round);
             }
