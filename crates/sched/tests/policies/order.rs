@@ -92,8 +92,9 @@ fn round_robin_starts_as_many_items_of_each() {
 fn no_item_starts_while_one_of_a_greater_priority_waits() {
     for seed in 0..40 {
         run(&policy("strict_priority"), seed, |seen, tenant| {
-            let above = &seen[(tenant / 2 + 1) * 2..seen.len().max((tenant / 2 + 1) * 2)];
-            assert!(above.iter().all(|seen| seen.waiting.is_empty()));
+            // Two tenants of each priority.
+            let above = seen.iter().skip((tenant / 2 + 1) * 2);
+            assert_eq!(above.filter(|seen| !seen.waiting.is_empty()).count(), 0);
         });
     }
 }

@@ -41,7 +41,8 @@ impl Server {
             if let Some(given) = self.given.get_mut(started.tenant) {
                 let (input, output) = started.item;
                 let weights = [self.settings.input_weight, self.settings.output_weight].map(u64::from);
-                *given += i128::from(input * weights[0] + output * weights[1]);
+                // An item counts at least 1.
+                *given += i128::from((input * weights[0] + output * weights[1]).max(1));
             }
             let ahead = self.given[0] - self.given[1];
             let [least, most] = self.ahead.unwrap_or([ahead; 2]);

@@ -60,7 +60,7 @@ struct State {
     /// What it may use, in thousandths of the unit of costs; below 0 what it has overdrawn.
     deficit: i128,
     /// The last round whose quantum it was given.
-    given: u64,
+    given: Tag,
     /// Its place within a round.
     place: u64,
     /// The weight of the tenant, in thousandths; 0 before it has ever waited.
@@ -73,16 +73,17 @@ impl State {
     }
 
     /// The quanta of the rounds until `round` are given.
-    fn give(&mut self, round: u64, quantum: u64) {
+    fn give(&mut self, round: Tag, quantum: u64) {
         if round > self.given {
-            let given = i128::from(round - self.given).saturating_mul(self.quantum(quantum));
+            let rounds = i128::try_from(round - self.given).unwrap_or(i128::MAX);
+            let given = rounds.saturating_mul(self.quantum(quantum));
             self.deficit = self.deficit.saturating_add(given);
             self.given = round;
         }
     }
 
     /// The rounds until `round` pay what a tenant without items has overdrawn, and no more.
-    fn pay(&mut self, round: u64, quantum: u64) {
+    fn pay(&mut self, round: Tag, quantum: u64) {
         if self.deficit < 0 {
             let paid = self.given.saturating_add(self.rounds_until(0, quantum, 0));
             self.give(round.min(paid), quantum);
@@ -92,10 +93,10 @@ impl State {
 
     /// The rounds from the last one that it was given until its deficit is at least `least`, at
     /// least `rounds_min`.
-    fn rounds_until(&self, least: i128, quantum: u64, rounds_min: u64) -> u64 {
+    fn rounds_until(&self, least: i128, quantum: u64, rounds_min: Tag) -> Tag {
         let missing = least.saturating_sub(self.deficit).max(0);
         let quantum = self.quantum(quantum).max(1);
-        u64::try_from((missing - 1).div_euclid(quantum) + 1).unwrap_or(u64::MAX).max(rounds_min)
+        Tag::try_from((missing - 1).div_euclid(quantum) + 1).unwrap_or(0).max(rounds_min)
     }
 }
 
@@ -105,9 +106,9 @@ pub struct Drr {
     quantum: u64,
     lines: Vec<State>,
     /// Lines by the round in which they may start an item and their place in it.
-    heads: Heap<((u64, u64), u32)>,
+    heads: Heap<((Tag, u64), u32)>,
     /// The current round.
-    round: u64,
+    round: Tag,
     /// The place whose turn was last in it: those up to this one have had their turn.
     at: u64,
     /// The place that was given last.
@@ -115,7 +116,7 @@ pub struct Drr {
     /// The line whose turn goes on.
     current: Option<Line>,
     /// The round after which all debts are paid.
-    horizon: u64,
+    horizon: Tag,
 }
 
 impl Drr {
@@ -132,7 +133,7 @@ impl Drr {
     }
 
     /// The last round in which a line at `place` has had its turn.
-    const fn had(&self, place: u64) -> u64 {
+    const fn had(&self, place: u64) -> Tag {
         if place <= self.at { self.round } else { self.round - 1 }
     }
 
@@ -148,7 +149,7 @@ impl Drr {
 impl Policy for Drr {
     fn wake(&mut self, line: Line) {
         let complete = self.round - 1;
-        let is_clear = self.debt(line) <= Tag::from(complete);
+        let is_clear = self.debt(line) <= complete;
         self.catch_up(line);
         self.places += 1;
         let place = self.places;
@@ -204,18 +205,18 @@ impl Policy for Drr {
     }
 
     fn idle(&mut self) {
-        (self.round, self.at) = (self.round.max(self.horizon) + 1, 0);
+        (self.round, self.at) = (self.round.max(self.horizon).saturating_add(1), 0);
     }
 
     /// The round that pays it.
     fn debt(&self, tenant: Slot) -> Tag {
         let paid = |state: &State| state.given.saturating_add(state.rounds_until(0, self.quantum, 0));
-        self.lines.get(tenant as usize).map_or(0, |state| paid(state).into())
+        self.lines.get(tenant as usize).map_or(0, paid)
     }
 
     /// The last round that is complete.
     fn virtual_time(&self) -> Tag {
-        Tag::from(self.round - 1)
+        self.round - 1
     }
 
     fn forget(&mut self, tenant: Slot) {
