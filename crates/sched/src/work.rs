@@ -292,10 +292,11 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
             Ok(slot) => slot,
             Err(why) => return Err(Refused { item, why }),
         };
-        let line = self.policy.line(&self.arrival(self.items.admitted(), slot, seats));
+        let line = self.policy.line(&self.arrival(slot, seats));
         let waiting = entry(&mut self.lines, line, Waiting::EMPTY);
         let was_empty = waiting.len() == 0;
-        let asked = Asked { tenant: slot, line, seats, guess: ask.guess, size, since: self.now };
+        let arrival = self.policy.virtual_time();
+        let asked = Asked { tenant: slot, line, seats, guess: ask.guess, size, arrival, since: self.now };
         let ticket = self.items.push(waiting, asked, item);
         self.tenants[slot as usize].waiting += 1;
         self.waiting += 1;
@@ -319,7 +320,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         let head = self.head(line)?;
         let (ticket, asked) = self.items.first(self.lines.get(line as usize)?)?;
         let charge = self.policy.started(line, &head);
-        self.policy.left(line, &self.arrival(ticket.serial(), asked.tenant, asked.seats));
+        self.policy.left(line, &self.arrival(asked.tenant, asked.seats));
         let item = self.items.start(&mut self.lines[line as usize], Running { guess: head.guess, charge })?;
         let tenant = &mut self.tenants[asked.tenant as usize];
         tenant.running += 1;
@@ -584,8 +585,8 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     }
 
     /// What a policy is told of an item that comes or leaves.
-    fn arrival(&self, serial: u64, tenant: Slot, seats: u32) -> Arrival {
-        Arrival { serial, tenant, tenant_number: self.tenants[tenant as usize].number, seats }
+    fn arrival(&self, tenant: Slot, seats: u32) -> Arrival {
+        Arrival { tenant, tenant_number: self.tenants[tenant as usize].number, seats }
     }
 
     /// The first item of `line`.
@@ -600,6 +601,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
             size: asked.size,
             weight: tenant.weight,
             priority: tenant.priority,
+            arrival: asked.arrival,
         })
     }
 
@@ -613,7 +615,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     /// Takes an item that waits out of its line.
     fn take_out(&mut self, ticket: Ticket, asked: Asked) -> Option<I> {
         let item = self.items.remove(&mut self.lines[asked.line as usize], ticket);
-        self.policy.left(asked.line, &self.arrival(ticket.serial(), asked.tenant, asked.seats));
+        self.policy.left(asked.line, &self.arrival(asked.tenant, asked.seats));
         self.tenants[asked.tenant as usize].waiting -= 1;
         self.waiting -= 1;
         item

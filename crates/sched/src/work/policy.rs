@@ -16,8 +16,6 @@ pub type Line = Slot;
 /// An item that joins a line or leaves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its place in the order of admission.
-    pub serial: u64,
     /// The slot of its tenant: a dense number, which another tenant gets after this one is
     /// forgotten.
     pub tenant: Slot,
@@ -44,6 +42,8 @@ pub struct Head {
     pub weight: Weight,
     /// The priority of its tenant; greater is before.
     pub priority: u32,
+    /// The virtual time at its admission.
+    pub arrival: Tag,
 }
 
 /// What was charged for an item that runs. The dispatcher keeps it until the item ends.

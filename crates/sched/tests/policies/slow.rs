@@ -275,7 +275,9 @@ impl Both {
 
 #[test]
 fn the_same_calls_get_the_answers_of_a_slow_policy() {
-    for (card, settings) in POLICIES.iter().flat_map(|card| PolicySettings::variants(card.name).into_iter().map(move |s| (card, s))) {
+    for (card, settings) in
+        POLICIES.iter().flat_map(|card| PolicySettings::variants(card.name).into_iter().map(move |s| (card, s)))
+    {
         for seed in 0..120 {
             let _replay = Replay(format!("{} {settings:?}, seed {seed}", card.name));
             let mut draw = Draw::new(seed);

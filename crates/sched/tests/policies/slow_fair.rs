@@ -348,7 +348,8 @@ impl SlowApf {
 impl Slow for SlowApf {
     fn first(&mut self, world: &World) -> Option<usize> {
         let firsts = self.queues.iter().filter_map(|queue| Some((queue.start, queue.waits.first()?.0)));
-        let finish = |(start, number): (i128, usize)| (start + tag(world.items[number].guess.unwrap_or(0), 1000), number);
+        let finish =
+            |(start, number): (i128, usize)| (start + tag(world.items[number].guess.unwrap_or(0), 1000), number);
         firsts.map(finish).min().map(|(_, number)| number)
     }
 
@@ -362,7 +363,8 @@ impl Slow for SlowApf {
         }
         let mut hand = self.deal(self.numbers[&tenant]);
         hand.rotate_left(self.chosen.len() % self.hand);
-        let seats = |queue: usize| self.queues[queue].waits.iter().map(|(item, _)| world.items[*item].seats).sum::<u32>();
+        let seats =
+            |queue: usize| self.queues[queue].waits.iter().map(|(item, _)| world.items[*item].seats).sum::<u32>();
         let chosen = hand.into_iter().min_by_key(|queue| seats(*queue)).expect("a hand");
         self.chosen.push(chosen);
         let queue = &mut self.queues[chosen];

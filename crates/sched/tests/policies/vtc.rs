@@ -61,12 +61,8 @@ impl Server {
 /// The bound for items of at most this input and output.
 fn bound(settings: &Settings, seats: u32, largest: Item) -> i128 {
     let policy = Vtc::new(settings);
-    let side = Side {
-        weight: Weight::ONE,
-        service_max: policy.service(largest.0, largest.1),
-        guess_max: 0,
-        over_max: 0,
-    };
+    let side =
+        Side { weight: Weight::ONE, service_max: policy.service(largest.0, largest.1), guess_max: 0, over_max: 0 };
     policy.bound(&Facts { seats, lead: 0, turn_max: 0, over_max: 0, sides: [side; 2] }).expect("a bound") as i128
 }
 

@@ -135,8 +135,7 @@ impl Policy for Vtc {
 
     fn started(&mut self, line: Line, head: &Head) -> Charge {
         let mut charged = Charge::new(head, head.told.unwrap_or(0));
-        let (input, all) =
-            (self.tag(head.size, 0, head.weight), self.tag(head.size, charged.guess, head.weight));
+        let (input, all) = (self.tag(head.size, 0, head.weight), self.tag(head.size, charged.guess, head.weight));
         self.refundable = self.refundable.saturating_add(all - input);
         charged.mark = self.account(line).add(all);
         charged
