@@ -100,7 +100,7 @@ pub struct Settings {
     /// says.
     pub guess: u64,
     /// How much service others (of weight 1) may be given ahead of an item that waits for seats, in
-    /// the unit of costs.
+    /// the unit of costs. Of the policies only `sfq_d` lets others pass.
     pub lead: u64,
     /// Waiting items at most; 0 counts as 1, for an item waits from `push` to `start` even if a
     /// seat is free.
@@ -222,6 +222,23 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     }
 
     /// Nothing waits. Items start in the order of `policy`, which has no item yet.
+    ///
+    /// ```
+    /// use fairq_sched::work::registry::PolicySettings;
+    /// use fairq_sched::work::{Ask, Dispatcher, Settings};
+    ///
+    /// let policy = PolicySettings::by_name("round_robin").unwrap().build();
+    /// let mut dispatcher = Dispatcher::with_policy(Settings::default(), policy);
+    /// for (tenant, item) in [("heavy", "big 1"), ("heavy", "big 2"), ("light", "small")] {
+    ///     dispatcher.push(&tenant, Ask::default(), item).expect("there is room");
+    /// }
+    /// let mut order = Vec::new();
+    /// while let Some(started) = dispatcher.start() {
+    ///     order.push(started.item);
+    ///     dispatcher.complete(started.ticket, 1);
+    /// }
+    /// assert_eq!(order, ["big 1", "small", "big 2"]);
+    /// ```
     #[must_use]
     pub fn with_policy(settings: Settings, mut policy: Box<dyn Policy>) -> Self {
         let depth = policy.depth().unwrap_or(u32::MAX);

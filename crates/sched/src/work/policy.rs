@@ -74,9 +74,11 @@ pub struct Side {
     pub weight: Weight,
     /// The largest service of an item, as [`Policy::service`] counts it.
     pub service_max: u64,
-    /// The largest guess that was charged ([`Started::charged`](super::Started::charged)).
+    /// The largest guess of its items, started or not. One that is not told is a mean of costs, or
+    /// [`Settings::guess`](super::Settings::guess).
     pub guess_max: u64,
-    /// The most by which such a guess was above the cost, counted as the service is.
+    /// The most by which what was charged at a start ([`Started::charged`](super::Started::charged))
+    /// was above the cost, counted as the service is.
     pub over_max: u64,
 }
 

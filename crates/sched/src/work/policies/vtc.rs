@@ -18,6 +18,9 @@
 //! Chosen: equal counters start in the order of admission. No debt is paid by an idle server, as in
 //! the paper; the tenant with the least is forgotten if the table is full. An item for which too
 //! few seats are free keeps all others waiting until it fits.
+//! A tenant that waits is passed without end while there is always one waiting that came after it and
+//! has had nothing yet: counters are lifted to the least one (policies/all.rs:
+//! new_tenants_do_not_pass_one_that_waits_without_end_but_for_vtc).
 //! Cost: O(log N) for every call, N tenants.
 //! Bound: while tenants i and j both have items waiting, their service differs, over weight, by at
 //! most D·((cᵢ+eᵢ)/wᵢ + (cⱼ+eⱼ)/wⱼ) + D·E: c the largest service of an item, e the most by which a
