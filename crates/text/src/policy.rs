@@ -115,7 +115,7 @@ mod tests {
             ("sfq_d(dept=4)", "dept: no such field of sfq_d; did you mean depth?"),
             ("drr(quantum=1, depth=4)", "depth: no such field of drr; "),
             ("sfq_d(depth=0)", "sfq_d: depth is at least 1"),
-            ("sfq_d(depth=-1)", "depth: write a whole number from 0 to 4294967295, not -1"),
+            ("sfq_d(depth=-1)", "depth: write a whole number from 0 to 4294967295, not `-1`"),
             ("sfq_d(depth=4", "a bracket is not closed"),
             ("drr(quantum=fast)", "quantum: "),
             ("drr(quantum=0)", "drr: quantum is at least 1"),

@@ -1,8 +1,9 @@
 //! What holds for every policy of the list.
 
 use super::unlimited;
+use fairq_sched::work::policies::sfq_d;
 use fairq_sched::work::registry::{POLICIES, PolicySettings};
-use fairq_sched::work::{Ask, Dispatcher, Ticket};
+use fairq_sched::work::{Ask, Dispatcher, Refusal, Ticket};
 use fairq_testkit::draw::{Draw, Replay};
 
 /// Every policy with its default settings and with those that take another path.
@@ -108,12 +109,11 @@ fn every_policy_starts_the_items_of_a_tenant_in_their_order_but_where_queues_are
 
 #[test]
 fn an_item_wider_than_the_depth_of_the_policy_is_refused_at_the_door() {
-    let mut policy = fairq_sched::work::policies::sfq_d::Settings::default();
-    policy.depth = Some(2);
-    let mut dispatcher = Dispatcher::with_policy(unlimited(8), PolicySettings::SfqD(policy).build());
+    let policy = PolicySettings::SfqD(sfq_d::Settings { depth: Some(2) });
+    let mut dispatcher = Dispatcher::with_policy(unlimited(8), policy.build());
     assert_eq!(dispatcher.seats(), 2);
     let refused = dispatcher.push(&0, Ask { seats: 3, guess: None }, ()).map_err(|refused| refused.why);
-    assert_eq!(refused, Err(fairq_sched::work::Refusal::TooWide));
+    assert_eq!(refused, Err(Refusal::TooWide));
 }
 
 /// How many of 900 items are of a tenant that always waits, while two that come once wait, too. All
