@@ -11,15 +11,15 @@
 //! tenants, the limits and the seats; the policy orders lines of items.
 //!
 //! Chosen: an item that is not told a guess is thought to cost the tenant's mean, else that of all.
-//! Cost: that of the policy, and O(log N) for every call, N tenants; no allocation for a tenant that
-//! is known and numbers of items seen before.
+//! Cost: that of the policy, and O(log N) for every call, N tenants; no allocation for a tenant
+//! that is known and numbers of items seen before.
 //! Memory: at most [`Settings::tenants_max`] tenants and [`Settings::records_max`] records of those
 //! that left; at most [`Settings::items_max`] items that wait and one that runs for each seat; the
 //! weights and priorities that were told. What was once needed is kept for reuse.
 //! Bound: that of the policy ([`Policy::bound`](policy::Policy::bound)).
 //!
-//! What has gone wrong in schedulers of this kind, and what becomes of it here, with the policy that
-//! is used unless another one is given:
+//! What has gone wrong in schedulers of this kind, and what becomes of it here, with the policy
+//! that is used unless another one is given:
 //!
 //! - *Wind-up.* A tenant that always has some work, but less than its share, must not gather
 //!   credit. A tenant starts from S = max(V, F) each time an item finds none of its tenant waiting,

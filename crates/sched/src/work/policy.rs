@@ -77,8 +77,9 @@ pub struct Side {
     /// The largest guess of its items, started or not. One that is not told is a mean of costs, or
     /// [`Settings::guess`](super::Settings::guess).
     pub guess_max: u64,
-    /// The most by which what was charged at a start ([`Started::charged`](super::Started::charged))
-    /// was above the cost, counted as the service is.
+    /// The most by which what was charged at a start
+    /// ([`Started::charged`](super::Started::charged)) was above the cost, counted as the service
+    /// is.
     pub over_max: u64,
 }
 

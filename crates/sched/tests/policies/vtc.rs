@@ -66,7 +66,7 @@ fn bound(settings: &Settings, seats: u32, largest: Item) -> i128 {
     policy.bound(&Facts { seats, lead: 0, turn_max: 0, over_max: 0, sides: [side; 2] }).expect("a bound") as i128
 }
 
-/// 2 max(w_p · L_input, w_q · M): the paper's, M being what so many items hold at a time.
+/// 2 max(w_p · L_input, w_q · M): the paper's, M being what the items of all seats hold.
 fn bound_of_the_paper(settings: &Settings, seats: u32, largest: Item) -> i128 {
     let (input, output) = (u64::from(settings.input_weight), u64::from(settings.output_weight));
     let tokens = u64::from(seats) * (largest.0 + largest.1);

@@ -1,21 +1,21 @@
 //! Deficit round robin: tenants take turns, each turn may use a quantum of service, and what is not
 //! used, or was used too much, carries over.
 //!
-//! Use when: tenants share a server by weight, and a tenant should start several items in a row; the
-//! larger the quantum, the more.
+//! Use when: tenants share a server by weight, and a tenant should start several items in a row;
+//! the larger the quantum, the more.
 //! Source: Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM
 //! 1995 (section 3).
 //! Rules: in each round each tenant with items has a turn, in which its deficit grows by weight ·
-//! quantum; it starts items while the deficit covers what the first of them is thought to cost, which
-//! each takes off it.
+//! quantum; it starts items while the deficit covers what the first of them is thought to cost,
+//! which each takes off it.
 //! Departs: what an item takes off the deficit is a guess and becomes the true cost at its end, so
 //! that a deficit may be below 0.
-//! Chosen: within a round tenants have their turns in the order in which their last one ended, or in
-//! which they came; a tenant that comes has its first turn in the next round. One that has nothing
-//! waiting loses what is left of its deficit, but not what it has overdrawn: each round pays a
-//! quantum of that, whether it has items or not. When nothing waits or runs, all debts are paid.
-//! Rounds in which no tenant may start an item are given at once. An item for which too few seats
-//! are free keeps all others waiting until it fits.
+//! Chosen: within a round tenants have their turns in the order in which their last one ended, or
+//! in which they came; a tenant that comes has its first turn in the next round. One that has
+//! nothing waiting loses what is left of its deficit, but not what it has overdrawn: each round
+//! pays a quantum of that, whether it has items or not. When nothing waits or runs, all debts are
+//! paid. Rounds in which no tenant may start an item are given at once. An item for which too few
+//! seats are free keeps all others waiting until it fits.
 //! Cost: O(log N) for every call, N tenants, whatever the quantum.
 //! Bound: while tenants i and j both have items waiting, what they are given differs, over weight,
 //! by at most D·((cᵢ+eᵢ)/wᵢ + (cⱼ+eⱼ)/wⱼ) + gᵢ/wᵢ + gⱼ/wⱼ + 2 quanta: c the largest cost, e the
@@ -39,8 +39,8 @@ use alloc::vec::Vec;
 settings! {
     /// How much a turn uses.
     pub struct Settings {
-        /// What a tenant of weight one may use in a turn, in the unit of costs, or a time where that
-        /// is the nanosecond. With less than items cost, a turn starts one at most.
+        /// What a tenant of weight one may use in a turn, in the unit of costs, or a time where
+        /// that is the nanosecond. With less than items cost, a turn starts one at most.
         pub quantum: Amount = Amount(1),
     }
 }
