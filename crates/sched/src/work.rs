@@ -11,15 +11,15 @@
 //! tenants, the limits and the seats; the policy orders lines of items.
 //!
 //! Chosen: an item that is not told a guess is thought to cost the tenant's mean, else that of all.
-//! Cost: that of the policy, and O(log N) for every call, N tenants; no allocation for a tenant that
-//! is known and numbers of items seen before.
+//! Cost: that of the policy, and O(log N) for every call, N tenants; no allocation for a tenant
+//! that is known and numbers of items seen before.
 //! Memory: at most [`Settings::tenants_max`] tenants and [`Settings::records_max`] records of those
 //! that left; at most [`Settings::items_max`] items that wait and one that runs for each seat; the
 //! weights and priorities that were told. What was once needed is kept for reuse.
 //! Bound: that of the policy ([`Policy::bound`](policy::Policy::bound)).
 //!
-//! What has gone wrong in schedulers of this kind, and what becomes of it here, with the policy that
-//! is used unless another one is given:
+//! What has gone wrong in schedulers of this kind, and what becomes of it here, with the policy
+//! that is used unless another one is given:
 //!
 //! - *Wind-up.* A tenant that always has some work, but less than its share, must not gather
 //!   credit. A tenant starts from S = max(V, F) each time an item finds none of its tenant waiting,
@@ -67,6 +67,7 @@ mod records;
 pub mod registry;
 #[cfg(feature = "std")]
 mod shared;
+mod tenants;
 mod wide;
 
 use crate::contract::Slot;
@@ -84,10 +85,11 @@ pub use items::Ticket;
 use items::{Asked, Items, Running, Waiting};
 use policies::sfq_d;
 use policy::{Arrival, Head, Line, Policy};
+use records::Records;
 pub use records::Waited;
-use records::{Place, Records};
 #[cfg(feature = "std")]
 pub use shared::{Seat, Shared};
+use tenants::Tenant;
 
 /// What a dispatcher may hold, and how it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +100,7 @@ pub struct Settings {
     /// says.
     pub guess: u64,
     /// How much service others (of weight 1) may be given ahead of an item that waits for seats, in
-    /// the unit of costs.
+    /// the unit of costs. Of the policies only `sfq_d` lets others pass.
     pub lead: u64,
     /// Waiting items at most; 0 counts as 1, for an item waits from `push` to `start` even if a
     /// seat is free.
@@ -153,18 +155,6 @@ pub struct Drained<T, I> {
     pub tenant: T,
     /// The item, handed back.
     pub item: I,
-}
-
-struct Tenant<T> {
-    key: T,
-    /// Its number among all that ever came.
-    number: u64,
-    weight: Weight,
-    priority: u32,
-    waiting: u32,
-    running: u32,
-    mean: Mean,
-    record: Option<Place>,
 }
 
 /// Admits items of tenants and starts them in fair order.
@@ -232,6 +222,23 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     }
 
     /// Nothing waits. Items start in the order of `policy`, which has no item yet.
+    ///
+    /// ```
+    /// use fairq_sched::work::registry::PolicySettings;
+    /// use fairq_sched::work::{Ask, Dispatcher, Settings};
+    ///
+    /// let policy = PolicySettings::by_name("round_robin").unwrap().build();
+    /// let mut dispatcher = Dispatcher::with_policy(Settings::default(), policy);
+    /// for (tenant, item) in [("heavy", "big 1"), ("heavy", "big 2"), ("light", "small")] {
+    ///     dispatcher.push(&tenant, Ask::default(), item).expect("there is room");
+    /// }
+    /// let mut order = Vec::new();
+    /// while let Some(started) = dispatcher.start() {
+    ///     order.push(started.item);
+    ///     dispatcher.complete(started.ticket, 1);
+    /// }
+    /// assert_eq!(order, ["big 1", "small", "big 2"]);
+    /// ```
     #[must_use]
     pub fn with_policy(settings: Settings, mut policy: Box<dyn Policy>) -> Self {
         let depth = policy.depth().unwrap_or(u32::MAX);
@@ -292,10 +299,11 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
             Ok(slot) => slot,
             Err(why) => return Err(Refused { item, why }),
         };
-        let line = self.policy.line(&self.arrival(self.items.admitted(), slot, seats));
+        let line = self.policy.line(&self.arrival(slot, seats));
         let waiting = entry(&mut self.lines, line, Waiting::EMPTY);
         let was_empty = waiting.len() == 0;
-        let asked = Asked { tenant: slot, line, seats, guess: ask.guess, size, since: self.now };
+        let arrival = self.policy.virtual_time();
+        let asked = Asked { tenant: slot, line, seats, guess: ask.guess, size, arrival, since: self.now };
         let ticket = self.items.push(waiting, asked, item);
         self.tenants[slot as usize].waiting += 1;
         self.waiting += 1;
@@ -319,7 +327,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         let head = self.head(line)?;
         let (ticket, asked) = self.items.first(self.lines.get(line as usize)?)?;
         let charge = self.policy.started(line, &head);
-        self.policy.left(line, &self.arrival(ticket.serial(), asked.tenant, asked.seats));
+        self.policy.left(line, &self.arrival(asked.tenant, asked.seats));
         let item = self.items.start(&mut self.lines[line as usize], Running { guess: head.guess, charge })?;
         let tenant = &mut self.tenants[asked.tenant as usize];
         tenant.running += 1;
@@ -494,54 +502,23 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         self.seats_taken
     }
 
+    /// Items of `tenant` that wait.
+    #[must_use]
+    pub fn waiting_of(&self, tenant: &T) -> u32 {
+        self.slots.get(tenant).map_or(0, |slot| self.tenants[*slot as usize].waiting)
+    }
+
+    /// Items of `tenant` that run.
+    #[must_use]
+    pub fn running_of(&self, tenant: &T) -> u32 {
+        self.slots.get(tenant).map_or(0, |slot| self.tenants[*slot as usize].running)
+    }
+
     /// Tenants that are known: they have an item here, or owe something, or are about to be
     /// forgotten.
     #[must_use]
     pub fn tenants(&self) -> usize {
         self.slots.len()
-    }
-
-    /// The slot of a tenant that may have one more item waiting.
-    fn admit(&mut self, tenant: &T, seats: u32) -> Result<Slot, Refusal> {
-        if self.is_closed {
-            return Err(Refusal::Closed);
-        }
-        let known = self.slots.get(tenant).copied();
-        let line = known.map_or(0, |slot| self.tenants[slot as usize].waiting);
-        if seats > self.settings.seats {
-            return Err(Refusal::TooWide);
-        }
-        if line >= self.settings.items_per_tenant_max {
-            return Err(Refusal::TenantFull);
-        }
-        if self.waiting >= self.settings.items_max {
-            return Err(Refusal::Full);
-        }
-        if let Some(slot) = known {
-            return Ok(slot);
-        }
-        if self.slots.len() >= self.settings.tenants_max as usize {
-            let (slot, _) = self.idle.pop().ok_or(Refusal::TooManyTenants)?;
-            self.release(slot);
-        }
-        let weight = self.weights.get(tenant).copied().unwrap_or_default();
-        let (mean, record) = self.records.recall(tenant);
-        let priority = self.priorities.get(tenant).copied().unwrap_or_default();
-        let (key, number) = (tenant.clone(), self.came);
-        self.came += 1;
-        let new = Tenant { key, number, weight, priority, waiting: 0, running: 0, mean, record };
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                self.tenants[slot as usize] = new;
-                slot
-            }
-            None => {
-                self.tenants.push(new);
-                (self.tenants.len() - 1) as Slot
-            }
-        };
-        self.slots.insert(tenant.clone(), slot);
-        Ok(slot)
     }
 
     /// What an item of `tenant` is thought to cost.
@@ -572,8 +549,8 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     }
 
     /// What a policy is told of an item that comes or leaves.
-    fn arrival(&self, serial: u64, tenant: Slot, seats: u32) -> Arrival {
-        Arrival { serial, tenant, tenant_number: self.tenants[tenant as usize].number, seats }
+    fn arrival(&self, tenant: Slot, seats: u32) -> Arrival {
+        Arrival { tenant, tenant_number: self.tenants[tenant as usize].number, seats }
     }
 
     /// The first item of `line`.
@@ -588,6 +565,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
             size: asked.size,
             weight: tenant.weight,
             priority: tenant.priority,
+            arrival: asked.arrival,
         })
     }
 
@@ -601,46 +579,10 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     /// Takes an item that waits out of its line.
     fn take_out(&mut self, ticket: Ticket, asked: Asked) -> Option<I> {
         let item = self.items.remove(&mut self.lines[asked.line as usize], ticket);
-        self.policy.left(asked.line, &self.arrival(ticket.serial(), asked.tenant, asked.seats));
+        self.policy.left(asked.line, &self.arrival(asked.tenant, asked.seats));
         self.tenants[asked.tenant as usize].waiting -= 1;
         self.waiting -= 1;
         item
-    }
-
-    /// After an item of a tenant left: whether that has no more here, and whether a busy period has
-    /// ended.
-    fn note_idle(&mut self, slot: Slot) {
-        let tenant = &self.tenants[slot as usize];
-        let is_idle = tenant.waiting == 0 && tenant.running == 0;
-        self.idle.set(slot, is_idle.then(|| self.policy.debt(slot)));
-        if self.waiting == 0 && self.running == 0 {
-            self.policy.idle();
-        }
-    }
-
-    /// Forgets a few tenants that have nothing here and owe nothing. A call makes at most one
-    /// tenant idle, `drain` aside, so that two a call keep up.
-    fn forget(&mut self) {
-        for _ in 0..2 {
-            let Some((slot, finish)) = self.idle.peek() else { break };
-            if finish > self.policy.virtual_time() {
-                break;
-            }
-            self.idle.pop();
-            self.release(slot);
-        }
-        if self.slots.is_empty() {
-            self.policy.reset();
-        }
-    }
-
-    /// Gives away the slot of a tenant that has nothing here.
-    fn release(&mut self, slot: Slot) {
-        let tenant = &self.tenants[slot as usize];
-        self.slots.remove(&tenant.key);
-        self.records.keep(tenant.record, tenant.mean);
-        self.policy.forget(slot);
-        self.free.push(slot);
     }
 }
 

@@ -102,7 +102,7 @@ mod tests {
     const UNIT: Tag = 1 << 32;
 
     fn head(guess: u64, weight: Weight) -> Head {
-        Head { serial: 0, seats: 1, guess, told: None, size: 0, weight, priority: 0 }
+        Head { serial: 0, seats: 1, guess, told: None, size: 0, weight, priority: 0, arrival: 0 }
     }
 
     #[test]

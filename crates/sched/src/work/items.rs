@@ -1,6 +1,7 @@
 //! The items that wait, in one list for each line, and the charges of those that run; O(1) for
 //! everything.
 
+use super::account::Tag;
 use super::policy::{Charge, Line};
 use alloc::vec::Vec;
 
@@ -42,6 +43,8 @@ pub(super) struct Asked {
     pub(super) guess: Option<u64>,
     /// The part of its service that is known beside its cost.
     pub(super) size: u64,
+    /// The virtual time at its admission.
+    pub(super) arrival: Tag,
     /// When it was admitted, by the caller's clock.
     pub(super) since: u64,
 }
@@ -78,11 +81,6 @@ pub(super) struct Items<I> {
 impl<I> Items<I> {
     pub(super) const fn new() -> Self {
         Self { entries: Vec::new(), free: Vec::new(), admitted: 0 }
-    }
-
-    /// The place of the next item in the order of admission.
-    pub(super) const fn admitted(&self) -> u64 {
-        self.admitted
     }
 
     /// `item` waits at the end of `line`.

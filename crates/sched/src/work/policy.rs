@@ -16,8 +16,6 @@ pub type Line = Slot;
 /// An item that joins a line or leaves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its place in the order of admission.
-    pub serial: u64,
     /// The slot of its tenant: a dense number, which another tenant gets after this one is
     /// forgotten.
     pub tenant: Slot,
@@ -44,6 +42,8 @@ pub struct Head {
     pub weight: Weight,
     /// The priority of its tenant; greater is before.
     pub priority: u32,
+    /// The virtual time at its admission.
+    pub arrival: Tag,
 }
 
 /// What was charged for an item that runs. The dispatcher keeps it until the item ends.
@@ -74,9 +74,12 @@ pub struct Side {
     pub weight: Weight,
     /// The largest service of an item, as [`Policy::service`] counts it.
     pub service_max: u64,
-    /// The largest guess that was charged ([`Started::charged`](super::Started::charged)).
+    /// The largest guess of its items, started or not. One that is not told is a mean of costs, or
+    /// [`Settings::guess`](super::Settings::guess).
     pub guess_max: u64,
-    /// The most by which such a guess was above the cost, counted as the service is.
+    /// The most by which what was charged at a start
+    /// ([`Started::charged`](super::Started::charged)) was above the cost, counted as the service
+    /// is.
     pub over_max: u64,
 }
 

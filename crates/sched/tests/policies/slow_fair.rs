@@ -151,9 +151,9 @@ impl SlowDrr {
             };
             turn.had = round;
             let quantum = self.quantum * i128::from(world.weight(turn.tenant));
-            if world.of(turn.tenant).next().is_some() {
+            if let Some(first) = world.of(turn.tenant).next() {
                 (turn.deficit, turn.given) = (turn.deficit + quantum, round);
-                self.current = (turn.deficit > 0).then_some(turn.tenant);
+                self.current = (turn.deficit >= need(world, first)).then_some(turn.tenant);
             } else if turn.deficit < 0 {
                 (turn.deficit, turn.given) = ((turn.deficit + quantum).min(0), round);
             }
@@ -163,8 +163,15 @@ impl SlowDrr {
     /// Ends the turn that may not go on.
     fn look(&mut self, world: &World) {
         if let Some(tenant) = self.current {
-            let goes_on = self.turn(tenant).deficit > 0 && world.of(tenant).next().is_some();
-            self.current = self.current.filter(|_| goes_on);
+            let deficit = self.turn(tenant).deficit;
+            let goes_on = world.of(tenant).next().is_some_and(|first| deficit >= need(world, first));
+            if !goes_on {
+                // The turn ends, and the next one is after those of all others.
+                self.current = None;
+                let turn = self.turn(tenant).clone();
+                self.turns.retain(|turn| turn.tenant != tenant);
+                self.turns.push(turn);
+            }
         }
         if world.is_idle() {
             self.turns.clear();
@@ -172,9 +179,19 @@ impl SlowDrr {
     }
 
     fn charge(&mut self, world: &World, number: usize, amount: i128) {
-        self.turn(world.items[number].tenant).deficit -= amount * 1000;
+        let turn = self.turn(world.items[number].tenant);
+        turn.deficit -= amount * 1000;
+        if turn.deficit < 0 {
+            // What it owes now no round before has paid.
+            turn.given = turn.given.max(turn.had);
+        }
         self.look(world);
     }
+}
+
+/// What an item is thought to take off a deficit.
+fn need(world: &World, number: usize) -> i128 {
+    i128::from(world.items[number].guess.unwrap_or(0).max(1)) * 1000
 }
 
 impl Slow for SlowDrr {
@@ -187,15 +204,12 @@ impl Slow for SlowDrr {
         if !wakes(world) {
             return;
         }
-        let complete = self.round - 1;
-        let mut turn = Turn { tenant, deficit: 0, had: complete, given: complete };
+        let mut turn = Turn { tenant, deficit: 0, had: self.round, given: self.round };
         if let Some(at) = self.turns.iter().position(|turn| turn.tenant == tenant) {
             let old = self.turns.remove(at);
-            if old.deficit < 0 {
-                (turn.deficit, turn.had) = (old.deficit, old.had);
-            } else if old.given == self.round {
-                (turn.had, turn.given) = (self.round, self.round);
-            }
+            // What it owes is paid in this round, too.
+            let paid = if old.had < self.round { self.quantum * i128::from(world.weight(tenant)) } else { 0 };
+            turn.deficit = if old.deficit < 0 { (old.deficit + paid).min(0) } else { 0 };
         }
         self.turns.push(turn);
     }
@@ -343,7 +357,8 @@ impl SlowApf {
 impl Slow for SlowApf {
     fn first(&mut self, world: &World) -> Option<usize> {
         let firsts = self.queues.iter().filter_map(|queue| Some((queue.start, queue.waits.first()?.0)));
-        let finish = |(start, number): (i128, usize)| (start + tag(world.items[number].guess.unwrap_or(0), 1000), number);
+        let finish =
+            |(start, number): (i128, usize)| (start + tag(world.items[number].guess.unwrap_or(0), 1000), number);
         firsts.map(finish).min().map(|(_, number)| number)
     }
 
@@ -357,7 +372,8 @@ impl Slow for SlowApf {
         }
         let mut hand = self.deal(self.numbers[&tenant]);
         hand.rotate_left(self.chosen.len() % self.hand);
-        let seats = |queue: usize| self.queues[queue].waits.iter().map(|(item, _)| world.items[*item].seats).sum::<u32>();
+        let seats =
+            |queue: usize| self.queues[queue].waits.iter().map(|(item, _)| world.items[*item].seats).sum::<u32>();
         let chosen = hand.into_iter().min_by_key(|queue| seats(*queue)).expect("a hand");
         self.chosen.push(chosen);
         let queue = &mut self.queues[chosen];

@@ -5,22 +5,23 @@
 //! server does. Two tenants may share a queue; a tenant that floods can fill its whole hand.
 //! Source: Kubernetes enhancement 1040, "Priority and Fairness for API Server Requests", and
 //! k8s.io/apiserver, pkg/util/shufflesharding and pkg/util/flowcontrol/fairqueuing/queueset, as of
-//! release 1.29: shuffleShardLocked, findDispatchQueueToBoundLocked, boundNextDispatchLocked.
+//! commit 0039f24d: shuffleShardLocked, findDispatchQueueToBoundLocked, boundNextDispatchLocked.
 //! Rules: a hash of the tenant deals it a hand of distinct queues. An item joins the queue of the
-//! hand with the least seats waiting, ties by turns. Each queue has a start R; the queue with the
-//! least start R + guess of its first item is next; its start R grows by the guess, and is corrected
-//! by cost - guess at the end. The start R of a queue with neither items that wait nor items that
-//! run is R, and that of any other no less than R was when its first item was admitted.
+//! hand with the least seats waiting; of equal ones the first, from another one of the hand each
+//! time. Each queue has a start R; the queue with the least start R + guess of its first item is
+//! next; its start R grows by the guess, and is corrected by cost - guess at the end. The start R
+//! of a queue with neither items that wait nor items that run is R, and that of any other no less
+//! than R was when its first item was admitted.
 //! Departs: R advances by the service that is told, over the number of queues that have an item,
-//! where Kubernetes has a clock and the seats that are in use: the unit of costs need not be time. A
-//! guess takes the place of the one service time that is the estimate for all (`G`). The tenant is
-//! hashed by its number among all that came; one that was forgotten comes back with another hand.
-//! Equal tags start in the order of admission, not by the next queue in turn. There is no limit for
-//! a queue and no time after which an item is turned away; weights and priorities are not looked at.
-//! Chosen: as in Kubernetes, an item for which too few seats are free keeps all others waiting until
-//! it fits.
-//! Cost: O(hand + log n) for every call, n queues; O(k) to take out an item before its start, k the
-//! items of its queue.
+//! where Kubernetes has a clock and the seats that are in use: the unit of costs need not be time.
+//! A guess takes the place of the one service time that is the estimate for all (`G`). The tenant
+//! is hashed by its number among all that came; one that was forgotten comes back with another
+//! hand. Equal tags start in the order of admission, not by the next queue in turn. There is no
+//! limit for a queue and no time after which an item is turned away; weights and priorities are not
+//! looked at.
+//! Chosen: as in Kubernetes, an item for which too few seats are free keeps all others waiting
+//! until it fits.
+//! Cost: O(hand² + log n) for an admission, n queues; O(log n) for every other call.
 //! Bound: none for tenants, for those that share a queue are not told apart. The chance that k
 //! tenants that flood cover all queues of another one's hand is as published (policies/hands.rs:
 //! hands_are_covered_as_often_as_kubernetes_publishes).
@@ -33,7 +34,6 @@ use crate::units::Weight;
 use crate::work::account::{Tag, charge};
 use crate::work::policy::{Arrival, Charge, Head, Line, Policy};
 use crate::work::registry::PolicyPart;
-use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -67,29 +67,19 @@ impl PolicyPart for Settings {
     }
 }
 
-/// An item that waits in a queue.
-#[derive(Clone, Copy, Debug)]
-struct Waits {
-    /// Its place in the order of admission.
-    serial: u64,
-    seats: u32,
-    /// R at its admission.
-    arrival: Tag,
-}
-
 /// A queue.
 #[derive(Clone, Debug, Default)]
 struct Queue {
     /// Its start R.
     start: Tag,
-    waits: VecDeque<Waits>,
+    waiting: u32,
     seats_waiting: u64,
     running: u32,
 }
 
 impl Queue {
     fn is_active(&self) -> bool {
-        self.running > 0 || !self.waits.is_empty()
+        self.running > 0 || self.waiting > 0
     }
 }
 
@@ -144,29 +134,27 @@ impl Policy for Apf {
             queue.start = progress;
             self.active += 1;
         }
-        queue.waits.push_back(Waits { serial: arrival.serial, seats: arrival.seats, arrival: progress });
+        queue.waiting += 1;
         queue.seats_waiting += u64::from(arrival.seats);
         line
     }
 
     fn left(&mut self, line: Line, arrival: &Arrival) {
         let queue = &mut self.queues[line as usize];
-        if let Ok(at) = queue.waits.binary_search_by_key(&arrival.serial, |waits| waits.serial)
-            && let Some(left) = queue.waits.remove(at)
-        {
-            queue.seats_waiting -= u64::from(left.seats);
-            self.active -= u32::from(!queue.is_active());
-        }
+        queue.waiting -= 1;
+        queue.seats_waiting -= u64::from(arrival.seats);
+        self.active -= u32::from(!queue.is_active());
     }
 
     fn head(&mut self, line: Line, head: Option<&Head>) {
         // Tenants have slots beyond the queues, of which a change of weight tells.
         let Some(queue) = self.queues.get_mut(line as usize) else { return };
-        if let Some(first) = queue.waits.front() {
-            queue.start = queue.start.max(first.arrival);
-        }
-        let finish = |head: &Head| queue.start.saturating_add(charge(head.guess, Weight::ONE));
-        self.heads.set(line, head.map(|head| ((finish(head), head.serial), head.seats)));
+        let key = head.map(|head| {
+            queue.start = queue.start.max(head.arrival);
+            let finish = queue.start.saturating_add(charge(head.guess, Weight::ONE));
+            ((finish, head.serial), head.seats)
+        });
+        self.heads.set(line, key);
     }
 
     fn next(&mut self, free: u32) -> Option<Line> {
@@ -194,10 +182,14 @@ impl Policy for Apf {
         queue.running -= 1;
         self.active -= u32::from(!queue.is_active());
     }
+
+    fn virtual_time(&self) -> Tag {
+        self.progress
+    }
 }
 
-/// Deals `hand` of `queues` by `hash` into `dealt`: the remainder of the hash by the queues that are
-/// left is the rank, among those, of the next one.
+/// Deals `hand` of `queues` by `hash` into `dealt`: the remainder of the hash by the queues that
+/// are left is the rank, among those, of the next one.
 pub fn deal(mut hash: u64, queues: u32, hand: u32, dealt: &mut Vec<Line>) {
     dealt.clear();
     for count in 0..hand.min(queues) {
