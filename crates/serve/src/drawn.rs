@@ -45,7 +45,7 @@ struct Said {
     #[serde(default)]
     weight: Option<f64>,
     #[serde(default)]
-    priority: i32,
+    priority: u32,
     #[serde(default)]
     arrivals: Arrivals,
     #[serde(default)]
@@ -96,12 +96,18 @@ impl Drawn {
                 path => Fault::new(format!("tenants.{name}.{path}"), fault.message),
             };
             if name.is_empty() || tenants.iter().any(|tenant| tenant.name == name) {
-                return Err(Fault::new("tenants", format!("`{name}` is empty or named twice; give each tenant a name of its own")));
+                return Err(Fault::new(
+                    "tenants",
+                    format!("`{name}` is empty or named twice; give each tenant a name of its own"),
+                ));
             }
             tenants.push(Source::read(name, settings, speed, seats).map_err(at)?);
         }
         if tenants.is_empty() {
-            return Err(Fault::new("tenants", "names no tenant; write for example a:rate=5/s,cost=exponential(mean=2s)"));
+            return Err(Fault::new(
+                "tenants",
+                "names no tenant; write for example a:rate=5/s,cost=exponential(mean=2s)",
+            ));
         }
         Ok(Self { tenants })
     }
@@ -115,7 +121,10 @@ impl Drawn {
     /// How many requests arrive in this time on average.
     #[must_use]
     pub fn requests_in(&self, duration: Time) -> f64 {
-        self.tenants.iter().map(|tenant| (tenant.until.min(duration.as_s()) - tenant.from).max(0.0) / tenant.gap_s).sum()
+        self.tenants
+            .iter()
+            .map(|tenant| (tenant.until.min(duration.as_s()) - tenant.from).max(0.0) / tenant.gap_s)
+            .sum()
     }
 
     /// The requests that arrive until `duration`, by `seed`.
@@ -141,7 +150,8 @@ impl Drawn {
 
 impl Source {
     fn read(name: &str, settings: &str, speed: f64, seats: u32) -> Result<Self, Fault> {
-        let mut table = fairq_text::part(&format!("tenant({settings})")).map_err(|fault| Fault::new("", fault.replace("tenant(", "(")))?;
+        let mut table = fairq_text::part(&format!("tenant({settings})"))
+            .map_err(|fault| Fault::new("", fault.replace("tenant(", "(")))?;
         table.remove("kind");
         let said: Said = fairq_text::typed(&Value::Object(table))?;
         let per_s = rate(&said.rate).map_err(|fault| Fault::new("rate", fault))?;
@@ -189,7 +199,8 @@ impl Source {
             if now >= end {
                 return requests;
             }
-            let (cost, size) = (ns(self.cost.draw(&mut costs)), self.size.as_ref().map_or(0, |size| ns(size.draw(&mut sizes))));
+            let (cost, size) =
+                (ns(self.cost.draw(&mut costs)), self.size.as_ref().map_or(0, |size| ns(size.draw(&mut sizes))));
             requests.push(Request { at: ns(now), tenant, seats: self.said.seats, cost, size });
         }
     }
@@ -232,10 +243,11 @@ fn distribution(value: &Value, speed: f64) -> Result<Distribution<Amount>, Strin
         }
     }
     by_deviation(&mut table)?;
-    let found: Distribution<Amount> = fairq_text::typed(&Value::Object(table)).map_err(|fault| match fault.path.as_str() {
-        "" => fault.message,
-        path => format!("{path}: {}", fault.message),
-    })?;
+    let found: Distribution<Amount> =
+        fairq_text::typed(&Value::Object(table)).map_err(|fault| match fault.path.as_str() {
+            "" => fault.message,
+            path => format!("{path}: {}", fault.message),
+        })?;
     found.fault().map_or(Ok(found), |fault| Err(fault.to_owned()))
 }
 
@@ -246,7 +258,10 @@ fn by_deviation(table: &mut Map<String, Value>) -> Result<(), String> {
         return Ok(());
     }
     let Some(sd) = table.remove("sd").and_then(|sd| sd.as_f64()) else { return Ok(()) };
-    let mean = table.get("mean").and_then(Value::as_f64).ok_or("lognormal: mean is missing; write lognormal(mean=2s,sd=3s)")?;
+    let mean = table
+        .get("mean")
+        .and_then(Value::as_f64)
+        .ok_or("lognormal: mean is missing; write lognormal(mean=2s,sd=3s)")?;
     if table.contains_key("sigma") {
         return Err("lognormal: sd and sigma say the same; give one of them".to_owned());
     }
@@ -256,7 +271,12 @@ fn by_deviation(table: &mut Map<String, Value>) -> Result<(), String> {
 
 /// Seconds of a seat: a time, or units of cost at the speed of a seat.
 fn amount(value: &Value, speed: f64) -> Result<f64, String> {
-    let wrong = || format!("`{}` is no cost; write a time, like 2s, or a number of units", value.as_str().map_or(value.to_string(), str::to_owned));
+    let wrong = || {
+        format!(
+            "`{}` is no cost; write a time, like 2s, or a number of units",
+            value.as_str().map_or(value.to_string(), str::to_owned)
+        )
+    };
     let seconds = match value {
         Value::Number(number) => number.as_f64().ok_or_else(wrong)? / speed,
         Value::String(text) => text.parse::<Time>().map_err(|_| wrong())?.as_s(),

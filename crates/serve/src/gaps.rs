@@ -104,7 +104,11 @@ mod tests {
                 if waits[tenant] && !draw.once_in(4) {
                     let cost = 1 + draw.below(9);
                     gaps.serve(tenant as u32, cost);
-                    steps.push((tenant, cost as f64 * 1000.0 / f64::from(weights[tenant].thousandths()), waits.clone()));
+                    steps.push((
+                        tenant,
+                        cost as f64 * 1000.0 / f64::from(weights[tenant].thousandths()),
+                        waits.clone(),
+                    ));
                 } else {
                     waits[tenant] = !waits[tenant];
                     gaps.set_waiting(tenant as u32, waits[tenant]);
@@ -120,7 +124,13 @@ mod tests {
                             if !(waits[i] && waits[j]) {
                                 break;
                             }
-                            ahead += if *served == j { *cost } else if *served == i { -cost } else { 0.0 };
+                            ahead += if *served == j {
+                                *cost
+                            } else if *served == i {
+                                -cost
+                            } else {
+                                0.0
+                            };
                             worst = worst.max(ahead);
                         }
                     }

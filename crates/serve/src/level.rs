@@ -192,7 +192,8 @@ mod tests {
         let mut given = vec![0.0; tenants.len()];
         let mut is_full = vec![false; tenants.len()];
         for _ in tenants {
-            let left = seats - given.iter().zip(&is_full).map(|(given, full)| if *full { *given } else { 0.0 }).sum::<f64>();
+            let left =
+                seats - given.iter().zip(&is_full).map(|(given, full)| if *full { *given } else { 0.0 }).sum::<f64>();
             let rising = || tenants.iter().enumerate().filter(|(at, _)| !is_full[*at]);
             let weight: f64 = rising().map(|(_, (weight, _))| weight).sum();
             let level = rising().map(|(_, (weight, demand))| demand / weight).fold(left / weight, f64::min);

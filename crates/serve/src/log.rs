@@ -5,8 +5,8 @@
 //! in this order. Fields are separated by commas, semicolons or tabs. Times are seconds, from any
 //! beginning, and do not decrease; time zero is the first arrival.
 
-use crate::times::nanoseconds;
 use crate::requests::{Gathered, NS_PER_S, Request, Requests, Served};
+use crate::times::nanoseconds;
 use fairq_sim::traffic::rows::{fields, headed, rows, said_separator};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -47,7 +47,11 @@ pub fn read(name: &str, text: &str, columns: &Columns) -> Result<(Requests, Opti
     let mut log = Log::new(columns);
     let is_json = text.trim_start().starts_with('{');
     let told = |(row, fault): (usize, String)| format!("{name}: row {row}, {fault}");
-    if is_json { log.json_lines(text).map_err(told)? } else { log.csv(text).map_err(told)? }
+    if is_json {
+        log.json_lines(text).map_err(told)?
+    } else {
+        log.csv(text).map_err(told)?
+    }
     log.done(name)
 }
 
@@ -85,7 +89,9 @@ impl<'a> Log<'a> {
         for (row, line) in rows(text).skip(above + usize::from(has_heading)) {
             let mut found: Vec<Cow<'_, str>> = Vec::with_capacity(width);
             if line.contains('"') {
-                found.extend(fields(line, separator).map_err(|fault| (row, fault.to_owned()))?.into_iter().map(Cow::Owned));
+                found.extend(
+                    fields(line, separator).map_err(|fault| (row, fault.to_owned()))?.into_iter().map(Cow::Owned),
+                );
             } else {
                 found.extend(line.split(separator).map(|field| Cow::Borrowed(field.trim())));
             }
@@ -94,11 +100,17 @@ impl<'a> Log<'a> {
             }
             let field = |place: Option<usize>| place.and_then(|place| found.get(place)).map(|field| &**field);
             let needed = |at: usize| {
-                let missing = || (row, format!("column {}: is missing: the row is cut short; write {}", NAMES[at], example(NAMES[at])));
+                let missing = || {
+                    (
+                        row,
+                        format!("column {}: is missing: the row is cut short; write {}", NAMES[at], example(NAMES[at])),
+                    )
+                };
                 field(places[at]).ok_or_else(missing)
             };
             let done = self.columns.done.as_ref().map(|done| {
-                let missing = || (row, format!("column {done}: is missing: the row is cut short; write the time of the end"));
+                let missing =
+                    || (row, format!("column {done}: is missing: the row is cut short; write the time of the end"));
                 field(places[NAMES.len()]).ok_or_else(missing)
             });
             let read = Row {
@@ -120,7 +132,9 @@ impl<'a> Log<'a> {
         let mut places = [None; NAMES.len() + 1];
         let Some(heading) = heading else {
             if let Some(done) = &self.columns.done {
-                return Err(format!("column {done}: the log has no heading that says where it is; write time,tenant,cost,{done} above it"));
+                return Err(format!(
+                    "column {done}: the log has no heading that says where it is; write time,tenant,cost,{done} above it"
+                ));
             }
             for (at, place) in places.iter_mut().take(NAMES.len()).enumerate() {
                 *place = Some(at);
@@ -132,7 +146,11 @@ impl<'a> Log<'a> {
             *place = find(name);
         }
         if let Some(at) = (0..NEEDED).find(|at| places[*at].is_none()) {
-            return Err(format!("column {}: is missing; there are {}, needed are time, tenant and cost", NAMES[at], heading.join(", ")));
+            return Err(format!(
+                "column {}: is missing; there are {}, needed are time, tenant and cost",
+                NAMES[at],
+                heading.join(", ")
+            ));
         }
         if let Some(done) = &self.columns.done {
             places[NAMES.len()] = find(done);
@@ -147,8 +165,9 @@ impl<'a> Log<'a> {
         for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let row = at + 1;
             let wrong = |fault: String| (row, fault);
-            let read: Value = serde_json::from_str(line)
-                .map_err(|error| wrong(format!("column {}: is no JSON: the row is cut short; write one object a line", error.column())))?;
+            let read: Value = serde_json::from_str(line).map_err(|error| {
+                wrong(format!("column {}: is no JSON: the row is cut short; write one object a line", error.column()))
+            })?;
             let field = |name: &str| match read.get(name) {
                 None | Some(Value::Null) => None,
                 Some(Value::String(text)) => Some(text.clone()),
@@ -199,7 +218,10 @@ impl<'a> Log<'a> {
             let end = time_of(done, text)? - first;
             let end = u64::try_from(end).ok().filter(|end| *end >= at && *end <= TIME_MAX);
             let end = end.ok_or_else(|| {
-                format!("column {done}: `{text}` is before the time `{}` of the request; write when it ended, in seconds", row.time)
+                format!(
+                    "column {done}: `{text}` is before the time `{}` of the request; write when it ended, in seconds",
+                    row.time
+                )
             })?;
             self.spans.push((end.saturating_sub(cost).max(at), end));
         }
@@ -226,7 +248,9 @@ impl<'a> Log<'a> {
     fn seats(&self, text: &str) -> Result<u32, String> {
         let all = self.columns.seats;
         let seats = text.parse().ok().filter(|seats| (1..=all).contains(seats));
-        seats.ok_or_else(|| format!("column seats: `{text}` is no whole number from 1 to {all}, the seats of the server"))
+        seats.ok_or_else(|| {
+            format!("column seats: `{text}` is no whole number from 1 to {all}, the seats of the server")
+        })
     }
 
     fn done(self, name: &str) -> Result<(Requests, Option<Served>), String> {

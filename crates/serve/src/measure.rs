@@ -2,7 +2,7 @@
 
 use crate::gaps::Gaps;
 use crate::level::Level;
-use crate::requests::{NS_PER_S, Requests, Served};
+use crate::requests::{NS_PER_S, Request, Requests, Served};
 
 /// What a tenant got.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,6 +11,8 @@ pub struct OfTenant {
     pub requests: u64,
     /// Seat-seconds that it was given.
     pub service_s: f64,
+    /// The largest cost, in seconds of a seat.
+    pub cost_s_max: f64,
     /// The waiting times of its requests, in nanoseconds, ascending.
     pub waits: Vec<u64>,
     /// The mean of (waiting + cost)/cost, of the requests that cost something.
@@ -88,9 +90,10 @@ struct Account {
     least: (f64, u64),
 }
 
-/// Says what each tenant waited and got on `seats` seats.
+/// Says what each tenant waited and got on `seats` seats; `service` is what a request counts where
+/// tenants are compared with each other, in nanoseconds.
 #[must_use]
-pub fn measure(requests: &Requests, served: &Served, seats: u32) -> Measured {
+pub fn measure(requests: &Requests, served: &Served, seats: u32, service: &dyn Fn(&Request) -> u64) -> Measured {
     let weights: Vec<_> = requests.tenants.iter().map(|tenant| tenant.weight).collect();
     let mut found = vec![OfTenant::default(); weights.len()];
     for request in &requests.all {
@@ -108,7 +111,7 @@ pub fn measure(requests: &Requests, served: &Served, seats: u32) -> Measured {
         taken: 0,
         taken_max: 0,
     };
-    pass.run(requests, served);
+    pass.run(requests, served, service);
     pass.done(seats, served)
 }
 
@@ -122,7 +125,7 @@ struct Pass {
 }
 
 impl Pass {
-    fn run(&mut self, requests: &Requests, served: &Served) {
+    fn run(&mut self, requests: &Requests, served: &Served, service: &dyn Fn(&Request) -> u64) {
         let (all, starts, ends) = (&requests.all, &served.starts, &served.ends);
         let (mut arrival, mut start, mut end) = (0, 0, 0);
         // A request without cost ends in the instant in which it starts, but not before.
@@ -146,13 +149,15 @@ impl Pass {
             }
             while let Some((_, place)) = starts.get(start).filter(|(time, _)| *time == now) {
                 has_started[*place as usize] = true;
-                self.start(now, &all[*place as usize]);
+                let request = &all[*place as usize];
+                self.gaps.serve(request.tenant, service(request));
+                self.start(now, request);
                 start += 1;
             }
         }
     }
 
-    fn arrive(&mut self, now: u64, request: &crate::Request) {
+    fn arrive(&mut self, now: u64, request: &Request) {
         let tenant = request.tenant as usize;
         let account = &mut self.accounts[tenant];
         account.waiting += u64::from(request.seats);
@@ -171,14 +176,15 @@ impl Pass {
         }
     }
 
-    fn start(&mut self, now: u64, request: &crate::Request) {
+    fn start(&mut self, now: u64, request: &Request) {
         let tenant = request.tenant as usize;
         let wait = now - request.at;
-        self.gaps.serve(request.tenant, request.cost.saturating_mul(request.seats.into()));
         self.look(now, request.tenant);
         let (found, account) = (&mut self.found[tenant], &mut self.accounts[tenant]);
         found.waits.push(wait);
-        found.service_s += seconds(request.cost) * f64::from(request.seats);
+        let cost_s = seconds(request.cost) * f64::from(request.seats);
+        found.service_s += cost_s;
+        found.cost_s_max = found.cost_s_max.max(cost_s);
         if request.cost > 0 {
             account.slowdown += (wait as f64 + request.cost as f64) / request.cost as f64;
             account.with_cost += 1;
@@ -198,7 +204,7 @@ impl Pass {
         }
     }
 
-    fn end(&mut self, now: u64, request: &crate::Request) {
+    fn end(&mut self, now: u64, request: &Request) {
         let account = &mut self.accounts[request.tenant as usize];
         account.count(now);
         account.running -= u64::from(request.seats);

@@ -17,7 +17,8 @@ pub struct Request {
     pub seats: u32,
     /// How long it takes them, in nanoseconds.
     pub cost: u64,
-    /// The part of the cost that is known when it arrives, in nanoseconds.
+    /// What is known of its service when it arrives and is no part of the cost, in nanoseconds: the
+    /// tokens of a prompt, which the policy `vtc` counts.
     pub size: u64,
 }
 
@@ -29,7 +30,7 @@ pub struct Tenant {
     /// Its weight.
     pub weight: Weight,
     /// Its priority, the greatest first.
-    pub priority: i32,
+    pub priority: u32,
 }
 
 /// Requests in the order of their arrivals, and whose they are.
