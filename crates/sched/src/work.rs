@@ -59,12 +59,15 @@
 
 mod account;
 mod admission;
+pub mod amount;
 mod items;
 pub mod policies;
 pub mod policy;
 mod records;
+pub mod registry;
 #[cfg(feature = "std")]
 mod shared;
+mod tenants;
 mod wide;
 
 use crate::contract::Slot;
@@ -82,10 +85,11 @@ pub use items::Ticket;
 use items::{Asked, Items, Running, Waiting};
 use policies::sfq_d;
 use policy::{Arrival, Head, Line, Policy};
+use records::Records;
 pub use records::Waited;
-use records::{Place, Records};
 #[cfg(feature = "std")]
 pub use shared::{Seat, Shared};
+use tenants::Tenant;
 
 /// What a dispatcher may hold, and how it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,8 +142,8 @@ pub struct Started<T, I> {
     pub seats: u32,
     /// How long it waited, in the unit of [`tell_time`](Dispatcher::tell_time).
     pub waited: u64,
-    /// What it is thought to cost.
-    pub guess: u64,
+    /// What its policy charges at its start for what it is thought to cost.
+    pub charged: u64,
 }
 
 /// An item that was taken out before it started.
@@ -151,18 +155,6 @@ pub struct Drained<T, I> {
     pub tenant: T,
     /// The item, handed back.
     pub item: I,
-}
-
-struct Tenant<T> {
-    key: T,
-    /// Its number among all that ever came.
-    number: u64,
-    weight: Weight,
-    priority: u32,
-    waiting: u32,
-    running: u32,
-    mean: Mean,
-    record: Option<Place>,
 }
 
 /// Admits items of tenants and starts them in fair order.
@@ -293,7 +285,8 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         let line = self.policy.line(&self.arrival(slot, seats));
         let waiting = entry(&mut self.lines, line, Waiting::EMPTY);
         let was_empty = waiting.len() == 0;
-        let asked = Asked { tenant: slot, line, seats, guess: ask.guess, size, since: self.now };
+        let arrival = self.policy.virtual_time();
+        let asked = Asked { tenant: slot, line, seats, guess: ask.guess, size, arrival, since: self.now };
         let ticket = self.items.push(waiting, asked, item);
         self.tenants[slot as usize].waiting += 1;
         self.waiting += 1;
@@ -329,7 +322,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         self.running += 1;
         self.seats_taken += asked.seats;
         self.settle(line);
-        Some(Started { ticket, tenant: key, item, seats: asked.seats, waited, guess: head.guess })
+        Some(Started { ticket, tenant: key, item, seats: asked.seats, waited, charged: charge.guess })
     }
 
     /// The running item of `ticket` has cost `cost` up to now: what is above its charge is charged
@@ -492,54 +485,23 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         self.seats_taken
     }
 
+    /// Items of `tenant` that wait.
+    #[must_use]
+    pub fn waiting_of(&self, tenant: &T) -> u32 {
+        self.slots.get(tenant).map_or(0, |slot| self.tenants[*slot as usize].waiting)
+    }
+
+    /// Items of `tenant` that run.
+    #[must_use]
+    pub fn running_of(&self, tenant: &T) -> u32 {
+        self.slots.get(tenant).map_or(0, |slot| self.tenants[*slot as usize].running)
+    }
+
     /// Tenants that are known: they have an item here, or owe something, or are about to be
     /// forgotten.
     #[must_use]
     pub fn tenants(&self) -> usize {
         self.slots.len()
-    }
-
-    /// The slot of a tenant that may have one more item waiting.
-    fn admit(&mut self, tenant: &T, seats: u32) -> Result<Slot, Refusal> {
-        if self.is_closed {
-            return Err(Refusal::Closed);
-        }
-        let known = self.slots.get(tenant).copied();
-        let line = known.map_or(0, |slot| self.tenants[slot as usize].waiting);
-        if seats > self.settings.seats {
-            return Err(Refusal::TooWide);
-        }
-        if line >= self.settings.items_per_tenant_max {
-            return Err(Refusal::TenantFull);
-        }
-        if self.waiting >= self.settings.items_max {
-            return Err(Refusal::Full);
-        }
-        if let Some(slot) = known {
-            return Ok(slot);
-        }
-        if self.slots.len() >= self.settings.tenants_max as usize {
-            let (slot, _) = self.idle.pop().ok_or(Refusal::TooManyTenants)?;
-            self.release(slot);
-        }
-        let weight = self.weights.get(tenant).copied().unwrap_or_default();
-        let (mean, record) = self.records.recall(tenant);
-        let priority = self.priorities.get(tenant).copied().unwrap_or_default();
-        let (key, number) = (tenant.clone(), self.came);
-        self.came += 1;
-        let new = Tenant { key, number, weight, priority, waiting: 0, running: 0, mean, record };
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                self.tenants[slot as usize] = new;
-                slot
-            }
-            None => {
-                self.tenants.push(new);
-                (self.tenants.len() - 1) as Slot
-            }
-        };
-        self.slots.insert(tenant.clone(), slot);
-        Ok(slot)
     }
 
     /// What an item of `tenant` is thought to cost.
@@ -586,6 +548,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
             size: asked.size,
             weight: tenant.weight,
             priority: tenant.priority,
+            arrival: asked.arrival,
         })
     }
 
@@ -603,42 +566,6 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         self.tenants[asked.tenant as usize].waiting -= 1;
         self.waiting -= 1;
         item
-    }
-
-    /// After an item of a tenant left: whether that has no more here, and whether a busy period has
-    /// ended.
-    fn note_idle(&mut self, slot: Slot) {
-        let tenant = &self.tenants[slot as usize];
-        let is_idle = tenant.waiting == 0 && tenant.running == 0;
-        self.idle.set(slot, is_idle.then(|| self.policy.debt(slot)));
-        if self.waiting == 0 && self.running == 0 {
-            self.policy.idle();
-        }
-    }
-
-    /// Forgets a few tenants that have nothing here and owe nothing. A call makes at most one
-    /// tenant idle, `drain` aside, so that two a call keep up.
-    fn forget(&mut self) {
-        for _ in 0..2 {
-            let Some((slot, finish)) = self.idle.peek() else { break };
-            if finish > self.policy.virtual_time() {
-                break;
-            }
-            self.idle.pop();
-            self.release(slot);
-        }
-        if self.slots.is_empty() {
-            self.policy.reset();
-        }
-    }
-
-    /// Gives away the slot of a tenant that has nothing here.
-    fn release(&mut self, slot: Slot) {
-        let tenant = &self.tenants[slot as usize];
-        self.slots.remove(&tenant.key);
-        self.records.keep(tenant.record, tenant.mean);
-        self.policy.forget(slot);
-        self.free.push(slot);
     }
 }
 

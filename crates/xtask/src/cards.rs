@@ -8,6 +8,7 @@ use std::path::Path;
 use fairq_experiment::topology::registry::TOPOLOGIES;
 use fairq_sched::card::{Card, STEPS, label_of};
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, POLICERS, SCHEDULERS};
+use fairq_sched::work::registry::POLICIES;
 use fairq_sim::multicast::registry::RECEIVERS;
 use fairq_sim::traffic::registry::TRAFFIC;
 use fairq_sim::transport::registry::TRANSPORTS;
@@ -16,7 +17,7 @@ use crate::Findings;
 
 /// The cards of all registries, and where the code lies that they may name.
 const KINDS: [(&[&str], &[&[Card]]); 2] = [
-    (&["crates/sched/"], &[SCHEDULERS, BUFFER_POLICIES, CLASSIFIERS, MARKERS, POLICERS, DESIGNS]),
+    (&["crates/sched/"], &[SCHEDULERS, BUFFER_POLICIES, CLASSIFIERS, MARKERS, POLICERS, DESIGNS, POLICIES]),
     (&["crates/sim/", "crates/experiment/", "crates/topologies/"], &[TRANSPORTS, TRAFFIC, RECEIVERS, TOPOLOGIES]),
 ];
 

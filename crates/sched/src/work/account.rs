@@ -54,6 +54,20 @@ impl Account {
         Charge { mark: self.epoch, ..Charge::new(head, head.guess) }
     }
 
+    /// What was charged `epoch` times after it began to wait was too much by `amount`: as in
+    /// `correct`.
+    pub(super) fn refund(&mut self, epoch: u64, amount: Tag) {
+        let part = if epoch == self.epoch { &mut self.since } else { &mut self.old };
+        *part = part.saturating_sub(amount);
+    }
+
+    /// Charges `amount` on top of all that was charged, whenever its item started; how often it
+    /// began to wait.
+    pub(super) fn add(&mut self, amount: Tag) -> u64 {
+        self.since = self.since.saturating_add(amount);
+        self.epoch
+    }
+
     /// The item of `provisional` cost `cost` in truth, or so far.
     pub(super) fn correct(&mut self, provisional: &mut Charge, cost: u64) {
         let part = if provisional.mark == self.epoch { &mut self.since } else { &mut self.old };
@@ -88,7 +102,7 @@ mod tests {
     const UNIT: Tag = 1 << 32;
 
     fn head(guess: u64, weight: Weight) -> Head {
-        Head { serial: 0, seats: 1, guess, told: None, size: 0, weight, priority: 0 }
+        Head { serial: 0, seats: 1, guess, told: None, size: 0, weight, priority: 0, arrival: 0 }
     }
 
     #[test]

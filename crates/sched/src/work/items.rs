@@ -1,6 +1,7 @@
 //! The items that wait, in one list for each line, and the charges of those that run; O(1) for
 //! everything.
 
+use super::account::Tag;
 use super::policy::{Charge, Line};
 use alloc::vec::Vec;
 
@@ -42,6 +43,8 @@ pub(super) struct Asked {
     pub(super) guess: Option<u64>,
     /// The part of its service that is known beside its cost.
     pub(super) size: u64,
+    /// The virtual time at its admission.
+    pub(super) arrival: Tag,
     /// When it was admitted, by the caller's clock.
     pub(super) since: u64,
 }

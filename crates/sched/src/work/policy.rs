@@ -42,6 +42,8 @@ pub struct Head {
     pub weight: Weight,
     /// The priority of its tenant; greater is before.
     pub priority: u32,
+    /// The virtual time at its admission.
+    pub arrival: Tag,
 }
 
 /// What was charged for an item that runs. The dispatcher keeps it until the item ends.
@@ -72,9 +74,9 @@ pub struct Side {
     pub weight: Weight,
     /// The largest service of an item, as [`Policy::service`] counts it.
     pub service_max: u64,
-    /// The largest guess.
+    /// The largest guess that was charged ([`Started::charged`](super::Started::charged)).
     pub guess_max: u64,
-    /// The most by which a guess was above the cost.
+    /// The most by which such a guess was above the cost, counted as the service is.
     pub over_max: u64,
 }
 
@@ -85,9 +87,9 @@ pub struct Facts {
     pub seats: u32,
     /// [`Settings::lead`](super::Settings::lead).
     pub lead: u64,
-    /// The largest guess over weight of any tenant, rounded up.
+    /// The greatest [`Side::guess_max`] over weight of any tenant, rounded up.
     pub turn_max: u64,
-    /// The most by which a guess was above the cost, over weight, of any tenant, rounded up.
+    /// The greatest [`Side::over_max`] over weight of any tenant, rounded up.
     pub over_max: u64,
     /// The two tenants.
     pub sides: [Side; 2],

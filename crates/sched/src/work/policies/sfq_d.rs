@@ -31,7 +31,10 @@ use crate::slots::entry;
 use crate::units::Weight;
 use crate::work::account::{Account, Tag, charge, share};
 use crate::work::policy::{Charge, Facts, Head, Line, Policy};
+use crate::work::registry::PolicyPart;
 use crate::work::wide::{Turn, Wide};
+use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -40,6 +43,16 @@ settings! {
     pub struct Settings {
         /// D: seats that may be taken at most; without it all there are.
         pub depth: Option<u32> = None,
+    }
+}
+
+impl PolicyPart for Settings {
+    fn fault(&self) -> Option<String> {
+        (self.depth == Some(0)).then(|| String::from("sfq_d: depth is at least 1"))
+    }
+
+    fn variants() -> Vec<Self> {
+        vec![Self { depth: Some(2) }]
     }
 }
 
