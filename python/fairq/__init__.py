@@ -39,6 +39,10 @@ Captures of packets:
     replay             send a capture through queues
     detect             say of each flow whether its bottleneck was fair
 
+Servers:
+
+    serve              serve requests of tenants on a server with seats, under each policy
+
 Studies of many runs:
 
     sweep              run what is missing of a study
@@ -95,6 +99,7 @@ if TYPE_CHECKING:
         LiveRun,
         Replay,
         Result,
+        Serving,
         Topology,
         advise,
         agree,
@@ -128,6 +133,7 @@ if TYPE_CHECKING:
         run,
         scenes,
         schema,
+        serve,
         sweep,
         tc,
         theory,
@@ -171,6 +177,7 @@ __all__ = [
     "Result",
     "ScenarioError",
     "Scheduler",
+    "Serving",
     "Source",
     "Topology",
     "TopologyError",
@@ -207,6 +214,7 @@ __all__ = [
     "run",
     "scenes",
     "schema",
+    "serve",
     "sweep",
     "tc",
     "theory",

@@ -15,7 +15,7 @@ def result():
     return fairq.run(SCENARIO, set={"measure.replications": 1})
 
 
-@pytest.mark.parametrize("name", ["compare", "advise", "baseline", "effects", "replay", "run", "delay_curve"])
+@pytest.mark.parametrize("name", ["compare", "advise", "baseline", "effects", "replay", "serve", "run", "delay_curve"])
 def test_each_result_with_a_picture_gives_it(kinds, name):  # noqa: F811
     figure = kinds(name).plot()
     assert figure._repr_svg_().lstrip().startswith("<?xml") and "</svg>" in figure._repr_svg_()

@@ -17,6 +17,9 @@ pub struct Options {
     /// The log; or else `tenants`.
     #[serde(default)]
     pub log: Option<String>,
+    /// The file of the log, if it is not where its name says.
+    #[serde(default)]
+    pub file: Option<String>,
     /// Tenants of random requests.
     #[serde(default)]
     pub tenants: Option<String>,
