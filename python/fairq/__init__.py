@@ -39,6 +39,10 @@ Captures of packets:
     replay             send a capture through queues
     detect             say of each flow whether its bottleneck was fair
 
+Servers:
+
+    serve              serve requests of tenants on a server with seats, under each policy
+
 Studies of many runs:
 
     sweep              run what is missing of a study
@@ -98,6 +102,7 @@ if TYPE_CHECKING:
         LiveRun,
         Replay,
         Result,
+        Serving,
         Topology,
         advise,
         agree,
@@ -131,6 +136,7 @@ if TYPE_CHECKING:
         run,
         scenes,
         schema,
+        serve,
         sweep,
         tc,
         theory,
@@ -178,6 +184,7 @@ __all__ = [
     "Result",
     "ScenarioError",
     "Scheduler",
+    "Serving",
     "Source",
     "Topology",
     "TopologyError",
@@ -214,6 +221,7 @@ __all__ = [
     "run",
     "scenes",
     "schema",
+    "serve",
     "sweep",
     "tc",
     "theory",

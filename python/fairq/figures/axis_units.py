@@ -19,6 +19,8 @@ WORDS = {
     "delay mean": "mean delay",
     "rtt mean": "mean round trip",
     "marked ratio": "marked",
+    "waiting": "waiting time",
+    "slowdown mean": "mean slowdown",
     "jain": "Jain's index",
     "max min": "max-min share",
     "p50": "median",
