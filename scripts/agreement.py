@@ -16,7 +16,7 @@ import hashlib
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,13 +83,15 @@ def kept() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def table(rows: Iterable[Mapping[str, str]]) -> str:
-    """The table of the page."""
-    head = ["paper", "of its", *VERDICTS]
-    lines = [head, ["---", "---", *("---:" for _ in VERDICTS)]]
-    for row in rows:
-        title = (papers.ROOT / row["paper"] / "README.md").read_text(encoding="utf-8").split("\n")[0].removeprefix("# ")
-        lines.append([f"[{title}](papers/{row['paper']}.md)", row["of"], *(row[verdict] for verdict in VERDICTS)])
+def table(rows: Sequence[Mapping[str, str]]) -> str:
+    """The table of the page; a paper that was not run has a row that says so."""
+    lines = [["paper", "of its", *VERDICTS], ["---", "---", *("---:" for _ in VERDICTS)]]
+    counted = {name: [row for row in rows if row["paper"] == name] for name in papers.names()}
+    for name, mine in counted.items():
+        title = (papers.ROOT / name / "README.md").read_text(encoding="utf-8").split("\n")[0].removeprefix("# ")
+        cells = [[row["of"], *(row[verdict] for verdict in VERDICTS)] for row in mine]
+        for at, each in enumerate(cells or [["not counted yet", *("" for _ in VERDICTS)]]):
+            lines.append(["" if at else f"[{title}](papers/{name}.md)", *each])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Self
 
 ROOT = Path(__file__).resolve().parent.parent
+WAIT_MAX = 120
+"""Seconds after which a command that serves is killed."""
 SCENARIO = ROOT / "scenarios" / "dumbbell.toml"
 
 
@@ -131,20 +134,24 @@ def serves(environment: Environment, name: str, files: Mapping[str, bytes]) -> N
     command = [str(environment.prefix / "bin" / "fairq"), name, "--no-browser", "--json"]
     with subprocess.Popen(command, cwd=environment.empty, env=clean(), stdout=subprocess.PIPE, text=True) as served:
         assert served.stdout is not None
+        # one that says nothing, or does not hear Ctrl-C, is no reason to wait for ever
+        end = threading.Timer(WAIT_MAX, served.kill)
+        end.start()
         try:
             lines = []
             for line in served.stdout:
                 lines.append(line)
                 if line.rstrip() == "}":
                     break
-            holds(lines, f"fairq {name} --no-browser", "it said nothing")
+            holds(lines and lines[-1] == "}\n", f"fairq {name} --no-browser --json", f"it said {lines}")
             address = json.loads("".join(lines))["address"]
             for file, begins in files.items():
                 with urllib.request.urlopen(address + file, timeout=30) as answer:
                     holds(answer.read(len(begins)).lower() == begins, f"fairq {name} does not serve {file}", address)
         finally:
             served.send_signal(signal.SIGINT)
-            status = served.wait(30)
+            status = served.wait()
+            end.cancel()
     holds(status == 130, f"fairq {name}: Ctrl-C ended it with status {status}", address)
 
 

@@ -69,7 +69,8 @@ class Gallery(SphinxDirective):
             section += nodes.title("", title.rstrip("."))
             section += nodes.paragraph("", about)
             image = nodes.image(uri=beside(plotted(script), page), alt=about.partition(". ")[0] or title)
-            section += image
+            # a paragraph, as pages have it: on a phone it scrolls by itself
+            section += nodes.paragraph("", "", image)
             section += nodes.literal_block(code, code, language="python")
             self.state.document.note_implicit_target(section, section)
             found.append(section)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from fairq.core import tables
+from fairq.core import lazy, tables
 from fairq.core.errors import UsageError
 from fairq.core.near import near_miss
 from fairq.core.pictured import Figure
@@ -39,9 +39,9 @@ def loaded() -> Any:
     try:
         from fairq import figures
     except ImportError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("matplotlib", "numpy"):
+        if (lacking := lazy.lacking(error, "a picture")) is None:
             raise
-        raise UsageError(f"a picture needs the package {error.name}; write: pip install matplotlib") from None
+        raise lacking from None
     return figures
 
 
@@ -310,7 +310,12 @@ def of_study(found: Results | Sweep, what: str | None, style: Style) -> Any:
     from fairq.studies.stored_runs import Results
 
     results = found if isinstance(found, Results) else Results(found.store)
-    asked = enough.shown(results, None) if what is None else enough.quantity(what)
+    try:
+        asked = enough.shown(results, None) if what is None else enough.quantity(what)
+    except UsageError as error:
+        raise _not_of_a_study(str(what), results.tables) or UsageError(f"what: {error}") from None
+    if asked is not None and asked.table not in results.tables:
+        raise UsageError(f"what: {what}: the study does not keep {asked.table}; add it to tables of [keep], and run it")
     quantity = summary.Quantity(asked.table, asked.column) if asked is not None else None
     of = summary.values(results, [quantity]).get(quantity) if quantity is not None else None
     if quantity is None or of is None:
@@ -322,7 +327,7 @@ def of_study(found: Results | Sweep, what: str | None, style: Style) -> Any:
 
 
 def of_reproduction(found: Reproduction, what: str | None, style: Style) -> Any:
-    """The figure called `what` of a paper that was reproduced; None takes the first that there is."""
+    """The figure called `what` of a reproduced paper; None takes the first that there is."""
     from fairq.papers import papers
 
     names = list(dict.fromkeys(row["paper"] for row in found.rows))
@@ -348,6 +353,24 @@ def of_topology(found: Topology, style: Style, progress: Tell | None = None) -> 
     size = f"{found.nodes} nodes, {found.links} links, diameter {found.diameter_s * 1000:.4g} ms"
     title = f"{Path(found.file).stem}: {size}"
     return maps.network(title, found.node_table, found.link_table, progress=progress, style=style)
+
+
+KEPT_BY = {"series": 'series = "100 ms"', "packets": 'packets = "NAME"', "states": "states = true"}
+"""What a study's [keep] says for the tables that are more than means."""
+
+
+def _not_of_a_study(what: str, kept: Sequence[str]) -> UsageError | None:
+    """Where a picture of a run, or of rows that are no means, is had; None for another word."""
+    name = what.partition(".")[0]
+    means = "a figure of a study is of means; write a column, as flows.throughput_bit_per_s"
+    if name in ("means", "theory"):
+        more = "; fairq.run(…, overlay=True) has theory" if name == "theory" else ", or leave it out"
+        return UsageError(f"what: {what}: {means}{more}")
+    if name not in KEPT_BY:
+        return None
+    place = f".table({name!r}) and fairq.report"
+    where = f"{place} have its {name}" if name in kept else f"{place} have {name} with {KEPT_BY[name]} in [keep]"
+    return UsageError(f"what: {what}: {means}; {where}")
 
 
 KINDS: Mapping[str, Callable[[Any, Style], Any]] = {

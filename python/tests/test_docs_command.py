@@ -127,6 +127,16 @@ def test_the_command_holds_its_document_to_its_schema(bundle, monkeypatch, docum
     assert found["address"].startswith("http://127.0.0.1:") and found["address"].endswith("/guide/lab.html")
 
 
+def test_a_reader_of_lines_has_the_whole_document_while_the_site_is_served(bundle, monkeypatch, capsys):
+    said = []
+    monkeypatch.setattr(serving.Server, "serve_forever", lambda self: said.append(capsys.readouterr().out))
+    assert program.main(["docs", "lab", "--no-browser", "--json"]) == 0
+    assert program.main(["docs", "lab", "--no-browser"]) == 0
+    document, address = said
+    assert document.endswith("}\n") and address.endswith("/guide/lab.html\n") and address.count("\n") == 1
+    assert json.loads(document)["page"] == "guide/lab.html"
+
+
 def test_the_pages_may_run_what_the_build_wrote_into_them_and_load_from_here_alone(bundle):
     with serving.Server(site.files(), policy=site.POLICY) as served:
         thread = threading.Thread(target=served.serve_forever, daemon=True)

@@ -1,7 +1,6 @@
-"""The scripts of docs/gallery are short, say what is seen, and draw; the pages' numbers are those of runs."""
+"""The scripts of docs/gallery are short, say what is seen, and draw."""
 
 import ast
-import doctest
 import re
 import runpy
 from pathlib import Path
@@ -12,13 +11,6 @@ from fairq import figures, plots
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((ROOT / "docs" / "gallery").glob("*.py"))
-SESSION = re.compile(r"```pycon\n(.*?)```", re.DOTALL)
-PAGES = [
-    page
-    for folder in ("background", "lecture")
-    for page in sorted((ROOT / "docs" / folder).glob("*.md"))
-    if SESSION.search(page.read_text(encoding="utf-8"))
-]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
@@ -34,7 +26,7 @@ def test_a_script_is_short_says_what_is_seen_and_draws(script):
 
 
 def test_every_kind_of_figure_that_a_command_draws_has_a_script():
-    """Each picture of a result, of a run, and of `explain --scenes` is in the gallery, by its function."""
+    """Each picture of a result, a run and `explain --scenes` is in the gallery."""
     made = "\n".join(script.read_text(encoding="utf-8") for script in SCRIPTS)
     calls = {
         "Advice": r"figures\.trade_off\(", "Audit": r"fairq\.audit\(.*\.plot", "Baseline": r"figures\.baseline\(",
@@ -45,14 +37,6 @@ def test_every_kind_of_figure_that_a_command_draws_has_a_script():
     }  # fmt: skip
     assert set(plots.KINDS) | set(plots.KEPT) <= set(calls)
     assert [kind for kind, call in calls.items() if not re.search(call, made)] == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_the_numbers_of_a_page_are_those_of_runs(page, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    session = "\n".join(SESSION.findall(page.read_text(encoding="utf-8")))
-    done = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(session, {}, page.stem, None, 0))
-    assert done.attempted > 0 and done.failed == 0
 
 
 def test_the_pages_show_pictures_that_a_script_makes():

@@ -69,6 +69,39 @@ def test_units_are_in_the_head_and_intervals_in_the_cells():
     assert re.findall(r"<td[^>]*>([^<]*)</td>", html) == ["a", "1.00 ± 0.10", "b", "2.00 ± 0.10"]
 
 
+def wide_rows(columns):
+    """Rows of names, and of numbers with intervals that are not even."""
+    numbers = [f"quantity_{at}_of_a_flow_s" for at in range(columns)]
+    ends = {"": 1.0, "_low": 0.8, "_high": 1.5}
+    rows = [{f"{name}{end}": (at + 1) * 0.0123 * part for name in numbers for end, part in ends.items()}
+            for at in range(3)]  # fmt: skip
+    return [{"queue": f"fq_codel {at}", "settings": f"fq_codel {at}", "flow": f"call(rate={at}00kbit/s)", **row}
+            for at, row in enumerate(rows)]  # fmt: skip
+
+
+def test_a_table_with_intervals_is_at_most_900_pixels_wide_and_no_number_wraps(result, kinds, browser, tmp_path):  # noqa: F811
+    tables = {"run": result, "queues": result.queues, "compare": kinds("compare"), "advise": kinds("advise")}
+    tables |= {f"wide {columns}": Table.of(Row, wide_rows(columns)) for columns in (2, 7, 20)}
+    page = tmp_path / "tables.html"
+    shows = "".join(f"<div>{each._repr_html_()}</div>" for each in tables.values())
+    page.write_text(f'<meta charset="utf-8"><style>* {{font: 13px "DejaVu Sans"}}</style>{shows}', encoding="utf-8")
+    browser.open(page, 3000)
+    widths = browser.run("[...document.querySelectorAll('table')].map(table => table.offsetWidth)")
+    browser.open(page, 920)
+    cells = "[...document.querySelectorAll('td')].filter(cell => cell.style.textAlign == 'right')"
+    heights = browser.run(f"{cells}.map(cell => cell.offsetHeight)")
+    assert dict(zip(tables, widths, strict=True)) == {name: pytest.approx(450, abs=450) for name in tables}
+    assert max(heights) < 45, "a number, and its interval below it"
+    assert len(heads(result._repr_html_())) == shown.COLUMNS_MAX
+
+
+def test_where_little_has_room_a_column_that_repeats_another_goes_first():
+    html = Table.of(Row, wide_rows(9))._repr_html_()
+    assert "settings" not in heads(html) and {"queue", "flow"} < set(heads(html))
+    assert "small, below a number: its interval" in html and "more columns: .columns names all" in html
+    assert re.search(r"<td[^>]*>12\.3 <span[^>]*>9\.8\d*–18\.\d+</span></td>", html)
+
+
 def test_ten_rows_are_shown_and_how_many_there_are():
     html = Table.of(Row, [{"at": at} for at in range(25)])._repr_html_()
     assert html.count("<tr>") == 11 and "the first 10 of 25 rows" in html

@@ -1,4 +1,5 @@
-"""Every block of the site that is not Python runs here, in the test a table names, or has a reason not to.
+"""Every block of the site that is not Python runs here, in the test a table names, or has a reason
+not to.
 
 A new block that is in no table fails, and so does an entry of a table without its block.
 """
@@ -116,14 +117,14 @@ NOT_RUN = {
     ("guide/tenants", "text"): OUTPUT,
     ("guide/tenants-running", "text"): OUTPUT,
     ("notebooks/index", "sh"): "test_notebooks.py runs the notebooks",
-    ("lecture/index", "sh"): "test_gallery.py makes the slides' figures",
     ("start/install", "console"): "test_wheel.py and test_release.py install the wheel and ask for its version",
 }
 """Kinds of blocks that no test runs, by page, and why."""
 
 
 def found():
-    """Each block of the site: its page, its kind and its text; the kind is empty where none is written."""
+    """Each block of the site: its page, its kind and its text; the kind is empty where none is
+    written."""
     for page in sorted(DOCS.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         if match := SHOWS.fullmatch(text):

@@ -467,7 +467,8 @@ def test_nothing_of_the_package_writes_a_file_by_itself():
         "api.py": 1, "benchmarks/capture.py": 1, "benchmarks/sweep.py": 2, "cli/commands/run.py": 1,
         # the head of a log that grows while it runs, as Mahimahi's does
         "cli/commands/mm_link.py": 1,
-        # the pages of a folder that packaging makes, the peak of memory of the process, the place that `file` gives
+        # the pages of a folder that packaging makes, the peak of memory of the process, the place
+        # that `file` gives
         "cli/man_pages.py": 1, "core/memory.py": 1, "core/pictured.py": 1,
         "cli/printing.py": 2, "cli/reference.py": 1, "core/output.py": 3, "core/rows.py": 1, "core/tables.py": 1,
         "figures/saved.py": 1, "papers/reproduction.py": 3, "questions/own_capture.py": 1,

@@ -8,6 +8,7 @@ from sweep_studies import write_study
 from test_kept_results import SCENARIO, kinds  # noqa: F401 - the fixture
 
 import fairq
+from fairq import plots
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +24,19 @@ def test_each_result_with_a_picture_gives_it(kinds, name):  # noqa: F811
     assert figure._repr_svg_().lstrip().startswith("<?xml") and "</svg>" in figure._repr_svg_()
 
 
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory):
+    """The results of a study that keeps flows alone, and of one that keeps all that there is."""
+    found = []
+    every = 'series = "100 ms"\npackets = "file"\nstates = true'
+    for name, keep in (("plain", 'tables = ["flows"]'), ("all", every)):
+        folder = tmp_path_factory.mktemp(name)
+        study = write_study(folder, replications=1, duration="300 ms")
+        study.write_text(f"{study.read_text()}\n[keep]\n{keep}\n")
+        found.append(fairq.read_store(fairq.sweep(study).store))
+    return found
+
+
 def svg_of(figure):
     return "".join(figure._repr_svg_().split())
 
@@ -35,6 +49,33 @@ def test_a_study_has_the_picture_of_a_quantity(tmp_path):
     assert svg_of(results.plot("flows.delay_s_mean")) != svg_of(results.plot("flows.throughput_bit_per_s"))
     with pytest.raises(fairq.UsageError, match="no_such"):
         results.plot("flows.no_such")
+
+
+@pytest.mark.parametrize("what", ["series", "series.held_packets", "packets.delay_s", "states", "states.value"])
+def test_what_a_study_has_no_figure_of_is_said_with_what_keeps_it(studies, what):
+    name = what.partition(".")[0]
+    for results, says in zip(
+        studies, (f"have {name} with {plots.KEPT_BY[name]} in \\[keep\\]", f"have its {name}$"), strict=True
+    ):
+        with pytest.raises(fairq.UsageError, match=says) as error:
+            results.plot(what)
+        assert (
+            str(error.value).startswith(f"what: {what}: a figure of a study is of means")
+            and len(str(error.value)) < 220
+        )
+
+
+def test_a_table_that_a_study_does_not_keep_is_said_with_what_keeps_it(studies):
+    plain, _ = studies
+    with pytest.raises(fairq.UsageError, match=r"does not keep queues; add it to tables of \[keep\], and run it"):
+        plain.plot("queues.dropped")
+    for what, says in (
+        ("means", "leave it out"),
+        ("theory", "overlay=True"),
+        ("flows.no_such", "^what: flows.no_such"),
+    ):
+        with pytest.raises(fairq.UsageError, match=says):
+            plain.plot(what)
 
 
 def test_the_packets_of_a_link_and_of_an_audited_run_have_a_picture():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import threading
 from html.parser import HTMLParser
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -135,7 +136,9 @@ def test_each_picture_says_what_it_shows(pages):
     unsaid = []
     for name, page in pages.items():
         text = page.path.read_text(encoding="utf-8")
-        unsaid += [f"{name}: {tag[:80]}" for tag in text.split("<img ")[1:] if 'alt="' not in tag.split(">")[0]]
+        # without words it would be the name of the file
+        unsaid += [f"{name}: {tag[:80]}" for tag in text.split("<img ")[1:]
+                   if not re.search(r'alt="(?![^"]*_images/)[^"]+"', tag.split(">")[0])]  # fmt: skip
     assert unsaid == []
 
 

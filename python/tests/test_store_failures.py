@@ -286,3 +286,78 @@ def test_a_folder_that_is_removed_while_it_runs_ends_in_a_line_or_whole(tmp_path
     monkeypatch.undo()
     status, out, _ = fairq("sweep", study)
     assert status == 0 and "12 done, 0 failed, 0 missing" in out
+
+
+# A folder or a disk that cannot be written.
+
+NOBODY = pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root writes everywhere")
+
+
+@NOBODY
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
+    study = write_study(tmp_path)
+    tmp_path.chmod(0o555)
+    for folder in tmp_path.parents:
+        if folder.stat().st_uid == os.geteuid() and folder != Path("/tmp"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    done = subprocess.run(unprivileged(sys.executable, "-m", "fairq", "sweep", study), capture_output=True, text=True)
+    tmp_path.chmod(0o755)
+    assert done.returncode == 2, done
+    assert done.stderr.count("\n") == 1 and "cannot be written: permission denied" in done.stderr
+
+
+@NOBODY
+def test_a_finished_study_can_be_looked_at_where_nothing_can_be_written(tmp_path):
+    study = write_study(tmp_path)
+    sweep(study, Options())
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == os.geteuid() and folder != Path("/tmp"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    words = ("-m", "fairq", "sweep", study, "--json")
+    done = subprocess.run(unprivileged(sys.executable, *words), capture_output=True, text=True)
+    assert done.returncode == 0 and json.loads(done.stdout)["done"] == 12, done
+    study.write_text(STUDY.replace("replications = 3", "replications = 4"))
+    done = subprocess.run(unprivileged(sys.executable, *words), capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done
+    assert f"{study.with_suffix('')}: cannot be written: permission denied; what is done stays" in done.stderr
+
+
+def unprivileged(*words):
+    """The command of a user that is not root."""
+    words = list(map(str, words))
+    if os.geteuid() != 0:
+        return words
+    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *words]
+
+
+FULL = """
+import json, subprocess, sys
+from pathlib import Path
+words = json.loads(sys.argv[1])
+subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={sys.argv[2]}k", "tmpfs", "disk"], check=True)
+done = subprocess.run(words, capture_output=True, text=True)
+left = sorted(path.name for path in Path("disk/store").glob("tmp/*"))
+print(json.dumps([done.returncode, done.stderr, left]))
+subprocess.run(["mount", "-o", "remount,size=100m", "disk"], check=True)
+done = subprocess.run([*words, "--json"], capture_output=True, text=True)
+print(done.stdout.replace("\\n", " "))
+"""
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path):
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
+        pytest.skip("unshare -rm cannot make a mount namespace here: a FULL DISK is NOT TESTED")
+    study = write_study(tmp_path, replications=50)
+    (tmp_path / "disk").mkdir()
+    code = "import sys; from fairq.cli import program; from fairq.studies import threads; threads.PART_RUNS = 20; "
+    code += "sys.exit(program.main(sys.argv[1:]))"
+    words = [sys.executable, "-c", code, "sweep", str(study), "--store", "disk/store"]
+    done = subprocess.run(["unshare", "-rm", sys.executable, "-c", FULL, json.dumps(words), "200"],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=300)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    status, said, left = json.loads(first)
+    assert status == 2 and said.count("\n") == 1 and "no space left on device; what is done stays" in said, said
+    assert left == []
+    after = json.loads(second)
+    assert after["done"] == 200 and 0 < after["ran"] < 200

@@ -13,7 +13,8 @@ from fairq.core.serving import Server
 def shown(server: Server, address: str, said: str, *, browser: bool) -> Iterator[str]:
     """What is printed, then the end of the command by a signal; `browser`: one is opened at `address`."""
     with server:
-        yield said
+        # what reads the address line by line gets the last one now, not at the end
+        yield said if said.endswith("\n") else f"{said}\n"
         sys.stdout.flush()
         if browser:
             # a browser in a terminal takes it until it is left

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from fairq.core import streams, tables
+from fairq import plots
+from fairq.core import lazy, streams, tables
 from fairq.core.errors import OutputError, UsageError
 from fairq.core.estimating import Estimate
 from fairq.core.output import check_file, file
@@ -144,6 +145,8 @@ def picture(name: str) -> Path:
     if path.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise UsageError(f"{path}: the name must end in .svg, .png or .pdf")
     check_file(path)
+    # said before the work whose picture it is
+    lazy.look("a picture", "matplotlib", "numpy")
     streams.listen()
     return path
 
@@ -192,9 +195,7 @@ def style(arguments: Namespace) -> Style:
 
 def plotting() -> Any:
     """`fairq.figures`, which loads the plotting package: only a picture pays for it."""
-    from fairq import figures
-
-    return figures
+    return plots.loaded()
 
 
 def save(figure: Any, path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from fairq._native import version
 from fairq.cli.commands import NAMES, SUMMARIES, Broken
 from fairq.cli.options import Parser, add, check_plot, check_targets
-from fairq.core import signals, streams
+from fairq.core import lazy, signals, streams
 from fairq.core.errors import FairqError, PartError
 from fairq.core.exit_status import DONE, FAULT, INTERRUPTED, NO_READER, REFUSED
 from fairq.core.memory import short_of_addresses
@@ -89,10 +89,11 @@ def _main(argv: Sequence[str]) -> int:
             text = [text if not text or text.endswith("\n") else text + "\n"]
         sys.stdout.writelines(text)
         sys.stdout.flush()
-    except (FairqError, OSError, MemoryError) as error:
-        if signals.asked() is not None:
+    except (FairqError, OSError, MemoryError, ModuleNotFoundError) as error:
+        known = lazy.lacking(error) if isinstance(error, ModuleNotFoundError) else error
+        if known is None or signals.asked() is not None:
             raise
-        return _refused(error)
+        return _refused(known)
     return status
 
 

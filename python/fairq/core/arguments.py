@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from fairq.core import declared
+from fairq.core import declared, lazy
 from fairq.core.errors import ScenarioError, UsageError
 from fairq.core.inputs import Placed, Text
 from fairq.core.near import near_miss
@@ -57,6 +57,10 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             if not placed:
                 raise
             raise placed[0]._told(error) from None
+        except ModuleNotFoundError as error:
+            if (lacking := lazy.lacking(error)) is None:
+                raise
+            raise lacking from None
 
     return call
 

@@ -60,8 +60,8 @@ class Pictured:
         """Its figure, as `--plot` of the command draws it; no setting of matplotlib counts.
 
         Of a run `what` is "means", "series", "packets" or "theory"; None takes what there is. Of a
-        study it is a column, as "flows.throughput_bit_per_s"; None takes the first of its report. Of
-        a reproduced paper it is a figure, as "figure7"; None takes the first.
+        study it is a column, as "flows.throughput_bit_per_s"; None takes the first of its report.
+        Of a reproduced paper it is a figure, as "figure7"; None takes the first.
         `size` is what the figure is for; `bare` leaves out title and caption. UsageError if the
         result does not have what is asked for, or matplotlib is not installed.
         """

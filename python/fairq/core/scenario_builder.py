@@ -121,7 +121,7 @@ class Network(Placed):
         return result
 
     def _told(self, error: ScenarioError) -> ScenarioError:
-        """An error of the scenario, with the link's or flow's name, or a change's time, in place of its number."""
+        """An error with the name of a link or flow, or a change's time, in place of its number."""
         found = re.match(r"(\w+)\[(\d+)\](?:\.(.+))?$", error.path)
         whats = {many: what for what, many in LISTS.items()}
         if found is None or found[1] not in whats or error.where != self.place:
@@ -229,7 +229,7 @@ def _given(function: str, known: Mapping[str, object] | tuple[str, ...], fields:
 
 
 def _called(table: Mapping[str, Any]) -> str:
-    """What tells a table of a list from the others, after its kind: its name, or when it changes something."""
+    """What tells a table of a list from the others, after its kind: its name, or its time."""
     return f" {table['name']}" if "name" in table else f" at {table['at']}" if "at" in table else ""
 
 

@@ -62,7 +62,7 @@ def _made(figure: Figure, form: str) -> bytes:
 
 
 def _shorter(made: bytes) -> bytes:
-    """An SVG whose paths have coordinates in hundredths of a point: matplotlib writes millionths."""
+    """The SVG with paths in hundredths of a point: matplotlib writes millionths."""
     return PATH.sub(lambda path: LONG.sub(lambda number: b"%.2f" % float(number[0]), path[0]), made)
 
 

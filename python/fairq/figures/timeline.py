@@ -58,7 +58,7 @@ class Fit(NamedTuple):
     gap: float
     """Between lanes."""
     rows_min: int
-    """A lane is at least as high as with so many packets that wait."""
+    """A lane is at least as high as with this number of packets that wait."""
     service: float
 
 

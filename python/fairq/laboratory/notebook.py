@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairq.core.errors import UsageError
+from fairq.core import lazy
 from fairq.laboratory.built import widget
 from fairq.laboratory.given import given
 
@@ -29,8 +29,10 @@ def _kind() -> Any:
     try:
         import anywidget
         import traitlets
-    except ImportError:
-        raise UsageError("lab: this needs the package anywidget; write: pip install anywidget") from None
+    except ImportError as error:
+        if (lacking := lazy.lacking(error, "lab: this")) is None:
+            raise
+        raise lacking from None
 
     # the package has no types where it is not installed
     class Lab(anywidget.AnyWidget):  # type: ignore[misc]
