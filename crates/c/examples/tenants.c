@@ -20,7 +20,7 @@ static int serve(const char *policy)
     }
     /* The number of an item finds your request again; here it is not needed. */
     for (uint64_t item = 0; item < 8; item++)
-        fairq_dispatcher_push(server, 0, item < 6 ? GREEDY : SMALL, item, 1, FAIRQ_COST_UNKNOWN, NULL);
+        fairq_dispatcher_push(server, 0, item < 6 ? GREEDY : SMALL, item, NULL, NULL);
     while (fairq_dispatcher_start(server, 0, &started) == FAIRQ_OK) {
         printf(started.tenant == GREEDY ? " g" : " s");
         /* Here the item is done. What it cost is known now. */

@@ -41,6 +41,13 @@ struct fairq_seats {
     uint64_t guess;                /* the cost of an item while none is known (1) */
 };
 
+/* What an item asks. */
+struct fairq_ask {
+    uint64_t cost;  /* what it is thought to cost, or FAIRQ_COST_UNKNOWN */
+    uint64_t size;  /* the part of its service that is known at the door, as tokens of a prompt (vtc); else 0 */
+    uint32_t seats; /* 0 counts as 1 */
+};
+
 /* Names an item from its admission to its end. One that is of no use any more does no harm. */
 struct fairq_ticket {
     uint64_t serial;
@@ -62,13 +69,16 @@ int fairq_dispatcher_new(const char *policy, const struct fairq_seats *seats, st
                          char *message, size_t size);
 void fairq_dispatcher_free(struct fairq_dispatcher *dispatcher);
 
-/* Admits an item: FAIRQ_OK, or FAIRQ_REFUSED_… and nothing has changed. `seats` 0 counts as 1; `cost`
- * is what it is thought to cost, or FAIRQ_COST_UNKNOWN; `ticket` may be NULL. */
+/* Admits an item: FAIRQ_OK, or FAIRQ_REFUSED_… and nothing has changed. With `ask` NULL it takes a seat
+ * and its cost is not known; `ticket` may be NULL. */
 int fairq_dispatcher_push(struct fairq_dispatcher *dispatcher, uint64_t now, uint64_t tenant, uint64_t item,
-                          uint32_t seats, uint64_t cost, struct fairq_ticket *ticket);
+                          const struct fairq_ask *ask, struct fairq_ticket *ticket);
 
 /* The next item that starts: FAIRQ_OK, or FAIRQ_NONE if none may. */
 int fairq_dispatcher_start(struct fairq_dispatcher *dispatcher, uint64_t now, struct fairq_started *started);
+
+/* A running item has cost so much up to now: FAIRQ_OK, or FAIRQ_NONE if none has this ticket. */
+int fairq_dispatcher_progress(struct fairq_dispatcher *dispatcher, struct fairq_ticket ticket, uint64_t cost);
 
 /* The end of a running item: FAIRQ_OK, or FAIRQ_NONE if none has this ticket. It is done and cost so
  * much; it was given up after so much; it is over and its cost is not known. */
@@ -81,6 +91,9 @@ int fairq_dispatcher_remove(struct fairq_dispatcher *dispatcher, struct fairq_ti
 
 /* The weight of a tenant from its next item on, in thousandths. */
 int fairq_dispatcher_set_weight(struct fairq_dispatcher *dispatcher, uint64_t tenant, uint32_t thousandths);
+
+/* The priority of a tenant for strict_priority, 0 unless set; greater is before. */
+int fairq_dispatcher_set_priority(struct fairq_dispatcher *dispatcher, uint64_t tenant, uint32_t priority);
 
 /* Nothing is admitted any more; what waits still starts. */
 int fairq_dispatcher_close(struct fairq_dispatcher *dispatcher);

@@ -37,6 +37,16 @@ pub struct FairqSeats {
     pub guess: u64,
 }
 
+/// `struct fairq_ask`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the header says what the fields are")]
+pub struct FairqAsk {
+    pub cost: u64,
+    pub size: u64,
+    pub seats: u32,
+}
+
 /// `struct fairq_ticket`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -109,7 +119,7 @@ pub unsafe extern "C" fn fairq_dispatcher_new(
     let built = catch_unwind(|| {
         let text = policy.to_str().map_err(|_| (FAIRQ_ERROR_TEXT, "the text is not UTF-8".to_owned()))?;
         let policy = fairq_text::policy(text).map_err(|message| (FAIRQ_ERROR_TEXT, message))?;
-        let dispatcher = Dispatcher::with_policy(seats.settings(), policy.build());
+        let dispatcher = Dispatcher::with_policy(seats.settings(), policy);
         Ok(FairqDispatcher { dispatcher, is_broken: false })
     });
     let (code, said) = match built {
@@ -142,22 +152,24 @@ pub unsafe extern "C" fn fairq_dispatcher_free(dispatcher: *mut FairqDispatcher)
 /// Admits an item.
 ///
 /// # Safety
-/// `dispatcher` is NULL or a dispatcher that no other thread uses now; `ticket` is NULL or valid.
+/// `dispatcher` is NULL or a dispatcher that no other thread uses now; `ask` and `ticket` are NULL or
+/// valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fairq_dispatcher_push(
     dispatcher: *mut FairqDispatcher,
     now: u64,
     tenant: u64,
     item: u64,
-    seats: u32,
-    cost: u64,
+    ask: *const FairqAsk,
     ticket: *mut FairqTicket,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    guarded(unsafe { dispatcher.as_mut() }, |it| {
+    let (dispatcher, ask) = unsafe { (dispatcher.as_mut(), ask.as_ref()) };
+    guarded(dispatcher, |it| {
         it.dispatcher.tell_time(now);
-        let guess = (cost != FAIRQ_COST_UNKNOWN).then_some(cost);
-        match it.dispatcher.push(&tenant, Ask { seats, guess, ..Ask::default() }, item) {
+        let told = ask.map(|ask| ask.cost).filter(|cost| *cost != FAIRQ_COST_UNKNOWN);
+        let (seats, size) = ask.map_or((1, 0), |ask| (ask.seats, ask.size));
+        match it.dispatcher.push_sized(&tenant, Ask { seats, guess: told }, size, item) {
             Ok(admitted) => {
                 if let Some(ticket) = NonNull::new(ticket) {
                     // SAFETY: the caller's promise.
@@ -196,6 +208,20 @@ pub unsafe extern "C" fn fairq_dispatcher_start(
         unsafe { to.write(record) };
         Ok(FAIRQ_OK)
     })
+}
+
+/// A running item has cost so much.
+///
+/// # Safety
+/// As for [`fairq_dispatcher_complete`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fairq_dispatcher_progress(
+    dispatcher: *mut FairqDispatcher,
+    ticket: FairqTicket,
+    cost: u64,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    guarded(unsafe { dispatcher.as_mut() }, |it| Ok(found(it.dispatcher.progress(ticket.into(), cost))))
 }
 
 /// A running item is done.
@@ -271,6 +297,23 @@ pub unsafe extern "C" fn fairq_dispatcher_set_weight(
     guarded(unsafe { dispatcher.as_mut() }, |it| {
         let weight = Weight::from_thousandths(thousandths).ok_or(FAIRQ_ERROR_WEIGHT)?;
         it.dispatcher.set_weight(&tenant, weight).map_err(|error| match error {})?;
+        Ok(FAIRQ_OK)
+    })
+}
+
+/// The priority of a tenant.
+///
+/// # Safety
+/// As for [`fairq_dispatcher_complete`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fairq_dispatcher_set_priority(
+    dispatcher: *mut FairqDispatcher,
+    tenant: u64,
+    priority: u32,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    guarded(unsafe { dispatcher.as_mut() }, |it| {
+        it.dispatcher.set_priority(&tenant, priority);
         Ok(FAIRQ_OK)
     })
 }

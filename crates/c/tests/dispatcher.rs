@@ -28,17 +28,20 @@ fn an_item_starts_ends_and_is_charged() {
     let server = build("sfq_d", ONE).expect("a policy");
     let (mut first, mut second) = (FairqTicket::default(), FairqTicket::default());
     let (mut started, mut item) = (FairqStarted::default(), 0);
+    let ask = FairqAsk { cost: 3, size: 0, seats: 0 };
     // SAFETY: the dispatcher is ours until it is freed, and so are all places.
     unsafe {
-        assert_eq!(fairq_dispatcher_push(server, 5, 7, 70, 1, FAIRQ_COST_UNKNOWN, &mut first), FAIRQ_OK);
-        assert_eq!(fairq_dispatcher_push(server, 6, 7, 71, 1, 3, &mut second), FAIRQ_OK);
-        assert_eq!(fairq_dispatcher_push(server, 6, 8, 80, 1, 3, null_mut()), FAIRQ_OK);
+        assert_eq!(fairq_dispatcher_push(server, 5, 7, 70, null(), &mut first), FAIRQ_OK);
+        assert_eq!(fairq_dispatcher_push(server, 6, 7, 71, &ask, &mut second), FAIRQ_OK);
+        assert_eq!(fairq_dispatcher_push(server, 6, 8, 80, &ask, null_mut()), FAIRQ_OK);
         assert_eq!(fairq_dispatcher_start(server, 9, &mut started), FAIRQ_OK);
         assert_eq!((started.tenant, started.item, started.waited, started.seats), (7, 70, 4, 1));
         assert_eq!((fairq_dispatcher_waiting(server), fairq_dispatcher_seats_taken(server)), (2, 1));
         assert_eq!(fairq_dispatcher_start(server, 9, &mut started), FAIRQ_NONE);
         assert_eq!(fairq_dispatcher_complete(server, second, 1), FAIRQ_NONE, "it waits");
+        assert_eq!(fairq_dispatcher_progress(server, first, 90), FAIRQ_OK);
         assert_eq!(fairq_dispatcher_complete(server, first, 100), FAIRQ_OK);
+        assert_eq!(fairq_dispatcher_progress(server, first, 90), FAIRQ_NONE, "it is over");
         assert_eq!(fairq_dispatcher_complete(server, first, 100), FAIRQ_NONE, "it is over");
         assert_eq!(fairq_dispatcher_start(server, 9, &mut started), FAIRQ_OK);
         assert_eq!(started.item, 80, "tenant 7 owes");
@@ -55,8 +58,9 @@ fn what_is_refused_says_why_and_changes_nothing() {
     let limits = FairqSeats { items_max: 3, items_per_tenant_max: 2, tenants_max: 2, ..ONE };
     let server = build("round_robin", limits).expect("a policy");
     let push = |tenant, seats| {
+        let ask = FairqAsk { cost: FAIRQ_COST_UNKNOWN, size: 0, seats };
         // SAFETY: the dispatcher is ours until it is freed.
-        unsafe { fairq_dispatcher_push(server, 0, tenant, 0, seats, FAIRQ_COST_UNKNOWN, null_mut()) }
+        unsafe { fairq_dispatcher_push(server, 0, tenant, 0, &ask, null_mut()) }
     };
     assert_eq!(push(1, 2), FAIRQ_REFUSED_TOO_WIDE);
     assert_eq!((push(1, 1), push(1, 1), push(1, 1)), (FAIRQ_OK, FAIRQ_OK, FAIRQ_REFUSED_TENANT_FULL));
@@ -93,7 +97,7 @@ fn null_is_refused() {
         assert_eq!(fairq_dispatcher_new(null(), &ONE, &mut server, null_mut(), 0), FAIRQ_ERROR_NULL);
         assert_eq!(fairq_dispatcher_new(c"fcfs".as_ptr(), &ONE, null_mut(), null_mut(), 0), FAIRQ_ERROR_NULL);
         assert_eq!(fairq_dispatcher_start(null_mut(), 0, &mut started), FAIRQ_ERROR_NULL);
-        assert_eq!(fairq_dispatcher_push(null_mut(), 0, 1, 1, 1, 1, null_mut()), FAIRQ_ERROR_NULL);
+        assert_eq!(fairq_dispatcher_push(null_mut(), 0, 1, 1, null(), null_mut()), FAIRQ_ERROR_NULL);
         assert_eq!((fairq_dispatcher_waiting(null()), fairq_dispatcher_seats_taken(null())), (0, 0));
         fairq_dispatcher_free(null_mut());
         assert_eq!(fairq_dispatcher_new(c"fcfs".as_ptr(), &ONE, &mut server, null_mut(), 0), FAIRQ_OK);

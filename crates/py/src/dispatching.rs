@@ -44,14 +44,22 @@ impl Dispatcher {
         let records_max = tenants_max;
         let settings = Settings { seats, guess, lead, items_max, items_per_tenant_max, tenants_max, records_max };
         let policy = fairq_text::policy(policy).map_err(UsageError::new_err)?;
-        Ok(Self(Mutex::new(work::Dispatcher::with_policy(settings, policy.build()))))
+        Ok(Self(Mutex::new(work::Dispatcher::with_policy(settings, policy))))
     }
 
     /// Admits an item: its ticket. A `LookupError` has the name of why it is refused and a sentence.
-    fn push(&self, tenant: String, now: u64, seats: u32, guess: Option<u64>, item: u64) -> PyResult<Named> {
+    fn push(
+        &self,
+        tenant: String,
+        now: u64,
+        seats: u32,
+        guess: Option<u64>,
+        size: u64,
+        item: u64,
+    ) -> PyResult<Named> {
         let mut held = self.held();
         held.tell_time(now);
-        let admitted = held.push(&tenant, Ask { seats, guess, ..Ask::default() }, item);
+        let admitted = held.push_sized(&tenant, Ask { seats, guess }, size, item);
         admitted.map(Ticket::to_parts).map_err(|refused| {
             let said = (name(refused.why), refused.why.to_string());
             PyErr::new::<pyo3::exceptions::PyLookupError, _>(said)
@@ -64,6 +72,11 @@ impl Dispatcher {
         held.tell_time(now);
         let started = held.start()?;
         Some((started.ticket.to_parts(), started.item, started.tenant, started.waited))
+    }
+
+    /// A running item has cost `cost` so far; false if no running item has this ticket.
+    fn progress(&self, named: Named, cost: u64) -> bool {
+        self.held().progress(ticket(named), cost)
     }
 
     /// A running item is done and cost `cost`; false if no running item has this ticket.
@@ -93,6 +106,10 @@ impl Dispatcher {
     fn set_weight(&self, tenant: String, weight: f64) -> PyResult<()> {
         let weight = Weight::try_from(weight).map_err(|error| UsageError::new_err(error.to_string()))?;
         self.held().set_weight(&tenant, weight).map_err(|error| match error {})
+    }
+
+    fn set_priority(&self, tenant: String, priority: u32) {
+        self.held().set_priority(&tenant, priority);
     }
 
     /// Items that wait, items that run, seats that are taken, tenants that are known.

@@ -47,6 +47,11 @@ class Seat:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         self.end(is_typical=kind is None)
 
+    def progress(self, cost: float) -> None:
+        """It has cost so much up to now: a policy need not wait for the end of a long request."""
+        if self._ticket is not None:
+            self._dispatcher._native.progress(self._ticket, _whole("cost", cost))
+
     def end(self, *, is_typical: bool = True) -> None:
         """Give the seat back; a second call does nothing."""
         ticket, self._ticket = self._ticket, None
@@ -71,10 +76,9 @@ class Claim:
     """A request for a seat: `with` waits for it in a thread, `async with` in a task."""
 
     def __init__(
-        self, dispatcher: Dispatcher, tenant: str, seats: int, guess: float | None, timeout: float | None
+        self, dispatcher: Dispatcher, tenant: str, ask: tuple[int, float | None, float], timeout: float | None
     ) -> None:
-        self._dispatcher, self._tenant, self._timeout = dispatcher, tenant, timeout
-        self._ask = (seats, None if guess is None else _whole("guess", guess))
+        self._dispatcher, self._tenant, self._ask, self._timeout = dispatcher, tenant, ask, timeout
         self._seat: Seat | None = None
 
     def __enter__(self) -> Seat:
@@ -187,20 +191,23 @@ class Dispatcher:
         for tenant, weight in (weights or {}).items():
             self.set_weight(tenant, weight)
 
-    def seat(self, tenant: str, *, seats: int = 1, guess: float | None = None, timeout: float | None = None) -> Claim:
+    def seat(
+        self, tenant: str, *, seats: int = 1, guess: float | None = None, size: float = 0, timeout: float | None = None
+    ) -> Claim:
         """A seat for a request of `tenant`, for a `with` or an `async with` block.
 
-        `seats` is how many it takes; `guess` what it will cost, if that is known; after `timeout`
-        seconds without a seat it is a TimeoutError, and the request is gone. Raises `fairq.RefusedError`
+        `seats` is how many it takes; `guess` what it will cost, if that is known; `size` the part of its
+        service that is known at the door, as the tokens of a prompt (`vtc`). After `timeout` seconds
+        without a seat it is a TimeoutError, and the request is gone. Raises `fairq.RefusedError`
         when the block is entered, if too many wait.
         """
-        return Claim(self, tenant, seats, guess, timeout)
+        return Claim(self, tenant, (seats, guess, size), timeout)
 
-    def push(self, tenant: str, item: Any, *, seats: int = 1, guess: float | None = None) -> None:
+    def push(self, tenant: str, item: Any, *, seats: int = 1, guess: float | None = None, size: float = 0) -> None:
         """An item for the workers that iterate over the dispatcher; raises `fairq.RefusedError`."""
         with self._lock:
             self._use(has_workers=True)
-            number, _ = self._admit(tenant, (seats, None if guess is None else _whole("guess", guess)))
+            number, _ = self._admit(tenant, (seats, guess, size))
             self._items[number] = item
             self._lock.notify()
 
@@ -234,6 +241,12 @@ class Dispatcher:
     def set_weight(self, tenant: str, weight: float) -> None:
         """The weight of a tenant from its next item on: from 0.001 to 1000000, 1 unless set."""
         self._native.set_weight(tenant, weight)
+
+    def set_priority(self, tenant: str, priority: int) -> None:
+        """The priority of a tenant for `strict_priority`, 0 unless set; greater is before."""
+        if isinstance(priority, bool) or not isinstance(priority, int) or not 0 <= priority < 2**32:
+            raise UsageError(f"priority: {priority!r}: it is a whole number from 0 to {2**32 - 1}")
+        self._native.set_priority(tenant, priority)
 
     def close(self) -> None:
         """Admit nothing any more; what waits is still served, and then workers' loops end."""
@@ -287,15 +300,15 @@ class Dispatcher:
             used = "gives items to workers" if self._has_workers else "gives seats to those that ask"
             raise UsageError(f"this dispatcher {used}; make another one for the other use")
 
-    def _admit(self, tenant: str, ask: tuple[int, int | None]) -> tuple[int, Ticket]:
+    def _admit(self, tenant: str, ask: tuple[int, float | None, float]) -> tuple[int, Ticket]:
         if not isinstance(tenant, str):
             raise UsageError(f"tenant: {tenant!r}: it is the name of a tenant, a text")
-        seats, guess = ask
+        seats, guess, size = ask
         if isinstance(seats, bool) or not isinstance(seats, int) or not 1 <= seats < 2**32:
             raise UsageError(f"seats: {seats!r}: it is a whole number from 1 to {2**32 - 1}")
         try:
-            number = next(self._numbers)
-            ticket = self._native.push(tenant, self._now(), seats, guess, number)
+            number, cost = next(self._numbers), None if guess is None else _whole("guess", guess)
+            ticket = self._native.push(tenant, self._now(), seats, cost, _whole("size", size), number)
         except LookupError as error:
             reason, says = error.args
             self._refused[reason] += 1
@@ -303,7 +316,7 @@ class Dispatcher:
         self._counted["admitted"] += 1
         return number, ticket
 
-    def _wait(self, tenant: str, ask: tuple[int, int | None], tell: Callable[[], object]) -> _Waiting:
+    def _wait(self, tenant: str, ask: tuple[int, float | None, float], tell: Callable[[], object]) -> _Waiting:
         with self._lock:
             self._use(has_workers=False)
             number, ticket = self._admit(tenant, ask)
