@@ -135,8 +135,8 @@ impl Drr {
         entry(&mut self.lines, line, State::default())
     }
 
-    /// The last round in which a line at `place` has had its turn. For one that got its place in the
-    /// current round this may be the round before; it was given the quantum of the current one.
+    /// The last round in which a line at `place` has had its turn. For one that got its place in
+    /// the current round it is the round before, though the current quantum was given, too.
     const fn had(&self, place: u64) -> Tag {
         if place <= self.at { self.round } else { self.round - 1 }
     }
