@@ -120,7 +120,10 @@ mod tests {
             ("drr(quantum=fast)", "quantum: "),
             ("drr(quantum=0)", "drr: quantum is at least 1"),
             ("drr(quantum=1.5)", "quantum: write an amount of service: a whole number"),
-            ("max_in_flight(share=150%)", "share: write a part from 0 to 1 in whole thousandths, like 0.1 or 10%"),
+            (
+                "max_in_flight(share=150%)",
+                "share: `150%`: write a part from 0 to 1 in whole thousandths, like 0.1 or 10%",
+            ),
             ("max_in_flight(share=1.5)", "share: write a part from 0 to 1"),
             ("vtc(output_weight=0)", "vtc: output_weight is at least 1"),
             ("apf(queues=4, hand=5)", "apf: hand is at least 1 and at most queues"),

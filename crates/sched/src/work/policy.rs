@@ -8,6 +8,7 @@ use super::account::Tag;
 use crate::contract::Slot;
 use crate::units::Weight;
 use core::fmt;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 
 /// A dense number of a line of waiting items. Most policies give each tenant a line, which has the
 /// number of the tenant.
@@ -124,7 +125,7 @@ pub fn per_weight(service: u128, weight: Weight) -> u128 {
 /// [`next`](Self::next), [`started`](Self::started), [`left`](Self::left), `head`; while an item
 /// runs [`recharge`](Self::recharge); at an end `recharge`, `head`, [`ended`](Self::ended); at a
 /// removal `left`, `head`; [`idle`](Self::idle) whenever nothing waits or runs.
-pub trait Policy: fmt::Debug + Send + Sync {
+pub trait Policy: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Told once, before all else: the seats, and the service that may pass an item that waits for
     /// seats. A policy that lets none pass has no use for it.
     fn begin(&mut self, _seats: u32, _lead: u64) {}

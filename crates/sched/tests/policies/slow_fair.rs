@@ -106,6 +106,85 @@ impl Slow for SlowWfq {
     }
 }
 
+/// Start-time fair queueing with depth, where no item passes another one.
+#[derive(Default)]
+pub(super) struct SlowSfq {
+    accounts: BTreeMap<u32, Account>,
+    /// Weights by which items were charged.
+    weights: BTreeMap<usize, u32>,
+    virtual_time: i128,
+    horizon: i128,
+}
+
+impl SlowSfq {
+    fn start(&self, world: &World, number: usize) -> i128 {
+        self.accounts[&world.items[number].tenant].finish()
+    }
+
+    /// The first item of each tenant that has one waiting.
+    fn firsts(&self, world: &World) -> Vec<usize> {
+        self.accounts.keys().filter_map(|tenant| world.of(*tenant).next()).collect()
+    }
+
+    fn look(&mut self, world: &World) {
+        self.horizon = self.accounts.values().map(Account::finish).fold(self.horizon, i128::max);
+        if world.is_idle() {
+            self.virtual_time = self.virtual_time.max(self.horizon);
+        }
+    }
+}
+
+impl Slow for SlowSfq {
+    fn first(&mut self, world: &World) -> Option<usize> {
+        self.firsts(world).into_iter().min_by_key(|number| (self.start(world, *number), *number))
+    }
+
+    fn came(&mut self, world: &World) {
+        let (tenant, now) = (world.items[world.items.len() - 1].tenant, self.virtual_time);
+        let account = self.accounts.entry(tenant).or_default();
+        if wakes(world) {
+            account.wake(now);
+        }
+        self.look(world);
+    }
+
+    fn started(&mut self, world: &World, number: usize) {
+        self.virtual_time = self.virtual_time.max(self.start(world, number));
+        let item = &world.items[number];
+        let thousandths = world.weight(item.tenant);
+        self.weights.insert(number, thousandths);
+        let account = self.accounts.get_mut(&item.tenant).expect("it came");
+        account.charges.insert(number, tag(item.charged, thousandths));
+        self.look(world);
+    }
+
+    fn recharged(&mut self, world: &World, number: usize, before: u64, cost: u64) {
+        let (tenant, thousandths) = (world.items[number].tenant, self.weights[&number]);
+        let account = self.accounts.get_mut(&tenant).expect("it came");
+        account.change(number, tag(cost, thousandths) - tag(before, thousandths));
+        self.look(world);
+    }
+
+    /// V moves by the service of a tenant that has nothing waiting.
+    fn ended(&mut self, world: &World, number: usize) {
+        let (item, firsts) = (&world.items[number], self.firsts(world));
+        if world.of(item.tenant).next().is_none() {
+            let weight = |number: &usize| world.weight(world.items[*number].tenant);
+            let waiting: u32 = firsts.iter().map(weight).sum();
+            let moved = self.virtual_time + tag(item.charged, world.weight(item.tenant) + waiting);
+            let least = firsts.iter().map(|number| self.start(world, *number)).min();
+            let turn = firsts.iter().map(|number| tag(world.items[*number].guess.unwrap_or(0), weight(number))).max();
+            let end = least.zip(turn).map_or(moved, |(least, turn)| least + turn);
+            self.virtual_time = self.virtual_time.max(moved.min(end));
+        }
+        self.look(world);
+    }
+
+    fn removed(&mut self, world: &World, _: usize) {
+        self.look(world);
+    }
+}
+
 /// A tenant in the round.
 #[derive(Clone)]
 struct Turn {
