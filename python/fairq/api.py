@@ -574,7 +574,7 @@ def serve(
         "policies": serving.policies(SERVED if policy is None else policy),
         "weights": serving.numbers("weights", weights),
         "priorities": serving.whole("priorities", priorities),
-        "speed": speed,
+        "speed": serving.speed(speed),
         "cost_known": cost_known,
         "seeds": seeds,
         "duration": duration,

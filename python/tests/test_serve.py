@@ -111,7 +111,7 @@ def test_a_wrong_row_is_told_with_its_column(tmp_path, capsys, text, says):
     ("words", "says"),
     [
         ({"seats": 0}, "seats: 0 is none; write a whole number from 1 up"),
-        ({"policy": "fcfs(depth=2)"}, "policy: `fcfs(depth=2)`: depth: no such field of fcfs"),
+        ({"policy": "fcfs(depth=2)"}, "policy: depth: no such field of fcfs"),
         ({"policy": "vct"}, "policy: `vct` is no policy; did you mean vtc?"),
         ({"weights": {"smal": 2}}, "weights: `smal` is no tenant of these requests; did you mean small?"),
         ({"weights": "small"}, "weights: `small` is not TENANT=NUMBER"),

@@ -242,7 +242,7 @@ fn what_is_asked_wrongly_is_told_with_the_remedy() {
     for (field, value, said) in [
         ("seats", json!(0), "seats: is 0; a server has 1 seat at least"),
         ("policies", json!(["fcsf"]), "policy: `fcsf` is no policy; did you mean fcfs?"),
-        ("policies", json!(["fcfs(depth=2)"]), "policy: `fcfs(depth=2)`: depth: no such field of fcfs"),
+        ("policies", json!(["fcfs(depth=2)"]), "policy: depth: no such field of fcfs"),
         ("policies", json!(["fcfs", "fcfs"]), "policy: `fcfs` is given twice; name each policy once"),
         ("policies", json!([]), "policy: names none; write for example fcfs,sfq_d"),
         ("weights", json!({"b": 2.0}), "weights: `b` is no tenant of these requests"),

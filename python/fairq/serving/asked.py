@@ -54,6 +54,17 @@ def whole(of: str, given: Numbers | None) -> dict[str, int]:
     return {name: int(value) for name, value in found.items()}
 
 
+def speed(given: float) -> float:
+    """The speed of a seat, above 0."""
+    if not 0 < given <= SPEED_MAX:
+        raise UsageError(f"speed: {given:g} is not above 0; write the units of cost that a seat serves in a second")
+    return given
+
+
+SPEED_MAX = 1e12
+"""The greatest speed of a seat."""
+
+
 def policies(given: str | Sequence[str]) -> list[str]:
     """The policies as texts."""
     return split(given) if isinstance(given, str) else list(given)
