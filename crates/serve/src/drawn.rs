@@ -36,7 +36,7 @@ struct Source {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
-    rate: String,
+    rate: Value,
     cost: Value,
     #[serde(default)]
     size: Option<Value>,
@@ -154,7 +154,8 @@ impl Source {
             .map_err(|fault| Fault::new("", fault.replace("tenant(", "(")))?;
         table.remove("kind");
         let said: Said = fairq_text::typed(&Value::Object(table))?;
-        let per_s = rate(&said.rate).map_err(|fault| Fault::new("rate", fault))?;
+        let per_s =
+            rate(said.rate.as_str().unwrap_or(&said.rate.to_string())).map_err(|fault| Fault::new("rate", fault))?;
         let of = |field: &str, value: &Value| distribution(value, speed).map_err(|fault| Fault::new(field, fault));
         let cost = of("cost", &said.cost)?;
         let size = said.size.as_ref().map(|size| of("size", size)).transpose()?;

@@ -98,6 +98,17 @@ fn every_policy_serves_all_work_and_leaves_no_seat_free_that_is_wanted() {
 }
 
 #[test]
+fn requests_without_cost_wait_for_a_seat_and_take_it_for_no_time() {
+    let requests = requests("time,tenant,cost\n0,a,0\n0,a,2\n0,b,0\n0,b,1\n1,a,0\n", 1);
+    let served = served(&requests, 1, "fcfs");
+    assert_eq!(starts(&served), [0.0, 0.0, 2.0, 2.0, 3.0]);
+    let measured = measure(&requests, &served, 1, &work);
+    assert_eq!((measured.seats_taken_max, measured.busy), (1, 1.0));
+    // Of those that cost something: 1 and 3.
+    assert_eq!(measured.tenants.iter().map(|tenant| tenant.slowdown_mean).collect::<Vec<_>>(), [Some(1.0), Some(3.0)]);
+}
+
+#[test]
 fn known_costs_are_told_and_weights_count() {
     // Both flood one seat with equal costs; the second has three times the weight.
     let rows: String = (0..40).map(|_| "0,a,1\n0,b,1\n").collect();
