@@ -11,15 +11,15 @@
 //! tenants, the limits and the seats; the policy orders lines of items.
 //!
 //! Chosen: an item that is not told a guess is thought to cost the tenant's mean, else that of all.
-//! Cost: that of the policy, and O(log N) for every call, N tenants; no allocation for a tenant that
-//! is known and numbers of items seen before.
+//! Cost: that of the policy, and O(log N) for every call, N tenants; no allocation for a tenant
+//! that is known and numbers of items seen before.
 //! Memory: at most [`Settings::tenants_max`] tenants and [`Settings::records_max`] records of those
 //! that left; at most [`Settings::items_max`] items that wait and one that runs for each seat; the
 //! weights and priorities that were told. What was once needed is kept for reuse.
 //! Bound: that of the policy ([`Policy::bound`](policy::Policy::bound)).
 //!
-//! What has gone wrong in schedulers of this kind, and what becomes of it here, with the policy that
-//! is used unless another one is given:
+//! What has gone wrong in schedulers of this kind, and what becomes of it here, with the policy
+//! that is used unless another one is given:
 //!
 //! - *Wind-up.* A tenant that always has some work, but less than its share, must not gather
 //!   credit. A tenant starts from S = max(V, F) each time an item finds none of its tenant waiting,
@@ -100,7 +100,7 @@ pub struct Settings {
     /// says.
     pub guess: u64,
     /// How much service others (of weight 1) may be given ahead of an item that waits for seats, in
-    /// the unit of costs.
+    /// the unit of costs. Of the policies only `sfq_d` lets others pass.
     pub lead: u64,
     /// Waiting items at most; 0 counts as 1, for an item waits from `push` to `start` even if a
     /// seat is free.
@@ -222,6 +222,23 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     }
 
     /// Nothing waits. Items start in the order of `policy`, which has no item yet.
+    ///
+    /// ```
+    /// use fairq_sched::work::registry::PolicySettings;
+    /// use fairq_sched::work::{Ask, Dispatcher, Settings};
+    ///
+    /// let policy = PolicySettings::by_name("round_robin").unwrap().build();
+    /// let mut dispatcher = Dispatcher::with_policy(Settings::default(), policy);
+    /// for (tenant, item) in [("heavy", "big 1"), ("heavy", "big 2"), ("light", "small")] {
+    ///     dispatcher.push(&tenant, Ask::default(), item).expect("there is room");
+    /// }
+    /// let mut order = Vec::new();
+    /// while let Some(started) = dispatcher.start() {
+    ///     order.push(started.item);
+    ///     dispatcher.complete(started.ticket, 1);
+    /// }
+    /// assert_eq!(order, ["big 1", "small", "big 2"]);
+    /// ```
     #[must_use]
     pub fn with_policy(settings: Settings, mut policy: Box<dyn Policy>) -> Self {
         let depth = policy.depth().unwrap_or(u32::MAX);
@@ -307,7 +324,8 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
             return None;
         }
         let line = self.policy.next(free)?;
-        let head = self.head(line)?;
+        // A policy of another crate may be wrong; the seats are not.
+        let head = self.head(line).filter(|head| head.seats <= free)?;
         let (ticket, asked) = self.items.first(self.lines.get(line as usize)?)?;
         let charge = self.policy.started(line, &head);
         self.policy.left(line, &self.arrival(asked.tenant, asked.seats));

@@ -115,7 +115,7 @@ mod text {
             let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
             let part = percent.and_then(|percent| Part::from_f64(percent / 100.0));
             part.ok_or_else(|| {
-                E::custom(format!("write a part from 0 to 1 in whole thousandths, like 0.1 or 10%, not \"{text}\""))
+                E::custom(format!("`{text}`: write a part from 0 to 1 in whole thousandths, like 0.1 or 10%"))
             })
         }
     }

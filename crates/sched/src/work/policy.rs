@@ -8,6 +8,7 @@ use super::account::Tag;
 use crate::contract::Slot;
 use crate::units::Weight;
 use core::fmt;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 
 /// A dense number of a line of waiting items. Most policies give each tenant a line, which has the
 /// number of the tenant.
@@ -74,9 +75,12 @@ pub struct Side {
     pub weight: Weight,
     /// The largest service of an item, as [`Policy::service`] counts it.
     pub service_max: u64,
-    /// The largest guess that was charged ([`Started::charged`](super::Started::charged)).
+    /// The largest guess of its items, started or not. One that is not told is a mean of costs, or
+    /// [`Settings::guess`](super::Settings::guess).
     pub guess_max: u64,
-    /// The most by which such a guess was above the cost, counted as the service is.
+    /// The most by which what was charged at a start
+    /// ([`Started::charged`](super::Started::charged)) was above the cost, counted as the service
+    /// is.
     pub over_max: u64,
 }
 
@@ -121,7 +125,7 @@ pub fn per_weight(service: u128, weight: Weight) -> u128 {
 /// [`next`](Self::next), [`started`](Self::started), [`left`](Self::left), `head`; while an item
 /// runs [`recharge`](Self::recharge); at an end `recharge`, `head`, [`ended`](Self::ended); at a
 /// removal `left`, `head`; [`idle`](Self::idle) whenever nothing waits or runs.
-pub trait Policy: fmt::Debug + Send + Sync {
+pub trait Policy: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Told once, before all else: the seats, and the service that may pass an item that waits for
     /// seats. A policy that lets none pass has no use for it.
     fn begin(&mut self, _seats: u32, _lead: u64) {}

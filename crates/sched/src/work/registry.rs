@@ -1,5 +1,5 @@
-//! The policies: the only list. From a line here follow the name in a text, the settings' schema and
-//! the tests over all policies.
+//! The policies: the only list. From a line here follow the name in a text, the settings' schema
+//! and the tests over all policies.
 //!
 //! A line: `module => Type = "name" ["alias", …]`.
 

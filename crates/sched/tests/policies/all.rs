@@ -1,8 +1,9 @@
 //! What holds for every policy of the list.
 
 use super::unlimited;
+use fairq_sched::work::policies::sfq_d;
 use fairq_sched::work::registry::{POLICIES, PolicySettings};
-use fairq_sched::work::{Ask, Dispatcher, Ticket};
+use fairq_sched::work::{Ask, Dispatcher, Refusal, Ticket};
 use fairq_testkit::draw::{Draw, Replay};
 
 /// Every policy with its default settings and with those that take another path.
@@ -108,10 +109,43 @@ fn every_policy_starts_the_items_of_a_tenant_in_their_order_but_where_queues_are
 
 #[test]
 fn an_item_wider_than_the_depth_of_the_policy_is_refused_at_the_door() {
-    let mut policy = fairq_sched::work::policies::sfq_d::Settings::default();
-    policy.depth = Some(2);
-    let mut dispatcher = Dispatcher::with_policy(unlimited(8), PolicySettings::SfqD(policy).build());
+    let policy = PolicySettings::SfqD(sfq_d::Settings { depth: Some(2) });
+    let mut dispatcher = Dispatcher::with_policy(unlimited(8), policy.build());
     assert_eq!(dispatcher.seats(), 2);
     let refused = dispatcher.push(&0, Ask { seats: 3, guess: None }, ()).map_err(|refused| refused.why);
-    assert_eq!(refused, Err(fairq_sched::work::Refusal::TooWide));
+    assert_eq!(refused, Err(Refusal::TooWide));
+}
+
+/// How many of 900 items are of a tenant that always waits, while two that come once wait, too. All
+/// items cost the same.
+fn starts_beside_newcomers(policy: &PolicySettings) -> u32 {
+    let mut dispatcher = Dispatcher::with_policy(unlimited(1), policy.build());
+    let (mut next, mut starts) = (1_u32, 0);
+    let ask = Ask { guess: Some(10), ..Ask::default() };
+    for _ in 0..900 {
+        while dispatcher.waiting_of(&0) < 2 {
+            dispatcher.push(&0, ask, ()).expect("no limit");
+        }
+        while dispatcher.waiting() < 4 {
+            dispatcher.push(&next, ask, ()).expect("no limit");
+            next += 1;
+        }
+        let started = dispatcher.start().expect("items wait");
+        starts += u32::from(started.tenant == 0);
+        assert!(dispatcher.complete(started.ticket, 10));
+    }
+    starts
+}
+
+#[test]
+fn new_tenants_do_not_pass_one_that_waits_without_end_but_for_vtc() {
+    for policy in all() {
+        let starts = starts_beside_newcomers(&policy);
+        if policy.name() == "vtc" {
+            // Its level stands still while new tenants wait at it, as the card says.
+            assert!(starts < 10, "{policy:?}: {starts}");
+        } else {
+            assert!(starts >= 900 / 6, "{policy:?}: {starts}");
+        }
+    }
 }

@@ -26,8 +26,9 @@ fn choose(n: u32, k: u32) -> f64 {
     if k > n { 0.0 } else { (0..k).map(|i| f64::from(n - i) / f64::from(k - i)).product() }
 }
 
-/// The probability that hands of so many tenants cover another hand: they cover c queues together
-/// with a probability that follows tenant by tenant, and of those hands C(c, h) lie within.
+/// The probability that the hands of `flooding` tenants cover another hand: they cover c queues
+/// together with a probability that follows tenant by tenant, and of those hands C(c, h) lie
+/// within.
 fn covered(hand: u32, queues: u32, flooding: usize) -> f64 {
     let mut covered = vec![0.0; queues as usize + 1];
     covered[0] = 1.0;

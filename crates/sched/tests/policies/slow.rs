@@ -1,7 +1,7 @@
 //! Slow policies, which look through all items at every step, and the same calls for them and for
 //! those of the registry.
 
-use super::slow_fair::{SlowApf, SlowDrr, SlowVtc, SlowWfq};
+use super::slow_fair::{SlowApf, SlowDrr, SlowSfq, SlowVtc, SlowWfq};
 use super::{unlimited, weight};
 use fairq_sched::work::registry::{POLICIES, PolicySettings};
 use fairq_sched::work::{Ask, Dispatcher, Ticket};
@@ -134,10 +134,10 @@ impl Slow for SlowMaxInFlight {
     }
 }
 
-/// The slow policy for these settings; `None` for the one that `tests/work.rs` has.
-fn slow(settings: &PolicySettings) -> Option<Box<dyn Slow>> {
-    Some(match settings {
-        PolicySettings::SfqD(_) => return None,
+/// The slow policy for these settings.
+fn slow(settings: &PolicySettings) -> Box<dyn Slow> {
+    match settings {
+        PolicySettings::SfqD(_) => Box::new(SlowSfq::default()),
         PolicySettings::Fcfs(_) => Box::new(SlowFcfs),
         PolicySettings::StrictPriority(_) => Box::new(SlowPriority),
         PolicySettings::RoundRobin(_) => Box::new(SlowRoundRobin(Vec::new())),
@@ -149,7 +149,7 @@ fn slow(settings: &PolicySettings) -> Option<Box<dyn Slow>> {
         PolicySettings::Drr(settings) => Box::new(SlowDrr::new(settings.quantum.0)),
         PolicySettings::Vtc(settings) => Box::new(SlowVtc::new(settings.input_weight, settings.output_weight)),
         PolicySettings::Apf(settings) => Box::new(SlowApf::new(settings.queues, settings.hand)),
-    })
+    }
 }
 
 /// A dispatcher and a slow policy that get the same calls.
@@ -282,10 +282,10 @@ fn the_same_calls_get_the_answers_of_a_slow_policy() {
             let _replay = Replay(format!("{} {settings:?}, seed {seed}", card.name));
             let mut draw = Draw::new(seed);
             let seats = 1 + draw.below(6) as u32;
-            let Some(slow) = slow(&settings) else { continue };
-            let (weights, priorities) = (BTreeMap::new(), BTreeMap::new());
-            let world = World { items: Vec::new(), weights, priorities, seats };
             let fast = Dispatcher::with_policy(unlimited(seats), settings.build());
+            let (weights, priorities) = (BTreeMap::new(), BTreeMap::new());
+            let world = World { items: Vec::new(), weights, priorities, seats: fast.seats() };
+            let slow = slow(&settings);
             let is_by_rounds = card.name == "drr";
             let mut both = Both { fast, slow, world, tickets: Vec::new(), is_by_rounds };
             for _ in 0..400 {

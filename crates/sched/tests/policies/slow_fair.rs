@@ -106,6 +106,85 @@ impl Slow for SlowWfq {
     }
 }
 
+/// Start-time fair queueing with depth, where no item passes another one.
+#[derive(Default)]
+pub(super) struct SlowSfq {
+    accounts: BTreeMap<u32, Account>,
+    /// Weights by which items were charged.
+    weights: BTreeMap<usize, u32>,
+    virtual_time: i128,
+    horizon: i128,
+}
+
+impl SlowSfq {
+    fn start(&self, world: &World, number: usize) -> i128 {
+        self.accounts[&world.items[number].tenant].finish()
+    }
+
+    /// The first item of each tenant that has one waiting.
+    fn firsts(&self, world: &World) -> Vec<usize> {
+        self.accounts.keys().filter_map(|tenant| world.of(*tenant).next()).collect()
+    }
+
+    fn look(&mut self, world: &World) {
+        self.horizon = self.accounts.values().map(Account::finish).fold(self.horizon, i128::max);
+        if world.is_idle() {
+            self.virtual_time = self.virtual_time.max(self.horizon);
+        }
+    }
+}
+
+impl Slow for SlowSfq {
+    fn first(&mut self, world: &World) -> Option<usize> {
+        self.firsts(world).into_iter().min_by_key(|number| (self.start(world, *number), *number))
+    }
+
+    fn came(&mut self, world: &World) {
+        let (tenant, now) = (world.items[world.items.len() - 1].tenant, self.virtual_time);
+        let account = self.accounts.entry(tenant).or_default();
+        if wakes(world) {
+            account.wake(now);
+        }
+        self.look(world);
+    }
+
+    fn started(&mut self, world: &World, number: usize) {
+        self.virtual_time = self.virtual_time.max(self.start(world, number));
+        let item = &world.items[number];
+        let thousandths = world.weight(item.tenant);
+        self.weights.insert(number, thousandths);
+        let account = self.accounts.get_mut(&item.tenant).expect("it came");
+        account.charges.insert(number, tag(item.charged, thousandths));
+        self.look(world);
+    }
+
+    fn recharged(&mut self, world: &World, number: usize, before: u64, cost: u64) {
+        let (tenant, thousandths) = (world.items[number].tenant, self.weights[&number]);
+        let account = self.accounts.get_mut(&tenant).expect("it came");
+        account.change(number, tag(cost, thousandths) - tag(before, thousandths));
+        self.look(world);
+    }
+
+    /// V moves by the service of a tenant that has nothing waiting.
+    fn ended(&mut self, world: &World, number: usize) {
+        let (item, firsts) = (&world.items[number], self.firsts(world));
+        if world.of(item.tenant).next().is_none() {
+            let weight = |number: &usize| world.weight(world.items[*number].tenant);
+            let waiting: u32 = firsts.iter().map(weight).sum();
+            let moved = self.virtual_time + tag(item.charged, world.weight(item.tenant) + waiting);
+            let least = firsts.iter().map(|number| self.start(world, *number)).min();
+            let turn = firsts.iter().map(|number| tag(world.items[*number].guess.unwrap_or(0), weight(number))).max();
+            let end = least.zip(turn).map_or(moved, |(least, turn)| least + turn);
+            self.virtual_time = self.virtual_time.max(moved.min(end));
+        }
+        self.look(world);
+    }
+
+    fn removed(&mut self, world: &World, _: usize) {
+        self.look(world);
+    }
+}
+
 /// A tenant in the round.
 #[derive(Clone)]
 struct Turn {
@@ -151,9 +230,9 @@ impl SlowDrr {
             };
             turn.had = round;
             let quantum = self.quantum * i128::from(world.weight(turn.tenant));
-            if world.of(turn.tenant).next().is_some() {
+            if let Some(first) = world.of(turn.tenant).next() {
                 (turn.deficit, turn.given) = (turn.deficit + quantum, round);
-                self.current = (turn.deficit > 0).then_some(turn.tenant);
+                self.current = (turn.deficit >= need(world, first)).then_some(turn.tenant);
             } else if turn.deficit < 0 {
                 (turn.deficit, turn.given) = ((turn.deficit + quantum).min(0), round);
             }
@@ -163,8 +242,15 @@ impl SlowDrr {
     /// Ends the turn that may not go on.
     fn look(&mut self, world: &World) {
         if let Some(tenant) = self.current {
-            let goes_on = self.turn(tenant).deficit > 0 && world.of(tenant).next().is_some();
-            self.current = self.current.filter(|_| goes_on);
+            let deficit = self.turn(tenant).deficit;
+            let goes_on = world.of(tenant).next().is_some_and(|first| deficit >= need(world, first));
+            if !goes_on {
+                // The turn ends, and the next one is after those of all others.
+                self.current = None;
+                let turn = self.turn(tenant).clone();
+                self.turns.retain(|turn| turn.tenant != tenant);
+                self.turns.push(turn);
+            }
         }
         if world.is_idle() {
             self.turns.clear();
@@ -182,6 +268,11 @@ impl SlowDrr {
     }
 }
 
+/// What an item is thought to take off a deficit.
+fn need(world: &World, number: usize) -> i128 {
+    i128::from(world.items[number].guess.unwrap_or(0).max(1)) * 1000
+}
+
 impl Slow for SlowDrr {
     fn first(&mut self, world: &World) -> Option<usize> {
         self.clone().walk(world)
@@ -192,15 +283,12 @@ impl Slow for SlowDrr {
         if !wakes(world) {
             return;
         }
-        let complete = self.round - 1;
-        let mut turn = Turn { tenant, deficit: 0, had: complete, given: complete };
+        let mut turn = Turn { tenant, deficit: 0, had: self.round, given: self.round };
         if let Some(at) = self.turns.iter().position(|turn| turn.tenant == tenant) {
             let old = self.turns.remove(at);
-            if old.deficit < 0 {
-                (turn.deficit, turn.had, turn.given) = (old.deficit, old.had, old.had);
-            } else if old.given == self.round {
-                (turn.had, turn.given) = (self.round, self.round);
-            }
+            // What it owes is paid in this round, too.
+            let paid = if old.had < self.round { self.quantum * i128::from(world.weight(tenant)) } else { 0 };
+            turn.deficit = if old.deficit < 0 { (old.deficit + paid).min(0) } else { 0 };
         }
         self.turns.push(turn);
     }

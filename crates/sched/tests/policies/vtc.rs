@@ -66,7 +66,7 @@ fn bound(settings: &Settings, seats: u32, largest: Item) -> i128 {
     policy.bound(&Facts { seats, lead: 0, turn_max: 0, over_max: 0, sides: [side; 2] }).expect("a bound") as i128
 }
 
-/// 2 max(w_p · L_input, w_q · M): the paper's, M being what so many items hold at a time.
+/// 2 max(w_p · L_input, w_q · M): the paper's, M being what the items of all seats hold.
 fn bound_of_the_paper(settings: &Settings, seats: u32, largest: Item) -> i128 {
     let (input, output) = (u64::from(settings.input_weight), u64::from(settings.output_weight));
     let tokens = u64::from(seats) * (largest.0 + largest.1);
@@ -89,10 +89,10 @@ enum Attack {
 /// The most that one of two tenants that always wait gains on the other.
 fn attack(attack: Attack, settings: &Settings, seats: u32, largest: Item, draw: &mut Draw) -> i128 {
     let mut server = Server::new(settings, seats);
-    let mut waiting = [0; 2];
     for round in 0..2000_u32 {
         for tenant in 0..2 {
-            while waiting[tenant] < seats + 1 {
+            // Both wait throughout.
+            while server.dispatcher.waiting_of(&tenant) <= seats {
                 let is_large = match attack {
                     Attack::Switch => (round / 40) % 2 == tenant as u32,
                     Attack::Late => tenant == 0,
@@ -100,7 +100,6 @@ fn attack(attack: Attack, settings: &Settings, seats: u32, largest: Item, draw: 
                 };
                 let small = (draw.below(2), 0);
                 server.push(tenant, if is_large { largest } else { small });
-                waiting[tenant] += 1;
             }
         }
         if matches!(attack, Attack::Lifts | Attack::Random) {
@@ -118,8 +117,6 @@ fn attack(attack: Attack, settings: &Settings, seats: u32, largest: Item, draw: 
             _ => draw.below(server.running.len().max(1) as u64) as usize,
         };
         server.end(at);
-        // Both wait throughout: what was started is replaced before the next start.
-        waiting = [0, 1].map(|tenant| server.dispatcher.waiting_of(&tenant));
     }
     server.gained
 }

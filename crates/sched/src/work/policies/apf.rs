@@ -5,20 +5,22 @@
 //! server does. Two tenants may share a queue; a tenant that floods can fill its whole hand.
 //! Source: Kubernetes enhancement 1040, "Priority and Fairness for API Server Requests", and
 //! k8s.io/apiserver, pkg/util/shufflesharding and pkg/util/flowcontrol/fairqueuing/queueset, as of
-//! release 1.29: shuffleShardLocked, findDispatchQueueToBoundLocked, boundNextDispatchLocked.
+//! commit 0039f24d: shuffleShardLocked, findDispatchQueueToBoundLocked, boundNextDispatchLocked.
 //! Rules: a hash of the tenant deals it a hand of distinct queues. An item joins the queue of the
-//! hand with the least seats waiting, ties by turns. Each queue has a start R; the queue with the
-//! least start R + guess of its first item is next; its start R grows by the guess, and is corrected
-//! by cost - guess at the end. The start R of a queue with neither items that wait nor items that
-//! run is R, and that of any other no less than R was when its first item was admitted.
+//! hand with the least seats waiting; of equal ones the first, from another one of the hand each
+//! time. Each queue has a start R; the queue with the least start R + guess of its first item is
+//! next; its start R grows by the guess, and is corrected by cost - guess at the end. The start R
+//! of a queue with neither items that wait nor items that run is R, and that of any other no less
+//! than R was when its first item was admitted.
 //! Departs: R advances by the service that is told, over the number of queues that have an item,
-//! where Kubernetes has a clock and the seats that are in use: the unit of costs need not be time. A
-//! guess takes the place of the one service time that is the estimate for all (`G`). The tenant is
-//! hashed by its number among all that came; one that was forgotten comes back with another hand.
-//! Equal tags start in the order of admission, not by the next queue in turn. There is no limit for
-//! a queue and no time after which an item is turned away; weights and priorities are not looked at.
-//! Chosen: as in Kubernetes, an item for which too few seats are free keeps all others waiting until
-//! it fits.
+//! where Kubernetes has a clock and the seats that are in use: the unit of costs need not be time.
+//! A guess takes the place of the one service time that is the estimate for all (`G`). The tenant
+//! is hashed by its number among all that came; one that was forgotten comes back with another
+//! hand. Equal tags start in the order of admission, not by the next queue in turn. There is no
+//! limit for a queue and no time after which an item is turned away; weights and priorities are not
+//! looked at.
+//! Chosen: as in Kubernetes, an item for which too few seats are free keeps all others waiting
+//! until it fits.
 //! Cost: O(hand² + log n) for an admission, n queues; O(log n) for every other call.
 //! Bound: none for tenants, for those that share a queue are not told apart. The chance that k
 //! tenants that flood cover all queues of another one's hand is as published (policies/hands.rs:
@@ -186,8 +188,8 @@ impl Policy for Apf {
     }
 }
 
-/// Deals `hand` of `queues` by `hash` into `dealt`: the remainder of the hash by the queues that are
-/// left is the rank, among those, of the next one.
+/// Deals `hand` of `queues` by `hash` into `dealt`: the remainder of the hash by the queues that
+/// are left is the rank, among those, of the next one.
 pub fn deal(mut hash: u64, queues: u32, hand: u32, dealt: &mut Vec<Line>) {
     dealt.clear();
     for count in 0..hand.min(queues) {

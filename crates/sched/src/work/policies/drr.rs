@@ -1,24 +1,25 @@
 //! Deficit round robin: tenants take turns, each turn may use a quantum of service, and what is not
 //! used, or was used too much, carries over.
 //!
-//! Use when: tenants share a server by weight and the order within a turn does not matter; a larger
-//! quantum lets a tenant start several items in its turn.
+//! Use when: tenants share a server by weight, and a tenant should start several items in a row;
+//! the larger the quantum, the more.
 //! Source: Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM
-//! 1995 (section 3); Adiseshu, Parulkar and Varghese, "A Reliable and Scalable Striping Protocol",
-//! SIGCOMM 1996 (surplus round robin: the deficit may be overdrawn).
+//! 1995 (section 3).
 //! Rules: in each round each tenant with items has a turn, in which its deficit grows by weight ·
-//! quantum; it starts items while the deficit is above 0, each of which takes its cost off it.
-//! Departs: an item need not fit into the deficit, for its cost is not known; it overdraws it. The
-//! charge at the start is a guess, which becomes the true cost at the end.
-//! Chosen: a tenant that comes has its turn at the end of the current round. One that has nothing
-//! waiting loses what is left of its deficit, but not what it has overdrawn: each round pays a
-//! quantum of that, whether it has items or not. When nothing waits or runs, all debts are paid.
-//! Rounds in which no tenant may start an item are given at once. An item for which too few seats
-//! are free keeps all others waiting until it fits.
+//! quantum; it starts items while the deficit covers what the first of them is thought to cost,
+//! which each takes off it.
+//! Departs: what an item takes off the deficit is a guess and becomes the true cost at its end, so
+//! that a deficit may be below 0.
+//! Chosen: within a round tenants have their turns in the order in which their last one ended, or
+//! in which they came; a tenant that comes has its first turn in the next round. One that has
+//! nothing waiting loses what is left of its deficit, but not what it has overdrawn: each round
+//! pays a quantum of that, whether it has items or not. When nothing waits or runs, all debts are
+//! paid. Rounds in which no tenant may start an item are given at once. An item for which too few
+//! seats are free keeps all others waiting until it fits.
 //! Cost: O(log N) for every call, N tenants, whatever the quantum.
 //! Bound: while tenants i and j both have items waiting, what they are given differs, over weight,
-//! by at most D·((cᵢ+eᵢ)/wᵢ + (cⱼ+eⱼ)/wⱼ) + 2 quanta: c the largest cost, e the most by which a
-//! guess was too high (policies/bounds.rs:
+//! by at most D·((cᵢ+eᵢ)/wᵢ + (cⱼ+eⱼ)/wⱼ) + gᵢ/wᵢ + gⱼ/wⱼ + 2 quanta: c the largest cost, e the
+//! most by which a guess was too high, g the largest guess (policies/bounds.rs:
 //! no_tenant_gains_on_another_beyond_the_bound_of_its_policy).
 
 use super::first_that_fits;
@@ -29,7 +30,7 @@ use crate::slots::entry;
 use crate::units::Weight;
 use crate::work::account::Tag;
 use crate::work::amount::Amount;
-use crate::work::policy::{Charge, Facts, Head, Line, Policy};
+use crate::work::policy::{Charge, Facts, Head, Line, Policy, per_weight};
 use crate::work::registry::PolicyPart;
 use alloc::string::String;
 use alloc::vec;
@@ -38,8 +39,8 @@ use alloc::vec::Vec;
 settings! {
     /// How much a turn uses.
     pub struct Settings {
-        /// What a tenant of weight one may use in a turn, in the unit of costs, or a time where that
-        /// is the nanosecond. With the least, 1, a turn starts one item.
+        /// What a tenant of weight one may use in a turn, in the unit of costs, or a time where
+        /// that is the nanosecond. With less than items cost, a turn starts one at most.
         pub quantum: Amount = Amount(1),
     }
 }
@@ -59,9 +60,11 @@ impl PolicyPart for Settings {
 struct State {
     /// What it may use, in thousandths of the unit of costs; below 0 what it has overdrawn.
     deficit: i128,
+    /// What its first item is thought to take.
+    need: i128,
     /// The last round whose quantum it was given.
     given: Tag,
-    /// Its place within a round.
+    /// Its place within a round: the number of the turn that it had last, or of its coming.
     place: u64,
     /// The weight of the tenant, in thousandths; 0 before it has ever waited.
     weight: u32,
@@ -111,6 +114,8 @@ pub struct Drr {
     round: Tag,
     /// The place whose turn was last in it: those up to this one have had their turn.
     at: u64,
+    /// The place that was given last before it began: those beyond have had their turn, too.
+    places_before: u64,
     /// The place that was given last.
     places: u64,
     /// The line whose turn goes on.
@@ -125,7 +130,8 @@ impl Drr {
     pub fn new(settings: &Settings) -> Self {
         let quantum = settings.quantum.0.max(1);
         let (lines, heads) = (Vec::new(), Heap::new());
-        Self { quantum, lines, heads, round: 1, at: 0, places: 0, current: None, horizon: 0 }
+        let (at, places_before, places) = (0, 0, 0);
+        Self { quantum, lines, heads, round: 1, at, places_before, places, current: None, horizon: 0 }
     }
 
     fn line(&mut self, line: Line) -> &mut State {
@@ -134,7 +140,7 @@ impl Drr {
 
     /// The last round in which a line at `place` has had its turn.
     const fn had(&self, place: u64) -> Tag {
-        if place <= self.at { self.round } else { self.round - 1 }
+        if place <= self.at || place > self.places_before { self.round } else { self.round - 1 }
     }
 
     /// Gives `line` the quanta of its turns so far, in which it could start nothing.
@@ -148,15 +154,12 @@ impl Drr {
 
 impl Policy for Drr {
     fn wake(&mut self, line: Line) {
-        let complete = self.round - 1;
-        let is_clear = self.debt(line) <= complete;
-        self.catch_up(line);
+        let (round, quantum) = (self.round, self.quantum);
         self.places += 1;
         let place = self.places;
         let state = self.line(line);
-        state.place = place;
-        state.deficit = if is_clear { 0 } else { state.deficit.min(0) };
-        state.given = if is_clear { complete } else { state.given };
+        state.pay(round, quantum);
+        (state.deficit, state.given, state.place) = (state.deficit.min(0), round, place);
     }
 
     fn head(&mut self, line: Line, head: Option<&Head>) {
@@ -164,16 +167,19 @@ impl Policy for Drr {
         let quantum = self.quantum;
         let state = self.line(line);
         state.weight = head.map_or(state.weight, |head| head.weight.thousandths());
-        let paid = state.given.saturating_add(state.rounds_until(0, quantum, 0));
-        let goes_on = head.is_some() && state.deficit > 0;
-        let next = state.given.saturating_add(state.rounds_until(1, quantum, 1));
-        let place = state.place;
-        self.horizon = self.horizon.max(paid);
+        state.need = head.map_or(0, |head| cost_of(head.guess));
+        let goes_on = head.is_some() && state.deficit >= state.need;
         if self.current == Some(line) && !goes_on {
+            // The turn ends.
             self.current = None;
+            self.places += 1;
+            self.line(line).place = self.places;
         }
+        let (is_current, state) = (self.current == Some(line), self.line(line));
+        let next = state.given.saturating_add(state.rounds_until(state.need, quantum, 1));
         // The turn that goes on is before all others.
-        let turn = if self.current == Some(line) { (0, 0) } else { (next, place) };
+        let turn = if is_current { (0, 0) } else { (next, state.place) };
+        self.horizon = self.horizon.max(self.debt(line));
         self.heads.set(line, head.map(|head| (turn, head.seats)));
     }
 
@@ -185,6 +191,9 @@ impl Policy for Drr {
         if let (Some(((round, place), _)), true) = (self.heads.key(line), self.current != Some(line)) {
             let quantum = self.quantum;
             self.line(line).give(round, quantum);
+            if round > self.round {
+                self.places_before = self.places;
+            }
             (self.round, self.at, self.current) = (round, place, Some(line));
         }
         self.line(line).deficit -= cost_of(head.guess);
@@ -205,13 +214,14 @@ impl Policy for Drr {
     }
 
     fn idle(&mut self) {
-        (self.round, self.at) = (self.round.max(self.horizon).saturating_add(1), 0);
+        self.round = self.round.max(self.horizon).saturating_add(1);
+        (self.at, self.places_before) = (0, self.places);
     }
 
-    /// The round that pays it.
+    /// The round that pays what it has overdrawn.
     fn debt(&self, tenant: Slot) -> Tag {
         let paid = |state: &State| state.given.saturating_add(state.rounds_until(0, self.quantum, 0));
-        self.lines.get(tenant as usize).map_or(0, paid)
+        self.lines.get(tenant as usize).filter(|state| state.deficit < 0).map_or(0, paid)
     }
 
     /// The last round that is complete.
@@ -224,11 +234,12 @@ impl Policy for Drr {
     }
 
     fn reset(&mut self) {
-        (self.round, self.at, self.horizon) = (1, 0, 0);
+        (self.round, self.at, self.horizon, self.places_before) = (1, 0, 0, self.places);
     }
 
     fn bound(&self, facts: &Facts) -> Option<u128> {
-        Some(facts.of_running() + 2 * u128::from(self.quantum))
+        let guesses = facts.sides.iter().map(|side| per_weight(side.guess_max.max(1).into(), side.weight));
+        Some(facts.of_running() + guesses.sum::<u128>() + 2 * u128::from(self.quantum))
     }
 }
 

@@ -12,10 +12,10 @@
 //! backlog is gone or it has sent nothing for five minutes; here as long as the rule holds.
 //! Chosen: noisy tenants with equally many items that run start in the order of admission. An item
 //! for which too few seats are free keeps all others waiting until it fits.
-//! Cost: O((1 + k) log N) for a start, N tenants, k the noisy ones that wait: fewer than 1/share and
-//! at most D/least. O(log N) for every other call.
-//! Bound: none for service. No item of a noisy tenant starts while one of a tenant waits that is not
-//! (policies/order.rs: no_noisy_tenant_starts_an_item_while_another_one_waits).
+//! Cost: O((1 + k) log N) for a start, N tenants, k the noisy ones that wait: fewer than 1/share
+//! and at most D/least. O(log N) for every other call.
+//! Bound: none for service. No item of a noisy tenant starts while one of a tenant waits that is
+//! not (policies/order.rs: no_noisy_tenant_starts_an_item_while_another_one_waits).
 
 use crate::contract::Slot;
 use crate::heap::Heap;

@@ -3,12 +3,13 @@
 //!
 //! Use when: some tenants may make others wait without end, as an alarm does a report.
 //! Source: none; the rule of a priority queue.
-//! Chosen: a priority belongs to a tenant (`Dispatcher::set_priority`) and is 0 without one; an item
-//! that runs is not stopped. An item for which too few seats are free keeps all others waiting
+//! Chosen: a priority belongs to a tenant (`Dispatcher::set_priority`) and is 0 without one; an
+//! item that runs is not stopped. An item for which too few seats are free keeps all others waiting
 //! until it fits.
 //! Cost: O(log N) for every call, N tenants.
-//! Bound: none for tenants of less priority, which may starve. No item starts while one of a greater
-//! priority waits (policies/order.rs: no_item_starts_while_one_of_a_greater_priority_waits).
+//! Bound: none for tenants of less priority, which may starve. No item starts while one of a
+//! greater priority waits (policies/order.rs:
+//! no_item_starts_while_one_of_a_greater_priority_waits).
 
 use super::first_that_fits;
 use crate::heap::Heap;

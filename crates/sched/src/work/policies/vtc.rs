@@ -7,17 +7,20 @@
 //! Models", OSDI 2024, arXiv 2401.00588 (algorithm 2; with a prediction of the length algorithm 3;
 //! weights: section 4.3).
 //! Rules: an item starts: the counter of its tenant grows by input_weight · its size. It makes
-//! output, which is its cost: the counter grows by output_weight · that, over the tenant's weight. A
-//! tenant of which nothing waited is lifted: its counter becomes at least the least counter of those
-//! that wait; if none waits, at least that of the tenant that was the last to have something
+//! output, which is its cost: the counter grows by output_weight · that, over the tenant's weight.
+//! A tenant of which nothing waited is lifted: its counter becomes at least the least counter of
+//! those that wait; if none waits, at least that of the tenant that was the last to have something
 //! waiting. With a guess of the cost that is charged at the start, and corrected at the end.
 //! Departs: output is charged as it is told (`Dispatcher::progress`), at the latest at the end of
-//! the item; in the paper with each token. A guess that was too high gives nothing back to a counter
-//! that was lifted meanwhile beyond where it was lifted to. An item counts at least one unit,
-//! from its start.
+//! the item; in the paper with each token. A guess that was too high gives nothing back to a
+//! counter that was lifted meanwhile beyond where it was lifted to. An item counts at least one
+//! unit, from its start.
 //! Chosen: equal counters start in the order of admission. No debt is paid by an idle server, as in
 //! the paper; the tenant with the least is forgotten if the table is full. An item for which too
-//! few seats are free keeps all others waiting until it fits.
+//! few seats are free keeps all others waiting until it fits. A tenant that waits is passed without
+//! end while there is always one waiting that came after it and has had nothing yet: counters are
+//! lifted to the least one (policies/all.rs:
+//! new_tenants_do_not_pass_one_that_waits_without_end_but_for_vtc).
 //! Cost: O(log N) for every call, N tenants.
 //! Bound: while tenants i and j both have items waiting, their service differs, over weight, by at
 //! most D·((cᵢ+eᵢ)/wᵢ + (cⱼ+eⱼ)/wⱼ) + D·E: c the largest service of an item, e the most by which a
