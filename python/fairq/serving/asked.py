@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,6 +41,8 @@ def numbers(of: str, given: Numbers | None) -> dict[str, float]:
     for name, value in pairs:
         try:
             found[name] = float(value)
+            if not math.isfinite(found[name]):
+                raise ValueError
         except (TypeError, ValueError):
             raise UsageError(f"{of}: `{name}={value}` has no number; write for example {name}=2") from None
     return found
@@ -49,9 +52,13 @@ def whole(of: str, given: Numbers | None) -> dict[str, int]:
     """As `numbers`, of whole numbers from 0 up."""
     found = numbers(of, given)
     for name, value in found.items():
-        if value < 0 or value != int(value) or value >= 2**32:
+        if value < 0 or value != int(value) or value > PRIORITY_MAX:
             raise UsageError(f"{of}: `{name}={value:g}` is no whole number from 0 up; the greatest is first")
     return {name: int(value) for name, value in found.items()}
+
+
+PRIORITY_MAX = 2**32 - 1
+"""The greatest priority."""
 
 
 def speed(given: float) -> float:
