@@ -64,8 +64,8 @@ def kinds(tmp_path_factory):
 
 
 TUPLES = ("compare", "compare_alone", "advise", "least_buffer", "effects", "baseline", "estimate", "audit", "topology",
-          "replay", "serve", "sharing", "delay_bounds", "delay", "delay_curve", "pgps", "tc", "tc_read", "sweep", "report",
-          "diff")  # fmt: skip
+          "replay", "serve", "sharing", "delay_bounds", "delay", "delay_curve", "pgps", "tc", "tc_read", "sweep",
+          "report", "diff")  # fmt: skip
 OTHERS = ("run", "max_min", "tcp", "detect")
 NO_PICKLE = ("baseline",)
 """It holds a result of `fairq.run`, which is of the compiled part."""
