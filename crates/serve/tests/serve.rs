@@ -98,6 +98,54 @@ fn every_policy_serves_all_work_and_leaves_no_seat_free_that_is_wanted() {
 }
 
 #[test]
+fn first_come_first_served_is_the_recursion_of_its_seats() {
+    let asked = json!({"seats": 3, "tenants": "a:rate=4/s,cost=exponential(mean=500ms);b:rate=1/s,cost=lognormal(mean=1s,sd=2s)",
+        "policies": ["fcfs"]});
+    let fairq_serve::From::Drawn(drawn) = Options::read(&asked.to_string()).unwrap().from().unwrap() else {
+        panic!("drawn")
+    };
+    for seed in 1..20 {
+        let requests = drawn.requests(fairq_sched::units::Time::from_s(60), seed);
+        // Each request takes the seat that is free first.
+        let mut free = [0_u64; 3];
+        let starts: Vec<u64> = requests
+            .all
+            .iter()
+            .map(|request| {
+                free.sort_unstable();
+                let start = request.at.max(free[0]);
+                free[0] = start + request.cost;
+                start
+            })
+            .collect();
+        let mut found = vec![0; starts.len()];
+        for (time, request) in served(&requests, 3, "fcfs").starts {
+            found[request as usize] = time;
+        }
+        assert_eq!(found, starts, "seed {seed}");
+    }
+}
+
+#[test]
+fn no_tenant_falls_behind_another_by_more_than_the_bound_of_the_policy() {
+    let texts =
+        ["sfq_d", "sfq_d(depth=2)", "wfq", "drr", "drr(quantum=100ms)", "vtc", "vtc(input_weight=3, output_weight=1)"];
+    let tenants = "a:rate=6/s,cost=exponential(mean=500ms),size=exponential(mean=200ms);\
+        b:rate=2/s,cost=pareto(mean=300ms,shape=1.5,max=20s),weight=2;c:rate=1/s,cost=1s,arrivals=regular,weight=0.5";
+    let mut reached = 0.0_f64;
+    for known in ["no", "yes", "error=30%"] {
+        let asked = json!({"seats": 4, "tenants": tenants, "policies": texts, "duration": "100 s", "seeds": 6, "cost_known": known});
+        for policy in document(&asked, "").expect("an answer").policies {
+            let part = policy.bound_reached.unwrap_or_else(|| panic!("{known}: a bound of {policy:?}"));
+            assert!(part <= 1.0, "{known}: {policy:?}");
+            reached = reached.max(part);
+        }
+    }
+    // The bound is not an idle one.
+    assert!(reached > 0.3, "{reached}");
+}
+
+#[test]
 fn requests_without_cost_wait_for_a_seat_and_take_it_for_no_time() {
     let requests = requests("time,tenant,cost\n0,a,0\n0,a,2\n0,b,0\n0,b,1\n1,a,0\n", 1);
     let served = served(&requests, 1, "fcfs");
@@ -186,6 +234,21 @@ fn json_lines_and_other_separators_say_the_same() {
 }
 
 #[test]
+fn a_log_with_starts_and_ends_needs_no_cost() {
+    let with_done = Columns { done: Some("end".to_owned()), ..columns(2) };
+    let text = "time,tenant,start,end\n10,a,10.5,12\n11,b,11,11.25\n";
+    let (requests, served) = read("log.csv", text, &with_done).expect("a log");
+    assert_eq!(requests.all.iter().map(|request| request.cost).collect::<Vec<_>>(), [1_500_000_000, 250_000_000]);
+    let served = served.expect("with ends");
+    assert_eq!(served.starts, [(500_000_000, 0), (1_000_000_000, 1)]);
+    assert_eq!(served.ends, [(1_250_000_000, 1), (2_000_000_000, 0)]);
+    let wrong = read("log.csv", "time,tenant,start,end\n10,a,11,10.5\n", &with_done).map(|_| ());
+    let said =
+        "log.csv: row 2, column end: `10.5` is before the start of the request; write it in seconds, as the time";
+    assert_eq!(wrong, Err(said.to_owned()));
+}
+
+#[test]
 fn a_wrong_row_is_named_with_its_column() {
     let with_done = Columns { done: Some("end".to_owned()), ..columns(4) };
     for (text, said) in [
@@ -211,7 +274,7 @@ fn a_wrong_row_is_named_with_its_column() {
             "time,tenant\n0,a\n",
             "log.csv: row 1, column cost: is missing; there are time, tenant, needed are time, tenant and cost",
         ),
-        ("time,tenant,cost\n0,a,1,9\n", "log.csv: row 2, column 4: is one too many; the heading has 3"),
+        ("time,tenant,cost\n0,a,1,9\n", "log.csv: row 2, column 4: is one too many; a row has 3 at most"),
         (
             "time,tenant,cost\n1700000000000,a,1\n",
             "log.csv: row 2, column time: `1700000000000` is no time in seconds; divide milliseconds by 1000",
@@ -232,12 +295,12 @@ fn a_wrong_row_is_named_with_its_column() {
     for (text, said) in [
         (
             "time,tenant,cost,end\n5,a,1,4\n",
-            "log.csv: row 2, column end: `4` is before the time `5` of the request; write when it ended, in seconds",
+            "log.csv: row 2, column end: `4` is before the time of the request; write it in seconds, as the time",
         ),
         ("time,tenant,cost\n5,a,1\n", "log.csv: row 1, column end: is missing; there are time, tenant, cost"),
         (
             "time,tenant,cost,end\n5,a,1\n",
-            "log.csv: row 2, column end: is missing: the row is cut short; write the time of the end",
+            "log.csv: row 2, column end: is missing: the row is cut short; write a time in seconds, like 0.25",
         ),
     ] {
         assert_eq!(read("log.csv", text, &with_done).map(|_| ()), Err(said.to_owned()), "{text}");

@@ -17,7 +17,7 @@ from fairq.core.inputs import STANDARD_INPUT, split
 SERVED = ("fcfs", "round_robin", "wfq", "sfq_d")
 """The policies of a question that names none."""
 
-COLUMNS = ("time", "tenant", "cost", "size", "seats")
+COLUMNS = ("time", "tenant", "cost", "size", "seats", "start")
 """The columns of a log that have a meaning, but for the one that `done` names."""
 
 Numbers = str | Mapping[str, float]
