@@ -1,4 +1,4 @@
-"""`fairq serve`: a log and drawn requests under policies, what is wrong with them, and the figure."""
+"""`fairq serve`: a log and random requests under policies, bad input, and the figure."""
 
 import json
 
@@ -15,7 +15,7 @@ LOG = """time,tenant,cost,end
 2,small,1,14
 """
 
-DRAWN = "greedy:rate=40/s,cost=exponential(mean=200ms);small:rate=1/s,cost=exponential(mean=100ms)"
+RANDOM = "greedy:rate=40/s,cost=exponential(mean=200ms);small:rate=1/s,cost=exponential(mean=100ms)"
 
 
 @pytest.fixture
@@ -54,15 +54,15 @@ def test_json_lines_parquet_and_standard_input_say_the_same(log, tmp_path, monke
     assert named.rows != whole.rows and named.tenants[1].weight == 2
 
 
-def test_the_small_tenant_of_drawn_requests_is_kept_from_the_greedy_one():
-    found = fairq.serve(tenants=DRAWN, seats=4, policy="fcfs,sfq_d,vtc", seeds=4, duration="30s", workers=2)
+def test_the_small_tenant_of_random_requests_is_kept_from_the_greedy_one():
+    found = fairq.serve(tenants=RANDOM, seats=4, policy="fcfs,sfq_d,vtc", seeds=4, duration="30s", workers=2)
     small = {row.policy: row for row in found.rows if row.tenant == "small"}
     assert small["fcfs"].waiting_s_p99 > 10 * small["sfq_d"].waiting_s_p99
     for row in found.rows:
         assert row.waiting_s_mean_low <= row.waiting_s_mean <= row.waiting_s_mean_high
         assert row.bound_s is None or row.gap_s <= row.bound_s
     assert found.answer.decided and "fcfs" not in found.answer.best
-    assert found == fairq.serve(tenants=DRAWN, seats=4, policy="fcfs,sfq_d,vtc", seeds=4, duration="30s", workers=1)
+    assert found == fairq.serve(tenants=RANDOM, seats=4, policy="fcfs,sfq_d,vtc", seeds=4, duration="30s", workers=1)
 
 
 def test_a_log_with_ends_says_which_policy_it_looks_like(tmp_path):
@@ -117,7 +117,7 @@ def test_a_wrong_row_is_told_with_its_column(tmp_path, capsys, text, says):
         ({"weights": "small"}, "weights: `small` is not TENANT=NUMBER"),
         ({"priorities": "small=-1"}, "priorities: `small=-1` is no whole number from 0 up"),
         ({"cost_known": "perhaps"}, "cost_known: `perhaps` is not known here"),
-        ({"tenants": DRAWN}, "tenants: goes without a log"),
+        ({"tenants": RANDOM}, "tenants: goes without a log"),
         ({"done": "ended"}, "column ended: is missing; there are time, tenant, cost, end"),
     ],
 )

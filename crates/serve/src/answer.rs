@@ -1,7 +1,6 @@
 //! The answer in words: how long the tenant waits that asks least, and whether bounds were kept.
 
-use crate::document::{Answer, Likeness, PolicyRow, Row, TenantRow};
-use crate::run::LOG;
+use crate::document::{Answer, LOG, Likeness, PolicyRow, Row, TenantRow};
 
 /// The column that is compared.
 const QUANTITY: &str = "waiting_s_p99";

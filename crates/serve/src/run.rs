@@ -1,7 +1,7 @@
 //! What was asked, done: each policy on each seed, on several threads, and the rows of the result.
 
 use crate::answer;
-use crate::document::{Document, Likeness, PolicyRow, Question, Row, TenantRow};
+use crate::document::{Document, LOG, Likeness, PolicyRow, Question, Row, TenantRow};
 use crate::drawn::Drawn;
 use crate::likeness::likeness;
 use crate::log::{self, Columns};
@@ -28,9 +28,6 @@ pub enum Failure {
     /// It was told to stop.
     Stopped,
 }
-
-/// The name of the policy whose starts and ends are those of the log.
-pub const LOG: &str = "log";
 
 /// The requests of each seed.
 enum Source {
@@ -129,8 +126,8 @@ fn question(options: &Options, source: &Source) -> Question {
     }
 }
 
-/// The seeds of each policy; how like the log each is, the most alike first. `None` if it was told to
-/// stop.
+/// The seeds of each policy; how like the log each is, the most alike first. `None` if it was told
+/// to stop.
 fn each(
     source: &Source,
     policies: &[Named],

@@ -45,7 +45,7 @@ fn starts(served: &Served) -> Vec<f64> {
 fn one_seat_serves_in_the_order_of_its_policy() {
     let requests = requests(LOG, 1);
     assert_eq!(starts(&served(&requests, 1, "fcfs")), [0.0, 4.0, 8.0, 12.0, 13.0]);
-    // The greedy one has been in the round since 0 s: it has its turn at 4 s, and then they alternate.
+    // The greedy one is in the round since 0 s: it has its turn at 4 s, and then they alternate.
     assert_eq!(starts(&served(&requests, 1, "round_robin")), [0.0, 4.0, 9.0, 8.0, 13.0]);
 }
 

@@ -1,4 +1,4 @@
-"""What `fairq serve` is asked: words become the options of the compiled part, Parquet becomes text."""
+"""Words of `fairq serve` become options of the compiled part, Parquet becomes text."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def policies(given: str | Sequence[str]) -> list[str]:
 
 @contextmanager
 def log(path: str | os.PathLike[str] | None, done: str | None) -> Iterator[dict[str, Any]]:
-    """The options that say where a log is; of Parquet the file of its text lasts as long as the context."""
+    """The options that say where a log is; a text made of Parquet lasts as long as the context."""
     if path is None:
         yield {"log": None}
     elif os.fspath(path) == "-":
