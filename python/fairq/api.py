@@ -56,8 +56,8 @@ from fairq.laboratory import notebook
 from fairq.questions.calls import compare_alone as compare_alone
 from fairq.questions.calls import least_buffer as least_buffer
 from fairq.replays.replay_results import Replay as Replay
-from fairq.serving import asked as serving
-from fairq.serving.asked import SERVED as SERVED
+from fairq.serving import serve_options as serving
+from fairq.serving.serve_options import SERVED as SERVED
 from fairq.serving.serving_results import Serving as Serving
 from fairq.topologies.topology_results import Topology as Topology
 
