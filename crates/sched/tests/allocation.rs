@@ -141,7 +141,7 @@ fn no_item_costs_an_allocation(mut dispatcher: Dispatcher<u32, u64>, policy: &st
             // forgotten.
             let cost = u64::from(1 + round % 7);
             dispatcher.push(&(round % 50), Ask { seats, guess: None }, cost).expect("there is room");
-            while dispatcher.waiting() > 300 {
+            while dispatcher.waiting() > 1500 {
                 let started = dispatcher.start().expect("nothing runs");
                 assert!(dispatcher.complete(started.ticket, started.item));
             }

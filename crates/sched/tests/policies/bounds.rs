@@ -44,6 +44,11 @@ struct Watched {
     seen: Vec<Seen>,
     running: Vec<(Ticket, Item)>,
     lead: u64,
+    /// The largest cost of the items of tenants that come once; 0 if none come.
+    newcomers: u64,
+    /// The key of the next of them, and what is known of all of them.
+    next: usize,
+    others: Side,
     /// For each ordered pair (i, j) the least Wᵢ/wᵢ - Wⱼ/wⱼ since both wait, times both weights in
     /// thousandths.
     least: Vec<Option<i128>>,
@@ -68,8 +73,9 @@ impl Watched {
                 floods: !draw.once_in(3),
             })
             .collect();
+        let newcomers = draw.pick(&[0, 1, 1000]);
         // A guess that is not told is a mean of costs, or the setting.
-        let guess_max = habits.iter().map(|habit| habit.cost_max).fold(100, u64::max);
+        let guess_max = habits.iter().map(|habit| habit.cost_max).fold(newcomers.max(100), u64::max);
         for (tenant, habit) in habits.iter().enumerate() {
             dispatcher.set_weight(&tenant, weight(habit.weight)).expect("a weight");
         }
@@ -80,8 +86,11 @@ impl Watched {
             over_max: 0,
         };
         let seen: Vec<_> = habits.iter().map(|habit| Seen { waiting: 0, given: 0, side: side(habit) }).collect();
-        let least = vec![None; habits.len() * habits.len()];
-        Self { dispatcher, habits, seen, running: Vec::new(), lead, least, reached: 0.0 }
+        let (least, next) = (vec![None; habits.len() * habits.len()], habits.len());
+        let guess_max = if newcomers > 0 { guess_max } else { 0 };
+        let others = Side { weight: Weight::ONE, service_max: 0, guess_max, over_max: 0 };
+        let (running, reached) = (Vec::new(), 0.0);
+        Self { dispatcher, habits, seen, running, lead, newcomers, next, others, least, reached }
     }
 
     fn push(&mut self, draw: &mut Draw, tenant: usize) {
@@ -102,7 +111,11 @@ impl Watched {
         // An item counts at least 1.
         let service = policy.service(size, cost).max(1);
         let over = policy.service(size, started.charged).saturating_sub(service);
-        let seen = &mut self.seen[tenant];
+        let Some(seen) = self.seen.get_mut(tenant) else {
+            self.others.over_max = self.others.over_max.max(over);
+            self.running.push((started.ticket, started.item));
+            return true;
+        };
         seen.waiting -= 1;
         seen.given += i128::from(service);
         seen.side.service_max = seen.side.service_max.max(service);
@@ -115,8 +128,8 @@ impl Watched {
 
     fn facts(&self, i: usize, j: usize) -> Facts {
         let most = |value: fn(&Side) -> u64| {
-            let of = |seen: &Seen| per_weight(value(&seen.side).into(), seen.side.weight);
-            self.seen.iter().map(of).fold(0, u128::max) as u64
+            let of = |side: &Side| per_weight(value(side).into(), side.weight);
+            self.seen.iter().map(|seen| &seen.side).chain([&self.others]).map(of).fold(0, u128::max) as u64
         };
         Facts {
             seats: self.dispatcher.seats(),
@@ -165,6 +178,12 @@ impl Watched {
             if wanted && !draw.once_in(50) {
                 self.push(draw, tenant);
             }
+        }
+        if self.newcomers > 0 && draw.once_in(3) {
+            let item = Item { cost: 1 + draw.below(self.newcomers), size: draw.below(9), tenant: self.next };
+            let ask = Ask { guess: draw.pick(&[None, Some(item.cost)]), ..Ask::default() };
+            self.dispatcher.push_sized(&self.next, ask, item.size, item).expect("there is no limit");
+            self.next += 1;
         }
         while self.start() {}
         if let (Some((ticket, item)), true) = (self.running.first(), draw.once_in(4)) {

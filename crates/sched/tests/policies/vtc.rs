@@ -166,3 +166,29 @@ fn the_bound_of_the_paper_needs_output_to_weigh_no_less_than_input() {
     assert_eq!(bound_of_the_paper(&settings, 1, item), 60);
     assert_eq!(bound(&settings, 1, item), 81);
 }
+
+/// Tenant 1 is ahead by 30. While tenant 0 is charged a guess of 50, it seems to be no more than
+/// others; when that turns out to be 1, it still is.
+#[test]
+fn a_debt_is_remembered_while_a_guess_may_be_given_back() {
+    let settings = Settings { input_weight: 0, output_weight: 1 };
+    let mut dispatcher = Dispatcher::with_policy(unlimited(2), Box::new(Vtc::new(&settings)));
+    let push = |dispatcher: &mut Dispatcher<u32, &'static str>, tenant, guess, item| {
+        dispatcher.push(&tenant, Ask { guess, ..Ask::default() }, item).expect("no limit");
+    };
+    for (guess, item) in [(50, "guessed too high"), (1, "second"), (1, "third")] {
+        push(&mut dispatcher, 0, Some(guess), item);
+    }
+    push(&mut dispatcher, 1, None, "long");
+    let started = [dispatcher.start(), dispatcher.start()].map(|started| started.expect("a seat is free"));
+    assert_eq!([started[0].item, started[1].item], ["guessed too high", "long"]);
+    assert!(dispatcher.complete(started[1].ticket, 30));
+    assert!(dispatcher.complete(started[0].ticket, 1));
+    push(&mut dispatcher, 1, None, "after the long one");
+    let mut order = Vec::new();
+    while let Some(started) = dispatcher.start() {
+        order.push(started.item);
+        assert!(dispatcher.complete(started.ticket, 1));
+    }
+    assert_eq!(order, ["second", "third", "after the long one"]);
+}

@@ -112,10 +112,8 @@ pub struct Drr {
     heads: Heap<((Tag, u64), u32)>,
     /// The current round.
     round: Tag,
-    /// The place whose turn was last in it: those up to this one have had their turn.
+    /// The place whose turn was last in it: those up to this one have had theirs.
     at: u64,
-    /// The place that was given last before it began: those beyond have had their turn, too.
-    places_before: u64,
     /// The place that was given last.
     places: u64,
     /// The line whose turn goes on.
@@ -130,17 +128,17 @@ impl Drr {
     pub fn new(settings: &Settings) -> Self {
         let quantum = settings.quantum.0.max(1);
         let (lines, heads) = (Vec::new(), Heap::new());
-        let (at, places_before, places) = (0, 0, 0);
-        Self { quantum, lines, heads, round: 1, at, places_before, places, current: None, horizon: 0 }
+        Self { quantum, lines, heads, round: 1, at: 0, places: 0, current: None, horizon: 0 }
     }
 
     fn line(&mut self, line: Line) -> &mut State {
         entry(&mut self.lines, line, State::default())
     }
 
-    /// The last round in which a line at `place` has had its turn.
+    /// The last round in which a line at `place` has had its turn. For one that got its place in
+    /// the current round it is the round before, though the current quantum was given, too.
     const fn had(&self, place: u64) -> Tag {
-        if place <= self.at || place > self.places_before { self.round } else { self.round - 1 }
+        if place <= self.at { self.round } else { self.round - 1 }
     }
 
     /// Gives `line` the quanta of its turns so far, in which it could start nothing.
@@ -191,9 +189,6 @@ impl Policy for Drr {
         if let (Some(((round, place), _)), true) = (self.heads.key(line), self.current != Some(line)) {
             let quantum = self.quantum;
             self.line(line).give(round, quantum);
-            if round > self.round {
-                self.places_before = self.places;
-            }
             (self.round, self.at, self.current) = (round, place, Some(line));
         }
         self.line(line).deficit -= cost_of(head.guess);
@@ -215,7 +210,7 @@ impl Policy for Drr {
 
     fn idle(&mut self) {
         self.round = self.round.max(self.horizon).saturating_add(1);
-        (self.at, self.places_before) = (0, self.places);
+        self.at = 0;
     }
 
     /// The round that pays what it has overdrawn.
@@ -234,7 +229,7 @@ impl Policy for Drr {
     }
 
     fn reset(&mut self) {
-        (self.round, self.at, self.horizon, self.places_before) = (1, 0, 0, self.places);
+        (self.round, self.at, self.horizon) = (1, 0, 0);
     }
 
     fn bound(&self, facts: &Facts) -> Option<u128> {

@@ -4,8 +4,8 @@
 //! Use when: requests to a language model, whose prompt is known and whose answer is not; or any
 //! items of which a part of the service is known at the door.
 //! Source: Sheng, Cao, Li, Zhu, Li, Zhuo, Gonzalez and Stoica, "Fairness in Serving Large Language
-//! Models", OSDI 2024, arXiv 2401.00588 (algorithm 2; with a prediction of the length algorithm 3;
-//! weights: section 4.3).
+//! Models", OSDI 2024, arXiv 2401.00588 (VTC), and its artifact: VTCReqQueue, with a prediction of
+//! the length VTCLenPredictReqQueue.
 //! Rules: an item starts: the counter of its tenant grows by input_weight · its size. It makes
 //! output, which is its cost: the counter grows by output_weight · that, over the tenant's weight.
 //! A tenant of which nothing waited is lifted: its counter becomes at least the least counter of
@@ -15,7 +15,8 @@
 //! the item; in the paper with each token. A guess that was too high gives nothing back to a
 //! counter that was lifted meanwhile beyond where it was lifted to. An item counts at least one
 //! unit, from its start.
-//! Chosen: equal counters start in the order of admission. No debt is paid by an idle server, as in
+//! Chosen: where none waits the lift is that of the paper; its artifact lifts nothing then. Equal
+//! counters start in the order of admission. No debt is paid by an idle server, as in
 //! the paper; the tenant with the least is forgotten if the table is full. An item for which too
 //! few seats are free keeps all others waiting until it fits. A tenant that waits is passed without
 //! end while there is always one waiting that came after it and has had nothing yet: counters are
@@ -47,7 +48,7 @@ settings! {
     /// What a unit of input and of output counts.
     pub struct Settings {
         /// What a unit of the size of an item counts.
-        // As in the paper's evaluation (section 5.1).
+        // The prices of the artifact (VTCReqQueue).
         pub input_weight: u32 = 1,
         /// What a unit of its cost counts.
         pub output_weight: u32 = 2,
