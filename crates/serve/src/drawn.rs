@@ -258,7 +258,10 @@ fn by_deviation(table: &mut Map<String, Value>) -> Result<(), String> {
     if table.get("kind").and_then(Value::as_str) != Some("lognormal") {
         return Ok(());
     }
-    let Some(sd) = table.remove("sd").and_then(|sd| sd.as_f64()) else { return Ok(()) };
+    let Some(sd) = table.remove("sd").and_then(|sd| sd.as_f64()) else {
+        let said = "lognormal: sd is missing; write lognormal(mean=2s,sd=3s)";
+        return if table.contains_key("sigma") { Ok(()) } else { Err(said.to_owned()) };
+    };
     let mean = table
         .get("mean")
         .and_then(Value::as_f64)

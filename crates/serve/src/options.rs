@@ -108,6 +108,9 @@ impl Options {
                 format!("`{}` is not above 0; write the units of cost a seat serves in a second", options.speed),
             ));
         }
+        if options.duration == Time::ZERO {
+            return Err(Fault::new("duration", "is 0; write how long requests arrive, as 10min"));
+        }
         if options.seeds == 0 {
             return Err(Fault::new("seeds", "is 0; write 1 at least"));
         }

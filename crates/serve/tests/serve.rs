@@ -335,6 +335,12 @@ fn what_is_asked_wrongly_is_told_with_the_remedy() {
             json!("a:rate=1/s,cost=-1"),
             "tenants.a.cost: `-1` is no cost; write a time, like 2s, or a number of units",
         ),
+        (
+            "tenants",
+            json!("a:rate=1/s,cost=lognormal(mean=1s)"),
+            "tenants.a.cost: lognormal: sd is missing; write lognormal(mean=2s,sd=3s)",
+        ),
+        ("duration", json!("0 s"), "duration: is 0; write how long requests arrive, as 10min"),
         ("tenants", json!("a"), "tenants: `a`: write NAME:rate=5/s,cost=2s, and ; between tenants"),
         ("log", json!("x.csv"), "tenants: goes without a log; give one of them"),
         ("done", json!("end"), "done: is of a log; random requests have no ends of their own"),
