@@ -47,10 +47,10 @@ SPEC = Spec(
         *plot("draw waiting times and shares by policy and tenant"),
         *LOOKS,
     ),
-    "A request takes a seat for its cost. waiting: from the arrival to the start. share: of the seats"
-    " while the tenant waits, beside the max-min share of that time. gap: the most by which a tenant"
-    " fell behind another while both waited, in seconds of service over weight, beside the proven"
-    " bound of its policy. --done adds the log as it was, and says which policy it looks like.",
+    "A request takes a seat for its cost. waiting: from the arrival to the start. share: of the"
+    " seats while the tenant waits, beside the max-min share of that time. gap: the most by which a"
+    " tenant fell behind another while both waited, in seconds of service over weight, beside the"
+    " proven bound of its policy. --done adds the log as it was, and says which policy it looks like.",
     functions=("serve",),
     beside=("progress",),
 )  # fmt: skip
