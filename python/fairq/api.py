@@ -554,13 +554,14 @@ def serve(
 ) -> Serving:
     """Serve requests of tenants on a server with `seats`, once for each policy.
 
-    `log` has time, tenant and cost of each request, as CSV, JSON lines or Parquet; "-" is standard
-    input. Or else `tenants` says what they ask, "a:rate=5/s,cost=lognormal(mean=2s,sd=3s);b:…",
-    with `seeds` of random numbers, for `duration`. A request takes a seat for its cost in seconds, or in
-    units of which a seat serves `speed` a second. `policy` are texts, as "fcfs,drr(quantum=2s)";
-    `SERVED` if none are named. `weights` and `priorities` are dicts, or text as "a=2,b=0.5".
-    `cost_known` is "no", "yes" or "error=30%". `done` is the column of the log with the end of each
-    request: then the log as it was has rows too, and `likeness` says which policy it looks like.
+    `log` has time, tenant and cost of each request, as CSV, JSON lines or Parquet; "-" is
+    standard input. Or else `tenants` says what they ask,
+    "a:rate=5/s,cost=lognormal(mean=2s,sd=3s);b:…", with `seeds` of random numbers, for
+    `duration`. A request takes a seat for its cost in seconds, or in units of which a seat serves
+    `speed` a second. `policy` are texts, as "fcfs,drr(quantum=2s)"; `SERVED` if none are named.
+    `weights` and `priorities` are dicts, or text as "a=2,b=0.5". `cost_known` is "no", "yes" or
+    "error=30%". `done` is the column of the log with the end of each request: then the log as it
+    was has rows too, and `likeness` says which policy it looks like.
 
     >>> asked = "a:rate=9/s,cost=1s;b:rate=1/s,cost=1s"
     >>> found = serve(tenants=asked, seats=5, policy="fcfs,sfq_d", duration="60s")
