@@ -56,8 +56,8 @@ from fairq.laboratory import notebook
 from fairq.questions.calls import compare_alone as compare_alone
 from fairq.questions.calls import least_buffer as least_buffer
 from fairq.replays.replay_results import Replay as Replay
-from fairq.serving import asked as serving
-from fairq.serving.asked import SERVED as SERVED
+from fairq.serving import serve_options as serving
+from fairq.serving.serve_options import SERVED as SERVED
 from fairq.serving.serving_results import Serving as Serving
 from fairq.topologies.topology_results import Topology as Topology
 
@@ -554,15 +554,17 @@ def serve(
 ) -> Serving:
     """Serve requests of tenants on a server with `seats`, once for each policy.
 
-    `log` has time, tenant and cost of each request, as CSV, JSON lines or Parquet; "-" is standard
-    input. Or else `tenants` says what they ask: "a:rate=5/s,cost=lognormal(mean=2s,sd=3s);b:…", drawn
-    with `seeds` for `duration`. A request takes a seat for its cost in seconds, or in units of which
-    a seat serves `speed` a second. `policy` are texts, as "fcfs,drr(quantum=2s)"; `SERVED` if none are
-    named. `weights` and `priorities` are dicts, or text as "a=2,b=0.5". `cost_known` is "no", "yes" or
-    "error=30%". `done` is the column of the log with the end of each request: then the log as it was
-    has rows too, and `likeness` says which policy it looks like.
+    `log` has time, tenant and cost of each request, as CSV, JSON lines or Parquet; "-" is
+    standard input. Or else `tenants` says what they ask,
+    "a:rate=5/s,cost=lognormal(mean=2s,sd=3s);b:…", with `seeds` of random numbers, for
+    `duration`. A request takes a seat for its cost in seconds, or in units of which a seat serves
+    `speed` a second. `policy` are texts, as "fcfs,drr(quantum=2s)"; `SERVED` if none are named.
+    `weights` and `priorities` are dicts, or text as "a=2,b=0.5". `cost_known` is "no", "yes" or
+    "error=30%". `done` is the column of the log with the end of each request: then the log as it
+    was has rows too, and `likeness` says which policy it looks like.
 
-    >>> found = serve(tenants="a:rate=9/s,cost=1s;b:rate=1/s,cost=1s", seats=5, policy="fcfs,sfq_d", duration="60s")
+    >>> asked = "a:rate=9/s,cost=1s;b:rate=1/s,cost=1s"
+    >>> found = serve(tenants=asked, seats=5, policy="fcfs,sfq_d", duration="60s")
     >>> found.answer.tenant, found.answer.best
     ('b', ['sfq_d'])
 
@@ -574,7 +576,7 @@ def serve(
         "policies": serving.policies(SERVED if policy is None else policy),
         "weights": serving.numbers("weights", weights),
         "priorities": serving.whole("priorities", priorities),
-        "speed": speed,
+        "speed": serving.speed(speed),
         "cost_known": cost_known,
         "seeds": seeds,
         "duration": duration,

@@ -156,12 +156,12 @@ def of_replay(result: Replay, style: Style) -> Any:
     return figures.delays_over_time(rows, ["discipline"], ["flow"], title, caption=caption, style=style)
 
 
-SERVED = ("waiting_s_p99", "slowdown_mean", "share")
+SERVED = ("waiting_s_p99", "share", "gap_s")
 """The columns of a server's figure."""
 
 
 def of_serving(found: Serving, style: Style) -> Any:
-    """How long each tenant waits under each policy, and its share beside the max-min share."""
+    """How long each tenant waits, its share beside the max-min share, its gap beside the bound."""
     figures = loaded()
     by_requests = sorted(found.tenants, key=lambda row: -row["requests"])
     shown = [row["tenant"] for row in by_requests[:TENANTS]]
@@ -169,11 +169,12 @@ def of_serving(found: Serving, style: Style) -> Any:
     asked = found.question
     of = "random requests" if asked["log"] is None else Path(asked["log"]).name
     left = len(by_requests) - len(shown)
-    caption = "waiting: from the arrival to the start; share: of the seats while the tenant waits"
+    caption = "waiting: from the arrival to the start; share: of the seats while the tenant waits; gap: the most by "
+    caption += "which it fell behind another while both waited, service over weight"
     caption += f"; {left} tenants with fewer requests left out" if left else ""
     return figures.bars(
         rows, list(SERVED), ["policy"], "tenant", f"Tenants on {asked['seats']} seats: {of}", caption=caption,
-        ideals={"share": "max_min_share"}, style=style,
+        ideals={"share": "max_min_share", "gap_s": "bound_s"}, style=style,
     )  # fmt: skip
 
 

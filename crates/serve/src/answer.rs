@@ -1,7 +1,6 @@
 //! The answer in words: how long the tenant waits that asks least, and whether bounds were kept.
 
-use crate::document::{Answer, Likeness, PolicyRow, Row, TenantRow};
-use crate::run::LOG;
+use crate::document::{Answer, LOG, Likeness, PolicyRow, Row, TenantRow};
 
 /// The column that is compared.
 const QUANTITY: &str = "waiting_s_p99";
@@ -48,6 +47,7 @@ pub(crate) fn of(tenants: &[TenantRow], policies: &[PolicyRow], rows: &[Row], li
         }
     }
     text.push_str(&bounds(policies));
+    text.push_str(&missed(rows));
     let (looks_like, said) = looks(likeness);
     text.push_str(&said);
     Answer { tenant, quantity: QUANTITY, best, decided, looks_like, text: text.trim().to_owned() }
@@ -80,6 +80,22 @@ fn bounds(policies: &[PolicyRow]) -> String {
         );
     }
     text
+}
+
+/// Where a tenant of a log missed most of its max-min share.
+fn missed(rows: &[Row]) -> String {
+    let of_log = rows.iter().filter(|row| row.policy == LOG);
+    let missing = of_log.filter_map(|row| Some((row, row.worst_from_s?, row.worst_to_s?, row.missing_s?)));
+    let Some((row, from, to, missing)) = missing.reduce(|a, b| if b.3 > a.3 { b } else { a }) else {
+        return String::new();
+    };
+    format!(
+        " In the log `{}` missed most: from {} to {} it waited and got {} of a seat less than its max-min share.",
+        row.tenant,
+        shown(from),
+        shown(to),
+        shown(missing)
+    )
 }
 
 /// Which policy the log looks like.

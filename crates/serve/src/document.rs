@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// The name of the policy whose starts and ends are those of the log.
+pub const LOG: &str = "log";
+
 /// What tenants get under each policy.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Document {
@@ -131,8 +134,8 @@ pub struct Row {
     pub worst_to_s: Option<f64>,
     /// The seconds of a seat that it got too little in it.
     pub missing_s: Option<f64>,
-    /// The most by which it fell behind another tenant while both waited, in seconds of service over
-    /// weight, as its policy counts service; a request counts whole when it starts.
+    /// The most by which it fell behind another tenant while both waited, in seconds of service
+    /// over weight, as its policy counts service; a request counts whole when it starts.
     pub gap_s: Option<f64>,
     /// That tenant.
     pub gap_to: Option<String>,

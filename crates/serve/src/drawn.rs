@@ -36,7 +36,7 @@ struct Source {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
-    rate: String,
+    rate: Value,
     cost: Value,
     #[serde(default)]
     size: Option<Value>,
@@ -154,7 +154,8 @@ impl Source {
             .map_err(|fault| Fault::new("", fault.replace("tenant(", "(")))?;
         table.remove("kind");
         let said: Said = fairq_text::typed(&Value::Object(table))?;
-        let per_s = rate(&said.rate).map_err(|fault| Fault::new("rate", fault))?;
+        let per_s =
+            rate(said.rate.as_str().unwrap_or(&said.rate.to_string())).map_err(|fault| Fault::new("rate", fault))?;
         let of = |field: &str, value: &Value| distribution(value, speed).map_err(|fault| Fault::new(field, fault));
         let cost = of("cost", &said.cost)?;
         let size = said.size.as_ref().map(|size| of("size", size)).transpose()?;
@@ -257,7 +258,10 @@ fn by_deviation(table: &mut Map<String, Value>) -> Result<(), String> {
     if table.get("kind").and_then(Value::as_str) != Some("lognormal") {
         return Ok(());
     }
-    let Some(sd) = table.remove("sd").and_then(|sd| sd.as_f64()) else { return Ok(()) };
+    let Some(sd) = table.remove("sd").and_then(|sd| sd.as_f64()) else {
+        let said = "lognormal: sd is missing; write lognormal(mean=2s,sd=3s)";
+        return if table.contains_key("sigma") { Ok(()) } else { Err(said.to_owned()) };
+    };
     let mean = table
         .get("mean")
         .and_then(Value::as_f64)

@@ -22,11 +22,11 @@ mod run;
 mod simulate;
 mod times;
 
-pub use document::{Answer, Document, Likeness, PolicyRow, Question, Row, TenantRow};
+pub use document::{Answer, Document, LOG, Likeness, PolicyRow, Question, Row, TenantRow};
 pub use gaps::COMPARED_MAX;
 pub use likeness::likeness;
 pub use measure::{Interval, Measured, OfTenant, measure};
 pub use options::{From, Named, Options};
 pub use requests::{NS_PER_S, Request, Requests, Served, Tenant};
-pub use run::{Ends, Failure, LOG, run};
+pub use run::{Ends, Failure, run};
 pub use simulate::{Extremes, Known, Server, simulate, work};

@@ -1,8 +1,8 @@
 //! Which policy a log looks like: whether a policy starts requests in the order of the log.
 //!
 //! At each start of the log, the first waiting request of each other tenant was passed over. The
-//! policy agrees with the log on such a pair if it starts the two in the same order. Requests of one
-//! tenant start in their order under all policies, so that they tell nothing.
+//! policy agrees with the log on such a pair if it starts the two in the same order. Requests of
+//! one tenant start in their order under all policies, so that they tell nothing.
 
 use crate::gaps::COMPARED_MAX;
 use crate::requests::{Requests, Served};

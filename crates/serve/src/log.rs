@@ -22,21 +22,19 @@ pub struct Columns {
     pub done: Option<String>,
 }
 
-/// A request as it stands in a row.
-#[derive(Clone, Copy, Debug)]
-struct Row<'a> {
-    time: &'a str,
-    tenant: &'a str,
-    cost: &'a str,
-    size: Option<&'a str>,
-    seats: Option<&'a str>,
-    done: Option<&'a str>,
-}
+/// The names of the columns. A request without `size` is of size 0, and one without `seats` takes
+/// one; `start` counts beside the end only.
+const NAMES: [&str; 6] = ["time", "tenant", "cost", "size", "seats", "start"];
+const TIME: usize = 0;
+const TENANT: usize = 1;
+const COST: usize = 2;
+const SIZE: usize = 3;
+const SEATS: usize = 4;
+const START: usize = 5;
+const DONE: usize = 6;
 
-/// The names of the columns; a request without the last ones is of size 0 and takes one seat.
-const NAMES: [&str; 5] = ["time", "tenant", "cost", "size", "seats"];
-/// How many of them there must be.
-const NEEDED: usize = 3;
+/// The fields of a row in the order of the names, and behind them the end.
+type Row<'a> = [Option<&'a str>; NAMES.len() + 1];
 
 /// Reads a log, which messages call `name`; with ends if there is a column for them.
 ///
@@ -80,158 +78,139 @@ impl<'a> Log<'a> {
         let above = usize::from(said.is_some());
         let Some((row, first)) = rows(text).nth(above) else { return Ok(()) };
         let separator = said.or_else(|| headed(first, names_a_column));
-        let parted = |separator: &char| fields(first, *separator).is_ok_and(|fields| fields.len() >= NEEDED);
+        let parted = |separator: &char| fields(first, *separator).is_ok_and(|fields| fields.len() > COST);
         let separator = separator.or_else(|| ['\t', ';', ','].into_iter().find(parted)).unwrap_or(',');
         let heading = fields(first, separator).map_err(|fault| (row, fault.to_owned()))?;
         let has_heading = names_a_column(&heading);
         let places = self.places(has_heading.then_some(&heading)).map_err(|fault| (row, fault))?;
-        let width = if has_heading { heading.len() } else { NAMES.len() };
+        let width = if has_heading { heading.len() } else { START };
+        let mut found: Vec<Cow<'_, str>> = Vec::with_capacity(width);
         for (row, line) in rows(text).skip(above + usize::from(has_heading)) {
-            let mut found: Vec<Cow<'_, str>> = Vec::with_capacity(width);
+            found.clear();
             if line.contains('"') {
-                found.extend(
-                    fields(line, separator).map_err(|fault| (row, fault.to_owned()))?.into_iter().map(Cow::Owned),
-                );
+                let quoted = fields(line, separator).map_err(|fault| (row, fault.to_owned()))?;
+                found.extend(quoted.into_iter().map(Cow::Owned));
             } else {
                 found.extend(line.split(separator).map(|field| Cow::Borrowed(field.trim())));
             }
             if found.len() > width {
-                return Err((row, format!("column {}: is one too many; the heading has {width}", width + 1)));
+                return Err((row, format!("column {}: is one too many; a row has {width} at most", width + 1)));
             }
-            let field = |place: Option<usize>| place.and_then(|place| found.get(place)).map(|field| &**field);
-            let needed = |at: usize| {
-                let missing = || {
-                    (
-                        row,
-                        format!("column {}: is missing: the row is cut short; write {}", NAMES[at], example(NAMES[at])),
-                    )
-                };
-                field(places[at]).ok_or_else(missing)
-            };
-            let done = self.columns.done.as_ref().map(|done| {
-                let missing =
-                    || (row, format!("column {done}: is missing: the row is cut short; write the time of the end"));
-                field(places[NAMES.len()]).ok_or_else(missing)
-            });
-            let read = Row {
-                time: needed(0)?,
-                tenant: needed(1)?,
-                cost: needed(2)?,
-                size: field(places[3]).filter(|text| !text.is_empty()),
-                seats: field(places[4]).filter(|text| !text.is_empty()),
-                done: done.transpose()?,
-            };
+            let read = places.map(|place| found.get(place?).map(|field| &**field));
             // Between semicolons or tabs a comma is the point of a number.
-            self.row(&read, separator != ',').map_err(|fault| (row, fault))?;
+            self.row(&read, ": the row is cut short", separator != ',').map_err(|fault| (row, fault))?;
         }
         Ok(())
     }
 
     /// Where the columns stand, and behind them that of the end.
     fn places(&self, heading: Option<&Vec<String>>) -> Result<[Option<usize>; NAMES.len() + 1], String> {
-        let mut places = [None; NAMES.len() + 1];
         let Some(heading) = heading else {
             if let Some(done) = &self.columns.done {
                 return Err(format!(
                     "column {done}: the log has no heading that says where it is; write time,tenant,cost,{done} above it"
                 ));
             }
-            for (at, place) in places.iter_mut().take(NAMES.len()).enumerate() {
-                *place = Some(at);
-            }
-            return Ok(places);
+            return Ok([Some(TIME), Some(TENANT), Some(COST), Some(SIZE), Some(SEATS), None, None]);
         };
         let find = |name: &str| heading.iter().position(|field| field.eq_ignore_ascii_case(name));
+        let mut places = [None; NAMES.len() + 1];
         for (place, name) in places.iter_mut().zip(NAMES) {
             *place = find(name);
         }
-        if let Some(at) = (0..NEEDED).find(|at| places[*at].is_none()) {
-            return Err(format!(
-                "column {}: is missing; there are {}, needed are time, tenant and cost",
-                NAMES[at],
-                heading.join(", ")
-            ));
-        }
         if let Some(done) = &self.columns.done {
-            places[NAMES.len()] = find(done);
-            if places[NAMES.len()].is_none() {
+            places[DONE] = find(done);
+            if places[DONE].is_none() {
                 return Err(format!("column {done}: is missing; there are {}", heading.join(", ")));
             }
         }
-        Ok(places)
+        let has_cost = places[COST].is_some() || places[START].is_some() && places[DONE].is_some();
+        let missing = [TIME, TENANT].into_iter().find(|at| places[*at].is_none());
+        match missing.or_else(|| (!has_cost).then_some(COST)) {
+            Some(at) => Err(format!(
+                "column {}: is missing; there are {}, needed are time, tenant and cost",
+                NAMES[at],
+                heading.join(", ")
+            )),
+            None => Ok(places),
+        }
     }
 
     fn json_lines(&mut self, text: &str) -> Result<(), Wrong> {
         for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let row = at + 1;
-            let wrong = |fault: String| (row, fault);
             let read: Value = serde_json::from_str(line).map_err(|error| {
-                wrong(format!("column {}: is no JSON: the row is cut short; write one object a line", error.column()))
+                (row, format!("column {}: is no JSON: the row is cut short; write one object a line", error.column()))
             })?;
-            let field = |name: &str| match read.get(name) {
-                None | Some(Value::Null) => None,
-                Some(Value::String(text)) => Some(text.clone()),
-                Some(other) => Some(other.to_string()),
+            let field = |name: &str| match read.get(name)? {
+                Value::Null => None,
+                Value::String(text) => Some(Cow::Borrowed(text.as_str())),
+                other => Some(Cow::Owned(other.to_string())),
             };
-            let needed = |name: &str| {
-                field(name).ok_or_else(|| wrong(format!("column {name}: is missing; write {}", example(name))))
-            };
-            let (time, tenant, cost) = (needed(NAMES[0])?, needed(NAMES[1])?, needed(NAMES[2])?);
-            let (size, seats) = (field(NAMES[3]), field(NAMES[4]));
-            let done = self.columns.done.as_deref().map(needed).transpose()?;
-            let read = Row {
-                time: &time,
-                tenant: &tenant,
-                cost: &cost,
-                size: size.as_deref(),
-                seats: seats.as_deref(),
-                done: done.as_deref(),
-            };
-            self.row(&read, false).map_err(wrong)?;
+            let named = NAMES.into_iter().map(field);
+            let found: Vec<_> = named.chain([self.columns.done.as_deref().and_then(field)]).collect();
+            let read: Row<'_> = std::array::from_fn(|at| found[at].as_deref());
+            self.row(&read, "", false).map_err(|fault| (row, fault))?;
         }
         Ok(())
     }
 
-    fn row(&mut self, row: &Row<'_>, comma_is_point: bool) -> Result<(), String> {
-        let number = |name: &str, text: &str| number(name, text, comma_is_point);
-        let time_of = |name: &str, text: &str| time(name, text, comma_is_point);
-        let time = time_of("time", row.time)?;
-        let first = *self.first.get_or_insert(time);
-        if time < self.last && !self.spans_or_requests_empty() {
+    /// A row; `cut` is said of a field that is not there.
+    fn row(&mut self, row: &Row<'_>, cut: &str, comma_is_point: bool) -> Result<(), String> {
+        let name = |at: usize| NAMES.get(at).copied().or(self.columns.done.as_deref()).unwrap_or_default();
+        let needed = |at: usize| {
+            let missing = || format!("column {}: is missing{cut}; write {}", name(at), example(name(at)));
+            row[at].ok_or_else(missing)
+        };
+        let given = |at: usize| row[at].filter(|text| !text.is_empty());
+        let time_of = |at: usize| needed(at).and_then(|text| time(name(at), text, comma_is_point));
+        let cost_of = |at: usize, text| self.cost(name(at), text, number(name(at), text, comma_is_point)?);
+
+        let (said, now) = (needed(TIME)?, time_of(TIME)?);
+        let first = self.first.unwrap_or(now);
+        if self.first.is_some() && now < self.last {
+            let last = &self.last_text;
             return Err(format!(
-                "column time: `{}` is before `{}`, the time of the row above; sort the log by time",
-                row.time, self.last_text
+                "column time: `{said}` is before `{last}`, the time of the row above; sort the log by time"
             ));
         }
-        self.last = time;
-        self.last_text.clear();
-        self.last_text.push_str(row.time);
-        if row.tenant.is_empty() {
+        let at = u64::try_from(now - first).ok().filter(|at| *at <= TIME_MAX);
+        let at = at.ok_or_else(|| format!("column time: `{said}` is more than 50 years after the first"))?;
+        let tenant = needed(TENANT)?;
+        if tenant.is_empty() {
             return Err("column tenant: is empty; write the name of the tenant".to_owned());
         }
-        let at = u64::try_from(time - first).ok().filter(|at| *at <= TIME_MAX);
-        let at = at.ok_or_else(|| format!("column time: `{}` is more than 50 years after the first", row.time))?;
-        let cost = self.cost("cost", row.cost, number("cost", row.cost)?)?;
-        let size = row.size.map(|size| self.cost("size", size, number("size", size)?)).transpose()?.unwrap_or(0);
-        let seats = row.seats.map_or(Ok(1), |text| self.seats(text))?;
-        if let (Some(done), Some(text)) = (&self.columns.done, row.done) {
-            let end = time_of(done, text)? - first;
-            let end = u64::try_from(end).ok().filter(|end| *end >= at && *end <= TIME_MAX);
-            let end = end.ok_or_else(|| {
-                format!(
-                    "column {done}: `{text}` is before the time `{}` of the request; write when it ended, in seconds",
-                    row.time
-                )
-            })?;
-            self.spans.push((end.saturating_sub(cost).max(at), end));
-        }
-        let tenant = self.gathered.tenant(row.tenant);
+        let seats = given(SEATS).map_or(Ok(1), |text| self.seats(text))?;
+        let size = given(SIZE).map_or(Ok(0), |text| cost_of(SIZE, text))?;
+        // An instant of the request's service, which is not before `least`.
+        let instant = |column: usize, least: u64| {
+            let since = time_of(column)? - first;
+            let since = u64::try_from(since).ok().filter(|since| *since >= least && *since <= TIME_MAX);
+            since.ok_or_else(|| {
+                let (name, text) = (name(column), row[column].unwrap_or_default());
+                let before = if least > at { "the start of the request" } else { "the time of the request" };
+                format!("column {name}: `{text}` is before {before}; write it in seconds, as the time")
+            })
+        };
+        let (cost, span) = match &self.columns.done {
+            None => (cost_of(COST, needed(COST)?)?, None),
+            Some(_) if given(START).is_some() => {
+                let start = instant(START, at)?;
+                let end = instant(DONE, start)?;
+                (given(COST).map_or(Ok(end - start), |text| cost_of(COST, text))?, Some((start, end)))
+            }
+            Some(_) => {
+                let (cost, end) = (cost_of(COST, needed(COST)?)?, instant(DONE, at)?);
+                (cost, Some((end.saturating_sub(cost).max(at), end)))
+            }
+        };
+        (self.first, self.last) = (Some(first), now);
+        self.last_text.clear();
+        self.last_text.push_str(said);
+        self.spans.extend(span);
+        let tenant = self.gathered.tenant(tenant);
         self.gathered.push(Request { at, tenant, seats, cost, size });
         Ok(())
-    }
-
-    const fn spans_or_requests_empty(&self) -> bool {
-        self.last_text.is_empty()
     }
 
     fn cost(&self, name: &str, text: &str, value: f64) -> Result<u64, String> {
@@ -279,8 +258,8 @@ fn example(name: &str) -> &'static str {
     match name {
         "time" => "the arrival in seconds, like 0.25",
         "tenant" => "the name of the tenant",
-        "cost" => "what the request costs, like 1.5",
-        _ => "the time in seconds",
+        "cost" | "size" => "what the request costs, like 1.5",
+        _ => "a time in seconds, like 0.25",
     }
 }
 

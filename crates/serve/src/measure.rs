@@ -147,7 +147,8 @@ impl Pass {
                 self.arrive(now, request);
                 arrival += 1;
             }
-            while let Some((_, place)) = starts.get(start).filter(|(time, _)| *time == now) {
+            // One at a time: a request without cost ends before the next takes its seat.
+            if let Some((_, place)) = starts.get(start).filter(|(time, _)| *time == now) {
                 has_started[*place as usize] = true;
                 let request = &all[*place as usize];
                 self.gaps.serve(request.tenant, service(request));

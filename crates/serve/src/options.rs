@@ -4,7 +4,7 @@ use crate::drawn::Drawn;
 use crate::requests::Requests;
 use crate::simulate::Known;
 use fairq_sched::units::{Time, Weight};
-use fairq_sched::work::registry::{POLICIES, PolicySettings};
+use fairq_sched::work::registry::PolicySettings;
 use fairq_text::{Fault, near_miss};
 use serde::Deserialize;
 use serde_json::Value;
@@ -108,6 +108,9 @@ impl Options {
                 format!("`{}` is not above 0; write the units of cost a seat serves in a second", options.speed),
             ));
         }
+        if options.duration == Time::ZERO {
+            return Err(Fault::new("duration", "is 0; write how long requests arrive, as 10min"));
+        }
         if options.seeds == 0 {
             return Err(Fault::new("seeds", "is 0; write 1 at least"));
         }
@@ -165,7 +168,7 @@ impl Options {
     pub fn named(&self) -> Result<Vec<Named>, Fault> {
         let mut found: Vec<Named> = Vec::new();
         for text in &self.policies {
-            let settings = policy(text).map_err(|fault| Fault::new("policy", fault))?;
+            let settings = fairq_text::policy_settings(text).map_err(|fault| Fault::new("policy", fault))?;
             if found.iter().any(|other| other.text == text.trim()) {
                 return Err(Fault::new("policy", format!("`{text}` is given twice; name each policy once")));
             }
@@ -198,22 +201,6 @@ impl Options {
         }
         Ok(())
     }
-}
-
-/// The policy that `text` says: `vtc`, or `drr(quantum=2s)`.
-fn policy(text: &str) -> Result<PolicySettings, String> {
-    let table = fairq_text::part(text)?;
-    let name = table.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if PolicySettings::by_name(&name).is_none() {
-        let known = POLICIES.iter().flat_map(|card| std::iter::once(card.name).chain(card.aliases.iter().copied()));
-        return Err(format!("`{name}` is no policy{}", near_miss(&name, known)));
-    }
-    let settings: PolicySettings =
-        fairq_text::typed(&Value::Object(table)).map_err(|fault| match fault.path.as_str() {
-            "" => format!("`{text}`: {}", fault.message),
-            path => format!("`{text}`: {path}: {}", fault.message),
-        })?;
-    settings.fault().map_or(Ok(settings), Err)
 }
 
 /// Random requests of a seed at most: they take a gigabyte.

@@ -1,7 +1,8 @@
 //! What was asked, done: each policy on each seed, on several threads, and the rows of the result.
 
 use crate::answer;
-use crate::document::{Document, Likeness, PolicyRow, Question, Row, TenantRow};
+use crate::document::{Document, LOG, Likeness, PolicyRow, Question, Row, TenantRow};
+use crate::drawn::Drawn;
 use crate::likeness::likeness;
 use crate::log::{self, Columns};
 use crate::measure::{Measured, measure};
@@ -9,6 +10,8 @@ use crate::options::{From, Named, Options};
 use crate::requests::{NS_PER_S, Request, Requests, Served};
 use crate::simulate::{Extremes, Server, simulate, work};
 use fairq_text::Fault;
+use std::borrow::Cow;
+use std::cmp::Ordering as CmpOrdering;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -26,24 +29,49 @@ pub enum Failure {
     Stopped,
 }
 
-/// The name of the policy whose starts and ends are those of the log.
-pub const LOG: &str = "log";
-
 /// The requests of each seed.
 enum Source {
     Log(Requests, Option<Served>),
-    Drawn(crate::drawn::Drawn, Options),
+    Drawn(Drawn, Options),
 }
 
 impl Source {
-    fn requests(&self, seed: u64) -> Result<std::borrow::Cow<'_, Requests>, Fault> {
+    fn of(options: &Options, read: &dyn Fn(&str) -> Result<String, String>) -> Result<Self, Failure> {
+        match options.from().map_err(Failure::Asked)? {
+            From::Log(name) => {
+                let text = read(&name).map_err(Failure::Log)?;
+                let columns = Columns { speed: options.speed, seats: options.seats, done: options.done.clone() };
+                let (mut requests, served) = log::read(&name, &text, &columns).map_err(Failure::Log)?;
+                options.apply(&mut requests).map_err(Failure::Asked)?;
+                Ok(Self::Log(requests, served))
+            }
+            From::Drawn(drawn) => Ok(Self::Drawn(drawn, options.clone())),
+        }
+    }
+
+    fn requests(&self, seed: u64) -> Result<Cow<'_, Requests>, Fault> {
         match self {
-            Self::Log(requests, _) => Ok(std::borrow::Cow::Borrowed(requests)),
+            Self::Log(requests, _) => Ok(Cow::Borrowed(requests)),
             Self::Drawn(drawn, options) => {
                 let mut requests = drawn.requests(options.duration, seed);
                 options.apply(&mut requests)?;
-                Ok(std::borrow::Cow::Owned(requests))
+                Ok(Cow::Owned(requests))
             }
+        }
+    }
+
+    /// The log with its starts and ends, if it has them.
+    const fn served(&self) -> Option<(&Requests, &Served)> {
+        match self {
+            Self::Log(requests, Some(served)) => Some((requests, served)),
+            _ => None,
+        }
+    }
+
+    const fn seeds(&self) -> u32 {
+        match self {
+            Self::Log(..) => 1,
+            Self::Drawn(_, options) => options.seeds,
         }
     }
 }
@@ -61,79 +89,70 @@ pub fn run(
 ) -> Result<Document, Failure> {
     let known = options.known().map_err(Failure::Asked)?;
     let policies = options.named().map_err(Failure::Asked)?;
-    let source = match options.from().map_err(Failure::Asked)? {
-        From::Log(name) => {
-            let text = read(&name).map_err(Failure::Log)?;
-            let columns = Columns { speed: options.speed, seats: options.seats, done: options.done.clone() };
-            let (mut requests, served) = log::read(&name, &text, &columns).map_err(Failure::Log)?;
-            options.apply(&mut requests).map_err(Failure::Asked)?;
-            Source::Log(requests, served)
-        }
-        From::Drawn(drawn) => Source::Drawn(drawn, options.clone()),
-    };
-    let seeds = if matches!(source, Source::Drawn(..)) { options.seeds } else { 1 };
+    let source = Source::of(options, read)?;
     // Before all else, so that a wrong option is told at once.
     let first = source.requests(1).map_err(Failure::Asked)?;
     let names: Vec<String> = first.tenants.iter().map(|tenant| tenant.name.clone()).collect();
     let guess = (NS_PER_S as f64 / options.speed).clamp(1.0, 1e18) as u64;
-    let server = |seed| Server { seats: options.seats, known, guess, seed };
+    let server = Server { seats: options.seats, known, guess, seed: 1 };
 
-    let mut runs: Vec<Vec<Seed>> = Vec::new();
-    let mut tenants: Vec<TenantRow> = Vec::new();
-    let mut found_likeness = Vec::new();
-    if let Source::Log(requests, Some(served)) = &source {
-        runs.push(vec![Seed::of(measure(requests, served, options.seats, &work), &|_| None)]);
-    }
-    let tasks: Vec<(usize, u64)> =
-        (0..policies.len()).flat_map(|policy| (1..=u64::from(seeds)).map(move |seed| (policy, seed))).collect();
-    let done = parallel(&tasks, options.workers, told, &|&(at, seed), told| {
-        let requests = source.requests(seed).ok()?;
-        let policy = policies[at].settings.build();
-        let (served, extremes) = simulate(&requests, &server(seed), policy, told)?;
-        let likeness = match &source {
-            Source::Log(_, Some(log)) => Some(likeness(&requests, log, &served)),
-            _ => None,
-        };
-        Some((one(&policies[at], &requests, &served, &extremes, options.seats), likeness))
-    });
-    let mut done = done.ok_or(Failure::Stopped)?.into_iter();
-    for policy in &policies {
-        let mut of_policy = Vec::new();
-        for _ in 0..seeds {
-            let (seed, likeness) = done.next().expect("each task has a result");
-            of_policy.push(seed);
-            found_likeness.extend(likeness.map(|(agreement, pairs)| Likeness {
-                policy: policy.text.clone(),
-                agreement,
-                pairs,
-            }));
-        }
-        runs.push(of_policy);
-    }
-    let with_log = usize::from(runs.len() > policies.len());
-    let texts = std::iter::repeat_n(LOG, with_log).chain(policies.iter().map(|policy| policy.text.as_str()));
-    let (mut rows, mut of_policies) = (Vec::new(), Vec::new());
-    for (policy, seeds) in texts.zip(&runs) {
-        of_policies.push(policy_row(policy, seeds, options.seats));
+    let seats = options.seats;
+    let of_log = source.served().map(|(requests, served)| Seed::of(measure(requests, served, seats, &work), &|_| None));
+    let (of_policies, likeness) = each(&source, &policies, server, options.workers, told).ok_or(Failure::Stopped)?;
+    let texts = of_log.iter().map(|_| LOG).chain(policies.iter().map(|policy| policy.text.as_str()));
+    let tenant = |(at, tenant)| tenant_row(tenant, at, &of_policies[0], &first, seats);
+    let tenants: Vec<TenantRow> = first.tenants.iter().enumerate().map(tenant).collect();
+    let runs: Vec<&[Seed]> = of_log.as_slice().chunks(1).chain(of_policies.iter().map(Vec::as_slice)).collect();
+    let (mut rows, mut policies) = (Vec::new(), Vec::new());
+    for (policy, seeds) in texts.zip(runs) {
+        policies.push(policy_row(policy, seeds, seats));
         rows.extend(names.iter().enumerate().map(|(at, name)| row(policy, name, at, seeds, &names, ends)));
     }
-    for (at, tenant) in first.tenants.iter().enumerate() {
-        tenants.push(tenant_row(tenant, at, &runs[with_log], &first, options.seats));
-    }
-    found_likeness.sort_by(|a, b| b.agreement.partial_cmp(&a.agreement).unwrap_or(std::cmp::Ordering::Equal));
-    let drawn = matches!(source, Source::Drawn(..));
-    let question = Question {
+    let answer = answer::of(&tenants, &policies, &rows, &likeness);
+    Ok(Document { question: question(options, &source), tenants, policies, rows, likeness, answer })
+}
+
+fn question(options: &Options, source: &Source) -> Question {
+    let is_drawn = matches!(source, Source::Drawn(..));
+    Question {
         log: options.log.clone(),
         tenants: options.tenants.clone(),
         seats: options.seats,
         speed: options.speed,
         cost_known: options.cost_known.clone(),
-        seeds: drawn.then_some(seeds),
-        duration_s: drawn.then(|| options.duration.as_s()),
+        seeds: is_drawn.then_some(options.seeds),
+        duration_s: is_drawn.then(|| options.duration.as_s()),
         done: options.done.clone(),
-    };
-    let answer = answer::of(&tenants, &of_policies, &rows, &found_likeness);
-    Ok(Document { question, tenants, policies: of_policies, rows, likeness: found_likeness, answer })
+    }
+}
+
+/// The seeds of each policy; how like the log each is, the most alike first. `None` if it was told
+/// to stop.
+fn each(
+    source: &Source,
+    policies: &[Named],
+    server: Server,
+    workers: usize,
+    told: &mut (dyn FnMut(f64) -> bool + Send),
+) -> Option<(Vec<Vec<Seed>>, Vec<Likeness>)> {
+    let seeds = source.seeds();
+    let tasks: Vec<(usize, u64)> =
+        (0..policies.len()).flat_map(|policy| (1..=u64::from(seeds)).map(move |seed| (policy, seed))).collect();
+    let done = parallel(&tasks, workers, told, &|&(at, seed), told| {
+        let requests = source.requests(seed).ok()?;
+        let policy = policies[at].settings.build();
+        let (served, extremes) = simulate(&requests, &Server { seed, ..server }, policy, told)?;
+        let likeness = source.served().map(|(_, log)| likeness(&requests, log, &served));
+        Some((one(&policies[at], &requests, &served, &extremes, server.seats), likeness))
+    })?;
+    let (mut runs, mut alike) = (vec![Vec::new(); policies.len()], Vec::new());
+    for ((at, _), (seed, likeness)) in tasks.into_iter().zip(done) {
+        runs[at].push(seed);
+        let policy = policies[at].text.clone();
+        alike.extend(likeness.map(|(agreement, pairs)| Likeness { policy, agreement, pairs }));
+    }
+    alike.sort_by(|a, b| b.agreement.partial_cmp(&a.agreement).unwrap_or(CmpOrdering::Equal));
+    Some((runs, alike))
 }
 
 /// What is kept of a policy on a seed.
@@ -211,9 +230,8 @@ fn row(policy: &str, name: &str, at: usize, seeds: &[Seed], names: &[String], en
     let p99 = with_ends(&|n| n.waiting[3]);
     let slowdown = with_ends(&|n| n.slowdown);
     let share = with_ends(&|n| n.share);
-    let worst = each().max_by(|a, b| {
-        a.gap.map(|gap| gap.0).partial_cmp(&b.gap.map(|gap| gap.0)).unwrap_or(std::cmp::Ordering::Equal)
-    });
+    let worst =
+        each().max_by(|a, b| a.gap.map(|gap| gap.0).partial_cmp(&b.gap.map(|gap| gap.0)).unwrap_or(CmpOrdering::Equal));
     let interval = each().filter_map(|n| n.worst).reduce(|a, b| if b.missing_s > a.missing_s { b } else { a });
     let gap = worst.and_then(|n| n.gap);
     Row {

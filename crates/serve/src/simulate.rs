@@ -54,11 +54,11 @@ impl Extremes {
         Self { seats, sides: requests.tenants.iter().map(|tenant| side(tenant.weight)).collect() }
     }
 
-    fn note(&mut self, tenant: u32, service: u64, guess: u64, cost: u64) {
+    fn note(&mut self, tenant: u32, guess: u64, service: u64, over: u64) {
         let side = &mut self.sides[tenant as usize];
         side.service_max = side.service_max.max(service);
         side.guess_max = side.guess_max.max(guess);
-        side.over_max = side.over_max.max(guess.saturating_sub(cost));
+        side.over_max = side.over_max.max(over);
     }
 
     /// The proven bound of `policy` for two tenants, in nanoseconds over weight.
@@ -136,8 +136,9 @@ pub fn simulate(
         }
         while let Some(started) = dispatcher.start() {
             let request = &all[started.item as usize];
-            let service = dispatcher.policy().service(request.size, work(request));
-            extremes.note(request.tenant, service, started.guess, work(request));
+            let service = |cost| dispatcher.policy().service(request.size, cost);
+            let (guess, cost) = (started.charged, work(request));
+            extremes.note(request.tenant, guess, service(cost), service(guess).saturating_sub(service(cost)));
             served.starts.push((now, started.item));
             tickets[started.item as usize] = Some(started.ticket);
             running.push(Reverse((now.saturating_add(request.cost), started.item)));

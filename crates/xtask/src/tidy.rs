@@ -19,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fairq-experiment", &["fairq-sched", "fairq-link", "fairq-text", "fairq-sim"]),
     ("fairq-topologies", &["fairq-sched", "fairq-text", "fairq-sim", "fairq-experiment"]),
     ("fairq-replay", &["fairq-sched", "fairq-link", "fairq-text"]),
-    // Random requests are drawn as traffic is.
+    // Random requests have the distributions of traffic.
     ("fairq-serve", &["fairq-sched", "fairq-link", "fairq-text", "fairq-sim"]),
     // What it measures is below; its programs run scenarios too.
     ("fairq-bench", &["fairq-sched", "fairq-text", "fairq-sim", "fairq-experiment"]),

@@ -23,6 +23,7 @@ WORDS = {
     "slowdown mean": "mean slowdown",
     "jain": "Jain's index",
     "max min": "max-min share",
+    "max min share": "max-min share",
     "p50": "median",
     "p95": "95th percentile",
     "p99": "99th percentile",

@@ -1,6 +1,6 @@
 """What tenants get under each policy.
 
-The compiled part makes the document; its JSON Schema says what the fields mean: `fairq schema serve`.
+The compiled part makes the document; `fairq schema serve` says what the fields mean.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ SPEC = Spec(
     (
         argument("log", "a log of time,tenant,cost: CSV, JSON lines or Parquet; - reads standard input", "LOG",
                  PATH, nargs="?"),
-        Option("tenants", "draw requests: 'a:rate=5/s,cost=lognormal(mean=2s,sd=3s);b:…'", "TENANTS"),
+        Option("tenants", "random requests: 'a:rate=5/s,cost=lognormal(mean=2s,sd=3s);b:…'", "TENANTS"),
         Option("seats", "requests that the server serves at a time", "N", "int", required=True),
         Option("policy", f"policies, one after the other (default {','.join(api.SERVED)})", "LIST", LIST,
                typed=",".join(api.SERVED)),
@@ -37,8 +37,8 @@ SPEC = Spec(
         Option("speed", "units of cost that a seat serves a second, if costs are no seconds", "NUMBER", "float",
                default=1.0),
         Option("cost_known", "no, yes or error=30%: what is known of a cost beforehand", "TEXT", default="no"),
-        Option("seeds", "seeds of drawn requests (default 10)", "N", "int", default=10),
-        Option("duration", "how long drawn requests arrive (default 10min)", "TIME", default="10min"),
+        Option("seeds", "seeds of random requests (default 10)", "N", "int", default=10),
+        Option("duration", "how long random requests arrive (default 10min)", "TIME", default="10min"),
         Option("done", "the column of the log with the end of each request: judge it as it was", "COLUMN"),
         WORKERS,
         *typed_only(
@@ -47,10 +47,10 @@ SPEC = Spec(
         *plot("draw waiting times and shares by policy and tenant"),
         *LOOKS,
     ),
-    "A request takes a seat for its cost. waiting: from the arrival to the start. share: of the seats"
-    " while the tenant waits, beside the max-min share of that time. gap: the most by which a tenant"
-    " fell behind another while both waited, in seconds of service over weight, beside the proven"
-    " bound of its policy. --done adds the log as it was, and says which policy it looks like.",
+    "A request takes a seat for its cost. waiting: from the arrival to the start. share: of the"
+    " seats while the tenant waits, beside the max-min share of that time. gap: the most by which a"
+    " tenant fell behind another while both waited, in seconds of service over weight, beside the"
+    " proven bound of its policy. --done adds the log as it was, and says which policy it looks like.",
     functions=("serve",),
     beside=("progress",),
 )  # fmt: skip

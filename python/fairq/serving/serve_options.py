@@ -1,7 +1,8 @@
-"""What `fairq serve` is asked: words become the options of the compiled part, Parquet becomes text."""
+"""Words of `fairq serve` become options of the compiled part, Parquet becomes text."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from fairq.core.inputs import STANDARD_INPUT, split
 SERVED = ("fcfs", "round_robin", "wfq", "sfq_d")
 """The policies of a question that names none."""
 
-COLUMNS = ("time", "tenant", "cost", "size", "seats")
+COLUMNS = ("time", "tenant", "cost", "size", "seats", "start")
 """The columns of a log that have a meaning, but for the one that `done` names."""
 
 Numbers = str | Mapping[str, float]
@@ -40,6 +41,8 @@ def numbers(of: str, given: Numbers | None) -> dict[str, float]:
     for name, value in pairs:
         try:
             found[name] = float(value)
+            if not math.isfinite(found[name]):
+                raise ValueError
         except (TypeError, ValueError):
             raise UsageError(f"{of}: `{name}={value}` has no number; write for example {name}=2") from None
     return found
@@ -49,9 +52,24 @@ def whole(of: str, given: Numbers | None) -> dict[str, int]:
     """As `numbers`, of whole numbers from 0 up."""
     found = numbers(of, given)
     for name, value in found.items():
-        if value < 0 or value != int(value) or value >= 2**32:
+        if value < 0 or value != int(value) or value > PRIORITY_MAX:
             raise UsageError(f"{of}: `{name}={value:g}` is no whole number from 0 up; the greatest is first")
     return {name: int(value) for name, value in found.items()}
+
+
+PRIORITY_MAX = 2**32 - 1
+"""The greatest priority."""
+
+
+def speed(given: float) -> float:
+    """The speed of a seat, above 0."""
+    if not 0 < given <= SPEED_MAX:
+        raise UsageError(f"speed: {given:g} is not above 0; write the units of cost that a seat serves in a second")
+    return given
+
+
+SPEED_MAX = 1e12
+"""The greatest speed of a seat."""
 
 
 def policies(given: str | Sequence[str]) -> list[str]:
@@ -61,7 +79,7 @@ def policies(given: str | Sequence[str]) -> list[str]:
 
 @contextmanager
 def log(path: str | os.PathLike[str] | None, done: str | None) -> Iterator[dict[str, Any]]:
-    """The options that say where a log is; of Parquet the file of its text lasts as long as the context."""
+    """The options that say where a log is; a text made of Parquet lasts as long as the context."""
     if path is None:
         yield {"log": None}
     elif os.fspath(path) == "-":
