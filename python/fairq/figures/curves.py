@@ -75,6 +75,9 @@ def steps(
     keys = [Key([(handle(style, look, marker=False), name) for name, look in looks.items()])]
     drawn = sheet(style, len(panels), title, keys=keys, columns=columns)
     every = [point for curves in panels.values() for points in curves.values() for point in points]
+    low, high = min(y for _, y in every), max(y for _, y in every)
+    # A line at the edge is seen whole: of windows, which are few packets, and of sums of bytes.
+    margin = max(0.3, 0.02 * (high - low))
     for number, (panel, (caption, curves)) in enumerate(zip(drawn.panels, panels.items(), strict=True)):
         for name, points in curves.items():
             panel.step(
@@ -83,7 +86,7 @@ def steps(
             )  # fmt: skip
         panel.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         panel.set_xlim(min(x for x, _ in every), max(x for x, _ in every))
-        panel.set_ylim(min(y for _, y in every) - 0.3, max(y for _, y in every) + 0.3)
+        panel.set_ylim(low - margin, high + margin)
         name_panel(drawn, panel, f"{caption}: {up}", across if number >= len(panels) - columns else "")
     return drawn.finish()
 
