@@ -49,6 +49,7 @@ WINGS = {
     "detect": "test_detect.py test_evidence.py test_pairs.py",
     "topologies": "test_topology.py",
     "replay": "test_replay.py test_replay_both_ways.py test_replay_marks.py",
+    "serve": "test_serve.py",
     "audit": "test_audit.py",
     "lab": "test_lab_command.py test_lab_hand.py test_lab_page.py test_lab_same.py test_lab_scenes.py test_lab_text.py "
     "test_timeline.py",

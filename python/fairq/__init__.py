@@ -39,6 +39,10 @@ Captures of packets:
     replay             send a capture through queues
     detect             say of each flow whether its bottleneck was fair
 
+Servers:
+
+    serve              serve requests of tenants on a server with seats, under each policy
+
 Studies of many runs:
 
     sweep              run what is missing of a study
@@ -54,6 +58,10 @@ Evidence:
     audit              check the invariants and the bounds of a discipline
     bench              measure this machine on the reference workloads
     bench_disciplines  measure disciplines beside their floors
+
+Inside a server:
+
+    Dispatcher         whose request runs next: seats for tenants, by a fair policy
 
 What there is:
 
@@ -94,6 +102,7 @@ if TYPE_CHECKING:
         LiveRun,
         Replay,
         Result,
+        Serving,
         Topology,
         advise,
         agree,
@@ -127,6 +136,7 @@ if TYPE_CHECKING:
         run,
         scenes,
         schema,
+        serve,
         sweep,
         tc,
         theory,
@@ -138,6 +148,7 @@ if TYPE_CHECKING:
         Interrupted,
         OutputError,
         PartError,
+        RefusedError,
         ScenarioError,
         TopologyError,
         UsageError,
@@ -146,6 +157,7 @@ if TYPE_CHECKING:
     from fairq.core.pictured import Figure
     from fairq.core.scenario_builder import Network
     from fairq.papers.verdicts import Reproduction
+    from fairq.serving.dispatcher import Dispatcher
 
     __version__: str
 
@@ -154,6 +166,7 @@ __all__ = [
     "CaptureError",
     "Control",
     "Discipline",
+    "Dispatcher",
     "Experiment",
     "FairqError",
     "Figure",
@@ -165,11 +178,13 @@ __all__ = [
     "PartError",
     "Policy",
     "Rank",
+    "RefusedError",
     "Replay",
     "Reproduction",
     "Result",
     "ScenarioError",
     "Scheduler",
+    "Serving",
     "Source",
     "Topology",
     "TopologyError",
@@ -206,6 +221,7 @@ __all__ = [
     "run",
     "scenes",
     "schema",
+    "serve",
     "sweep",
     "tc",
     "theory",
@@ -216,6 +232,7 @@ _ELSEWHERE = {
     **{name: "fairq.core.errors" for name in __all__ if name.endswith("Error")},
     "Interrupted": "fairq.core.errors",
     **dict.fromkeys(("Control", "Discipline", "Policy", "Rank", "Scheduler", "Source"), "fairq.core.parts"),
+    "Dispatcher": "fairq.serving.dispatcher",
     "Figure": "fairq.core.pictured",
     "Network": "fairq.core.scenario_builder",
     "NotBefore": "fairq._native",

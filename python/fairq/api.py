@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -56,6 +56,9 @@ from fairq.laboratory import notebook
 from fairq.questions.calls import compare_alone as compare_alone
 from fairq.questions.calls import least_buffer as least_buffer
 from fairq.replays.replay_results import Replay as Replay
+from fairq.serving import serve_options as serving
+from fairq.serving.serve_options import SERVED as SERVED
+from fairq.serving.serving_results import Serving as Serving
 from fairq.topologies.topology_results import Topology as Topology
 
 if TYPE_CHECKING:
@@ -530,6 +533,58 @@ def replay(
             document = json.loads(_native.replay(source, json.dumps(options), progress or None))
             (inside / "replay.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return Replay(document=document, run_info={})
+
+
+@checked
+def serve(
+    log: str | os.PathLike[str] | None = None,
+    *,
+    tenants: str | None = None,
+    seats: int,
+    policy: str | Sequence[str] | None = None,
+    weights: str | Mapping[str, float] | None = None,
+    priorities: str | Mapping[str, float] | None = None,
+    speed: float = 1.0,
+    cost_known: str = "no",
+    seeds: int = 10,
+    duration: str = "10min",
+    done: str | None = None,
+    workers: int | None = None,
+    progress: Tell | Literal[False] | None = None,
+) -> Serving:
+    """Serve requests of tenants on a server with `seats`, once for each policy.
+
+    `log` has time, tenant and cost of each request, as CSV, JSON lines or Parquet; "-" is
+    standard input. Or else `tenants` says what they ask,
+    "a:rate=5/s,cost=lognormal(mean=2s,sd=3s);b:…", with `seeds` of random numbers, for
+    `duration`. A request takes a seat for its cost in seconds, or in units of which a seat serves
+    `speed` a second. `policy` are texts, as "fcfs,drr(quantum=2s)"; `SERVED` if none are named.
+    `weights` and `priorities` are dicts, or text as "a=2,b=0.5". `cost_known` is "no", "yes" or
+    "error=30%". `done` is the column of the log with the end of each request: then the log as it
+    was has rows too, and `likeness` says which policy it looks like.
+
+    >>> asked = "a:rate=9/s,cost=1s;b:rate=1/s,cost=1s"
+    >>> found = serve(tenants=asked, seats=5, policy="fcfs,sfq_d", duration="60s")
+    >>> found.answer.tenant, found.answer.best
+    ('b', ['sfq_d'])
+
+    Raises UsageError: of a log with its row and column.
+    """
+    options = {
+        "tenants": tenants,
+        "seats": seats,
+        "policies": serving.policies(SERVED if policy is None else policy),
+        "weights": serving.numbers("weights", weights),
+        "priorities": serving.whole("priorities", priorities),
+        "speed": serving.speed(speed),
+        "cost_known": cost_known,
+        "seeds": seeds,
+        "duration": duration,
+        "done": done,
+        "workers": workers or cores(),
+    }
+    with serving.log(log, done) as place:
+        return Serving(document=json.loads(_native.serve(json.dumps(options | place), progress or None)))
 
 
 @overload

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fairq.questions.baseline_results import Baseline
     from fairq.questions.question_results import Advice, Comparison, Effects
     from fairq.replays.replay_results import Replay
+    from fairq.serving.serving_results import Serving
     from fairq.studies.stored_runs import Results
     from fairq.studies.study_results import Sweep
     from fairq.theories.theory_results import DelayCurve
@@ -153,6 +154,32 @@ def of_replay(result: Replay, style: Style) -> Any:
     caption = f"mean delay of the packets that arrived within {width}"
     title = f"Delay under each discipline: {Path(result.capture['file']).name}"
     return figures.delays_over_time(rows, ["discipline"], ["flow"], title, caption=caption, style=style)
+
+
+SERVED = ("waiting_s_p99", "share", "gap_s")
+"""The columns of a server's figure."""
+
+
+def of_serving(found: Serving, style: Style) -> Any:
+    """How long each tenant waits, its share beside the max-min share, its gap beside the bound."""
+    figures = loaded()
+    by_requests = sorted(found.tenants, key=lambda row: -row["requests"])
+    shown = [row["tenant"] for row in by_requests[:TENANTS]]
+    rows = [row for row in found.rows if row["tenant"] in shown]
+    asked = found.question
+    of = "random requests" if asked["log"] is None else Path(asked["log"]).name
+    left = len(by_requests) - len(shown)
+    caption = "waiting: from the arrival to the start; share: of the seats while the tenant waits; gap: the most by "
+    caption += "which it fell behind another while both waited, service over weight"
+    caption += f"; {left} tenants with fewer requests left out" if left else ""
+    return figures.bars(
+        rows, list(SERVED), ["policy"], "tenant", f"Tenants on {asked['seats']} seats: {of}", caption=caption,
+        ideals={"share": "max_min_share", "gap_s": "bound_s"}, style=style,
+    )  # fmt: skip
+
+
+TENANTS = 8
+"""Tenants of a server's figure: those with most requests."""
 
 
 def of_effects(found: Effects, style: Style, name: str) -> Any:
@@ -355,6 +382,7 @@ KINDS: Mapping[str, Callable[[Any, Style], Any]] = {
     "DelayCurve": of_delay_curve,
     "Effects": lambda found, style: of_effects(found, style, found.document["name"]),
     "Replay": of_replay,
+    "Serving": of_serving,
     "Timeline": of_timeline,
     "Topology": of_topology,
 }

@@ -47,6 +47,7 @@ GIVEN = {
     "read_store": {"folder": "no-such-folder"},
     "read_result": {"path": "no-such-folder"},
     "replay": {"capture": "no-such.pcap", "rate": "1Mbit/s", "buffer": "9 packets"},
+    "serve": {"log": "no-such.csv", "seats": 2},
     "detect": {},
     "emulate": {"network": "no-such.toml"},
     "doctor": {},

@@ -45,6 +45,7 @@ def kinds(tmp_path_factory):
         "audit": lambda: fairq.audit("fifo", seeds=1, quick=True),
         "topology": lambda: fairq.topology(ROOT / "docs" / "guide" / "four_cities.gml"),
         "replay": lambda: fairq.replay(capture, rate="1Mbit/s", buffer="unlimited"),
+        "serve": lambda: fairq.serve(tenants="a:rate=9/s,cost=1s;b:rate=1/s,cost=1s", seats=5, seeds=2, duration="20s"),
         "sharing": lambda: fairq.theory("sharing", load=[0.8, 0.9], distribution=2),
         "delay_bounds": lambda: fairq.theory("delay-bounds", rate="56kbit/s"),
         "delay": lambda: fairq.theory("delay", rho=0.5, rate="56kbit/s"),
@@ -63,8 +64,8 @@ def kinds(tmp_path_factory):
 
 
 TUPLES = ("compare", "compare_alone", "advise", "least_buffer", "effects", "baseline", "estimate", "audit", "topology",
-          "replay", "sharing", "delay_bounds", "delay", "delay_curve", "pgps", "tc", "tc_read", "sweep", "report",
-          "diff")  # fmt: skip
+          "replay", "serve", "sharing", "delay_bounds", "delay", "delay_curve", "pgps", "tc", "tc_read", "sweep",
+          "report", "diff")  # fmt: skip
 OTHERS = ("run", "max_min", "tcp", "detect")
 NO_PICKLE = ("baseline",)
 """It holds a result of `fairq.run`, which is of the compiled part."""

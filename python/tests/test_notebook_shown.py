@@ -116,7 +116,7 @@ def test_texts_are_escaped_and_long_ones_cut():
     assert "<b>" not in shown.sentence("<b>") and len(shown.sentence("y" * 9999)) < 3000
 
 
-@pytest.mark.parametrize("name", ["compare", "advise", "baseline", "effects", "replay", "audit", "topology"])
+@pytest.mark.parametrize("name", ["compare", "advise", "baseline", "effects", "replay", "serve", "audit", "topology"])
 def test_results_with_a_text_say_it_above(kinds, name):  # noqa: F811
     html = kinds(name)._repr_html_()
     assert html.count("<table") == 1

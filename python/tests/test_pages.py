@@ -56,6 +56,7 @@ def prints_what_it_shows(page, commands, capsys):
         ("losses", "compare"),
         ("moving-lines", "compare"),
         ("policing", "compare tc"),
+        ("serve", "serve"),
         ("several-queues", "compare"),
         ("shared-line", "advise"),
         ("theory", "theory run"),

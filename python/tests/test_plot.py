@@ -17,7 +17,7 @@ def result():
 
 
 @pytest.mark.parametrize(
-    "name", ["compare", "advise", "baseline", "effects", "replay", "run", "delay_curve", "topology"]
+    "name", ["compare", "advise", "baseline", "effects", "replay", "serve", "run", "delay_curve", "topology"]
 )
 def test_each_result_with_a_picture_gives_it(kinds, name):  # noqa: F811
     figure = kinds(name).plot()

@@ -14,6 +14,7 @@ from fairq.benchmarks.bench_results import Disciplines
 from fairq.core.records import Document, Record, in_document
 from fairq.core.rows import Row, Table, row_of
 from fairq.replays.replay_results import Replay
+from fairq.serving.serving_results import Serving
 from fairq.topologies.topology_results import Topology
 
 
@@ -93,6 +94,7 @@ def test_a_result_that_is_read_has_the_tables_of_its_run(kinds, tmp_path):  # no
 
 COMPILED = {
     "replay": (Replay, {}),
+    "serve": (Serving, {}),
     "audit": (Audit, {}),
     "topology": (Topology, {"node_table", "link_table"}),
     "bench-disciplines": (Disciplines, {}),

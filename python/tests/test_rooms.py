@@ -52,6 +52,7 @@ CALLS = {
     "run": (None, lambda _: package.run(SCENARIO, set={"measure.duration": "1 s"})),
     "scenes": (None, lambda _: package.scenes("reno")),
     "schema": (None, lambda _: package.schema("compare")),
+    "serve": (None, lambda _: package.serve(tenants="a:rate=1/s,cost=1s", seats=2, seeds=1, duration="9s")),
     "sweep": (None, lambda study: package.sweep(study)),
     "tc": (None, lambda _: package.tc("fq_codel")),
     "theory": (None, lambda _: package.theory("tcp", rtt="100ms", loss=0.01)),

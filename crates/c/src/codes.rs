@@ -15,9 +15,23 @@ pub const FAIRQ_EMPTY: c_int = 4;
 /// No such packet, no update.
 pub const FAIRQ_NONE: c_int = 5;
 
+/// The item asks for more seats than there are.
+pub const FAIRQ_REFUSED_TOO_WIDE: c_int = 6;
+/// Too many items wait.
+pub const FAIRQ_REFUSED_FULL: c_int = 7;
+/// Too many items of the tenant wait.
+pub const FAIRQ_REFUSED_TENANT_FULL: c_int = 8;
+/// Too many tenants have items here.
+pub const FAIRQ_REFUSED_TOO_MANY_TENANTS: c_int = 9;
+/// The dispatcher was closed.
+pub const FAIRQ_REFUSED_CLOSED: c_int = 10;
+
+/// The cost of an item is not known.
+pub const FAIRQ_COST_UNKNOWN: u64 = u64::MAX;
+
 /// A pointer that is needed is NULL.
 pub const FAIRQ_ERROR_NULL: c_int = -1;
-/// The text is no discipline.
+/// The text is no discipline, or no policy.
 pub const FAIRQ_ERROR_TEXT: c_int = -2;
 /// The rate is out of range.
 pub const FAIRQ_ERROR_RATE: c_int = -3;
@@ -81,13 +95,18 @@ pub(crate) const fn message(code: c_int) -> &'static CStr {
         FAIRQ_NOT_BEFORE => c"packets are held, but none may leave yet",
         FAIRQ_EMPTY => c"nothing is held",
         FAIRQ_NONE => c"there is none",
+        FAIRQ_REFUSED_TOO_WIDE => c"the item asks for more seats than there are",
+        FAIRQ_REFUSED_FULL => c"too many items wait",
+        FAIRQ_REFUSED_TENANT_FULL => c"too many items of this tenant wait",
+        FAIRQ_REFUSED_TOO_MANY_TENANTS => c"too many tenants have items here",
+        FAIRQ_REFUSED_CLOSED => c"the server takes no more items",
         FAIRQ_ERROR_NULL => c"a pointer that is needed is NULL",
-        FAIRQ_ERROR_TEXT => c"the text is no discipline",
+        FAIRQ_ERROR_TEXT => c"the text is no discipline, or no policy",
         FAIRQ_ERROR_RATE => c"a rate is above zero and at most 10 Tbit/s",
         FAIRQ_ERROR_WEIGHT => c"a weight is from 1 to 1000000000 thousandths",
         FAIRQ_ERROR_ADDRESS => c"the kind of an address is FAIRQ_NODE, FAIRQ_IPV4, FAIRQ_IPV6 or FAIRQ_MAC",
         FAIRQ_ERROR_TIME => c"a time is not before that of an earlier call, and at most FAIRQ_TIME_MAX",
-        FAIRQ_ERROR_BROKEN => c"a fault in fairq was met; free the discipline and report what was done",
+        FAIRQ_ERROR_BROKEN => c"a fault in fairq was met; free what it was in and report what was done",
         FAIRQ_ERROR_CHANGE => c"the discipline knows no weights, or not this change; nothing has changed",
         _ => c"there is no such code",
     }

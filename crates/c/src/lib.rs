@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "pointers from C can be trusted only as far as the header asks for it")]
 
 pub mod codes;
+pub mod dispatcher;
 pub mod records;
 
 use codes::{
@@ -320,18 +321,29 @@ impl Fairq {
 }
 
 /// Does `call` unless it cannot be done, and keeps a panic on this side.
-fn guarded(queue: Option<&mut Fairq>, call: impl FnOnce(&mut Fairq) -> Result<c_int, c_int>) -> c_int {
-    let Some(queue) = queue else { return FAIRQ_ERROR_NULL };
-    if queue.is_broken {
+fn guarded<T: Breakable>(held: Option<&mut T>, call: impl FnOnce(&mut T) -> Result<c_int, c_int>) -> c_int {
+    let Some(held) = held else { return FAIRQ_ERROR_NULL };
+    if *held.is_broken() {
         return FAIRQ_ERROR_BROKEN;
     }
     // What a panic may have left half done is not used again.
-    match catch_unwind(AssertUnwindSafe(|| call(queue))) {
+    match catch_unwind(AssertUnwindSafe(|| call(held))) {
         Ok(Ok(code) | Err(code)) => code,
         Err(_) => {
-            queue.is_broken = true;
+            *held.is_broken() = true;
             FAIRQ_ERROR_BROKEN
         }
+    }
+}
+
+/// What C holds, and whether a call on it has panicked.
+trait Breakable {
+    fn is_broken(&mut self) -> &mut bool;
+}
+
+impl Breakable for Fairq {
+    fn is_broken(&mut self) -> &mut bool {
+        &mut self.is_broken
     }
 }
 

@@ -7,6 +7,7 @@ use crate::topology::registry::TOPOLOGIES;
 use fairq_sched::card::{Card, LABELS, STEPS};
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, POLICERS, SCHEDULERS};
 use fairq_sched::units::{Bytes, Limit, Rate, Time};
+use fairq_sched::work::registry::{POLICIES, PolicySettings};
 use fairq_sim::multicast::registry::RECEIVERS;
 use fairq_sim::traffic::registry::TRAFFIC;
 use fairq_sim::transport::registry::TRANSPORTS;
@@ -33,6 +34,8 @@ fn cards(kind: &str) -> Option<Vec<&'static Card>> {
         "traffic" => Some(TRAFFIC.iter().collect()),
         "receivers" => Some(RECEIVERS.iter().collect()),
         "topologies" => Some(TOPOLOGIES.iter().collect()),
+        // Of a dispatcher, and in no scenario: a page, but not among what `fairq list` lists.
+        "policies" => Some(POLICIES.iter().collect()),
         _ => None,
     }
 }
@@ -386,6 +389,10 @@ pub fn defaults() -> Vec<(String, Vec<Setting>)> {
 
 /// Reads an entry's settings from the schema, in which `kind` identifies the entry.
 fn settings(schema: &Value, card: &Card) -> Vec<Setting> {
+    if card.part == "policy" {
+        let schema = schemars::schema_for!(PolicySettings).to_value();
+        return settings_of(&schema, &schema, card);
+    }
     let definition = match card.part {
         "scheduler" => "SchedulerSettings",
         "buffer" => "BufferSettings",
@@ -398,7 +405,12 @@ fn settings(schema: &Value, card: &Card) -> Vec<Setting> {
         "topology" => "TopologySettings",
         _ => "TrafficSettings",
     };
-    let variants = schema["$defs"][definition]["oneOf"].as_array();
+    settings_of(schema, &schema["$defs"][definition], card)
+}
+
+/// The settings of an entry, one of the variants of `definition`.
+fn settings_of(schema: &Value, definition: &Value, card: &Card) -> Vec<Setting> {
+    let variants = definition["oneOf"].as_array();
     let own = variants.into_iter().flatten().find(|v| v["properties"]["kind"]["const"] == card.name);
     let mut settings = Vec::new();
     if let Some(own) = own {

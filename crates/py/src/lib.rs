@@ -6,6 +6,7 @@ mod arrow;
 mod auditing;
 mod capture_replay;
 mod discipline_speed;
+mod dispatching;
 mod emulating;
 mod errors;
 mod experiments;
@@ -17,6 +18,7 @@ mod parquet;
 mod progress;
 mod relaying;
 mod schemas;
+mod serving;
 mod speed;
 mod statistics;
 mod studies;
@@ -45,6 +47,8 @@ mod _native {
     #[pymodule_export]
     use super::arrow::{Table, Views};
     #[pymodule_export]
+    use super::dispatching::Dispatcher;
+    #[pymodule_export]
     use super::emulating::{doctor, emulation, gateway};
     #[pymodule_export]
     use super::experiments::{Experiment, Outcome, Run, Tables, remade_run, results_version};
@@ -66,7 +70,7 @@ mod _native {
     use super::{
         audit, bench_disciplines, by_ports, check_capture, columns, explain, explained, has_unknown_words, lines,
         listing, max_min, named_files, pair_captures, quantity, queue, replay, routes, scenes, schema, schema_names,
-        table_of, topology, version,
+        serve, table_of, topology, version,
     };
 }
 
@@ -315,6 +319,15 @@ fn replay(py: Python<'_>, path: &str, options_json: &str, progress: Option<Py<Py
         raised.map_or(Ok(()), Err)?;
         outcome.map(|report| json(&report)).map_err(failed)
     })
+}
+
+/// Serves requests of tenants on a server with seats, once for each policy; `options_json` are the
+/// options of `fairq-serve`.
+#[pyfunction]
+#[pyo3(signature = (options_json, progress=None))]
+fn serve(py: Python<'_>, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    let mut told = Progress::new(progress);
+    py.detach(move || serving::serve(options_json, &mut told).map(|document| json(&document)))
 }
 
 fn failed(failure: Failure) -> PyErr {

@@ -7,6 +7,7 @@ use fairq_bench::Measured;
 use fairq_experiment::reference::{Entry, Explained, Played};
 use fairq_experiment::{described, scenario, study};
 use fairq_replay::Report;
+use fairq_serve::Document as Served;
 use fairq_topologies::summary::Summary;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
@@ -16,11 +17,12 @@ use serde_json::Value;
 /// The name of a schema, which is that of the command whose document it is of, and what makes it.
 type Made = (&'static str, fn() -> Value);
 
-pub(crate) const SCHEMAS: [Made; 11] = [
+pub(crate) const SCHEMAS: [Made; 12] = [
     ("scenario", scenario::schema),
     ("study", study::schema),
     ("result", described::schema),
     ("replay", of::<Report>),
+    ("serve", of::<Served>),
     ("topology", of::<Summary>),
     ("audit", of::<Document>),
     ("list", of::<Vec<Entry>>),

@@ -6,32 +6,20 @@
 //! unit costs are told (CPU time, bytes, rows). An item that takes k seats is told with the cost of
 //! all of them. [`Shared`] is a dispatcher for several threads.
 //!
-//! Source: Goyal, Vin and Cheng, "Start-time Fair Queueing", SIGCOMM 1996 (tags); Jin, Chase and
-//! Kaur, "Interposed Proportional Sharing for a Storage Service Utility", SIGMETRICS 2004 (SFQ(D):
-//! D items at a time).
-//! Departs: the charge at the start is a guess (the one given, else the tenant's mean cost, else
-//! that of all), and becomes the true cost at the end, in the tags of what the tenant has waiting
-//! too; items may take several seats.
-//! Departs: in SFQ the virtual time V is the greatest start tag of an item that started, and stands
-//! still while only new tenants come: the service of a tenant that has no more waiting shows in no
-//! start tag. Here its cost c moves V, by c/W, W being its weight and that of all tenants that
-//! wait. While items wait, V goes no further than the least S and the largest guess/w among them
-//! together: one costly item does not put off those that come after it by more than a turn.
-//! Chosen: a tag is kept for each tenant, not for each item; equal tags start in order of
-//! admission; V never goes back; when nothing waits or runs, V becomes the greatest finish tag and
-//! all debts are paid.
-//! Cost: O(log N) for every call, N tenants, expected where items take several seats; no allocation
-//! for a tenant that is known and numbers of items seen before.
+//! Which item starts next is a [`Policy`](policy::Policy): start-time fair queueing with depth
+//! ([`sfq_d`]) unless another one of [`policies`] is given. The dispatcher keeps the items, the
+//! tenants, the limits and the seats; the policy orders lines of items.
+//!
+//! Chosen: an item that is not told a guess is thought to cost the tenant's mean, else that of all.
+//! Cost: that of the policy, and O(log N) for every call, N tenants; no allocation for a tenant
+//! that is known and numbers of items seen before.
 //! Memory: at most [`Settings::tenants_max`] tenants and [`Settings::records_max`] records of those
 //! that left; at most [`Settings::items_max`] items that wait and one that runs for each seat; the
-//! weights that were told. What was once needed is kept for reuse.
-//! Bound: while tenants i and j both have items waiting, what they are given differs, over weight,
-//! by at most D·((cᵢ+eᵢ)/wᵢ + (cⱼ+eⱼ)/wⱼ) + g + 2·lead: c the largest cost, e the most by which a
-//! guess was too high, g the largest guess over weight of any tenant (work.rs:
-//! no_tenant_gains_on_another_beyond_the_bound). The order is that of a slow implementation that
-//! forgets nothing (work.rs: the_same_calls_get_the_answers_of_a_slow_dispatcher).
+//! weights and priorities that were told. What was once needed is kept for reuse.
+//! Bound: that of the policy ([`Policy::bound`](policy::Policy::bound)).
 //!
-//! What has gone wrong in schedulers of this kind, and what becomes of it here:
+//! What has gone wrong in schedulers of this kind, and what becomes of it here, with the policy
+//! that is used unless another one is given:
 //!
 //! - *Wind-up.* A tenant that always has some work, but less than its share, must not gather
 //!   credit. A tenant starts from S = max(V, F) each time an item finds none of its tenant waiting,
@@ -71,28 +59,37 @@
 
 mod account;
 mod admission;
+pub mod amount;
 mod items;
+pub mod policies;
+pub mod policy;
 mod records;
+pub mod registry;
 #[cfg(feature = "std")]
 mod shared;
+mod tenants;
 mod wide;
 
 use crate::contract::Slot;
 use crate::heap::Heap;
+use crate::slots::entry;
 use crate::units::Weight;
-use account::{Account, Mean, Tag, charge, share};
+use account::Mean;
+pub use account::Tag;
 pub use admission::{Ask, Refusal, Refused};
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 use core::fmt;
 pub use items::Ticket;
-use items::{Asked, Items, Waiting};
+use items::{Asked, Items, Running, Waiting};
+use policies::sfq_d;
+use policy::{Arrival, Head, Line, Policy};
+use records::Records;
 pub use records::Waited;
-use records::{Place, Records};
 #[cfg(feature = "std")]
 pub use shared::{Seat, Shared};
-use wide::{Turn, Wide};
+use tenants::Tenant;
 
 /// What a dispatcher may hold, and how it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +100,7 @@ pub struct Settings {
     /// says.
     pub guess: u64,
     /// How much service others (of weight 1) may be given ahead of an item that waits for seats, in
-    /// the unit of costs.
+    /// the unit of costs. Of the policies only `sfq_d` lets others pass.
     pub lead: u64,
     /// Waiting items at most; 0 counts as 1, for an item waits from `push` to `start` even if a
     /// seat is free.
@@ -145,6 +142,8 @@ pub struct Started<T, I> {
     pub seats: u32,
     /// How long it waited, in the unit of [`tell_time`](Dispatcher::tell_time).
     pub waited: u64,
+    /// What its policy charges at its start for what it is thought to cost.
+    pub charged: u64,
 }
 
 /// An item that was taken out before it started.
@@ -156,18 +155,6 @@ pub struct Drained<T, I> {
     pub tenant: T,
     /// The item, handed back.
     pub item: I,
-}
-
-struct Tenant<T> {
-    key: T,
-    weight: Weight,
-    account: Account,
-    line: Waiting,
-    running: u32,
-    mean: Mean,
-    record: Option<Place>,
-    /// Its part of the weight that waits, in thousandths: 0 while it has nothing waiting.
-    waiting_weight: u32,
 }
 
 /// Admits items of tenants and starts them in fair order.
@@ -195,29 +182,21 @@ pub struct Dispatcher<T, I> {
     settings: Settings,
     /// The weights that are not 1, of tenants known or not.
     weights: BTreeMap<T, Weight>,
+    /// The priorities that are not 0.
+    priorities: BTreeMap<T, u32>,
     slots: BTreeMap<T, Slot>,
     tenants: Vec<Tenant<T>>,
     free: Vec<Slot>,
+    /// How many tenants ever came.
+    came: u64,
     items: Items<I>,
-    /// Tenants with waiting items, the first of which takes one seat, by start tag and then by the
-    /// first item's place in the order of admission.
-    narrow: Heap<Turn>,
-    /// Those whose first item takes several.
-    wide: Wide,
-    /// Tenants with waiting items, by the charge that the first one's guess gives, the largest
-    /// first.
-    turns: Heap<Reverse<Tag>>,
+    lines: Vec<Waiting>,
+    policy: Box<dyn Policy>,
     /// Tenants with no item here, by what they owe.
     idle: Heap<Tag>,
     records: Records<T>,
-    /// V.
-    virtual_time: Tag,
-    /// The greatest finish tag.
-    horizon: Tag,
     /// What an item of a tenant of which nothing is known costs on average.
     mean: Mean,
-    /// The weight of all tenants with waiting items, in thousandths.
-    waiting_weight: u64,
     waiting: u32,
     running: u32,
     seats_taken: u32,
@@ -235,31 +214,56 @@ impl<T, I> fmt::Debug for Dispatcher<T, I> {
 }
 
 impl<T: Ord + Clone, I> Dispatcher<T, I> {
-    /// Nothing waits.
+    /// Nothing waits. Items start in the order of start-time fair queueing with depth
+    /// ([`sfq_d`]).
     #[must_use]
     pub fn new(settings: Settings) -> Self {
+        Self::with_policy(settings, Box::new(sfq_d::SfqD::new(&sfq_d::Settings::default())))
+    }
+
+    /// Nothing waits. Items start in the order of `policy`, which has no item yet.
+    ///
+    /// ```
+    /// use fairq_sched::work::registry::PolicySettings;
+    /// use fairq_sched::work::{Ask, Dispatcher, Settings};
+    ///
+    /// let policy = PolicySettings::by_name("round_robin").unwrap().build();
+    /// let mut dispatcher = Dispatcher::with_policy(Settings::default(), policy);
+    /// for (tenant, item) in [("heavy", "big 1"), ("heavy", "big 2"), ("light", "small")] {
+    ///     dispatcher.push(&tenant, Ask::default(), item).expect("there is room");
+    /// }
+    /// let mut order = Vec::new();
+    /// while let Some(started) = dispatcher.start() {
+    ///     order.push(started.item);
+    ///     dispatcher.complete(started.ticket, 1);
+    /// }
+    /// assert_eq!(order, ["big 1", "small", "big 2"]);
+    /// ```
+    #[must_use]
+    pub fn with_policy(settings: Settings, mut policy: Box<dyn Policy>) -> Self {
+        let depth = policy.depth().unwrap_or(u32::MAX);
+        let seats = settings.seats.min(depth).max(1);
+        policy.begin(seats, settings.lead);
         Self {
             weights: BTreeMap::new(),
+            priorities: BTreeMap::new(),
             slots: BTreeMap::new(),
             tenants: Vec::new(),
             free: Vec::new(),
+            came: 0,
             items: Items::new(),
-            narrow: Heap::new(),
-            wide: Wide::new(),
-            turns: Heap::new(),
+            lines: Vec::new(),
+            policy,
             idle: Heap::new(),
             records: Records::new(settings.records_max),
-            virtual_time: 0,
-            horizon: 0,
             mean: Mean::default(),
-            waiting_weight: 0,
             waiting: 0,
             running: 0,
             seats_taken: 0,
             now: 0,
             is_closed: false,
             settings: Settings {
-                seats: settings.seats.max(1),
+                seats,
                 items_max: settings.items_max.max(1),
                 items_per_tenant_max: settings.items_per_tenant_max.max(1),
                 tenants_max: settings.tenants_max.max(1),
@@ -280,21 +284,34 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     /// # Errors
     /// The item and why it is not admitted ([`Refusal`]); nothing has changed then.
     pub fn push(&mut self, tenant: &T, ask: Ask, item: I) -> Result<Ticket, Refused<I>> {
+        self.push_sized(tenant, ask, 0, item)
+    }
+
+    /// As [`push`](Self::push), for an item of which a part of the service is known at the door and
+    /// is no part of its cost: the tokens of a prompt, say. Of the policies only `vtc` counts it.
+    ///
+    /// # Errors
+    /// As `push`.
+    pub fn push_sized(&mut self, tenant: &T, ask: Ask, size: u64, item: I) -> Result<Ticket, Refused<I>> {
         self.forget();
         let seats = ask.seats.max(1);
         let slot = match self.admit(tenant, seats) {
             Ok(slot) => slot,
             Err(why) => return Err(Refused { item, why }),
         };
-        let tenant = &mut self.tenants[slot as usize];
-        let was_empty = tenant.line.len() == 0;
-        let asked = Asked { tenant: slot, seats, guess: ask.guess, since: self.now };
-        let ticket = self.items.push(&mut tenant.line, asked, item);
+        let line = self.policy.line(&self.arrival(slot, seats));
+        let waiting = entry(&mut self.lines, line, Waiting::EMPTY);
+        let was_empty = waiting.len() == 0;
+        let arrival = self.policy.virtual_time();
+        let asked = Asked { tenant: slot, line, seats, guess: ask.guess, size, arrival, since: self.now };
+        let ticket = self.items.push(waiting, asked, item);
+        self.tenants[slot as usize].waiting += 1;
         self.waiting += 1;
         if was_empty {
-            tenant.account.wake(self.virtual_time);
-            self.settle(slot);
+            self.policy.wake(line);
+            self.settle(line);
         }
+        self.idle.remove(slot);
         Ok(ticket)
     }
 
@@ -302,21 +319,40 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     /// end until it answers `None`.
     pub fn start(&mut self) -> Option<Started<T, I>> {
         self.forget();
-        let (slot, guess) = self.next()?;
-        let tenant = &mut self.tenants[slot as usize];
-        let (ticket, asked) = self.items.first(&tenant.line)?;
-        self.virtual_time = self.virtual_time.max(tenant.account.finish());
-        let charge = tenant.account.start(guess, tenant.weight);
-        let item = self.items.start(&mut tenant.line, charge)?;
+        let free = self.settings.seats - self.seats_taken;
+        if free == 0 {
+            return None;
+        }
+        let line = self.policy.next(free)?;
+        // A policy of another crate may be wrong; the seats are not.
+        let head = self.head(line).filter(|head| head.seats <= free)?;
+        let (ticket, asked) = self.items.first(self.lines.get(line as usize)?)?;
+        let charge = self.policy.started(line, &head);
+        self.policy.left(line, &self.arrival(asked.tenant, asked.seats));
+        let item = self.items.start(&mut self.lines[line as usize], Running { guess: head.guess, charge })?;
+        let tenant = &mut self.tenants[asked.tenant as usize];
         tenant.running += 1;
+        tenant.waiting -= 1;
         let key = tenant.key.clone();
         let waited = self.now - asked.since;
         tenant.record = self.records.start(&key, tenant.record, waited);
         self.waiting -= 1;
         self.running += 1;
         self.seats_taken += asked.seats;
-        self.settle(slot);
-        Some(Started { ticket, tenant: key, item, seats: asked.seats, waited })
+        self.settle(line);
+        Some(Started { ticket, tenant: key, item, seats: asked.seats, waited, charged: charge.guess })
+    }
+
+    /// The running item of `ticket` has cost `cost` up to now: what is above its charge is charged
+    /// at once and not only at its end. False, and nothing changes, if no running item has this
+    /// ticket.
+    pub fn progress(&mut self, ticket: Ticket, cost: u64) -> bool {
+        let Some((asked, running)) = self.items.running(ticket) else { return false };
+        if cost > running.charge.guess {
+            self.policy.recharge(asked.line, &mut running.charge, cost);
+            self.settle(asked.line);
+        }
+        true
     }
 
     /// The running item of `ticket` is done and cost `cost`. False, and nothing changes, if no
@@ -341,11 +377,10 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     /// Takes out a waiting item and hands it back; `None` if no waiting item has this ticket.
     pub fn remove(&mut self, ticket: Ticket) -> Option<I> {
         self.forget();
-        let slot = self.items.waiting(ticket)?.tenant;
-        let item = self.items.remove(&mut self.tenants[slot as usize].line, ticket);
-        self.waiting -= 1;
-        self.settle(slot);
-        self.note_idle();
+        let asked = self.items.waiting(ticket)?;
+        let item = self.take_out(ticket, asked);
+        self.settle(asked.line);
+        self.note_idle(asked.tenant);
         item
     }
 
@@ -353,16 +388,14 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     /// be told.
     pub fn drain(&mut self) -> Vec<Drained<T, I>> {
         let mut drained = Vec::new();
-        while let Some((slot, _)) = self.turns.peek() {
-            let tenant = &mut self.tenants[slot as usize];
-            while let Some((ticket, _)) = self.items.first(&tenant.line) {
-                let item = self.items.remove(&mut tenant.line, ticket);
-                drained.extend(item.map(|item| Drained { ticket, tenant: tenant.key.clone(), item }));
+        for line in 0..self.lines.len() {
+            while let Some((ticket, asked)) = self.items.first(&self.lines[line]) {
+                let tenant = self.tenants[asked.tenant as usize].key.clone();
+                drained.extend(self.take_out(ticket, asked).map(|item| Drained { ticket, tenant, item }));
+                self.settle(asked.line);
+                self.note_idle(asked.tenant);
             }
-            self.settle(slot);
         }
-        self.waiting = 0;
-        self.note_idle();
         drained.sort_unstable_by_key(|drained| drained.ticket.serial());
         drained
     }
@@ -401,9 +434,37 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         }
         if let Some(&slot) = self.slots.get(tenant) {
             self.tenants[slot as usize].weight = weight;
+            // A policy with other lines than those of tenants goes by neither weight nor priority.
             self.settle(slot);
         }
         Ok(())
+    }
+
+    /// Sets the priority of `tenant` for the items that start from now on; 0 if none was ever set.
+    /// Of the policies only `strict_priority` goes by it: the greatest is first.
+    pub fn set_priority(&mut self, tenant: &T, priority: u32) {
+        if priority == 0 {
+            self.priorities.remove(tenant);
+        } else {
+            self.priorities.insert(tenant.clone(), priority);
+        }
+        if let Some(&slot) = self.slots.get(tenant) {
+            self.tenants[slot as usize].priority = priority;
+            // A policy with other lines than those of tenants goes by neither weight nor priority.
+            self.settle(slot);
+        }
+    }
+
+    /// The policy, for what it says of itself.
+    #[must_use]
+    pub fn policy(&self) -> &dyn Policy {
+        &*self.policy
+    }
+
+    /// How many seats there are: those of the settings, or the policy's depth if that is less.
+    #[must_use]
+    pub const fn seats(&self) -> u32 {
+        self.settings.seats
     }
 
     /// How long the items of `tenant` waited that have started, as far back as its record is kept;
@@ -442,76 +503,23 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         self.seats_taken
     }
 
+    /// Items of `tenant` that wait.
+    #[must_use]
+    pub fn waiting_of(&self, tenant: &T) -> u32 {
+        self.slots.get(tenant).map_or(0, |slot| self.tenants[*slot as usize].waiting)
+    }
+
+    /// Items of `tenant` that run.
+    #[must_use]
+    pub fn running_of(&self, tenant: &T) -> u32 {
+        self.slots.get(tenant).map_or(0, |slot| self.tenants[*slot as usize].running)
+    }
+
     /// Tenants that are known: they have an item here, or owe something, or are about to be
     /// forgotten.
     #[must_use]
     pub fn tenants(&self) -> usize {
         self.slots.len()
-    }
-
-    /// The slot of a tenant that may have one more item waiting.
-    fn admit(&mut self, tenant: &T, seats: u32) -> Result<Slot, Refusal> {
-        if self.is_closed {
-            return Err(Refusal::Closed);
-        }
-        let known = self.slots.get(tenant).copied();
-        let line = known.map_or(0, |slot| self.tenants[slot as usize].line.len());
-        if seats > self.settings.seats {
-            return Err(Refusal::TooWide);
-        }
-        if line >= self.settings.items_per_tenant_max {
-            return Err(Refusal::TenantFull);
-        }
-        if self.waiting >= self.settings.items_max {
-            return Err(Refusal::Full);
-        }
-        if let Some(slot) = known {
-            return Ok(slot);
-        }
-        if self.slots.len() >= self.settings.tenants_max as usize {
-            let (slot, _) = self.idle.pop().ok_or(Refusal::TooManyTenants)?;
-            self.release(slot);
-        }
-        let weight = self.weights.get(tenant).copied().unwrap_or_default();
-        let (mean, record) = self.records.recall(tenant);
-        let (key, account) = (tenant.clone(), Account::default());
-        let new = Tenant { key, weight, account, line: Waiting::EMPTY, running: 0, mean, record, waiting_weight: 0 };
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                self.tenants[slot as usize] = new;
-                slot
-            }
-            None => {
-                self.tenants.push(new);
-                (self.tenants.len() - 1) as Slot
-            }
-        };
-        self.slots.insert(tenant.clone(), slot);
-        Ok(slot)
-    }
-
-    /// Whose item starts now, and what it is thought to cost: the first that fits, if it may pass
-    /// those before it.
-    fn next(&mut self) -> Option<(Slot, u64)> {
-        let free = self.settings.seats - self.seats_taken;
-        if free == 0 {
-            return None;
-        }
-        let narrow = self.narrow.peek();
-        let before = self.wide.before(free, narrow.map(|(_, turn)| turn));
-        let (slot, turn) = before.fits.or(narrow)?;
-        let tenant = &self.tenants[slot as usize];
-        let (_, asked) = self.items.first(&tenant.line)?;
-        let guess = self.guess(asked, tenant);
-        if let Some(passed) = before.passed {
-            let lead = self.settings.lead;
-            let (first, _) = self.wide.least()?;
-            if passed >= lead || turn.0 >= first.saturating_add(charge(lead, Weight::ONE)) {
-                return None;
-            }
-            self.wide.pass(turn, guess.max(1));
-        }
-        Some((slot, guess))
     }
 
     /// What an item of `tenant` is thought to cost.
@@ -522,88 +530,60 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     /// Frees the seats of a running item and corrects its charge, if its cost is known.
     fn end(&mut self, ticket: Ticket, cost: Option<u64>, is_typical: bool) -> bool {
         self.forget();
-        let Some((asked, charge)) = self.items.end(ticket) else { return false };
+        let Some((asked, mut running)) = self.items.end(ticket) else { return false };
+        let Running { guess, charge } = &mut running;
+        let served = cost.unwrap_or(charge.guess.max(*guess));
+        self.policy.recharge(asked.line, charge, served);
         let tenant = &mut self.tenants[asked.tenant as usize];
-        let served = cost.unwrap_or(charge.guess);
-        tenant.account.correct(charge, served);
         if is_typical {
             tenant.mean.note(served);
             self.mean.note(served);
         }
         tenant.running -= 1;
+        let weight = tenant.weight;
         self.running -= 1;
         self.seats_taken -= asked.seats;
-        self.settle(asked.tenant);
-        self.serve(asked.tenant, served);
-        self.note_idle();
+        self.settle(asked.line);
+        self.policy.ended(asked.line, charge, weight);
+        self.note_idle(asked.tenant);
         true
     }
 
-    /// V moves by the service of a tenant that has nothing waiting: V + cost/W, while items wait at
-    /// most their least S and largest guess/w together. Another tenant's service shows in its start
-    /// tag.
-    fn serve(&mut self, slot: Slot, cost: u64) {
-        let tenant = &self.tenants[slot as usize];
-        if tenant.waiting_weight > 0 {
-            return;
-        }
-        let competing = self.waiting_weight + u64::from(tenant.weight.thousandths());
-        let mut moved = self.virtual_time.saturating_add(share(cost, competing));
-        let heads = [self.narrow.peek().map(|(_, turn)| turn), self.wide.least()];
-        if let (Some((least, _)), Some((_, Reverse(turn)))) = (heads.into_iter().flatten().min(), self.turns.peek()) {
-            moved = moved.min(least.saturating_add(turn));
-        }
-        self.virtual_time = self.virtual_time.max(moved);
+    /// What a policy is told of an item that comes or leaves.
+    fn arrival(&self, tenant: Slot, seats: u32) -> Arrival {
+        Arrival { tenant, tenant_number: self.tenants[tenant as usize].number, seats }
     }
 
-    /// Puts a tenant where it belongs after its line, its account or its weight changed.
-    fn settle(&mut self, slot: Slot) {
-        let tenant = &self.tenants[slot as usize];
-        let finish = tenant.account.finish();
-        self.horizon = self.horizon.max(finish);
-        let head = self.items.first(&tenant.line);
-        let is_idle = head.is_none() && tenant.running == 0;
-        let charge = head.map(|(_, asked)| Reverse(charge(self.guess(asked, tenant), tenant.weight)));
-        let waiting_weight = if head.is_some() { tenant.weight.thousandths() } else { 0 };
-        let turn = head.map(|(ticket, asked)| ((finish, ticket.serial()), asked.seats));
-        self.narrow.set(slot, turn.filter(|(_, seats)| *seats == 1).map(|(turn, _)| turn));
-        self.wide.set(slot, turn.filter(|(_, seats)| *seats > 1));
-        self.turns.set(slot, charge);
-        self.idle.set(slot, is_idle.then_some(finish));
-        let tenant = &mut self.tenants[slot as usize];
-        self.waiting_weight = self.waiting_weight - u64::from(tenant.waiting_weight) + u64::from(waiting_weight);
-        tenant.waiting_weight = waiting_weight;
+    /// The first item of `line`.
+    fn head(&self, line: Line) -> Option<Head> {
+        let (ticket, asked) = self.items.first(self.lines.get(line as usize)?)?;
+        let tenant = &self.tenants[asked.tenant as usize];
+        Some(Head {
+            serial: ticket.serial(),
+            seats: asked.seats,
+            guess: self.guess(asked, tenant),
+            told: asked.guess,
+            size: asked.size,
+            weight: tenant.weight,
+            priority: tenant.priority,
+            arrival: asked.arrival,
+        })
     }
 
-    /// With nothing waiting or running a busy period has ended.
-    fn note_idle(&mut self) {
-        if self.waiting == 0 && self.running == 0 {
-            self.virtual_time = self.virtual_time.max(self.horizon);
-        }
+    /// Tells the policy of the first item of `line`, after the line or what is charged to it
+    /// changed.
+    fn settle(&mut self, line: Line) {
+        let head = self.head(line);
+        self.policy.head(line, head.as_ref());
     }
 
-    /// Forgets a few tenants that have nothing here and owe nothing. A call makes at most one
-    /// tenant idle, `drain` aside, so that two a call keep up.
-    fn forget(&mut self) {
-        for _ in 0..2 {
-            let Some((slot, finish)) = self.idle.peek() else { break };
-            if finish > self.virtual_time {
-                break;
-            }
-            self.idle.pop();
-            self.release(slot);
-        }
-        if self.slots.is_empty() {
-            (self.virtual_time, self.horizon) = (0, 0);
-        }
-    }
-
-    /// Gives away the slot of a tenant that has nothing here.
-    fn release(&mut self, slot: Slot) {
-        let tenant = &self.tenants[slot as usize];
-        self.slots.remove(&tenant.key);
-        self.records.keep(tenant.record, tenant.mean);
-        self.free.push(slot);
+    /// Takes an item that waits out of its line.
+    fn take_out(&mut self, ticket: Ticket, asked: Asked) -> Option<I> {
+        let item = self.items.remove(&mut self.lines[asked.line as usize], ticket);
+        self.policy.left(asked.line, &self.arrival(asked.tenant, asked.seats));
+        self.tenants[asked.tenant as usize].waiting -= 1;
+        self.waiting -= 1;
+        item
     }
 }
 

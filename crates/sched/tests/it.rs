@@ -20,6 +20,7 @@ mod leaves;
 mod newcomers;
 mod passing;
 mod policed;
+mod policies;
 mod port;
 mod ranked;
 mod reached;

@@ -6,7 +6,7 @@
 mod example;
 
 const PROGRAM: &str = include_str!("../examples/tenants.rs");
-const PAGE: &str = include_str!("../../../docs/guide/tenants.md");
+const PAGE: &str = include_str!("../../../docs/guide/dispatcher.md");
 
 /// Name, items and share in percent of each line of a table.
 fn lines(table: &str) -> Vec<(&str, u32, f64)> {
@@ -39,7 +39,7 @@ fn the_guide_shows_parts_of_this_program_and_a_table_that_it_may_print() {
     for part in parts {
         assert!(
             PROGRAM.contains(part),
-            "examples/tenants.rs does not hold this part of docs/guide/tenants.md:\n{part}"
+            "examples/tenants.rs does not hold this part of docs/guide/dispatcher.md:\n{part}"
         );
     }
     let table = PAGE.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());

@@ -21,6 +21,7 @@ mod fault;
 mod leaves;
 pub mod needs;
 mod own;
+mod policy;
 mod typed;
 mod written;
 
@@ -33,6 +34,7 @@ use fairq_sched::units::{Limit, Time, UnitError};
 pub use fault::{Fault, Kind, near_miss};
 pub use leaves::{NO_LIST, shape_form, shape_part};
 pub use own::Words;
+pub use policy::{policies, policy, policy_settings, policy_written};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 pub use typed::typed;

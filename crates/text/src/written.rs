@@ -48,7 +48,7 @@ fn own_of(shape: &Map<String, Value>) -> Option<Map<String, Value>> {
     Some(name.into_iter().chain(shape.get("settings")?.as_object()?.clone()).collect())
 }
 
-fn assignment(name: &str, value: &Value) -> String {
+pub(crate) fn assignment(name: &str, value: &Value) -> String {
     format!("{name}={}", value_written(value))
 }
 

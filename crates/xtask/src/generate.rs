@@ -24,6 +24,7 @@ fn files(root: &Path) -> Vec<(String, String)> {
         ("docs/reference/traffic.md", page("traffic")),
         ("docs/reference/receivers.md", page("receivers")),
         ("docs/reference/topologies.md", page("topologies")),
+        ("docs/reference/policies.md", page("policies")),
         ("docs/reference/constants.md", constants::page()),
     ];
     let schemas = [

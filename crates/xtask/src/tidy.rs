@@ -19,6 +19,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fairq-experiment", &["fairq-sched", "fairq-link", "fairq-text", "fairq-sim"]),
     ("fairq-topologies", &["fairq-sched", "fairq-text", "fairq-sim", "fairq-experiment"]),
     ("fairq-replay", &["fairq-sched", "fairq-link", "fairq-text"]),
+    // Random requests have the distributions of traffic.
+    ("fairq-serve", &["fairq-sched", "fairq-link", "fairq-text", "fairq-sim"]),
     // What it measures is below; its programs run scenarios too.
     ("fairq-bench", &["fairq-sched", "fairq-text", "fairq-sim", "fairq-experiment"]),
     ("fairq-gateway", &["fairq-sched", "fairq-link", "fairq-text"]),
@@ -35,6 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "fairq-experiment",
             "fairq-topologies",
             "fairq-replay",
+            "fairq-serve",
             "fairq-bench",
             "fairq-audit",
             "fairq-gateway",

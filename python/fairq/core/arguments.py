@@ -206,6 +206,14 @@ def _parts_given(value: Any) -> Any:
     return value if isinstance(value, Mapping) else _path(value)
 
 
+def _by_name(value: Any) -> Any:
+    """Numbers by name, or their text."""
+    if not isinstance(value, Mapping):
+        return _text(value)
+    named = {name: _number(number) for name, number in value.items()}
+    return named if all(_text(name) is not None and number is not None for name, number in named.items()) else None
+
+
 def _scenario(value: Any) -> Any:
     return value if isinstance(value, Mapping | Text) else _path(value)
 
@@ -222,6 +230,7 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "Whole": (_from_zero, f"a whole number from 0 up, at most {WHOLE_MAX}"),
     "float": (_number, "a number"),
     "float | Sequence[float]": (_numbers, "a number, or a list of numbers"),
+    "str | Mapping[str, float]": (_by_name, 'numbers by name, as {"a": 2}, or text as "a=2,b=0.5"'),
     "Scenario": (_scenario, "the path of a scenario, or dicts and lists"),
     "Settings": (_settings, 'fields and their values, as {"defaults.queue": "fq"}'),
     "Commands": (_settings, 'hosts and their commands, as {"right": "iperf3 -s"}'),

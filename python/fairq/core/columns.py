@@ -35,6 +35,8 @@ class Facts(NamedTuple):
 LIKE = {
     "share_per_flow": "share", "share_per_host": "share", "call_in_time": "share", "jain_hosts": "jain",
     "marked_ratio": "loss", "guarantee_kept": "utilisation", "alone_utilisation": "utilisation",
+    "max_min_share": "share", "busy": "utilisation", "waits": "utilisation", "load": "utilisation",
+    "agreement": "utilisation", "bound_reached": "utilisation", "of_max_min": "utilisation",
 }  # fmt: skip
 """Columns that no run has, and the column that has their facts."""
 

@@ -51,6 +51,17 @@ class PartError(FairqError):
     """An own part, which `where` names, that did what it may not, or raised its `__cause__`."""
 
 
+class RefusedError(FairqError):
+    """A request that a dispatcher does not admit.
+
+    `reason` is "full", "tenant_full", "too_many_tenants", "too_wide" or "closed".
+    """
+
+    def __init__(self, fault: str, reason: str) -> None:
+        super().__init__(fault)
+        self.reason = reason
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a call that runs a scenario; `result` is what the complete runs gave, or None.
 

@@ -7,12 +7,13 @@
 //! tenant was without waiting items lowers `old`, and as F is at least the floor it gives no credit
 //! for the time in which nothing was asked.
 
+use super::policy::{Charge, Head};
 use crate::units::Weight;
 
 /// Virtual time: service of weight one, in steps of 2⁻³² unit. 128 bits last for 2⁸⁶ units at the
 /// least weight (with nanoseconds two thousand million years); what costs more than can be told
 /// saturates.
-pub(super) type Tag = u128;
+pub type Tag = u128;
 
 /// What `cost` is for a tenant of `weight`.
 pub(super) fn charge(cost: u64, weight: Weight) -> Tag {
@@ -24,15 +25,6 @@ pub(super) fn charge(cost: u64, weight: Weight) -> Tag {
 pub(super) fn share(cost: u64, thousandths: u64) -> Tag {
     let scaled = u128::from(cost.max(1)) << 32;
     scaled * u128::from(Weight::ONE.thousandths()) / u128::from(thousandths.max(1))
-}
-
-/// A charge for an item that runs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Charge {
-    /// What the item was thought to cost.
-    pub(super) guess: u64,
-    weight: Weight,
-    epoch: u64,
 }
 
 /// What a tenant has been charged.
@@ -56,17 +48,32 @@ impl Account {
         *self = Self { old: self.finish(), floor: now, since: 0, epoch: self.epoch + 1 };
     }
 
-    /// An item starts that is thought to cost `guess`: F = S + guess/w.
-    pub(super) fn start(&mut self, guess: u64, weight: Weight) -> Charge {
-        self.since = self.since.saturating_add(charge(guess, weight));
-        Charge { guess, weight, epoch: self.epoch }
+    /// An item starts that is thought to cost its guess: F = S + guess/w.
+    pub(super) fn start(&mut self, head: &Head) -> Charge {
+        self.since = self.since.saturating_add(charge(head.guess, head.weight));
+        Charge { mark: self.epoch, ..Charge::new(head, head.guess) }
     }
 
-    /// The item of `charge` cost `cost` in truth.
-    pub(super) fn correct(&mut self, provisional: Charge, cost: u64) {
-        let part = if provisional.epoch == self.epoch { &mut self.since } else { &mut self.old };
+    /// What was charged `epoch` times after it began to wait was too much by `amount`: as in
+    /// `correct`.
+    pub(super) fn refund(&mut self, epoch: u64, amount: Tag) {
+        let part = if epoch == self.epoch { &mut self.since } else { &mut self.old };
+        *part = part.saturating_sub(amount);
+    }
+
+    /// Charges `amount` on top of all that was charged, whenever its item started; how often it
+    /// began to wait.
+    pub(super) fn add(&mut self, amount: Tag) -> u64 {
+        self.since = self.since.saturating_add(amount);
+        self.epoch
+    }
+
+    /// The item of `provisional` cost `cost` in truth, or so far.
+    pub(super) fn correct(&mut self, provisional: &mut Charge, cost: u64) {
+        let part = if provisional.mark == self.epoch { &mut self.since } else { &mut self.old };
         let guessed = charge(provisional.guess, provisional.weight);
         *part = part.saturating_sub(guessed).saturating_add(charge(cost, provisional.weight));
+        provisional.guess = cost;
     }
 }
 
@@ -94,36 +101,40 @@ mod tests {
 
     const UNIT: Tag = 1 << 32;
 
+    fn head(guess: u64, weight: Weight) -> Head {
+        Head { serial: 0, seats: 1, guess, told: None, size: 0, weight, priority: 0, arrival: 0 }
+    }
+
     #[test]
     fn a_correction_leaves_the_tag_that_the_true_cost_would_have_given() {
         let mut account = Account::default();
         account.wake(10 * UNIT);
         let two = Weight::from_thousandths(2000).unwrap();
-        let (low, high) = (account.start(1, two), account.start(1000, two));
-        account.correct(high, 6);
-        account.correct(low, 100);
+        let (mut low, mut high) = (account.start(&head(1, two)), account.start(&head(1000, two)));
+        account.correct(&mut high, 6);
+        account.correct(&mut low, 100);
         assert_eq!(account.finish(), (10 + 53) * UNIT);
     }
 
     #[test]
     fn a_late_refund_gives_no_credit_for_the_time_before_the_tenant_came_back() {
         let mut account = Account::default();
-        let early = account.start(12, Weight::ONE);
+        let mut early = account.start(&head(12, Weight::ONE));
         account.wake(10 * UNIT);
         assert_eq!(account.finish(), 12 * UNIT);
-        account.start(5, Weight::ONE);
+        account.start(&head(5, Weight::ONE));
         // With a cost of 3 the tag would have been 3 at virtual time 10, and the next item would
         // have started at 10.
-        account.correct(early, 3);
+        account.correct(&mut early, 3);
         assert_eq!(account.finish(), 15 * UNIT);
     }
 
     #[test]
     fn a_late_charge_counts_from_where_the_tenant_was() {
         let mut account = Account::default();
-        let early = account.start(1, Weight::ONE);
+        let mut early = account.start(&head(1, Weight::ONE));
         account.wake(10 * UNIT);
-        account.correct(early, 14);
+        account.correct(&mut early, 14);
         assert_eq!(account.finish(), 14 * UNIT);
     }
 
@@ -132,13 +143,13 @@ mod tests {
         let mut account = Account::default();
         let least = Weight::from_thousandths(1).unwrap();
         for _ in 0..3 {
-            let charge = account.start(u64::MAX, least);
-            account.correct(charge, u64::MAX);
+            let mut charge = account.start(&head(u64::MAX, least));
+            account.correct(&mut charge, u64::MAX);
         }
         account.wake(Tag::MAX);
-        let charge = account.start(u64::MAX, least);
+        let mut charge = account.start(&head(u64::MAX, least));
         assert_eq!(account.finish(), Tag::MAX);
-        account.correct(charge, 0);
+        account.correct(&mut charge, 0);
         assert_eq!(account.finish(), Tag::MAX);
     }
 }

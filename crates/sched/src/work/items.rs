@@ -1,7 +1,8 @@
-//! The items that wait, in one list for each tenant, and the charges of those that run; O(1) for
+//! The items that wait, in one list for each line, and the charges of those that run; O(1) for
 //! everything.
 
-use super::account::Charge;
+use super::account::Tag;
+use super::policy::{Charge, Line};
 use alloc::vec::Vec;
 
 /// The name of an item from its admission until it is done. A name that is no longer of use does no
@@ -15,7 +16,7 @@ pub struct Ticket {
 
 const NONE: u32 = u32::MAX;
 
-/// The waiting items of a tenant.
+/// The waiting items of a line.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
     first: u32,
@@ -36,16 +37,30 @@ impl Waiting {
 pub(super) struct Asked {
     /// The slot of its tenant.
     pub(super) tenant: u32,
+    /// The line that it joined.
+    pub(super) line: Line,
     pub(super) seats: u32,
     pub(super) guess: Option<u64>,
+    /// The part of its service that is known beside its cost.
+    pub(super) size: u64,
+    /// The virtual time at its admission.
+    pub(super) arrival: Tag,
     /// When it was admitted, by the caller's clock.
     pub(super) since: u64,
+}
+
+/// What is kept of an item that runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Running {
+    /// What it was thought to cost when it started.
+    pub(super) guess: u64,
+    pub(super) charge: Charge,
 }
 
 enum State<I> {
     Free,
     Waits(I),
-    Runs(Charge),
+    Runs(Running),
 }
 
 struct Entry<I> {
@@ -99,11 +114,11 @@ impl<I> Items<I> {
         Some((Ticket { index: line.first, serial: entry.serial }, entry.asked))
     }
 
-    /// The first item of `line` starts with `charge`.
-    pub(super) fn start(&mut self, line: &mut Waiting, charge: Charge) -> Option<I> {
+    /// The first item of `line` starts.
+    pub(super) fn start(&mut self, line: &mut Waiting, running: Running) -> Option<I> {
         let index = line.first;
         self.unlink(line, index);
-        match core::mem::replace(&mut self.entries.get_mut(index as usize)?.state, State::Runs(charge)) {
+        match core::mem::replace(&mut self.entries.get_mut(index as usize)?.state, State::Runs(running)) {
             State::Waits(item) => Some(item),
             State::Free | State::Runs(_) => None,
         }
@@ -125,13 +140,20 @@ impl<I> Items<I> {
         }
     }
 
-    /// Forgets an item that runs; what it asked and its charge.
-    pub(super) fn end(&mut self, ticket: Ticket) -> Option<(Asked, Charge)> {
-        let entry = self.named(ticket)?;
-        let (State::Runs(charge), asked) = (&entry.state, entry.asked) else { return None };
-        let charge = *charge;
+    /// What an item that runs asked, and what is kept of it, to be changed.
+    pub(super) fn running(&mut self, ticket: Ticket) -> Option<(Asked, &mut Running)> {
+        let entry = self.entries.get_mut(ticket.index as usize).filter(|entry| entry.serial == ticket.serial)?;
+        match &mut entry.state {
+            State::Runs(running) => Some((entry.asked, running)),
+            State::Free | State::Waits(_) => None,
+        }
+    }
+
+    /// Forgets an item that runs; what it asked and what was kept of it.
+    pub(super) fn end(&mut self, ticket: Ticket) -> Option<(Asked, Running)> {
+        let (asked, running) = self.running(ticket).map(|(asked, running)| (asked, *running))?;
         self.release(ticket.index);
-        Some((asked, charge))
+        Some((asked, running))
     }
 
     fn named(&self, ticket: Ticket) -> Option<&Entry<I>> {
@@ -159,6 +181,18 @@ impl<I> Items<I> {
 }
 
 impl Ticket {
+    /// As two numbers, for those who cannot hold a ticket: other languages.
+    #[must_use]
+    pub const fn to_parts(self) -> (u32, u64) {
+        (self.index, self.serial)
+    }
+
+    /// From what [`to_parts`](Self::to_parts) gave. Other numbers name nothing, or another item.
+    #[must_use]
+    pub const fn from_parts(index: u32, serial: u64) -> Self {
+        Self { index, serial }
+    }
+
     /// Its place in the order of admission.
     pub(super) const fn serial(self) -> u64 {
         self.serial

@@ -1,7 +1,9 @@
 //! A dispatcher for several threads: workers wait for items, and a seat is given back whatever
 //! becomes of its item.
 
+use super::policy::Policy;
 use super::{Ask, Dispatcher, Refused, Settings, Started, Ticket};
+use alloc::boxed::Box;
 use core::fmt;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -61,12 +63,17 @@ impl<T: Ord + Clone, I, C: Fn() -> u64> Shared<T, I, C> {
     /// always return 0.
     #[must_use]
     pub fn new(settings: Settings, clock: C) -> Self {
-        Self {
-            dispatcher: Mutex::new(Dispatcher::new(settings)),
-            clock,
-            may_start: Condvar::new(),
-            finished: Condvar::new(),
-        }
+        Self::around(Dispatcher::new(settings), clock)
+    }
+
+    /// An empty dispatcher in which items start in the order of `policy`.
+    #[must_use]
+    pub fn with_policy(settings: Settings, policy: Box<dyn Policy>, clock: C) -> Self {
+        Self::around(Dispatcher::with_policy(settings, policy), clock)
+    }
+
+    fn around(dispatcher: Dispatcher<T, I>, clock: C) -> Self {
+        Self { dispatcher: Mutex::new(dispatcher), clock, may_start: Condvar::new(), finished: Condvar::new() }
     }
 
     /// Admits an item of `tenant` and wakes a worker; see [`Dispatcher::push`].
@@ -74,9 +81,18 @@ impl<T: Ord + Clone, I, C: Fn() -> u64> Shared<T, I, C> {
     /// # Errors
     /// The item and why it is not admitted.
     pub fn push(&self, tenant: &T, ask: Ask, item: I) -> Result<Ticket, Refused<I>> {
+        self.push_sized(tenant, ask, 0, item)
+    }
+
+    /// As [`push`](Self::push), with what is known of its service beside its cost; see
+    /// [`Dispatcher::push_sized`].
+    ///
+    /// # Errors
+    /// The item and why it is not admitted.
+    pub fn push_sized(&self, tenant: &T, ask: Ask, size: u64, item: I) -> Result<Ticket, Refused<I>> {
         let mut dispatcher = self.lock();
         dispatcher.tell_time((self.clock)());
-        let ticket = dispatcher.push(tenant, ask, item)?;
+        let ticket = dispatcher.push_sized(tenant, ask, size, item)?;
         drop(dispatcher);
         self.may_start.notify_one();
         Ok(ticket)
@@ -145,7 +161,7 @@ impl<T: Ord + Clone, I, C: Fn() -> u64> Shared<T, I, C> {
     }
 
     fn seat(&self, started: Started<T, I>) -> (Seat<'_, T, I, C>, I) {
-        let Started { ticket, tenant, item, seats, waited } = started;
+        let Started { ticket, tenant, item, seats, waited, .. } = started;
         (Seat { shared: self, ticket, tenant, seats, waited, is_over: false }, item)
     }
 }
@@ -171,6 +187,11 @@ impl<T: Ord + Clone, I, C: Fn() -> u64> Seat<'_, T, I, C> {
     /// The item was given up after `cost`; see [`Dispatcher::cancel`].
     pub fn cancel(mut self, cost: u64) {
         self.end(|dispatcher, ticket| dispatcher.cancel(ticket, cost));
+    }
+
+    /// The item has cost `cost` up to now; see [`Dispatcher::progress`].
+    pub fn progress(&self, cost: u64) {
+        self.shared.lock().progress(self.ticket, cost);
     }
 
     /// The name of the item.

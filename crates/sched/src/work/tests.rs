@@ -92,13 +92,13 @@ fn a_tenant_is_forgotten_when_it_owes_nothing_and_no_sooner() {
     dispatcher.complete(debt, 5);
     for (start, time) in [1, 1, 2, 3, 4, 5, 6, 7].into_iter().enumerate() {
         let ticket = dispatcher.start().unwrap().ticket;
-        assert_eq!(dispatcher.virtual_time, time << 32, "S = {start}");
+        assert_eq!(dispatcher.policy.virtual_time(), time << 32, "S = {start}");
         dispatcher.complete(ticket, 1);
         assert_eq!(dispatcher.tenants(), if time < 5 { 2 } else { 1 }, "S = {start}");
     }
     assert_eq!((dispatcher.waiting(), dispatcher.running(), dispatcher.seats_taken()), (0, 0, 0));
     assert!(dispatcher.start().is_none());
-    assert_eq!((dispatcher.tenants(), dispatcher.virtual_time), (0, 0), "all owe nothing when all are idle");
+    assert_eq!((dispatcher.tenants(), dispatcher.policy.virtual_time()), (0, 0), "all owe nothing when all are idle");
 }
 
 #[test]
@@ -111,9 +111,9 @@ fn while_nothing_waits_a_tenant_owes_nothing_when_it_is_done() {
     let [_stream, first, second] = ['s', 'a', 'b'].map(&mut run);
     // V is 0, the weight of each that was served 1.
     dispatcher.complete(first, 7);
-    assert_eq!(dispatcher.virtual_time, 7 << 32);
+    assert_eq!(dispatcher.policy.virtual_time(), 7 << 32);
     dispatcher.complete(second, 2);
-    assert_eq!(dispatcher.virtual_time, 9 << 32);
+    assert_eq!(dispatcher.policy.virtual_time(), 9 << 32);
     assert!(dispatcher.start().is_none());
     assert_eq!(dispatcher.tenants(), 1);
 }
@@ -125,8 +125,8 @@ fn an_item_of_an_unknown_tenant_is_thought_to_cost_what_those_of_others_do() {
         dispatcher.push(&tenant, Ask { guess, ..Ask::default() }, ()).unwrap();
         let started = dispatcher.start().unwrap();
         let slot = dispatcher.slots[&tenant];
-        let finish = dispatcher.tenants[slot as usize].account.finish();
-        let charged = finish - dispatcher.virtual_time;
+        let finish = dispatcher.policy.debt(slot);
+        let charged = finish - dispatcher.policy.virtual_time();
         dispatcher.complete(started.ticket, cost);
         charged >> 32
     };

@@ -26,6 +26,7 @@ SUMMARIES = {
     "diff": "compare two studies: what changed, and what that did",
     "reproduce": "compare a paper's numbers with ours",
     "replay": "send a packet capture through a gateway",
+    "serve": "show what each tenant of a server waits and gets, under each policy",
     "detect": "tell whether the bottleneck was fair, by packet times at both ends",
     "emulate": "run real programs over a line with any queue",
     "mm-link": "run a command over delivery traces, as Mahimahi's mm-link does",

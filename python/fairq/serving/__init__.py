@@ -1,0 +1,1 @@
+"""`fairq serve`: tenants before a server with seats."""

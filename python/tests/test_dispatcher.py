@@ -1,0 +1,373 @@
+"""Fair shares inside a server: seats for threads, for tasks and for workers, and the examples."""
+
+import asyncio
+import gc
+import re
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import fairq
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "tenants"
+BOUND = 6
+"""Requests of the greedy tenant that may pass: a turn of each seat and what runs, with room for what comes late."""
+
+LONG = 30
+"""Seconds in which what is waited for surely happens."""
+
+
+def until(holds):
+    """Wait until `holds()` does."""
+    end = time.monotonic() + LONG
+    while not holds():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.001)
+
+
+def order(policy, calls, **more):
+    """In which order the items `(tenant, cost)` of a list start, all pushed before the first starts."""
+    dispatcher = fairq.Dispatcher(1, policy, **more)
+    for tenant, cost in calls:
+        dispatcher.push(tenant, cost, guess=cost)
+    dispatcher.close()
+    served = []
+    for seat in dispatcher:
+        seat.cost = seat.item
+        served.append(seat.tenant)
+    return "".join(served)
+
+
+def test_a_tenant_with_few_requests_does_not_wait_for_one_with_many():
+    assert order("sfq_d", [("g", 1)] * 4 + [("s", 1)] * 2) == "gsgsgg"
+    assert order("sfq_d", [("g", 1)] * 6 + [("s", 1)] * 3, weights={"s": 2}).startswith("gssg")
+
+
+def test_a_seat_is_free_when_its_block_ends_by_an_exception_too():
+    dispatcher = fairq.Dispatcher(1)
+    with pytest.raises(ZeroDivisionError), dispatcher.seat("a"):
+        assert (dispatcher.seats_taken, dispatcher.running, dispatcher.waiting) == (1, 1, 0)
+        1 / 0  # noqa: B018
+    assert (dispatcher.seats_taken, dispatcher.running) == (0, 0)
+    with dispatcher.seat("b") as seat:
+        assert seat.tenant == "b" and seat.waited_s >= 0
+
+
+def test_threads_get_seats_and_no_more_run_than_there_are():
+    dispatcher = fairq.Dispatcher(3)
+    running, most, lock = set(), [], threading.Lock()
+
+    def ask(number):
+        with dispatcher.seat(f"tenant {number % 4}") as seat:
+            with lock:
+                running.add(number)
+                most.append(len(running))
+            time.sleep(0.001)
+            seat.cost = number % 7
+            with lock:
+                running.remove(number)
+            if number % 5 == 0:
+                raise RuntimeError("a request that fails")
+
+    with ThreadPoolExecutor(16) as pool:
+        done = [pool.submit(ask, number) for number in range(200)]
+    assert sum(isinstance(each.exception(), RuntimeError) for each in done) == 40
+    assert max(most) <= 3 and len(most) == 200
+    assert (dispatcher.seats_taken, dispatcher.waiting, dispatcher.running) == (0, 0, 0)
+
+
+def test_a_wait_that_ends_leaves_no_seat_taken():
+    dispatcher = fairq.Dispatcher(1)
+    message = r"no seat for b within 0\.01 s"
+    with dispatcher.seat("a"), pytest.raises(TimeoutError, match=message), dispatcher.seat("b", timeout=0.01):
+        pass
+    assert (dispatcher.waiting, dispatcher.seats_taken) == (0, 0)
+    assert "fairq_dispatcher_forsaken_total 1\n" in dispatcher.metrics()
+
+
+def test_tasks_wait_for_seats_and_those_that_are_cancelled_leave():
+    async def main():
+        dispatcher = fairq.Dispatcher(1)
+        served = []
+
+        async def ask(tenant):
+            async with dispatcher.seat(tenant) as seat:
+                served.append(seat.tenant)
+                await asyncio.sleep(0)
+
+        async with dispatcher.seat("first"):
+            tasks = [asyncio.ensure_future(ask(tenant)) for tenant in "aabc"]
+            await asyncio.sleep(0)
+            assert dispatcher.waiting == 4
+            tasks[2].cancel()
+            with pytest.raises(TimeoutError):
+                async with dispatcher.seat("d", timeout=0.01):
+                    pass
+        done = await asyncio.gather(*tasks, return_exceptions=True)
+        assert isinstance(done[2], asyncio.CancelledError)
+        assert served == ["a", "c", "a"]
+        assert (dispatcher.waiting, dispatcher.seats_taken) == (0, 0)
+
+    asyncio.run(main())
+
+
+def test_a_task_that_is_cancelled_as_it_gets_its_seat_gives_it_back():
+    async def main():
+        dispatcher = fairq.Dispatcher(1)
+
+        async def ask():
+            async with dispatcher.seat("late"):
+                pytest.fail("it was cancelled")
+
+        async with dispatcher.seat("first"):
+            task = asyncio.ensure_future(ask())
+            await asyncio.sleep(0)
+        # The seat is its own now, but it has not run since.
+        assert dispatcher.running == 1
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        async with dispatcher.seat("next"):
+            assert dispatcher.running == 1
+
+    asyncio.run(main())
+
+
+def test_a_loop_that_is_closed_takes_no_seat_with_it():
+    dispatcher = fairq.Dispatcher(1)
+    held = dispatcher.seat("first")
+    held.__enter__()
+    loop = asyncio.new_event_loop()
+
+    async def ask():
+        async with dispatcher.seat("gone"):
+            pass
+
+    task = loop.create_task(ask())
+    loop.run_until_complete(asyncio.sleep(0))
+    assert dispatcher.waiting == 1
+    task._log_destroy_pending = False
+    loop.close()
+    held.__exit__(None, None, None)
+    assert (dispatcher.waiting, dispatcher.seats_taken) == (0, 0)
+
+
+def test_a_worker_that_dies_gives_its_seat_back():
+    dispatcher = fairq.Dispatcher(1)
+    for item in ("dies", "lives"):
+        dispatcher.push("a", item)
+    dispatcher.close()
+
+    def die():
+        dispatcher.next()
+        sys.exit()
+
+    worker = threading.Thread(target=die)
+    worker.start()
+    worker.join()
+    gc.collect()
+    assert [seat.item for seat in dispatcher] == ["lives"]
+    assert dispatcher.seats_taken == 0
+
+
+def test_a_worker_waits_for_an_item_and_goes_home_when_all_is_done():
+    dispatcher = fairq.Dispatcher(2)
+    found = []
+    workers = [threading.Thread(target=lambda: found.extend(seat.item for seat in dispatcher)) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for number in range(50):
+        dispatcher.push(f"tenant {number % 3}", number)
+    dispatcher.close()
+    for worker in workers:
+        worker.join(LONG)
+        assert not worker.is_alive()
+    assert sorted(found) == list(range(50))
+    assert dispatcher.next() is None
+
+
+def test_items_that_wait_are_handed_back():
+    dispatcher = fairq.Dispatcher(1)
+    for item in "xyz":
+        dispatcher.push("a", item)
+    assert dispatcher.drain() == ["x", "y", "z"] and dispatcher.waiting == 0
+    assert dispatcher.next(timeout=0) is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "ask", "reason", "says"),
+    [
+        ({"items_max": 1}, {}, "full", "too many items wait"),
+        ({"items_per_tenant_max": 1}, {}, "tenant_full", "too many items of this tenant wait"),
+        ({}, {"seats": 2}, "too_wide", "the item asks for more seats than there are"),
+    ],
+)
+def test_a_request_beyond_the_limits_is_refused_with_the_reason(limits, ask, reason, says):
+    dispatcher = fairq.Dispatcher(1, **limits)
+    dispatcher.push("a", 1)
+    with pytest.raises(fairq.RefusedError, match=says) as refused:
+        dispatcher.push("a", 2, **ask)
+    assert refused.value.reason == reason
+    assert f'fairq_dispatcher_refused_total{{reason="{reason}"}} 1\n' in dispatcher.metrics()
+
+
+def test_a_closed_dispatcher_refuses():
+    dispatcher = fairq.Dispatcher(1)
+    dispatcher.close()
+    with pytest.raises(fairq.RefusedError, match="takes no more items"), dispatcher.seat("a"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: fairq.Dispatcher(0), "seats: 0: it is a whole number from 1 to"),
+        (lambda: fairq.Dispatcher(2.5), "seats: 2.5: it is a whole number"),
+        (lambda: fairq.Dispatcher(1, items_max=-1), "items_max: -1: it is a whole number"),
+        (lambda: fairq.Dispatcher(1, weights={"a": 0}), "0"),
+        (lambda: fairq.Dispatcher(1).push(3, "x"), "tenant: 3: it is the name of a tenant"),
+        (lambda: fairq.Dispatcher(1).push("a", "x", guess=-1), "guess: -1: it is a number of at least 0"),
+        (lambda: fairq.Dispatcher(1).push("a", "x", seats=0), "seats: 0: it is a whole number"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(make, says):
+    with pytest.raises(fairq.UsageError) as refused:
+        make()
+    assert says in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_a_cost_that_makes_no_sense_is_refused_and_the_seat_is_free():
+    dispatcher = fairq.Dispatcher(1)
+    message = "cost: -1: it is a number of at least 0"
+    with pytest.raises(fairq.UsageError, match=message), dispatcher.seat("a") as seat:
+        seat.cost = -1
+    assert dispatcher.seats_taken == 0
+
+
+def test_a_dispatcher_has_one_use():
+    dispatcher = fairq.Dispatcher(1)
+    dispatcher.push("a", 1)
+    with pytest.raises(fairq.UsageError, match="gives items to workers; make another one"), dispatcher.seat("a"):
+        pass
+
+
+def test_two_dispatchers_know_nothing_of_each_other():
+    one, other = fairq.Dispatcher(1), fairq.Dispatcher(1)
+    with one.seat("a"), other.seat("a"):
+        assert one.running == other.running == 1
+
+
+def test_the_counters_are_text_that_prometheus_reads():
+    dispatcher = fairq.Dispatcher(2)
+    with dispatcher.seat('a "quoted"\nname') as seat:
+        seat.cost = 2.5
+    text = dispatcher.metrics()
+    sample = re.compile(r'fairq_dispatcher_[a-z_]+(\{[a-z]+="(\\.|[^"\\\n])*"\})? [0-9.e+-]+')
+    comment = re.compile(r"# (HELP|TYPE) fairq_dispatcher_[a-z_]+ .+")
+    assert text.endswith("\n")
+    for line in text.splitlines():
+        assert sample.fullmatch(line) or comment.fullmatch(line), line
+    assert "fairq_dispatcher_cost_total 2.5\n" in text
+    assert 'fairq_dispatcher_started_total{tenant="a \\"quoted\\"\\nname"} 1\n' in text
+
+
+@pytest.fixture
+def pages(monkeypatch):
+    """The example's server on a port of its own, by policy; gives a function that asks for a page."""
+    uvicorn = pytest.importorskip("uvicorn")
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    servers = []
+
+    def serve(policy):
+        monkeypatch.delitem(sys.modules, "fair_server", raising=False)
+        monkeypatch.setenv("POLICY", policy)
+        import fair_server
+
+        config = uvicorn.Config(fair_server.app, host="127.0.0.1", port=0, log_level="warning", lifespan="off")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        servers.append((server, thread))
+        until(lambda: server.started)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        return fair_server.dispatcher, lambda path, **headers: page(f"http://127.0.0.1:{port}{path}", headers)
+
+    yield serve
+    for server, thread in servers:
+        server.should_exit = True
+        thread.join(LONG)
+
+
+def page(address, headers):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=LONG) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode()
+
+
+def passed_by(dispatcher, ask, count=40):
+    """How many requests of a greedy tenant begin between the arrival of one of a small tenant and its seat.
+
+    The greedy one has so many requests waiting; the small one asks once they do.
+    """
+    with ThreadPoolExecutor(count + 1) as pool:
+        for _ in range(count):
+            pool.submit(ask, "/work?seconds=0.05", **{"X-Tenant": "greedy"})
+        until(lambda: dispatcher.waiting >= count // 2)
+        before = began(dispatcher, "greedy")
+        small = pool.submit(ask, "/work?seconds=0", **{"X-Tenant": "small"})
+        until(lambda: began(dispatcher, "small"))
+        after = began(dispatcher, "greedy")
+        assert small.result()[0] == 200
+    return after - before
+
+
+def began(dispatcher, tenant):
+    found = re.search(rf'started_total{{tenant="{tenant}"}} (\d+)', dispatcher.metrics())
+    return int(found[1]) if found else 0
+
+
+def test_the_web_server_of_the_example_keeps_a_greedy_tenant_from_a_small_one(pages):
+    dispatcher, ask = pages("sfq_d")
+    assert ask("/work?seconds=0", **{"X-Tenant": "small"}) == (200, '{"slept_s":0.0}')
+    assert passed_by(dispatcher, ask) <= BOUND
+    assert ask("/metrics")[1].startswith("# HELP fairq_dispatcher_seats ")
+    dispatcher.close()
+    assert ask("/work", **{"X-Tenant": "small"}) == (429, "the server takes no more items\n")
+
+
+def test_the_web_server_of_the_example_is_not_fair_with_fcfs(pages):
+    dispatcher, ask = pages("fcfs")
+    assert passed_by(dispatcher, ask) > BOUND
+
+
+def test_the_pool_of_the_example_serves_tenants_in_turn_and_outlives_what_fails(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import worker_pool
+
+    pool, gate, served = worker_pool.Pool(1), threading.Event(), []
+
+    def call(tenant):
+        def work():
+            served.append(tenant)
+            return 1
+
+        return work
+
+    pool.submit("first", lambda: gate.wait(LONG) and 1)
+    until(lambda: pool.dispatcher.running)
+    for tenant in "ggggss":
+        pool.submit(tenant, call(tenant))
+    pool.submit("s", lambda: 1 / 0)
+    gate.set()
+    pool.close()
+    assert "".join(served) == "gsgsgg"
+    assert capsys.readouterr().out == "s: ZeroDivisionError('division by zero')\n"
+    assert pool.dispatcher.seats_taken == 0

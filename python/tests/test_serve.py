@@ -1,0 +1,133 @@
+"""`fairq serve`: a log and random requests under policies, bad input, and the figure."""
+
+import json
+
+import pytest
+
+import fairq
+from fairq.cli import program
+
+LOG = """time,tenant,cost,end
+0,greedy,4,4
+0,greedy,4,8
+0,greedy,4,12
+1,small,1,13
+2,small,1,14
+"""
+
+RANDOM = "greedy:rate=40/s,cost=exponential(mean=200ms);small:rate=1/s,cost=exponential(mean=100ms)"
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "requests.csv"
+    path.write_text(LOG)
+    return path
+
+
+def test_a_log_is_served_in_the_order_of_each_policy(log, document):
+    found = document("serve", log, "--seats", 1, "--policy", "fcfs,round_robin")
+    rows = {(row["policy"], row["tenant"]): row for row in found["rows"]}
+    # They start at 12 s and 13 s; in turns at 8 s and 13 s.
+    assert rows["fcfs", "small"]["waiting_s_mean"] == 11 and rows["round_robin", "small"]["waiting_s_mean"] == 9
+    assert rows["fcfs", "small"]["share"] == pytest.approx(1 / 12)
+    assert rows["fcfs", "small"]["max_min_share"] == pytest.approx(6.5 / 12)
+    assert rows["fcfs", "greedy"]["waiting_s_p99"] == 8 and rows["fcfs", "greedy"]["slowdown_mean"] == 2
+    assert rows["fcfs", "small"]["gap_s"] == 8 and rows["fcfs", "small"]["gap_to"] == "greedy"
+    assert rows["fcfs", "small"]["bound_s"] is None
+    assert found["answer"]["tenant"] == "small" and "`small`, which asks least," in found["answer"]["text"]
+
+
+def test_json_lines_parquet_and_standard_input_say_the_same(log, tmp_path, monkeypatch):
+    polars = pytest.importorskip("polars")
+    table = polars.read_csv(log)
+    lines, parquet = tmp_path / "requests.jsonl", tmp_path / "requests.parquet"
+    table.write_ndjson(lines)
+    table.write_parquet(parquet)
+    dated = tmp_path / "dated.parquet"
+    table.with_columns(polars.from_epoch(1_700_000_000 + polars.col("time"))).write_parquet(dated)
+    whole = fairq.serve(log, seats=1, workers=1)
+    for path in (lines, parquet, dated):
+        assert fairq.serve(path, seats=1, workers=1).rows == whole.rows, path
+    named = fairq.serve(log, seats=1, weights="greedy=1,small=2", workers=1)
+    assert named == fairq.serve(log, seats=1, weights={"greedy": 1, "small": 2}, workers=1)
+    assert named.rows != whole.rows and named.tenants[1].weight == 2
+
+
+def test_the_small_tenant_of_random_requests_is_kept_from_the_greedy_one():
+    found = fairq.serve(tenants=RANDOM, seats=4, policy="fcfs,sfq_d,vtc", seeds=4, duration="30s", workers=2)
+    small = {row.policy: row for row in found.rows if row.tenant == "small"}
+    assert small["fcfs"].waiting_s_p99 > 10 * small["sfq_d"].waiting_s_p99
+    for row in found.rows:
+        assert row.waiting_s_mean_low <= row.waiting_s_mean <= row.waiting_s_mean_high
+        assert row.bound_s is None or row.gap_s <= row.bound_s
+    assert found.answer.decided and "fcfs" not in found.answer.best
+    assert found == fairq.serve(tenants=RANDOM, seats=4, policy="fcfs,sfq_d,vtc", seeds=4, duration="30s", workers=1)
+
+
+def test_a_log_with_ends_says_which_policy_it_looks_like(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = ["time,tenant,cost,end_time"]
+    # One seat in turns, of two tenants that flood it.
+    waiting = {"a": 30, "b": 30}
+    ends = {name: [1 + at + 2 * turn for turn in range(30)] for at, name in enumerate(waiting)}
+    rows += [f"0,{name},1,{end}" for name in waiting for end in ends[name]]
+    path.write_text("\n".join(rows) + "\n")
+    found = fairq.serve(path, seats=1, policy="fcfs,round_robin", done="end_time", workers=1)
+    assert found.answer.looks_like == "round_robin" and found.likeness[0].agreement == 1
+    assert [row.policy for row in found.rows] == ["log", "log", "fcfs", "fcfs", "round_robin", "round_robin"]
+    as_it_was = found.rows[0]
+    assert as_it_was.share == pytest.approx(0.5, abs=0.02) and as_it_was.max_min_share == pytest.approx(0.5, abs=0.02)
+
+
+def test_the_tables_and_the_figure(log, tmp_path, capsys):
+    picture = tmp_path / "served.svg"
+    assert program.main(["serve", str(log), "--seats", "1", "--plot", str(picture)]) == 0
+    said = capsys.readouterr()
+    assert "Tenants under policies" in said.out and "gap" in said.out and f"Written: {picture}" in said.out
+    assert "99 % of the requests of `small`" in said.out and said.err == ""
+    assert picture.read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("time,tenant,cost\n0,a,-1\n", "row 2, column cost: `-1` is negative; write 0 or more"),
+        ("time,tenant,cost\n2,a,1\n1,a,1\n", "row 3, column time: `1` is before `2`"),
+        ("time,tenant,cost\n0,a,1\n1,a\n", "row 3, column cost: is missing: the row is cut short"),
+        ("time,cost\n0,1\n", "column tenant: is missing; there are time, cost"),
+        ("", "has no request"),
+    ],
+)
+def test_a_wrong_row_is_told_with_its_column(tmp_path, capsys, text, says):
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    assert program.main(["serve", str(path), "--seats", "2"]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and f"{path}: " in said.err and says in said.err and said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"seats": 0}, "seats: 0 is none; write a whole number from 1 up"),
+        ({"policy": "fcfs(depth=2)"}, "policy: depth: fcfs has no settings"),
+        ({"policy": "vct"}, "policy: `vct` is no policy; did you mean vtc?"),
+        ({"weights": {"smal": 2}}, "weights: `smal` is no tenant of these requests; did you mean small?"),
+        ({"weights": "small"}, "weights: `small` is not TENANT=NUMBER"),
+        ({"priorities": "small=-1"}, "priorities: `small=-1` is no whole number from 0 up"),
+        ({"cost_known": "perhaps"}, "cost_known: `perhaps` is not known here"),
+        ({"tenants": RANDOM}, "tenants: goes without a log"),
+        ({"done": "ended"}, "column ended: is missing; there are time, tenant, cost, end"),
+    ],
+)
+def test_what_is_asked_wrongly_is_refused_in_one_line(log, words, says):
+    with pytest.raises(fairq.UsageError) as refused:
+        fairq.serve(log, **{"seats": 2, **words})
+    assert says in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_the_document_is_that_of_its_schema(log):
+    jsonschema = pytest.importorskip("jsonschema")
+    found = fairq.serve(log, seats=1, done="end", workers=1)
+    jsonschema.validate(json.loads(json.dumps(found.document)), fairq.schema("serve"))
