@@ -55,7 +55,7 @@ class Table:
     def write_parquet(self, path: str, source: str, seed: int | None = None) -> None: ...
 
 class Dispatcher:
-    """Admits items of tenants and starts them in the order of a policy; costs and times are whole numbers."""
+    """Admits items of tenants, starts them by a policy; costs and times are whole numbers."""
 
     def __init__(
         self,

@@ -546,8 +546,8 @@ def serve(
     priorities: str | Mapping[str, float] | None = None,
     speed: float = 1.0,
     cost_known: str = "no",
-    seeds: int = 10,
-    duration: str = "10min",
+    seeds: int | None = None,
+    duration: str | None = None,
     done: str | None = None,
     workers: int | None = None,
     progress: Tell | Literal[False] | None = None,
@@ -556,11 +556,11 @@ def serve(
 
     `log` has time, tenant and cost of each request, as CSV, JSON lines or Parquet; "-" is
     standard input. Or else `tenants` says what they ask,
-    "a:rate=5/s,cost=lognormal(mean=2s,sd=3s);b:…", with `seeds` of random numbers, for
-    `duration`. A request takes a seat for its cost in seconds, or in units of which a seat serves
-    `speed` a second. `policy` are texts, as "fcfs,drr(quantum=2s)"; `SERVED` if none are named.
-    `weights` and `priorities` are dicts, or text as "a=2,b=0.5". `cost_known` is "no", "yes" or
-    "error=30%". `done` is the column of the log with the end of each request: then the log as it
+    "a:rate=5/s,cost=lognormal(mean=2s,sd=3s);b:…", with `seeds` of random numbers (10), for
+    `duration` (10min). A request takes a seat for its cost in seconds, or in units of which a seat
+    serves `speed` a second. `policy` are texts, as "fcfs,drr(quantum=2s)"; `SERVED` if none are
+    named. `weights` and `priorities` are dicts, or text as "a=2,b=0.5". `cost_known` is "no", "yes"
+    or "error=30%". `done` is the column of the log with the end of each request: then the log as it
     was has rows too, and `likeness` says which policy it looks like.
 
     >>> asked = "a:rate=9/s,cost=1s;b:rate=1/s,cost=1s"
@@ -578,10 +578,9 @@ def serve(
         "priorities": serving.whole("priorities", priorities),
         "speed": serving.speed(speed),
         "cost_known": cost_known,
-        "seeds": seeds,
-        "duration": duration,
         "done": done,
         "workers": workers or cores(),
+        **serving.randomness(log, seeds, duration),
     }
     with serving.log(log, done) as place:
         return Serving(document=json.loads(_native.serve(json.dumps(options | place), progress or None)))

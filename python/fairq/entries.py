@@ -10,10 +10,10 @@ from fairq.core import registry
 from fairq.core.arguments import checked
 from fairq.core.errors import UsageError
 
-LISTS = ("disciplines", "transports", "traffic", "receivers", "topologies", "papers")
+LISTS = ("disciplines", "transports", "traffic", "receivers", "topologies", "policies", "papers")
 """What can be listed."""
 
-What = Literal["disciplines", "transports", "traffic", "receivers", "topologies", "papers"]
+What = Literal["disciplines", "transports", "traffic", "receivers", "topologies", "policies", "papers"]
 """The name of a list."""
 
 WIDTH_MIN = 20
@@ -24,7 +24,8 @@ WIDTH_MIN = 20
 def listing(what: What) -> list[dict[str, Any]]:
     """What the registry holds: name, aliases, when to use it, source, cost and bound; of papers name, title and seeds.
 
-    `what` is one of "disciplines", "transports", "traffic", "receivers", "topologies" and "papers".
+    `what` is one of "disciplines", "transports", "traffic", "receivers", "topologies", "policies"
+    and "papers".
     """
     if what not in LISTS:
         from fairq.core.near import near_miss
@@ -54,7 +55,7 @@ def explain(name: str, *, width: int = 100) -> str:
 
 @checked
 def cards(name: str) -> list[dict[str, Any]]:
-    """The cards that are called `name`, as fields: mostly one, but "decbit" is a marker and a transport.
+    """The cards that are called `name`, as fields: mostly one, but "drr" is in two registries.
 
     Each has `name`, `part`, `aliases`, `what`, `use_when`, `source`, `rules`, `departs`, `chosen`, `cost`, `bound`,
     `changes`, `range` (empty where the card says nothing) and `settings`: `name`, `type`, `required`, `default`,

@@ -33,6 +33,7 @@ def test_every_kind_of_figure_that_a_command_draws_has_a_script():
         "Comparison": r"figures\.compared\(", "DelayCurve": r'theory\("delay-curve".*\.plot',
         "Effects": r"fairq\.effects\(", "Replay": r"fairq\.replay\(", "Timeline": r"figures\.timeline\(",
         "Topology": r"maps\.network\(", "Reproduction": r"reproduce\(.*\.plot", "Sweep": r"fairq\.sweep\(.*\.plot",
+        "Serving": r"fairq\.serve\(",
         "scenes": r"figures\.scenes\(", "series": r"series=", "packets": r"packets=", "theory": r"overlay=True",
     }  # fmt: skip
     assert set(plots.KINDS) | set(plots.KEPT) <= set(calls)

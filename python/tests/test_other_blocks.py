@@ -41,6 +41,7 @@ SHOWN_BY = {
     "own-control": "test_pages.py",
     "own-discipline": "test_pages.py",
     "policing": "test_pages.py",
+    "serve": "test_pages.py",
     "several-queues": "test_pages.py",
     "shared-line": "test_pages.py",
     "targets": "test_advise.py",
@@ -93,7 +94,7 @@ WHOLE = {
 }  # fmt: skip
 """Parts of scenarios, and what makes each a scenario that runs."""
 
-CARGO = {"guide/own-parts-in-rust", "guide/path-in-tests", "guide/tenants", "reference/crates/sched"}
+CARGO = {"guide/own-parts-in-rust", "guide/path-in-tests", "reference/crates/sched"}
 """Pages whose TOML is of a Cargo.toml: the crates are there."""
 
 OUTPUT = "what a command prints, which stands beside it"
@@ -104,6 +105,7 @@ NOT_RUN = {
     ("design/performance", "sh"): "measures for minutes",
     ("design/release", "sh"): SYSTEM,
     ("design/store", "sql"): "a query as `fairq query` makes it; test_query.py runs such",
+    ("guide/dispatcher", "text"): OUTPUT,
     ("guide/from-c", "sh"): "crates/c/tests/header.rs builds the example",
     ("guide/from-c", "text"): OUTPUT,
     ("guide/from-ns", "cpp"): OTHERS,
@@ -114,8 +116,6 @@ NOT_RUN = {
     ("guide/path-in-tests", "text"): OUTPUT,
     ("guide/peers", "sh"): "needs ns-2 and ns-3; test_peers.py reads its options",
     ("guide/sweeps-on-clusters", "yaml"): SYSTEM,
-    ("guide/tenants", "text"): OUTPUT,
-    ("guide/tenants-running", "text"): OUTPUT,
     ("notebooks/index", "sh"): "test_notebooks.py runs the notebooks",
     ("start/install", "console"): "test_wheel.py and test_release.py install the wheel and ask for its version",
 }

@@ -1,11 +1,17 @@
 """`fairq serve`: a log and random requests under policies, bad input, and the figure."""
 
+import doctest
 import json
+import re
+import shlex
+from pathlib import Path
 
 import pytest
 
 import fairq
 from fairq.cli import program
+
+ROOT = Path(__file__).resolve().parents[2]
 
 LOG = """time,tenant,cost,end
 0,greedy,4,4
@@ -118,6 +124,8 @@ def test_a_wrong_row_is_told_with_its_column(tmp_path, capsys, text, says):
         ({"priorities": "small=-1"}, "priorities: `small=-1` is no whole number from 0 up"),
         ({"cost_known": "perhaps"}, "cost_known: `perhaps` is not known here"),
         ({"tenants": RANDOM}, "tenants: goes without a log"),
+        ({"seeds": 3}, "seeds: is of random requests; a log is served once"),
+        ({"duration": "9s"}, "duration: is of random requests"),
         ({"done": "ended"}, "column ended: is missing; there are time, tenant, cost, end"),
     ],
 )
@@ -131,3 +139,29 @@ def test_the_document_is_that_of_its_schema(log):
     jsonschema = pytest.importorskip("jsonschema")
     found = fairq.serve(log, seats=1, done="end", workers=1)
     jsonschema.validate(json.loads(json.dumps(found.document)), fairq.schema("serve"))
+
+
+def test_a_note_tells_that_a_log_has_more_seats_but_not_that_its_times_are_rounded(tmp_path):
+    def notes(seats, seconds):
+        path = tmp_path / f"{seats} {seconds}.csv"
+        ends = [f"{at / 2},a,{seconds},{at / 2 + seconds}" for at in range(40)]
+        path.write_text("\n".join(["time,tenant,cost,end", *ends]))
+        found = fairq.serve(path, seats=seats, policy="fcfs", done="end", workers=1)
+        return [row.note for row in found.policies]
+
+    assert notes(2, 1.5) == ["as many as 3 seats were taken at once; give --seats 3", None]
+    assert notes(3, 1.5) == [None, None]
+    assert notes(3, 1.501) == [None, None]
+
+
+def test_the_page_from_a_log_to_a_policy_shows_what_is_so(tmp_path, monkeypatch):
+    page = (ROOT / "docs" / "guide" / "log-to-policy.md").read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    (program_of_log,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(program_of_log, "log-to-policy", "exec"), {})
+    (command,) = re.findall(r"```sh\nfairq (.*?)\n```", page, re.DOTALL)
+    assert program.main(shlex.split(command)) == 0
+    (session,) = re.findall(r"```pycon\n(.*?)```", page, re.DOTALL)
+    done = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(session, {}, "page", None, 0))
+    assert done.attempted == 4 and done.failed == 0
+    assert Path("served.svg").read_text().startswith("<?xml")

@@ -12,6 +12,7 @@ BLOCK = re.compile(r"^```(python|pycon)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 ELSEWHERE = {
     "guide/link-in-tests": "test_pytest_link.py",
+    "guide/log-to-policy": "test_serve.py",
     "guide/notebook": "test_notebook_shown.py",
     "guide/own-control": "test_pages.py",
     "guide/own-discipline": "test_pages.py",

@@ -1,7 +1,9 @@
-/* A server with one seat, of which a greedy tenant wants six turns and a small one two: who is served when.
+/* A server with one seat, of which a greedy tenant wants six turns and a small one two: in
+ * which order they are served.
  *
  *     cargo build --release -p fairq-c
- *     cc -I crates/c/include crates/c/examples/tenants.c target/release/libfairq.a -lpthread -ldl -lm -o tenants
+ *     cc -I crates/c/include crates/c/examples/tenants.c target/release/libfairq.a \
+ *         -lpthread -ldl -lm -o tenants
  */
 #include <fairq_dispatcher.h>
 #include <stdio.h>

@@ -1,15 +1,16 @@
 /* fairq: fair shares of a server, for C. Link with libfairq.a.
  *
- * A dispatcher says whose item starts next. It has no clock and no thread, and does not look at your
- * items: a tenant and an item are numbers of your own, a pointer cast to one for example.
+ * A dispatcher says whose item starts next. It has no clock and no thread, and does not look at
+ * your items: a tenant and an item are numbers of your own, a pointer cast to one for example.
  *
  *   1. Offer what comes with fairq_dispatcher_push.
  *   2. After each push and each end take what starts with fairq_dispatcher_start, until it answers
  *      FAIRQ_NONE, and do it.
- *   3. Tell its end with fairq_dispatcher_complete, _cancel or _give_up: its seat is taken until then.
+ *   3. Tell its end with fairq_dispatcher_complete, _cancel or _give_up: its seat is taken until
+ *      then.
  *
- * Costs are whole numbers of any unit, and need not be known before the end. Answers and refusals are
- * those of fairq.h; only one thread may use a dispatcher at a time.
+ * Costs are whole numbers of any unit, and need not be known before the end. Answers and refusals
+ * are those of fairq.h; only one thread may use a dispatcher at a time.
  */
 #ifndef FAIRQ_DISPATCHER_H
 #define FAIRQ_DISPATCHER_H
@@ -44,7 +45,7 @@ struct fairq_seats {
 /* What an item asks. */
 struct fairq_ask {
     uint64_t cost;  /* what it is thought to cost, or FAIRQ_COST_UNKNOWN */
-    uint64_t size;  /* the part of its service that is known at the door, as tokens of a prompt (vtc); else 0 */
+    uint64_t size;  /* the part of its service that is known at the door, as a prompt; or 0 */
     uint32_t seats; /* 0 counts as 1 */
 };
 
@@ -63,25 +64,25 @@ struct fairq_started {
     uint32_t seats;
 };
 
-/* A dispatcher with the policy of a text, as "sfq_d" or "drr(quantum=10)"; `fairq explain` lists them.
- * With a negative answer *dispatcher is NULL and `message`, of `size` bytes, says why. */
+/* A dispatcher with the policy of a text, as "sfq_d" or "drr(quantum=10)"; `fairq list policies`
+ * has them. With a negative answer *dispatcher is NULL and `message`, of `size` bytes, says why. */
 int fairq_dispatcher_new(const char *policy, const struct fairq_seats *seats, struct fairq_dispatcher **dispatcher,
                          char *message, size_t size);
 void fairq_dispatcher_free(struct fairq_dispatcher *dispatcher);
 
-/* Admits an item: FAIRQ_OK, or FAIRQ_REFUSED_… and nothing has changed. With `ask` NULL it takes a seat
- * and its cost is not known; `ticket` may be NULL. */
+/* Admits an item: FAIRQ_OK, or FAIRQ_REFUSED_… and nothing has changed. With `ask` NULL it takes a
+ * seat and its cost is not known; `ticket` may be NULL. */
 int fairq_dispatcher_push(struct fairq_dispatcher *dispatcher, uint64_t now, uint64_t tenant, uint64_t item,
                           const struct fairq_ask *ask, struct fairq_ticket *ticket);
 
 /* The next item that starts: FAIRQ_OK, or FAIRQ_NONE if none may. */
 int fairq_dispatcher_start(struct fairq_dispatcher *dispatcher, uint64_t now, struct fairq_started *started);
 
-/* A running item has cost so much up to now: FAIRQ_OK, or FAIRQ_NONE if none has this ticket. */
+/* A running item has had this cost up to now: FAIRQ_OK, or FAIRQ_NONE if none has this ticket. */
 int fairq_dispatcher_progress(struct fairq_dispatcher *dispatcher, struct fairq_ticket ticket, uint64_t cost);
 
-/* The end of a running item: FAIRQ_OK, or FAIRQ_NONE if none has this ticket. It is done and cost so
- * much; it was given up after so much; it is over and its cost is not known. */
+/* The end of a running item: FAIRQ_OK, or FAIRQ_NONE if none has this ticket. It is done and its
+ * cost is told; it was given up after that cost; it is over and its cost is not known. */
 int fairq_dispatcher_complete(struct fairq_dispatcher *dispatcher, struct fairq_ticket ticket, uint64_t cost);
 int fairq_dispatcher_cancel(struct fairq_dispatcher *dispatcher, struct fairq_ticket ticket, uint64_t cost);
 int fairq_dispatcher_give_up(struct fairq_dispatcher *dispatcher, struct fairq_ticket ticket);

@@ -152,8 +152,8 @@ pub unsafe extern "C" fn fairq_dispatcher_free(dispatcher: *mut FairqDispatcher)
 /// Admits an item.
 ///
 /// # Safety
-/// `dispatcher` is NULL or a dispatcher that no other thread uses now; `ask` and `ticket` are NULL or
-/// valid.
+/// `dispatcher` is NULL or a dispatcher that no other thread uses now; `ask` and `ticket` are NULL
+/// or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fairq_dispatcher_push(
     dispatcher: *mut FairqDispatcher,
@@ -296,7 +296,7 @@ pub unsafe extern "C" fn fairq_dispatcher_set_weight(
     // SAFETY: the caller's promise.
     guarded(unsafe { dispatcher.as_mut() }, |it| {
         let weight = Weight::from_thousandths(thousandths).ok_or(FAIRQ_ERROR_WEIGHT)?;
-        it.dispatcher.set_weight(&tenant, weight).map_err(|error| match error {})?;
+        let Ok(()) = it.dispatcher.set_weight(&tenant, weight);
         Ok(FAIRQ_OK)
     })
 }

@@ -335,9 +335,9 @@ fn every_code_has_words_of_its_own() {
         // SAFETY: a message is a constant that ends with a zero.
         unsafe { CStr::from_ptr(fairq_message(code)) }.to_str().expect("UTF-8")
     };
-    let mut all: Vec<_> = (FAIRQ_ERROR_CHANGE..=FAIRQ_NONE).map(words).collect();
+    let mut all: Vec<_> = (FAIRQ_ERROR_CHANGE..=FAIRQ_REFUSED_CLOSED).map(words).collect();
     all.sort_unstable();
     all.dedup();
-    assert_eq!(all.len(), 14);
-    assert!([c_int::MIN, -9, 6, c_int::MAX].map(words).iter().all(|words| words.contains("no such code")));
+    assert_eq!(all.len(), 19);
+    assert!([c_int::MIN, -9, 11, c_int::MAX].map(words).iter().all(|words| words.contains("no such code")));
 }

@@ -118,7 +118,8 @@ fn the_compiler_agrees_on_values_and_on_the_layout_of_the_records() {
     let Some(mut cc) = cc() else { return };
     let mut text = String::from("#include <fairq_dispatcher.h>\n");
     for (name, value) in constants() {
-        writeln!(text, "_Static_assert({name} == {value}, \"{name}\");").expect("a string");
+        let suffix = if value > i128::from(i64::MAX) { "ull" } else { "" };
+        writeln!(text, "_Static_assert({name} == {value}{suffix}, \"{name}\");").expect("a string");
     }
     text += &layout!(
         FairqAddress "fairq_address" { kind, bytes }

@@ -23,7 +23,7 @@ use std::fmt::Write as _;
 const BESIDE: usize = 31;
 
 /// The kinds that can be listed.
-pub const KINDS: [&str; 5] = ["disciplines", "transports", "traffic", "receivers", "topologies"];
+pub const KINDS: [&str; 6] = ["disciplines", "transports", "traffic", "receivers", "topologies", "policies"];
 
 fn cards(kind: &str) -> Option<Vec<&'static Card>> {
     match kind {
@@ -34,7 +34,7 @@ fn cards(kind: &str) -> Option<Vec<&'static Card>> {
         "traffic" => Some(TRAFFIC.iter().collect()),
         "receivers" => Some(RECEIVERS.iter().collect()),
         "topologies" => Some(TOPOLOGIES.iter().collect()),
-        // Of a dispatcher, and in no scenario: a page, but not among what `fairq list` lists.
+        // Of a dispatcher, and in no scenario.
         "policies" => Some(POLICIES.iter().collect()),
         _ => None,
     }
@@ -163,7 +163,7 @@ pub fn explain(name: &str, width: usize) -> Result<String, String> {
         return Ok(profile::explain(profile, width));
     }
     let schema = crate::scenario::schema();
-    // A name may belong to two entries, as decbit to a marker and to a source.
+    // A name may belong to two entries, as drr to a scheduler and to a policy of a dispatcher.
     let texts: Vec<String> = called(name)?.into_iter().map(|card| card_text(&schema, card, width)).collect();
     Ok(texts.join("\n"))
 }
@@ -209,7 +209,7 @@ fn called(name: &str) -> Result<Vec<&'static Card>, String> {
         let cards = all.iter().flat_map(|card| std::iter::once(card.name).chain(card.aliases.iter().copied()));
         let known = cards.chain(Profile::ALL.map(Profile::name));
         return Err(format!(
-            "{name}: no such discipline, transport, traffic, receiver, topology or profile{}",
+            "{name}: no such discipline, transport, traffic, receiver, topology, policy or profile{}",
             near_miss(name, known)
         ));
     }

@@ -47,7 +47,8 @@ impl Dispatcher {
         Ok(Self(Mutex::new(work::Dispatcher::with_policy(settings, policy))))
     }
 
-    /// Admits an item: its ticket. A `LookupError` has the name of why it is refused and a sentence.
+    /// Admits an item: its ticket. A `LookupError` has the name of why it is refused, and a
+    /// sentence.
     fn push(
         &self,
         tenant: String,

@@ -94,7 +94,7 @@ fn quantity(kind: &str, text: &str) -> PyResult<f64> {
 }
 
 /// What the registry holds, as a JSON array; `what` is "disciplines", "transports", "traffic",
-/// "receivers" or "topologies".
+/// "receivers", "topologies" or "policies".
 #[pyfunction]
 fn listing(what: &str) -> PyResult<String> {
     reference::listing(what).map(|list| json(&list)).map_err(UsageError::new_err)

@@ -1,6 +1,7 @@
 //! The answer in words: how long the tenant waits that asks least, and whether bounds were kept.
 
 use crate::document::{Answer, LOG, Likeness, PolicyRow, Row, TenantRow};
+use std::fmt::Write as _;
 
 /// The column that is compared.
 const QUANTITY: &str = "waiting_s_p99";
@@ -21,30 +22,26 @@ pub(crate) fn of(tenants: &[TenantRow], policies: &[PolicyRow], rows: &[Row], li
     let of_tenant: Vec<&Row> = rows.iter().filter(|row| row.tenant == tenant).collect();
     let measured: Vec<(&Row, f64)> = of_tenant.iter().filter_map(|row| Some((*row, row.waiting_s_p99?))).collect();
     let low = measured.iter().copied().reduce(|a, b| if b.1 < a.1 { b } else { a });
-    let high = measured.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
     let is_best = |(row, value): &(&Row, f64)| {
         low.is_some_and(|(first, low)| {
             let reach = first.waiting_s_p99_high.unwrap_or(low).max(low * (1.0 + SAME));
             row.waiting_s_p99_low.unwrap_or(*value) <= reach
         })
     };
-    let best: Vec<String> = measured.iter().filter(|row| is_best(row)).map(|(row, _)| row.policy.clone()).collect();
-    let decided = best.len() < measured.len();
+    let (first, others): (Vec<_>, Vec<_>) = measured.iter().copied().partition(is_best);
+    let names = |rows: &[(&Row, f64)]| rows.iter().map(|(row, _)| row.policy.clone()).collect::<Vec<String>>();
+    let (best, decided) = (names(&first), !others.is_empty());
     let mut text = String::new();
-    if let (Some((_, low)), Some((worst, high))) = (low, high) {
+    if let Some((_, low)) = low {
         let who = if tenants.len() > 1 { format!("`{tenant}`, which asks least,") } else { format!("`{tenant}`") };
-        if decided {
-            text = format!(
-                "99 % of the requests of {who} start within {} under {}, and within {} under {}.",
-                shown(low),
-                listed(&best),
-                shown(high),
-                worst.policy
-            );
-        } else {
-            let same = if best.len() > 1 { ", the same" } else { "" };
-            text = format!("99 % of the requests of {who} start within {} under {}{same}.", shown(low), listed(&best));
+        let _ = write!(text, "99 % of the requests of {who} start within {} {}", shown(low), under(&best));
+        if let Some(high) = others.iter().map(|(_, value)| *value).reduce(f64::max) {
+            let last: Vec<_> = others.into_iter().filter(|(_, value)| *value >= high * (1.0 - SAME)).collect();
+            let _ = write!(text, ", and within {} {}", shown(high), under(&names(&last)));
+        } else if best.len() > 1 {
+            text.push_str(", the same");
         }
+        text.push('.');
     }
     text.push_str(&bounds(policies));
     text.push_str(&missed(rows));
@@ -128,6 +125,14 @@ fn looks(likeness: &[Likeness]) -> (Option<String>, String) {
     ((same.len() == 1).then(|| first.policy.clone()), text)
 }
 
+/// Under which policies, and whether in the log.
+fn under(policies: &[String]) -> String {
+    let named: Vec<String> = policies.iter().filter(|name| *name != LOG).cloned().collect();
+    let log = if named.len() < policies.len() { vec!["in the log".to_owned()] } else { vec![] };
+    let named = if named.is_empty() { vec![] } else { vec![format!("under {}", listed(&named))] };
+    [named, log].concat().join(" and ")
+}
+
 fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),
@@ -139,7 +144,7 @@ fn listed(names: &[String]) -> String {
 /// Seconds with a unit and three digits.
 fn shown(seconds: f64) -> String {
     let (value, unit) = match seconds {
-        s if s == 0.0 => return "0 s".to_owned(),
+        0.0 => return "0 s".to_owned(),
         s if s < 1e-6 => (s * 1e9, "ns"),
         s if s < 1e-3 => (s * 1e6, "us"),
         s if s < 1.0 => (s * 1e3, "ms"),
@@ -156,6 +161,13 @@ fn shown(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_log_is_no_policy() {
+        let said = [&["log"][..], &["fcfs"], &["log", "fcfs"], &["log", "fcfs", "vtc"]]
+            .map(|names| under(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()));
+        assert_eq!(said, ["in the log", "under fcfs", "under fcfs and in the log", "under fcfs and vtc and in the log"]);
+    }
 
     #[test]
     fn times_are_said_with_three_digits() {

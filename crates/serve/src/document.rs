@@ -135,7 +135,8 @@ pub struct Row {
     /// The seconds of a seat that it got too little in it.
     pub missing_s: Option<f64>,
     /// The most by which it fell behind another tenant while both waited, in seconds of service
-    /// over weight, as its policy counts service; a request counts whole when it starts.
+    /// over weight, as its policy counts service; a request counts whole when it starts. Null if
+    /// it waited with no other, or is not among the 32 tenants with most requests.
     pub gap_s: Option<f64>,
     /// That tenant.
     pub gap_to: Option<String>,

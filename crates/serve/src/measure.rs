@@ -67,6 +67,8 @@ pub struct Measured {
     pub busy: f64,
     /// The most seats that were taken at one time.
     pub seats_taken_max: u64,
+    /// Seat-seconds that were taken beyond the seats that there are.
+    pub beyond_s: f64,
 }
 
 /// What is kept of a tenant while events pass.
@@ -108,8 +110,7 @@ pub fn measure(requests: &Requests, served: &Served, seats: u32, service: &dyn F
         level: Level::new(seats, weights.iter().copied()),
         gaps: Gaps::new(&weights, &counts),
         found,
-        taken: 0,
-        taken_max: 0,
+        taken: Taken { seats: seats.into(), ..Taken::default() },
     };
     pass.run(requests, served, service);
     pass.done(seats, served)
@@ -120,8 +121,25 @@ struct Pass {
     level: Level,
     gaps: Gaps,
     found: Vec<OfTenant>,
-    taken: u64,
-    taken_max: u64,
+    taken: Taken,
+}
+
+/// The seats that are taken.
+#[derive(Debug, Default)]
+struct Taken {
+    seats: u64,
+    now: u64,
+    max: u64,
+    /// Seat-seconds beyond the seats that there are, until `since`.
+    beyond_s: f64,
+    since: u64,
+}
+
+impl Taken {
+    fn set(&mut self, time: u64, taken: u64) {
+        self.beyond_s += self.now.saturating_sub(self.seats) as f64 * seconds(time - self.since);
+        (self.now, self.since, self.max) = (taken, time, self.max.max(taken));
+    }
 }
 
 impl Pass {
@@ -193,8 +211,7 @@ impl Pass {
         account.waiting -= u64::from(request.seats);
         account.waiting_requests -= 1;
         account.running += u64::from(request.seats);
-        self.taken += u64::from(request.seats);
-        self.taken_max = self.taken_max.max(self.taken);
+        self.taken.set(now, self.taken.now + u64::from(request.seats));
         if account.waiting_requests == 0 {
             let would = self.level.got(now, request.tenant);
             let (began, got, had) = account.began;
@@ -209,7 +226,7 @@ impl Pass {
         let account = &mut self.accounts[request.tenant as usize];
         account.count(now);
         account.running -= u64::from(request.seats);
-        self.taken -= u64::from(request.seats);
+        self.taken.set(now, self.taken.now - u64::from(request.seats));
         let demand = account.waiting + account.running;
         let is_waiting = account.waiting_requests > 0;
         self.level.set(now, request.tenant, demand);
@@ -249,7 +266,8 @@ impl Pass {
         }
         let service: f64 = self.found.iter().map(|tenant| tenant.service_s).sum();
         let busy = if duration_s > 0.0 { service / (whole * duration_s) } else { 0.0 };
-        Measured { tenants: std::mem::take(&mut self.found), duration_s, busy, seats_taken_max: self.taken_max }
+        let Taken { max, beyond_s, .. } = self.taken;
+        Measured { tenants: std::mem::take(&mut self.found), duration_s, busy, seats_taken_max: max, beyond_s }
     }
 }
 

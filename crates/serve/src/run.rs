@@ -105,7 +105,7 @@ pub fn run(
     let runs: Vec<&[Seed]> = of_log.as_slice().chunks(1).chain(of_policies.iter().map(Vec::as_slice)).collect();
     let (mut rows, mut policies) = (Vec::new(), Vec::new());
     for (policy, seeds) in texts.zip(runs) {
-        policies.push(policy_row(policy, seeds, seats));
+        policies.push(policy_row(policy, seeds));
         rows.extend(names.iter().enumerate().map(|(at, name)| row(policy, name, at, seeds, &names, ends)));
     }
     let answer = answer::of(&tenants, &policies, &rows, &likeness);
@@ -162,6 +162,7 @@ struct Seed {
     busy: f64,
     duration_s: f64,
     seats_taken_max: u64,
+    beyond_s: f64,
 }
 
 /// What is kept of a tenant.
@@ -182,7 +183,7 @@ struct Numbers {
 
 impl Seed {
     fn of(measured: Measured, bound: &dyn Fn([u32; 2]) -> Option<u128>) -> Self {
-        let Measured { tenants, busy, duration_s, seats_taken_max } = measured;
+        let Measured { tenants, busy, duration_s, seats_taken_max, beyond_s } = measured;
         let numbers = tenants.into_iter().enumerate().map(|(at, tenant)| {
             let quantile = |p| tenant.waiting_s_quantile(p);
             Numbers {
@@ -202,7 +203,7 @@ impl Seed {
                 cost_max: tenant.cost_s_max,
             }
         });
-        Self { numbers: numbers.collect(), busy, duration_s, seats_taken_max }
+        Self { numbers: numbers.collect(), busy, duration_s, seats_taken_max, beyond_s }
     }
 }
 
@@ -265,11 +266,16 @@ fn row(policy: &str, name: &str, at: usize, seeds: &[Seed], names: &[String], en
     }
 }
 
-fn policy_row(policy: &str, seeds: &[Seed], seats: u32) -> PolicyRow {
+/// The part of the service beyond the seats which rounding may account for.
+const BEYOND_MAX: f64 = 0.01;
+
+fn policy_row(policy: &str, seeds: &[Seed]) -> PolicyRow {
     let all = || seeds.iter().flat_map(|seed| &seed.numbers);
     let reached = all().filter_map(|n| Some(n.gap?.0 / n.bound_s?)).reduce(f64::max);
     let taken = seeds.iter().map(|seed| seed.seats_taken_max).max().unwrap_or(0);
-    let note = (taken > u64::from(seats))
+    // Rounded times of a log let requests overlap that did not.
+    let service: f64 = all().map(|n| n.service_s).sum();
+    let note = (seeds.iter().any(|seed| seed.beyond_s > BEYOND_MAX * service))
         .then(|| format!("as many as {taken} seats were taken at once; give --seats {taken}"));
     PolicyRow {
         policy: policy.to_owned(),
@@ -298,12 +304,15 @@ fn tenant_row(tenant: &crate::requests::Tenant, at: usize, seeds: &[Seed], first
     }
 }
 
+/// What a task tells what is done of it, and which says whether to go on.
+type Told<'a> = &'a mut dyn FnMut(usize) -> bool;
+
 /// The results of tasks in their order, done on as many threads; `None` if it was told to stop.
 fn parallel<T: Sync, R: Send>(
     tasks: &[T],
     workers: usize,
     told: &mut (dyn FnMut(f64) -> bool + Send),
-    task: &(dyn Fn(&T, &mut dyn FnMut(usize) -> bool) -> Option<R> + Sync),
+    task: &(impl Fn(&T, Told<'_>) -> Option<R> + Sync),
 ) -> Option<Vec<R>> {
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let told = Mutex::new((told, true));

@@ -54,10 +54,16 @@ impl Extremes {
         Self { seats, sides: requests.tenants.iter().map(|tenant| side(tenant.weight)).collect() }
     }
 
-    fn note(&mut self, tenant: u32, guess: u64, service: u64, over: u64) {
+    /// What a request of a tenant may be thought to cost.
+    fn guessed(&mut self, tenant: u32, guess: u64) {
+        let side = &mut self.sides[tenant as usize];
+        side.guess_max = side.guess_max.max(guess);
+    }
+
+    /// An item started that is charged `over` more than its service.
+    fn started(&mut self, tenant: u32, service: u64, over: u64) {
         let side = &mut self.sides[tenant as usize];
         side.service_max = side.service_max.max(service);
-        side.guess_max = side.guess_max.max(guess);
         side.over_max = side.over_max.max(over);
     }
 
@@ -102,6 +108,11 @@ pub fn simulate(
     }
     let mut guesses = Stream::new(server.seed, "requests/guess");
     let mut extremes = Extremes::new(server.seats, requests);
+    if server.known == Known::No {
+        // A request without a guess is thought to cost a mean of costs, or what is set.
+        let most = all.iter().map(work).fold(server.guess, u64::max);
+        (0..).zip(&requests.tenants).for_each(|(tenant, _)| extremes.guessed(tenant, most));
+    }
     let mut served = Served { starts: Vec::with_capacity(all.len()), ends: Vec::with_capacity(all.len()) };
     let mut running: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
     let mut tickets: Vec<Option<Ticket>> = vec![None; all.len()];
@@ -116,7 +127,7 @@ pub fn simulate(
             let is_running = ticket.is_some_and(|ticket| dispatcher.complete(ticket, work(&all[place as usize])));
             assert!(is_running, "request {place} ends at {now} and does not run");
             served.ends.push((now, place));
-            if served.ends.len() % TOLD_EACH == 0 && !told(served.ends.len()) {
+            if served.ends.len().is_multiple_of(TOLD_EACH) && !told(served.ends.len()) {
                 return None;
             }
         }
@@ -129,6 +140,9 @@ pub fn simulate(
                     Some((work(request) as f64 * factor + 0.5) as u64)
                 }
             };
+            if let Some(guess) = guess {
+                extremes.guessed(request.tenant, guess);
+            }
             let ask = Ask { seats: request.seats, guess };
             let pushed = dispatcher.push_sized(&request.tenant, ask, request.size, next as u32);
             assert!(pushed.is_ok(), "request {next} is refused by a dispatcher without limits: {pushed:?}");
@@ -138,7 +152,7 @@ pub fn simulate(
             let request = &all[started.item as usize];
             let service = |cost| dispatcher.policy().service(request.size, cost);
             let (guess, cost) = (started.charged, work(request));
-            extremes.note(request.tenant, guess, service(cost), service(guess).saturating_sub(service(cost)));
+            extremes.started(request.tenant, service(cost), service(guess).saturating_sub(service(cost)));
             served.starts.push((now, started.item));
             tickets[started.item as usize] = Some(started.ticket);
             running.push(Reverse((now.saturating_add(request.cost), started.item)));

@@ -9,7 +9,7 @@ import fairq._native as _native
 
 
 def listing(what: str) -> list[dict[str, Any]]:
-    """The entries of a kind: "disciplines", "transports", "traffic", "receivers", "topologies"."""
+    """The entries of a kind, one of `fairq.api.LISTS` but "papers"."""
     entries: list[dict[str, Any]] = json.loads(_native.listing(what))
     return entries
 

@@ -17,12 +17,13 @@ from typing import Any
 
 from fairq import _native
 from fairq.core.errors import RefusedError, UsageError
+from fairq.serving import prometheus
 
 Ticket = tuple[int, int]
 """An item, as the compiled part names it."""
 
 STEPS = 1_000_000
-"""A unit of cost and a second have so many steps: costs may be fractions."""
+"""Steps of a unit of cost, and of a second: costs may be fractions."""
 
 
 class Seat:
@@ -48,7 +49,7 @@ class Seat:
         self.end(is_typical=kind is None)
 
     def progress(self, cost: float) -> None:
-        """It has cost so much up to now: a policy need not wait for the end of a long request."""
+        """Its cost up to now: a policy need not wait for the end of a long request."""
         if self._ticket is not None:
             self._dispatcher._native.progress(self._ticket, _whole("cost", cost))
 
@@ -136,7 +137,7 @@ class _Waiting:
 
 
 class Dispatcher:
-    """Whose request runs next in a server of `seats` seats, by one of the policies of `fairq serve`.
+    """Whose request runs next in a server with seats, by one of the policies of `fairq serve`.
 
     A thread pool, an API server, an inference engine: ask for a seat with the name of the tenant,
     and work while you hold it. The seat is free again when the block ends, by an exception too::
@@ -146,8 +147,8 @@ class Dispatcher:
             seat.cost = answer(request)              # without it: the seconds it took
 
     Or give items to workers: `push` in one thread, ``for seat in dispatcher:`` in others, with what
-    was pushed in `seat.item`. A dispatcher does one or the other. Several dispatchers in one process
-    know nothing of each other.
+    was pushed in `seat.item`. A dispatcher does one or the other. Several dispatchers in one
+    process know nothing of each other.
 
     A tenant is named by any text; one that was never seen before gets its turn at once and owes
     nothing. `weights` are of tenants, 1 if not named. At most `items_max` requests wait, at most
@@ -196,10 +197,10 @@ class Dispatcher:
     ) -> Claim:
         """A seat for a request of `tenant`, for a `with` or an `async with` block.
 
-        `seats` is how many it takes; `guess` what it will cost, if that is known; `size` the part of its
-        service that is known at the door, as the tokens of a prompt (`vtc`). After `timeout` seconds
-        without a seat it is a TimeoutError, and the request is gone. Raises `fairq.RefusedError`
-        when the block is entered, if too many wait.
+        `seats` is how many it takes; `guess` what it will cost, if that is known; `size` the part
+        of its service that is known at the door, as the tokens of a prompt (`vtc`). After `timeout`
+        seconds without a seat it is a TimeoutError, and the request is gone. Raises
+        `fairq.RefusedError` when the block is entered, if too many wait.
         """
         return Claim(self, tenant, (seats, guess, size), timeout)
 
@@ -240,7 +241,10 @@ class Dispatcher:
 
     def set_weight(self, tenant: str, weight: float) -> None:
         """The weight of a tenant from its next item on: from 0.001 to 1000000, 1 unless set."""
-        self._native.set_weight(tenant, weight)
+        try:
+            self._native.set_weight(tenant, weight)
+        except UsageError as error:
+            raise UsageError(f"weights: {tenant}: {error}") from None
 
     def set_priority(self, tenant: str, priority: int) -> None:
         """The priority of a tenant for `strict_priority`, 0 unless set; greater is before."""
@@ -285,8 +289,6 @@ class Dispatcher:
 
     def metrics(self) -> str:
         """Its counters as text that Prometheus reads."""
-        from fairq.serving import prometheus
-
         return prometheus.text(self._native, self._seats, self._counted, self._refused, self._cost / STEPS)
 
     def _now(self) -> int:

@@ -72,6 +72,22 @@ SPEED_MAX = 1e12
 """The greatest speed of a seat."""
 
 
+def randomness(log: object, seeds: int | None, duration: str | None) -> dict[str, Any]:
+    """How often and how long random requests come; UsageError if those of a log are asked for."""
+    if log is not None:
+        for name, given in {"seeds": seeds, "duration": duration}.items():
+            if given is not None:
+                raise UsageError(f"{name}: is of random requests; a log is served once, as long as it is")
+    return {"seeds": SEEDS if seeds is None else seeds, "duration": duration or DURATION}
+
+
+SEEDS = 10
+"""Seeds of random requests."""
+
+DURATION = "10min"
+"""How long they arrive."""
+
+
 def policies(given: str | Sequence[str]) -> list[str]:
     """The policies as texts."""
     return split(given) if isinstance(given, str) else list(given)

@@ -181,7 +181,7 @@ impl<I> Items<I> {
 }
 
 impl Ticket {
-    /// As two numbers, for those who cannot hold a ticket: other languages.
+    /// As two numbers, for other languages, which cannot hold a ticket.
     #[must_use]
     pub const fn to_parts(self) -> (u32, u64) {
         (self.index, self.serial)

@@ -37,8 +37,8 @@ SPEC = Spec(
         Option("speed", "units of cost that a seat serves a second, if costs are no seconds", "NUMBER", "float",
                default=1.0),
         Option("cost_known", "no, yes or error=30%: what is known of a cost beforehand", "TEXT", default="no"),
-        Option("seeds", "seeds of random requests (default 10)", "N", "int", default=10),
-        Option("duration", "how long random requests arrive (default 10min)", "TIME", default="10min"),
+        Option("seeds", "seeds of random requests (default 10)", "N", "int"),
+        Option("duration", "how long random requests arrive (default 10min)", "TIME"),
         Option("done", "the column of the log with the end of each request: judge it as it was", "COLUMN"),
         WORKERS,
         *typed_only(
