@@ -71,7 +71,7 @@ const QUOTING: &str = "papers/";
 const WIDTH_MAX: usize = 100;
 /// Lines of comments and pages that are wider. The number may not rise; when it falls, write the
 /// new one.
-const WIDE_LINES: usize = 847;
+const WIDE_LINES: usize = 846;
 
 /// Refused words and lines too wide in the files of the checkout.
 pub(crate) fn words(root: &Path, paths: &[String]) -> Findings {
