@@ -44,12 +44,12 @@ RUST_TEST = re.compile(r"test (?:(\w+)::)?.* \.\.\. (ok|FAILED|ignored)")
 KINDS = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
 FOLDERS = {".rs": "crates/sched/tests", ".py": "python/tests"}
 WINGS = {
-    "tenants": "new_tenants.rs newcomers.rs shared.rs tenants.rs work.rs",
+    "tenants": "new_tenants.rs newcomers.rs policies.rs shared.rs tenants.rs work.rs",
     "tc": "test_quanta.py test_tc.py test_tc_reading.py test_tc_tables.py test_traps.py",
     "detect": "test_detect.py test_evidence.py test_pairs.py",
     "topologies": "test_topology.py",
     "replay": "test_replay.py test_replay_both_ways.py test_replay_marks.py",
-    "serve": "test_serve.py",
+    "serve": "test_dispatcher.py test_serve.py",
     "audit": "test_audit.py",
     "lab": "test_lab_command.py test_lab_hand.py test_lab_page.py test_lab_same.py test_lab_scenes.py test_lab_text.py "
     "test_timeline.py",
